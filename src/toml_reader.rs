@@ -148,6 +148,14 @@ impl<'a> TomlReader<'a> {
         read.map_err(|error| self.refuse(field.span().start, error.to_string()))
     }
 
+    /// A number as it is written: what stands in quotes, or the digits.
+    pub(crate) fn text(&self, field: &Spanned<Exact>) -> String {
+        match field.get_ref() {
+            Exact::Quoted(text) => text.trim().to_string(),
+            Exact::Plain => self.text.get(field.span()).unwrap_or_default().trim().replace('_', ""),
+        }
+    }
+
     /// The digits of a plain number as they stand in the file.
     #[cfg(feature = "mechanisms")]
     pub(crate) fn plain_text(&self, span: std::ops::Range<usize>) -> String {

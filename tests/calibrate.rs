@@ -201,9 +201,11 @@ fn what_cannot_be_calibrated_is_refused_with_its_argument() {
         (&["--delta", "1e-11", "--epsilon", "0"], "out of reach"),
         (&["--delta", "1e-11", "--epsilon", "-1"], "--epsilon"),
         (&["--delta", "0", "--epsilon", "1"], "--delta"),
-        (&["--delta", "1e-11"], "--epsilon"),
         (&["--epsilon", "1"], "--delta"),
-        (&["--delta", "1e-11", "--match", "rdp"], "zcdp"),
+        (&["--delta", "1e-11", "--match", "gdp"], "zcdp"),
+        (&["--delta", "1e-11", "--match", "published"], "nothing was published"),
+        (&["--delta", "1e-11", "--match", "published", "--scale-all"], "--match"),
+        (&["--delta", "1e-11", "--match", "pure"], "unbounded"),
         (&["--delta", "1e-11", "--match", "zcdp", "--epsilon", "1"], "cannot be used with"),
         (&["--delta", "1e-11", "--match", "zcdp", "--decimals", "13"], "--decimals"),
         (&["--delta", "1e-11", "--match", "zcdp", "--per-level", "--scale-all"], "cannot be used with"),
@@ -215,9 +217,26 @@ fn what_cannot_be_calibrated_is_refused_with_its_argument() {
         let message = refusal(&[&["calibrate"], &gaussian[..], rest].concat());
         assert!(message.contains(says), "{rest:?}: {message}");
     }
-    let laplace = ["calibrate", "--discrete-laplace", "1x3", "--delta", "1e-5", "--epsilon", "1"];
-    assert!(refusal(&laplace).contains("sigma2"));
     assert!(refusal(&["calibrate", "--delta", "1e-5", "--epsilon", "1"]).contains("--release"));
+}
+
+/// Noise without a sigma2 is scaled by a factor: its parameters are divided by it.
+#[test]
+fn discrete_laplace_noise_takes_a_factor() {
+    let row = &json(&["calibrate", "--discrete-laplace", "1x3", "--delta", "1e-5", "--epsilon", "1"])["levels"][0];
+    assert!(row["sigma2"].is_null() && row["calibrated_sigma2"].is_null());
+    let epsilon = |factor: Rational| {
+        let counts = Counts::discrete_laplace(factor.recip(), 3, 1).unwrap();
+        Composition::new([counts]).unwrap().epsilon(&number("1e-5"), 12).unwrap().value
+    };
+    let factor = exact(&row["factor"]);
+    assert!(*epsilon(factor.clone()).upper() <= 1 && *epsilon(factor - number("0.0001")).lower() > 1);
+    // A thousand small losses: pure DP adds them up, and most of the noise could be spared.
+    let many = ["calibrate", "--discrete-laplace", "0.01x1000", "--delta", "1e-10", "--match", "pure", "--scale-all"];
+    let answer = json(&many);
+    assert_eq!(answer["compared_with"]["name"], "pure DP");
+    assert_eq!(answer["target_epsilon"]["upper"].to_string(), "10");
+    assert!(exact(&answer["factor"]) < number("0.4"));
 }
 
 /// What `--svg` draws is in the JSON: from less noise a larger delta, and zCDP above the noise as it was.

@@ -102,7 +102,7 @@ fn compare_orders_the_accountants() {
         row["epsilon"].as_object().map(|_| ends(&row["epsilon"]).1)
     };
     let exact = epsilon("exact").expect("finite");
-    let optimal = epsilon("zCDP (optimal order)").expect("finite");
+    let optimal = epsilon("zCDP (best order)").expect("finite");
     assert!((exact - 20.3247).abs() < 5e-5);
     assert!(exact < epsilon("RDP").expect("finite") && epsilon("RDP").expect("finite") <= optimal);
     assert!(optimal < epsilon("zCDP (Bun-Steinke)").expect("finite"));

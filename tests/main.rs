@@ -8,6 +8,7 @@ mod calibrate;
 mod cef;
 mod certificates;
 mod cli;
+mod compared;
 mod dhc;
 mod dhc_constraints;
 mod dhc_dense;

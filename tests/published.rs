@@ -143,7 +143,7 @@ fn every_kind_answers_as_the_commands_do() {
     let cases = [
         ("kind = 'epsilon', delta = 1e-10", accountant("exact")),
         ("kind = 'zcdp-epsilon', delta = 1e-10", accountant("zCDP (Bun-Steinke)")),
-        ("kind = 'optimal-order-epsilon', delta = 1e-10", accountant("zCDP (optimal order)")),
+        ("kind = 'optimal-order-epsilon', delta = 1e-10", accountant("zCDP (best order)")),
         ("kind = 'renyi-epsilon', delta = 1e-10", accountant("RDP")),
         ("kind = 'gdp-epsilon', delta = 1e-10", accountant("GDP")),
         ("kind = 'delta', epsilon = 70", delta["delta"].clone()),

@@ -8,6 +8,7 @@ use std::{
 use dp_assay::{
     account::{
         Account as _, Answer, Counts, Delta, Epsilon, Rho,
+        compared::{self, Accountant, Against, Compared, Conversion},
         conversions::{self, GaussianProfile},
         paths::Whole,
     },
@@ -214,7 +215,8 @@ impl Account {
     }
 
     /// The smallest epsilon with delta(epsilon) <= delta, in nats: an Enclosure of relative width 10^-digits, proven from both
-    /// sides. 0 < delta < 1, or ValueError. The inverse of the privacy profile (see delta).
+    /// sides. 0 < delta < 1, or ValueError; delta = 0 for noise of bounded loss, whose largest loss it is. The inverse of the privacy
+    /// profile (see delta).
     #[pyo3(signature = (delta, *, digits = 12))]
     fn epsilon(
         &self,
@@ -222,6 +224,11 @@ impl Account {
         delta: Exact,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Enclosure> {
+        if delta.0 == 0
+            && let Some(largest) = quick(compared::pure_epsilon(&self.resolved.whole))?
+        {
+            return Ok(Interval::rational(&largest, 64 + 4 * digits).into());
+        }
         let (delta, resolved, evaluator) = (delta_of(delta)?, self.resolved(), self.evaluator());
         Ok(work::run(py, move |_| resolved.whole.epsilon_by(&evaluator, &delta, digits))?.into())
     }
@@ -296,6 +303,23 @@ impl Account {
         Ok(all)
     }
 
+    /// What epsilon at delta is compared with: a dict with `name`, `epsilon` (an Enclosure, not rounded), `printed` and `source`. Where a
+    /// figure was published for the same at this delta, it is the conversion of that figure, and `printed` has its digits; else the smallest
+    /// standard account (pure DP, zCDP at the best order, RDP), and both are None. match: "published" (ValueError where nothing was published),
+    /// "zcdp" (Bun-Steinke), "best-order", "rdp" or "pure". 0 < delta < 1, or ValueError.
+    #[pyo3(signature = (delta, *, r#match = None, digits = 12))]
+    fn compared_with<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Exact,
+        r#match: Option<&str>,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (delta, against, resolved) = (delta_of(delta)?, against_of(r#match)?, self.resolved());
+        let found = work::run(py, move |_| resolved.compared(against, &delta, digits))?;
+        compared_of(py, &found)
+    }
+
     /// How epsilon at delta is certified: a dict (with a readable str()) of the answer, the lattice of losses, and the proof at the
     /// upper end with each error bound.
     #[pyo3(signature = (delta, *, digits = 12))]
@@ -330,7 +354,7 @@ impl Account {
         slf.py().import("dp_assay.plotting")?.getattr("plot")?.call((slf, kind), options)
     }
 
-    /// The published zCDP conversion beside the profile: exp(-(epsilon - rho)^2 / (4 rho)) at each epsilon, rounded up.
+    /// The conversion of zCDP by Bun & Steinke beside the profile: exp(-(epsilon - rho)^2 / (4 rho)) at each epsilon, rounded up.
     #[pyo3(signature = (epsilons))]
     fn zcdp_profile<'py>(&self, py: Python<'py>, epsilons: Numbers) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rho = self.resolved.whole.rho();
@@ -412,29 +436,35 @@ fn is_whole(value: &Bound<PyAny>) -> PyResult<bool> {
 type AccountantRow = (&'static str, Option<Enclosure>, bool, String);
 
 fn by_every_accountant(resolved: &Resolved, delta: &Delta, digits: u32) -> dp_assay::Result<Vec<AccountantRow>> {
-    let total = &resolved.total;
     let exact = resolved.whole.epsilon(delta, digits)?;
-    let renyi = conversions::renyi_epsilon(total, delta)?;
-    let optimal = conversions::zcdp_epsilon_optimal(total.rho(), delta)?;
-    let gdp = GaussianProfile::new(total.rho().clone()).epsilon(delta, digits)?;
-    let row = |name, epsilon: Option<Enclosure>, is_bound, note: &str| (name, epsilon, is_bound, note.to_string());
-    let order = |order: f64| format!("best order alpha = {order:.4}");
-    let bureau = "rho + 2 sqrt(rho ln(1/delta)), as the bureau published";
-    let continuous = "continuous noise of the same rho: an approximation for integers";
-    Ok(vec![
-        row("exact", Some(exact.into()), true, "the privacy profile itself"),
-        row("RDP", Some(renyi.epsilon.into()), true, &order(renyi.order)),
-        row("zCDP (optimal order)", Some(optimal.epsilon.into()), true, &order(optimal.order)),
-        row("zCDP (Bun-Steinke)", Some(conversions::zcdp_epsilon(total.rho(), delta, digits).into()), true, bureau),
-        row("GDP", Some(gdp.into()), false, continuous),
-        match total.pure_epsilon() {
-            Some(epsilon) => {
-                let epsilon = Interval::rational(&epsilon, 100);
-                row("pure DP", Some(epsilon.into()), true, "the largest loss, at delta = 0")
-            }
-            None => row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
-        },
-    ])
+    let first: AccountantRow = ("exact", Some(exact.into()), true, "the privacy profile itself".to_string());
+    let row = |one: Accountant| (one.name, one.epsilon.map(Enclosure::from), one.is_bound, one.note);
+    let others = compared::accountants(&resolved.whole, delta, digits)?;
+    Ok([first].into_iter().chain(others.into_iter().map(row)).collect())
+}
+
+/// What is compared with, as a dict.
+pub fn compared_of<'py>(py: Python<'py>, found: &Compared) -> PyResult<Bound<'py, PyDict>> {
+    let figure = found.published.as_ref();
+    let row = PyDict::new(py);
+    row.set_item("name", found.by.name())?;
+    row.set_item("epsilon", Bound::new(py, Enclosure::from(found.epsilon.clone()))?)?;
+    row.set_item("printed", figure.map(|figure| figure.printed.as_str()))?;
+    row.set_item("source", figure.map(|figure| figure.source.as_str()))?;
+    Ok(row)
+}
+
+/// The account of a name.
+pub fn against_of(name: Option<&str>) -> PyResult<Against> {
+    match name {
+        None => Ok(Against::Usual),
+        Some("published") => Ok(Against::Published),
+        Some(key) => Conversion::of_key(key).map(Against::By).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "{key:?} is no account: expected \"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\""
+            ))
+        }),
+    }
 }
 
 impl Account {
@@ -618,17 +648,17 @@ fn in_words(counts: &Counts) -> (String, String) {
     (class.to_string(), format!("{parameter}x{}@{}", counts.count, counts.shift))
 }
 
-/// The smallest epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "optimal" (over all Renyi orders; Canonne, Kamath &
-/// Steinke 2020, Corollary 13) or "bun-steinke" (rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published).
+/// The smallest epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "best-order" (over all Renyi orders; Canonne,
+/// Kamath & Steinke 2020, Corollary 13; also "optimal") or "bun-steinke" (rho + 2 sqrt(rho ln(1/delta))).
 #[pyfunction]
-#[pyo3(signature = (rho, delta, *, conversion = "optimal"))]
+#[pyo3(signature = (rho, delta, *, conversion = "best-order"))]
 pub fn zcdp_epsilon(rho: Exact, delta: Exact, conversion: &str) -> PyResult<Enclosure> {
     let (rho, delta) = (quick(Rho::new(rho.0))?, delta_of(delta)?);
     match conversion {
-        "optimal" => Ok(quick(conversions::zcdp_epsilon_optimal(&rho, &delta))?.epsilon.into()),
+        "best-order" | "optimal" => Ok(quick(conversions::zcdp_epsilon_optimal(&rho, &delta))?.epsilon.into()),
         "bun-steinke" => Ok(conversions::zcdp_epsilon(&rho, &delta, 30).into()),
         other => {
-            let why = format!("conversion = {other:?}: expected \"optimal\" or \"bun-steinke\"");
+            let why = format!("conversion = {other:?}: expected \"best-order\" or \"bun-steinke\"");
             Err(PyValueError::new_err(why))
         }
     }

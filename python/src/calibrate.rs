@@ -4,6 +4,7 @@ use dp_assay::{
     account::{
         Account as _, Counts, Delta, Epsilon,
         allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible},
+        compared::Against,
         promise::{self, Calibrated, GridOf, Promise},
     },
     noise::DiscreteGaussian,
@@ -22,7 +23,7 @@ use pyo3::{
 };
 
 use crate::{
-    account::{Account, Composition, delta_of, epsilon_of, neighbors_of},
+    account::{Account, Composition, against_of, compared_of, delta_of, epsilon_of, neighbors_of},
     enclosure::Enclosure,
     failure::Failure,
     numbers::{self, Exact, number, to_fraction, to_fractions},
@@ -35,13 +36,15 @@ impl Account {
     /// The least noise of a grid that keeps a promise, all noise scaled by one factor. The promise is one of
     ///
     /// - epsilon=E at delta=D;
-    /// - match="zcdp" at delta=D: the epsilon that zCDP (Bun-Steinke) says of the noise as it is;
-    /// - match_curve=(FROM, TO): the zCDP curve of the noise as it is, at every delta of the range.
+    /// - delta=D alone: the epsilon that compared_with(D) has, the published figure or the smallest standard account;
+    /// - match="zcdp" (Bun-Steinke), "best-order", "rdp" or "pure" at delta=D: the epsilon that this account says of the noise as it is;
+    /// - match="published" at delta=D: the published figure, not rounded (ValueError where nothing was published);
+    /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the noise as it is, at every delta of the range.
     ///
     /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). What is found is proven to be
     /// enough, and the next smaller point of the grid is proven not to be. Returns a dict: `factor` and `before` (Fractions; before is None
     /// if the grid starts here), `sigma2` and `calibrated_sigma2` (lists of Fractions), `epsilon` and `target` (Enclosures),
-    /// `account` (an Account with that noise).
+    /// `compared_with` (as compared_with, or None), `account` (an Account with that noise).
     #[pyo3(signature = (delta = None, *, epsilon = None, r#match = None, match_curve = None, grid = "sigma2", decimals = None, digits = 12))]
     #[allow(clippy::too_many_arguments)]
     fn calibrate<'py>(
@@ -55,7 +58,7 @@ impl Account {
         #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let promise = promise_of(delta, epsilon, r#match, match_curve)?;
+        let goal = goal_of(delta, epsilon, r#match, match_curve)?;
         let grid = match grid {
             "sigma2" => (GridOf::SmallestSigma2, decimals.unwrap_or(2)),
             "factor" => (GridOf::Factor, decimals.unwrap_or(4)),
@@ -64,35 +67,51 @@ impl Account {
             }
         };
         let resolved = self.resolved();
-        let (found, least, epsilon, target) = work::run(py, move |_| {
+        let (found, least, epsilon, target, compared) = work::run(py, move |_| {
+            const TARGET_DIGITS: u32 = 40;
+            let (promise, compared) = match goal {
+                Goal::Promise(promise) => (promise, None),
+                Goal::Compared(delta, against) => {
+                    let compared = resolved.compared(against, &delta, TARGET_DIGITS)?;
+                    (Promise::Known { delta, epsilon: compared.epsilon.clone() }, Some(compared))
+                }
+            };
             let least = promise::calibrate(&resolved.whole, &resolved.total, &promise, grid)?;
             let epsilon = least.account.epsilon(promise.delta(), digits)?;
             let target = promise.target(&resolved.whole, promise.delta());
-            Ok((resolved.with_noise_times(&least.factor)?, least, epsilon, target))
+            Ok((resolved.with_noise_times(&least.factor)?, least, epsilon, target, compared))
         })?;
         let subject = quick(self.subject().with_noise_times(&least.factor))?;
         let answer = calibrated(py, Account::known(subject, found), &least)?;
         answer.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
         answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;
+        answer.set_item("compared_with", compared.map(|compared| compared_of(py, &compared)).transpose()?)?;
         Ok(answer)
     }
 }
 
+/// What the noise has to keep.
+enum Goal {
+    Promise(Promise),
+    Compared(Delta, Against),
+}
+
 /// Exactly one promise.
-fn promise_of(
+fn goal_of(
     delta: Option<Exact>,
     epsilon: Option<Exact>,
     matched: Option<&str>,
     curve: Option<(Exact, Exact)>,
-) -> PyResult<Promise> {
+) -> PyResult<Goal> {
     match (delta, epsilon, matched, curve) {
         (Some(delta), Some(epsilon), None, None) => {
-            Ok(Promise::Epsilon { delta: delta_of(delta)?, epsilon: epsilon_of(epsilon)? })
+            Ok(Goal::Promise(Promise::Epsilon { delta: delta_of(delta)?, epsilon: epsilon_of(epsilon)? }))
         }
-        (Some(delta), None, Some("zcdp"), None) => Ok(Promise::ZcdpEpsilon { delta: delta_of(delta)? }),
-        (None, None, None, Some((from, to))) => Ok(quick(Promise::zcdp_curve(from.0, to.0))?),
+        (Some(delta), None, matched, None) => Ok(Goal::Compared(delta_of(delta)?, against_of(matched)?)),
+        (None, None, None, Some((from, to))) => Ok(Goal::Promise(quick(Promise::zcdp_curve(from.0, to.0))?)),
         _ => Err(PyValueError::new_err(
-            "expected one promise: epsilon=E and delta=D, or match=\"zcdp\" and delta=D, or match_curve=(FROM, TO)",
+            "expected one promise: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\"; \
+             or match_curve=(FROM, TO)",
         )),
     }
 }

@@ -6,7 +6,7 @@ use dp_assay::{
     account::ledger::Balance,
     loss::law::Law,
     release::{
-        Neighbors, Release as Published,
+        Neighbors, Published as Figure, Release as Published,
         ledger::{LedgerFile, Population as Records},
         subject::Subject,
     },
@@ -158,6 +158,22 @@ impl Release {
     #[getter]
     fn source(&self) -> &str {
         &self.release.source
+    }
+
+    /// What was published for it: a list of dicts with epsilon (the text as it was printed), delta (a Fraction; None for pure DP), by (the
+    /// conversion: "zcdp", "best-order", "rdp" or "pure"), levels (empty for all of them) and source.
+    #[getter]
+    fn published<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let row = |published: &Figure| {
+            let (figure, row) = (&published.figure, PyDict::new(py));
+            row.set_item("epsilon", &figure.printed)?;
+            row.set_item("delta", figure.delta.as_ref().map(|delta| to_fraction(py, delta)).transpose()?)?;
+            row.set_item("by", figure.by.key())?;
+            row.set_item("levels", &published.levels)?;
+            row.set_item("source", &figure.source)?;
+            Ok(row)
+        };
+        self.release.published.iter().map(row).collect()
     }
 
     /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times, cells, sensitivity and law; for discrete Laplace

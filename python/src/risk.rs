@@ -27,8 +27,10 @@ use crate::{
 impl Account {
     /// What no adversary can exceed who believes with probability `prior` that a person's record is in the data (or is the first of two).
     /// Outputs of mass delta are excepted where a posterior is bounded. Returns a dict of Enclosures: correct_decision, advantage,
-    /// posterior, epsilon, and the same by zCDP (Bun-Steinke): zcdp_correct_decision, zcdp_advantage, zcdp_posterior, zcdp_epsilon;
-    /// posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
+    /// posterior, epsilon; what rho alone allows, zcdp_correct_decision and zcdp_advantage (at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))));
+    /// zcdp_epsilon by Bun & Steinke, and what the single pair of it and delta allows, zcdp_pair_correct_decision and zcdp_posterior;
+    /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, what pure DP alone allows (only where losses
+    /// are bounded); posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
     /// ValueError. The adversary is that of Kazan & Reiter 2023.
     #[pyo3(signature = (prior, *, delta = None, digits = 12))]
     fn risk<'py>(
@@ -59,6 +61,13 @@ impl Account {
         set("zcdp_advantage", limits.advantage_by_zcdp)?;
         set("zcdp_posterior", limits.posterior_by_zcdp)?;
         set("zcdp_epsilon", limits.zcdp_epsilon)?;
+        set("zcdp_pair_correct_decision", limits.correct_by_zcdp_pair)?;
+        if let Some(pure) = limits.pure {
+            set("pure_epsilon", pure.epsilon)?;
+            set("pure_correct_decision", pure.correct)?;
+            set("pure_advantage", pure.advantage)?;
+            set("pure_posterior", pure.posterior)?;
+        }
         Ok(answer)
     }
 }

@@ -222,13 +222,32 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
     assert release["epsilon"] <= 20 and len(release["sigma2"]) == 7 and release["account"].rho < 4
     curve = account.calibrate(match_curve=("1e-12", "1e-5"))
     assert curve["factor"] < 1
-    for wrong in ({}, {"delta": 0.1}, {"delta": 0.1, "match": "gdp"}, {"delta": 0.1, "epsilon": 1, "match": "zcdp"}):
+    for wrong in ({}, {"delta": 0.1, "epsilon": 1, "match": "zcdp"}):
         with pytest.raises(ValueError, match="expected one promise"):
             account.calibrate(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no account"):
+        account.calibrate(0.1, match="gdp")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected 0 to 12"):
         account.calibrate("1e-9", epsilon=1, decimals=13)
     with pytest.raises(ValueError, match="no sigma2"):
         DiscreteLaplace(1).calibrate("1e-9", epsilon=1)
+
+
+def test_what_is_compared_with_is_what_was_published_or_the_smallest_account() -> None:
+    units = Release("pl94-units-us")
+    found = units.compared_with("1e-10")
+    assert (found["name"], found["printed"]) == ("zCDP (best order)", "2.47") and "certificate" in found["source"]
+    assert round(100 * (1 - float(units.epsilon("1e-10") / found["epsilon"])), 2) == 4.49
+    published = units.calibrate("1e-10", match="published", grid="factor")
+    assert round(100 * (1 - float(published["factor"])), 2) == 8.35 and published["compared_with"]["printed"] == "2.47"
+    assert units.compared_with("1e-9")["printed"] is None
+    with pytest.raises(ValueError, match="nothing was published at delta = 1e-9"):
+        units.calibrate("1e-9", match="published")
+    laplace = DiscreteLaplace(0.5, 3, 2)
+    assert laplace.compared_with("1e-10")["name"] == "pure DP" and laplace.epsilon(0) == 3
+    with pytest.raises(ValueError, match="nothing was published"):
+        laplace.compared_with("1e-10", match="published")
+    assert Release("pl94-units-us").published[0]["by"] == "best-order"
 
 
 def test_allocations_keep_their_promise(tmp_path: Path, assay: Assay) -> None:

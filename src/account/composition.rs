@@ -219,7 +219,7 @@ impl Composition {
     }
 
     /// When its questions end.
-    pub(super) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
 

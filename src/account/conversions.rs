@@ -1,9 +1,10 @@
 //! The conversions a user compares with: zero-concentrated, Renyi, Gaussian and pure differential privacy to
-//! (epsilon, delta).
+//! (epsilon, delta); and what rho alone says of the total variation distance.
 //!
 //! The first three start from the moment generating function M of the privacy loss: the Renyi divergence of order
 //! alpha is ln M(alpha - 1) / (alpha - 1), and rho-zCDP is the bound ln M(s) <= rho (s + s^2).
 
+use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::composition::Composition;
@@ -19,8 +20,8 @@ use crate::{
     },
 };
 
-/// epsilon = rho + 2 sqrt(rho ln(1 / delta)): the conversion of rho-zCDP that the Census Bureau published (Bun &
-/// Steinke 2016, Proposition 1.3). An enclosure of the formula, to about 10^-digits.
+/// epsilon = rho + 2 sqrt(rho ln(1 / delta)): the conversion of rho-zCDP by Bun & Steinke (2016, Proposition 1.3). An
+/// enclosure of the formula, to about 10^-digits.
 pub fn zcdp_epsilon(rho: &Rho, delta: &Delta, digits: u32) -> Enclosure {
     let bits = precision::bits(digits, 32);
     let rho = Enclosure::rational(rho, bits);
@@ -58,6 +59,106 @@ pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<Optimal
     optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta)
 }
 
+/// The same for the worst of several compositions at every order: with M(s) the largest of theirs.
+///
+/// Every order is sound, so the upper end is the largest value of all at one order. The lower end is that of one of them, which
+/// none of the others can undercut. Both are of the same composition as soon as the largest value is that of the one whose best
+/// order was taken.
+pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Result<OptimalOrder> {
+    let mut lead = compositions.first().ok_or(Error::EmptyComposition)?;
+    let mut found = renyi_epsilon(lead, delta)?;
+    if compositions.len() == 1 {
+        return Ok(found);
+    }
+    let ln_delta = Enclosure::rational(delta, ORDER_BITS).ln();
+    let mut lower = found.epsilon.lower().clone();
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let s = rational::from_f64(found.excess)?;
+        let moments: Vec<Enclosure> = compositions.par_iter().map(|one| one.loss().ln_mgf(&s, ORDER_BITS)).collect();
+        let own = lead.loss().ln_mgf(&s, ORDER_BITS);
+        let (mut worst, mut largest) = (lead, &own);
+        for (one, moment) in compositions.iter().zip(&moments) {
+            if moment.upper() > largest.upper() {
+                (worst, largest) = (one, moment);
+            }
+        }
+        if largest.upper() <= own.upper() || rounds > compositions.len() {
+            // At this order no moment is above the largest upper end: an upper bound for all of them.
+            let upper = by_order(&s, largest, &ln_delta).upper().clone();
+            if !upper.is_finite() {
+                return Err(Error::Unbounded { what: "the epsilon by one Renyi order" });
+            }
+            // No epsilon is below zero. Else every lower end is below: each composition's value at this order is at most this.
+            let epsilon = if upper <= 0 { Enclosure::double(0.0, ORDER_BITS) } else { Enclosure::new(lower, upper) };
+            return Ok(OptimalOrder { epsilon, ..found });
+        }
+        lead = worst;
+        found = renyi_epsilon(lead, delta)?;
+        if *found.epsilon.lower() > lower {
+            lower = found.epsilon.lower().clone();
+        }
+    }
+}
+
+/// epsilon at delta by one order alpha = s + 1, from ln M(s).
+fn by_order(s: &Rational, ln_mgf: &Enclosure, ln_delta: &Enclosure) -> Enclosure {
+    let s_ball = Enclosure::rational(s, ORDER_BITS);
+    let next = Enclosure::rational(&Rational::from(s + 1), ORDER_BITS);
+    let fixed = ln_mgf.add(&s_ball.mul(&s_ball.ln())).sub(&next.mul(&next.ln()));
+    fixed.sub(ln_delta).div(&s_ball)
+}
+
+/// delta at epsilon by the best order, in doubles: for drawing. ln M(s) is that of rho alone without a composition.
+pub fn best_order_delta_approx(rho: f64, composition: Option<&Composition>, epsilon: f64) -> f64 {
+    let ln_delta = |s: f64| {
+        let ln_mgf = rho_or_exact(rho, composition, s);
+        ln_mgf - s * epsilon + s * s.ln() - (s + 1.0) * s.ln_1p()
+    };
+    let start = ((epsilon - rho) / (2.0 * rho)).clamp(1e-6, 1e9);
+    ln_delta(extremum::golden_section(0.0, start, ln_delta)).exp().min(1.0)
+}
+
+fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
+    composition.map_or(rho * (s + s * s), |composition| composition.loss().ln_mgf_approx(s))
+}
+
+/// What rho-zCDP alone says of the total variation distance of the outputs: at most
+/// min(sqrt(rho / 2), sqrt(1 - exp(-rho))). An enclosure of that bound, to about 10^-digits.
+///
+/// The Renyi divergence of order alpha is at most rho alpha for every alpha > 1 and increases with alpha, so the divergence of
+/// Kullback and Leibler, its limit at 1, is at most rho. With KL <= rho:
+///
+/// - TV <= sqrt(KL / 2) (Pinsker);
+/// - TV <= sqrt(1 - exp(-KL)) (Bretagnolle & Huber): with B the integral of sqrt(p q), TV^2 + B^2 <= 1, because TV is half the
+///   integral of |sqrt(p) - sqrt(q)| (sqrt(p) + sqrt(q)), at most sqrt(2 - 2 B) sqrt(2 + 2 B) / 2 by Cauchy & Schwarz; and
+///   B = E_P[exp(-L / 2)] >= exp(-KL / 2) by Jensen.
+pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
+    let bits = precision::bits(digits, 64);
+    let half = Enclosure::rational(&Rational::from(&**rho / 2_u32), bits).sqrt();
+    // 1 - exp(-rho) without cancellation, and above 0 also where it is far below 2^-bits.
+    let other = Enclosure::rational(&Rational::from(-&**rho), bits).exp_m1().negate().clamp(0.0, 1.0).sqrt();
+    smaller(&half, &other).clamp(0.0, 1.0)
+}
+
+/// What rho alone says of delta(epsilon), for an epsilon that is known within an enclosure: at most the total variation distance,
+/// which is delta(0) and above delta(epsilon), and at most exp(-(epsilon - rho)^2 / (4 rho)) from rho on.
+pub fn zcdp_hockey_stick(rho: &Rho, epsilon: &Enclosure, digits: u32) -> Result<Enclosure> {
+    let distance = zcdp_total_variation(rho, digits);
+    let end = |end: Option<Rational>| -> Result<Epsilon> {
+        Epsilon::new(end.ok_or(Error::Unbounded { what: "epsilon" })?.max(Rational::new()))
+    };
+    let (low, high) = (end(epsilon.lower_rational())?, end(epsilon.upper_rational())?);
+    // The tail's bound falls with epsilon: between both ends of epsilon it lies between its own.
+    let tail = zcdp_delta(rho, &low, digits).hull(&zcdp_delta(rho, &high, digits));
+    Ok(smaller(&distance, &tail))
+}
+
+fn smaller(a: &Enclosure, b: &Enclosure) -> Enclosure {
+    a.clone().negate().max(&b.clone().negate()).negate()
+}
+
 /// An epsilon by the best Renyi order.
 #[derive(Clone, Debug)]
 pub struct OptimalOrder {
@@ -65,6 +166,8 @@ pub struct OptimalOrder {
     pub epsilon: Enclosure,
     /// The order alpha at which the upper end is attained: any order is sound.
     pub order: f64,
+    /// alpha - 1, which may be too small to be seen in alpha.
+    excess: f64,
 }
 
 const ORDER_BITS: u32 = 160;
@@ -82,7 +185,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
         let next = Enclosure::rational(&Rational::from(s + 1), ORDER_BITS);
         ln_mgf(s).add(&s_ball.mul(&s_ball.ln())).sub(&next.mul(&next.ln()))
     };
-    let epsilon_at = |s: &Rational| fixed(s).sub(&ln_delta).div(&Enclosure::rational(s, ORDER_BITS));
+    let epsilon_at = |s: &Rational| by_order(s, &ln_mgf(s), &ln_delta);
     // Near the optimum of the concentrated bound, s = sqrt(ln(1 / delta) / rho).
     let start = (-ln_delta.approximate() / rho.to_f64()).sqrt().clamp(1e-9, 1e12);
     let approximately = |s: f64| rational::from_f64(s).map_or(f64::NAN, |s| epsilon_at(&s).approximate());
@@ -90,7 +193,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
     let upper = epsilon_at(&rational::from_f64(best)?).upper().clone();
     if upper <= 0 {
         // No epsilon is below zero.
-        return Ok(OptimalOrder { epsilon: Enclosure::double(0.0, ORDER_BITS), order: 1.0 + best });
+        return Ok(OptimalOrder { epsilon: Enclosure::double(0.0, ORDER_BITS), order: 1.0 + best, excess: best });
     }
     // The proof of the lower end gets easier with its distance.
     for exponent in [-46, -43, -40, -36, -30, -20, -10] {
@@ -100,10 +203,10 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
         let g = |s: &Rational| fixed(s).sub(&epsilon.mul(&Enclosure::rational(s, ORDER_BITS)));
         let proven = extremum::convex_minimum(0.0, best, g).is_some_and(|least| least.lower() >= ln_delta.upper());
         if proven {
-            return Ok(OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best });
+            return Ok(OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best, excess: best });
         }
     }
-    Ok(OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best })
+    Ok(OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best, excess: best })
 }
 
 /// Gaussian differential privacy with mu = sqrt(2 rho): the profile that the same rho would have with continuous
@@ -218,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn bun_steinke_is_what_the_bureau_published() {
+    fn bun_steinke_is_what_the_papers_print() {
         // State: rho = 0.274 x 3.65; epsilon 11.0661 and 7.7866 at delta = 1e-11 and 1e-5.
         let rho: Rho = (number("0.274") * number("3.65")).try_into().unwrap();
         for (delta, shown) in [("1e-11", "11.0661"), ("1e-5", "7.78658")] {
@@ -243,6 +346,26 @@ mod tests {
             let epsilon = zcdp_epsilon_optimal(&rho.parse().unwrap(), &delta.parse().unwrap()).unwrap().epsilon;
             assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
         }
+    }
+
+    /// The worst over block paths is that of a path paired with itself, and no pair exceeds it.
+    #[test]
+    fn the_renyi_epsilon_of_the_worst_is_that_of_every_pair() {
+        let path = |text: &str| Composition::new(text.split(' ').map(|counts| counts.parse().unwrap())).unwrap();
+        let paths = [path("0.2x1 1.25x2"), path("0.1x1"), path("0.3x2 0.3x1")];
+        let delta: Delta = "1e-7".parse().unwrap();
+        let doubled: Vec<Composition> = paths.iter().map(|path| path.compose(path).unwrap()).collect();
+        let worst = renyi_epsilon_of_worst(&doubled, &delta).unwrap().epsilon;
+        assert!(worst.is_tight(9), "{worst}");
+        let mut largest = 0.0_f64;
+        for p in &paths {
+            for q in &paths {
+                let own = renyi_epsilon(&p.compose(q).unwrap(), &delta).unwrap().epsilon;
+                assert!(own.lower() <= worst.upper());
+                largest = largest.max(own.approximate());
+            }
+        }
+        assert!((largest / worst.approximate() - 1.0).abs() < 1e-9);
     }
 
     #[test]

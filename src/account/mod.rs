@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`composition`] | which counts are published, with which noise, and by how much one person moves them |
 //! | [`conversions`] | what others report: zCDP by two conversions, Renyi, Gaussian and pure differential privacy |
+//! | [`compared`] | what an exact epsilon is compared with: a published figure, or the smallest standard account |
 //! | [`profile`] | the questions to every account: epsilon, delta, the curve between them, the trade-off function |
 //! | [`tradeoff`] | how the trade-off function of a composition is found |
 //! | `supporting` | the same from supporting lines of the profile, where losses are on no lattice that can be swept |
@@ -17,6 +18,7 @@
 
 pub mod allocate;
 pub mod calibrate;
+pub mod compared;
 pub mod composition;
 pub mod conversions;
 pub mod crossing;

@@ -80,6 +80,13 @@ impl Account for Whole {
         })
     }
 
+    fn extremes(&self) -> Result<Vec<Composition>> {
+        match self {
+            Whole::Composition(one) => one.extremes(),
+            Whole::WorstPath(worst) => worst.extremes(),
+        }
+    }
+
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
         match self {
             Whole::Composition(one) => one.representative(epsilon),
@@ -164,6 +171,12 @@ impl Account for WorstPath {
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
         WorstPath::new(paths?, self.units)
+    }
+
+    /// ln M of a pair is the sum of those of its paths, and so the mean of ln M of (p, p) and (q, q): at most the larger of both. So
+    /// is the largest loss.
+    fn extremes(&self) -> Result<Vec<Composition>> {
+        (0..self.paths.len()).map(|path| self.composition((path, path))).collect()
     }
 
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {

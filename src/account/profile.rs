@@ -36,6 +36,10 @@ pub trait Account: Sync {
     where
         Self: Sized;
 
+    /// Compositions of which one has the largest moments at every order, and one the largest loss: itself; of block paths, each
+    /// alone or paired with itself.
+    fn extremes(&self) -> Result<Vec<Composition>>;
+
     /// One composition that is about as private at this epsilon: the worst one, as far as a few digits tell.
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition>;
 
@@ -158,6 +162,10 @@ impl Account for Composition {
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         self.with_noise_of_all_times(factor)
+    }
+
+    fn extremes(&self) -> Result<Vec<Composition>> {
+        Ok(vec![self.clone()])
     }
 
     fn representative(&self, _: &Epsilon) -> Result<Composition> {

@@ -24,6 +24,9 @@ use crate::{
 /// The smallest and the largest sigma2 that calibrated noise may have.
 const LEAST_SIGMA2: (u32, u32) = (1, 1_000_000);
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
+/// The smallest and the largest parameter of discrete Laplace noise that is accounted for.
+const LEAST_LAPLACE: (u32, u32) = (1, 1_000_000);
+const MOST_LAPLACE: u32 = 1000;
 
 /// What calibrated noise has to keep.
 #[derive(Clone, Debug)]
@@ -35,10 +38,17 @@ pub enum Promise {
         /// The epsilon.
         epsilon: Epsilon,
     },
-    /// The epsilon at delta that was published for the noise as it is: by zCDP, as Bun & Steinke convert it.
+    /// The epsilon at delta that zCDP says of the noise as it is, as Bun & Steinke convert it.
     ZcdpEpsilon {
         /// The delta.
         delta: Delta,
+    },
+    /// An epsilon at delta that is known within an enclosure: what the noise as it is was compared with.
+    Known {
+        /// The delta.
+        delta: Delta,
+        /// The epsilon.
+        epsilon: Enclosure,
     },
     /// The zCDP curve of the noise as it is, by the same conversion, at every delta of a range.
     ZcdpCurve {
@@ -67,7 +77,7 @@ pub struct Calibrated<A> {
     pub factor: Rational,
     /// The factor of the grid point before it, proven not to be enough; `None` if the grid starts here.
     pub before: Option<Rational>,
-    /// The variance proxies of the Gaussian noise as it was, each once, in increasing order.
+    /// The variance proxies of the Gaussian noise as it was, each once, in increasing order; none where there is no such noise.
     pub variances: Vec<Rational>,
 }
 
@@ -85,6 +95,7 @@ impl Promise {
     pub fn delta(&self) -> &Delta {
         match self {
             Promise::Epsilon { delta, .. }
+            | Promise::Known { delta, .. }
             | Promise::ZcdpEpsilon { delta }
             | Promise::ZcdpCurve { from: delta, .. } => delta,
         }
@@ -94,6 +105,7 @@ impl Promise {
     pub fn target(&self, account: &impl Account, delta: &Delta) -> Enclosure {
         match self {
             Promise::Epsilon { epsilon, .. } => Enclosure::rational(epsilon, 160),
+            Promise::Known { epsilon, .. } => epsilon.clone(),
             Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. } => {
                 conversions::zcdp_epsilon(&account.rho(), delta, 40)
             }
@@ -111,10 +123,25 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     all.sort();
     all.dedup();
     if all.is_empty() {
-        let expected = "Gaussian noise: discrete Laplace noise has no sigma2 to calibrate";
+        let expected = "Gaussian noise: discrete Laplace noise has no sigma2 to calibrate, but takes a common factor";
         return Err(Error::out_of_range("the noise to calibrate", "discrete Laplace only", expected));
     }
     Ok(all)
+}
+
+/// The least and the greatest factor with which all noise stays in the range that is accounted for.
+fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
+    let range = |law: &Law| match law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+            (Rational::from(LEAST_SIGMA2) / sigma2, Rational::from(MOST_SIGMA2) / sigma2)
+        }
+        // The parameter is divided by the factor.
+        Law::DiscreteLaplace { epsilon } => {
+            (Rational::from(epsilon / MOST_LAPLACE), Rational::from(epsilon / Rational::from(LEAST_LAPLACE)))
+        }
+    };
+    let all = composition.counts().iter().map(|counts| range(&counts.law));
+    all.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))
 }
 
 /// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances set the
@@ -128,16 +155,18 @@ pub fn calibrate<A: Account>(
     promise: &Promise,
     (grid_of, decimals): (GridOf, u32),
 ) -> Result<Calibrated<A>> {
-    let variances = variances(whole)?;
-    let (smallest, largest) = (&variances[0], &variances[variances.len() - 1]);
-    let unit = if grid_of == GridOf::Factor { Rational::from(1) } else { smallest.clone() };
-    let factor = |point: &Rational| Rational::from(point / &unit);
-    // The grid on which all sigma2 stay in the range that is accounted for.
-    let grid = Grid {
-        decimals,
-        least: &unit * Rational::from(LEAST_SIGMA2) / smallest,
-        most: &unit * Rational::from(MOST_SIGMA2) / largest,
+    let (variances, unit) = match (variances(whole), grid_of) {
+        (found, GridOf::Factor) => (found.unwrap_or_default(), Rational::from(1)),
+        (found, GridOf::SmallestSigma2) => {
+            let found = found?;
+            let smallest = found.first().cloned().unwrap_or_default();
+            (found, smallest)
+        }
     };
+    let factor = |point: &Rational| Rational::from(point / &unit);
+    // The grid on which all noise stays in the range that is accounted for.
+    let (least, most) = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
+    let grid = Grid { decimals, least: least * &unit, most: most * &unit };
     if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
         let expected = "more decimals: no point of this grid keeps every sigma2 up to 1e12";
         return Err(Error::out_of_range("decimals", decimals, expected));
@@ -152,7 +181,7 @@ pub fn calibrate<A: Account>(
     let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, delta, range)
         .unwrap_or(unit.to_f64());
     let least = match promise {
-        Promise::Epsilon { .. } | Promise::ZcdpEpsilon { .. } => {
+        Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
             calibrate::least_in(&grid, family, &target, delta, guess)?
         }
         Promise::ZcdpCurve { from, to } => grid.least_where(guess, |point| {

@@ -205,6 +205,9 @@ impl Certificate {
         let (delta, target) = match promise {
             Promise::Epsilon { delta, epsilon } => (delta.clone(), Target::Epsilon(epsilon.clone())),
             Promise::ZcdpEpsilon { delta } => (delta.clone(), Target::Zcdp),
+            Promise::Known { .. } => {
+                return Err(why("an epsilon that is known within an enclosure: name the epsilon, or the one of zCDP"));
+            }
             Promise::ZcdpCurve { .. } => {
                 return Err(why("a promise at every delta of a range is not two statements about delta"));
             }

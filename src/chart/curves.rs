@@ -7,12 +7,17 @@ use super::figure::{Axis, Figure, Ink, Panel, Series};
 /// The least delta that is drawn.
 const LEAST: f64 = 1e-40;
 
-/// delta over epsilon: the exact one and that of zCDP, as points (epsilon, delta) from left to right.
+/// The name of an exact curve.
+pub const EXACT: &str = "exact";
+
+/// delta over epsilon: the exact one and that of zCDP (Bun-Steinke), as points (epsilon, delta) from left to right.
 pub fn profile(title: &str, exact: Vec<(f64, f64)>, zcdp: Vec<(f64, f64)>) -> Figure {
-    let series = vec![
-        Series::line("zCDP (Bun-Steinke)", Ink::Vermillion, shown(zcdp)),
-        Series::line("exact", Ink::Blue, shown(exact)),
-    ];
+    profile_beside(title, exact, "zCDP (Bun-Steinke)", zcdp)
+}
+
+/// The same beside the curve of another account.
+pub fn profile_beside(title: &str, exact: Vec<(f64, f64)>, name: &str, other: Vec<(f64, f64)>) -> Figure {
+    let series = vec![Series::line(name, Ink::Vermillion, shown(other)), Series::line(EXACT, Ink::Blue, shown(exact))];
     let (x, y) = profile_axes(&series);
     lone(title, x, y, series)
 }

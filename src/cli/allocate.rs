@@ -258,8 +258,8 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     page.text(format!("\nweighted squared error {}", error.shown(8)));
     page.text(match &found.zcdp {
         Some(zcdp) => {
-            let less = output::percent_below(error, &zcdp.error);
-            format!("; allocated by zCDP (Bun-Steinke) {}: {less} less\n", zcdp.error.shown(8))
+            let less = output::less_or_more(error, &zcdp.error);
+            format!("; allocated by zCDP (Bun-Steinke) {}: {less}\n", zcdp.error.shown(8))
         }
         None => "; by zCDP (Bun-Steinke) no noise allowed keeps the promise\n".to_string(),
     });

@@ -7,11 +7,13 @@ use clap::ValueEnum;
 use dp_assay::{
     Error,
     account::{
-        Account, Composition, Delta, Epsilon, Point, crossing,
+        Account, Answer, Composition, Delta, Epsilon, Point,
+        compared::{Against, Compared, Conversion},
+        crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
-    numeric::Enclosure,
+    numeric::{Certainty, Enclosure},
     release::subject::{QueryPart, SINGLES},
 };
 use rayon::prelude::*;
@@ -30,9 +32,10 @@ use super::{
 /// Find the smallest noise that meets a privacy target, and prove that the next smaller step does not
 ///
 /// With --per-level each part alone, with --scale-all all of it by one factor. Where the queries of a level have different
-/// noise, all of it is scaled and its smallest sigma2 is put on the grid.
+/// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the noise
+/// keeps the epsilon that `assay epsilon` compares with: the published figure, or the smallest standard account.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("promise").required(true).args(["epsilon", "match_", "match_curve"]))]
+#[command(group = clap::ArgGroup::new("promise").args(["epsilon", "match_", "match_curve"]))]
 pub struct Args {
     /// What is accounted for.
     #[command(flatten)]
@@ -43,10 +46,10 @@ pub struct Args {
     /// The epsilon to reach at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// Reach the epsilon at delta that was published for the noise as it is: zcdp, by zCDP (Bun-Steinke)
+    /// Keep an epsilon of the noise as it is at delta: the published figure (refused where there is none), or that of one account
     #[arg(long = "match", value_enum)]
     match_: Option<Match>,
-    /// Be as private as the zCDP curve of the noise as it is, at every delta of this range
+    /// Be as private as the zCDP (Bun-Steinke) curve of the noise as it is, at every delta of this range
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     match_curve: Option<String>,
     /// Decimals of the grid: of sigma2, or of the common factor [default: 2, or 4 with --scale-all]
@@ -61,7 +64,7 @@ pub struct Args {
     /// Also a row for each query: its share of rho, its noise before and after, and its own epsilon
     #[arg(long)]
     queries: bool,
-    /// Also say at which delta the calibrated noise is within the published zCDP curve, from 1e-40 to 1
+    /// Also say at which delta the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
     #[command(flatten)]
@@ -72,13 +75,42 @@ pub struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Match {
+    /// The conversion of the figure that was published for it, not rounded
+    Published,
+    /// zCDP (Bun-Steinke): rho + 2 sqrt(rho ln(1/delta))
     Zcdp,
+    /// zCDP (best order): the smallest epsilon that rho gives over all Renyi orders
+    BestOrder,
+    /// RDP: the smallest epsilon that the exact Renyi divergences give
+    Rdp,
+    /// Pure DP: the largest loss of discrete Laplace noise
+    Pure,
+}
+
+impl From<Match> for Against {
+    fn from(matched: Match) -> Against {
+        match matched {
+            Match::Published => Against::Published,
+            Match::Zcdp => Against::By(Conversion::BunSteinke),
+            Match::BestOrder => Against::By(Conversion::BestOrder),
+            Match::Rdp => Against::By(Conversion::Renyi),
+            Match::Pure => Against::By(Conversion::Pure),
+        }
+    }
+}
+
+/// What the noise has to keep.
+pub enum Goal {
+    /// The same for every part.
+    Promise(Promise),
+    /// What each part is compared with, at the delta that is shown.
+    Compared(Against),
 }
 
 /// What is asked of every part.
 pub struct Asked {
     /// What the noise has to keep.
-    pub promise: Promise,
+    pub goal: Goal,
     /// The delta at which epsilons are shown.
     pub delta: Delta,
     /// Relative widths of 10^-digits.
@@ -89,10 +121,43 @@ pub struct Asked {
     pub curves: bool,
 }
 
+/// A part with everything that its calibration needs.
+pub struct Part<'a, A> {
+    /// What it is.
+    pub name: &'a str,
+    /// What is calibrated.
+    pub account: &'a A,
+    /// What its variances are read from.
+    pub whole: &'a Composition,
+    /// What it is compared with, unless the goal is the same for all.
+    pub compared: Option<Compared>,
+    /// Whether the grid is that of its smallest sigma2 or of the factor, and the decimals.
+    pub grid: (GridOf, u32),
+}
+
+/// All levels with their calibrated noise, composed.
+pub struct Together {
+    /// Their epsilon.
+    pub epsilon: Answer,
+    /// The epsilon that the goal means for the whole as it is.
+    pub target: Enclosure,
+    /// What that target is, unless the goal is the same for all.
+    pub compared: Option<Compared>,
+}
+
+impl Together {
+    /// Whether all of them together keep the target of the whole.
+    pub fn keeps(&self) -> Certainty {
+        self.epsilon.value.below(&self.target)
+    }
+}
+
 /// Everything that is asked for.
 pub struct Found {
     /// Each level; or all composed, with one factor.
     pub rows: Vec<Row>,
+    /// All calibrated levels composed, where there are several.
+    pub together: Option<Together>,
     /// Empty unless queries were asked for.
     pub queries: Vec<CalibratedQuery>,
 }
@@ -106,7 +171,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.points(points(&found.rows));
     with_curves(&mut object, &found.rows);
     page.object(object);
-    args.put_tables(&mut page, &subject, &asked.promise, &found.rows, args.decimals())?;
+    args.put_tables(&mut page, &subject, &asked, &found)?;
     if !found.queries.is_empty() {
         page.text("\n");
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
@@ -189,6 +254,7 @@ fn parts(subject: &Resolved) -> Vec<(String, Composition)> {
 fn flagged(error: Error) -> anyhow::Error {
     let flag = match &error {
         Error::OutOfRange { what, .. } if what == "decimals" => Some("--decimals"),
+        Error::OutOfRange { what, .. } if what == "match" => Some("--match"),
         Error::OutOfRange { what, .. } if what == "the range of delta" => Some("--match-curve"),
         _ => None,
     };
@@ -199,58 +265,87 @@ fn flagged(error: Error) -> anyhow::Error {
 }
 
 impl Args {
-    fn promise(&self) -> Result<Promise> {
+    fn goal(&self) -> Result<(Goal, Delta)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
         if let Some(range) = &self.match_curve {
             let (from, to) = range
                 .split_once("..")
                 .with_context(|| format!("--match-curve {range}: expected FROM..TO, as in 1e-12..1e-5"))?;
             let (from, to) = (number("--match-curve", from)?, number("--match-curve", to)?);
-            return Promise::zcdp_curve(from, to).map_err(flagged);
+            let promise = Promise::zcdp_curve(from, to).map_err(flagged)?;
+            // Epsilons are shown at the delta that is given, or at the least of the range.
+            let shown = delta.unwrap_or_else(|| promise.delta().clone());
+            return Ok((Goal::Promise(promise), shown));
         }
         let delta = delta.context("--delta is missing")?;
-        Ok(match &self.epsilon {
-            Some(text) => Promise::Epsilon { delta, epsilon: quantity::<Epsilon>("--epsilon", text)? },
-            None => Promise::ZcdpEpsilon { delta },
-        })
-    }
-
-    /// The delta at which epsilons are shown: the one given, or the least of the range.
-    fn shown_delta(&self, promise: &Promise) -> Result<Delta> {
-        let given: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
-        Ok(given.unwrap_or_else(|| promise.delta().clone()))
-    }
-
-    /// Decimals of the grid.
-    fn decimals(&self) -> u32 {
-        self.decimals.unwrap_or(if self.scale_all { FACTOR_DECIMALS } else { DECIMALS })
+        let goal = match (&self.epsilon, self.match_) {
+            (Some(text), _) => {
+                let epsilon = quantity::<Epsilon>("--epsilon", text)?;
+                Goal::Promise(Promise::Epsilon { delta: delta.clone(), epsilon })
+            }
+            (None, matched) => Goal::Compared(matched.map_or(Against::Usual, Against::from)),
+        };
+        Ok((goal, delta))
     }
 
     /// The answers, and what they are about.
     pub fn find(&self, subject: &Resolved) -> Result<(Asked, Found)> {
-        let promise = self.promise()?;
+        self.find_with(subject, true)
+    }
+
+    /// The same, with all calibrated levels composed where that is wanted.
+    pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Asked, Found)> {
+        let (goal, delta) = self.goal()?;
         let asked = Asked {
-            delta: self.shown_delta(&promise)?,
+            goal,
+            delta,
             digits: self.format.digits,
             crossings: self.crossings,
             curves: self.drawn.wants_points(),
-            promise,
         };
-        let decimals = self.decimals();
+        let grid_of = if self.scale_all { GridOf::Factor } else { GridOf::SmallestSigma2 };
         let rows = if self.scale_all {
-            let name = subject::whole_name(subject);
-            vec![asked.row(name, &subject.whole, &subject.total, (GridOf::Factor, decimals))?]
+            let (name, account, whole) = (subject::whole_name(subject), &subject.whole, &subject.total);
+            let (grid, compared) = (self.grid(grid_of), asked.of_whole(subject)?);
+            vec![asked.row(&Part { name, account, whole, compared, grid })?]
         } else {
             (parts(subject).par_iter())
                 .map(|(name, part)| {
-                    let row = asked.row(name, part, part, (GridOf::SmallestSigma2, decimals));
-                    row.with_context(|| name.clone())
+                    let row = || {
+                        let compared = asked.of_part(subject, name, part)?;
+                        asked.row(&Part { name, account: part, whole: part, compared, grid: self.grid_for(part) })
+                    };
+                    row().with_context(|| name.clone())
                 })
                 .collect::<Result<Vec<Row>>>()?
         };
         let queries = if self.queries { asked.queries(subject, &rows)? } else { Vec::new() };
-        Ok((asked, Found { rows, queries }))
+        let together = match together && !self.scale_all && !subject.levels.is_empty() {
+            true => Some(asked.together(subject, &rows)?),
+            false => None,
+        };
+        Ok((asked, Found { rows, together, queries }))
     }
+
+    fn grid(&self, grid_of: GridOf) -> (GridOf, u32) {
+        grid_with(grid_of, self.decimals)
+    }
+
+    /// The grid of a part alone: of its sigma2, or of the factor where it has none.
+    fn grid_for(&self, part: &Composition) -> (GridOf, u32) {
+        self.grid(grid_of_part(part))
+    }
+}
+
+/// The grid of a part alone: of its smallest sigma2, or of the factor where there is no Gaussian noise.
+pub fn grid_of_part(part: &Composition) -> GridOf {
+    if promise::variances(part).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor }
+}
+
+/// A grid with the usual decimals where none are given.
+pub fn grid_with(grid_of: GridOf, decimals: Option<u32>) -> (GridOf, u32) {
+    let usual = if grid_of == GridOf::Factor { FACTOR_DECIMALS } else { DECIMALS };
+    (grid_of, decimals.unwrap_or(usual))
 }
 
 /// Decimals of a calibrated sigma2, and of a common factor, where none are asked for.
@@ -268,28 +363,78 @@ impl Asked {
         queries::calibrated(subject, factor, &self.delta, self.digits)
     }
 
-    /// The least noise of one part; `whole` is what its variances are read from.
-    pub fn row<A: Account>(&self, name: &str, part: &A, whole: &Composition, grid: (GridOf, u32)) -> Result<Row> {
-        let Calibrated { account, factor, before, variances } =
-            promise::calibrate(part, whole, &self.promise, grid).map_err(flagged)?;
+    /// What the whole is compared with, unless the goal is the same for all.
+    pub fn of_whole(&self, subject: &Resolved) -> Result<Option<Compared>> {
+        match &self.goal {
+            Goal::Promise(_) => Ok(None),
+            Goal::Compared(against) => {
+                subject.compared(*against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged)
+            }
+        }
+    }
+
+    /// What a part is compared with, unless the goal is the same for all.
+    pub fn of_part(&self, subject: &Resolved, name: &str, part: &Composition) -> Result<Option<Compared>> {
+        match &self.goal {
+            Goal::Promise(_) => Ok(None),
+            Goal::Compared(against) => {
+                subject.compared_part(name, part, *against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged)
+            }
+        }
+    }
+
+    /// The promise that a goal means where something is compared with this.
+    fn promise(&self, compared: Option<&Compared>) -> Promise {
+        match (&self.goal, compared) {
+            (Goal::Promise(promise), _) => promise.clone(),
+            (Goal::Compared(_), Some(compared)) => {
+                Promise::Known { delta: self.delta.clone(), epsilon: compared.epsilon.clone() }
+            }
+            (Goal::Compared(_), None) => Promise::ZcdpEpsilon { delta: self.delta.clone() },
+        }
+    }
+
+    /// All levels with their calibrated noise, composed, beside what the goal means for the whole.
+    fn together(&self, subject: &Resolved, rows: &[Row]) -> Result<Together> {
+        let factors: Vec<Rational> = rows.iter().map(|row| row.factor.clone()).collect();
+        let calibrated = subject.with_noise_of_parts_times(&factors)?;
+        let compared = match &self.goal {
+            // Nothing may have been published for these parts together.
+            Goal::Compared(Against::Published) => Some(subject.compared(Against::Usual, &self.delta, TARGET_DIGITS)?),
+            _ => self.of_whole(subject)?,
+        };
+        let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
+        Ok(Together { epsilon: calibrated.whole.epsilon(&self.delta, self.digits)?, target, compared })
+    }
+
+    /// The least noise of one part.
+    pub fn row<A: Account>(&self, part: &Part<A>) -> Result<Row> {
+        let Part { name, account: before, whole, compared, grid } = part;
+        let promise = self.promise(compared.as_ref());
+        let Calibrated { account, factor, before: not_enough, variances } =
+            promise::calibrate(*before, whole, &promise, *grid).map_err(flagged)?;
         let stretches = self
             .crossings
             .then(|| {
                 let from = Rational::from((1, Integer::from(10).pow(40)));
-                crossing::stretches(&account, &part.rho(), &from, &Rational::from(1))
+                crossing::stretches(&account, &before.rho(), &from, &Rational::from(1))
             })
             .transpose()?;
-        let target = self.promise.target(part, &self.delta);
-        let curves = self.curves.then(|| profiles(name, part, &account, &target)).transpose()?;
+        let target = promise.target(*before, &self.delta);
+        let curves = self.curves.then(|| profiles(name, *before, &account, &target)).transpose()?;
         Ok(Row {
             name: name.to_string(),
             factor,
-            before,
+            before: not_enough,
             variances,
             epsilon: account.epsilon(&self.delta, self.digits)?,
             target,
+            compared: compared.clone(),
             stretches,
             curves,
         })
     }
 }
+
+/// Digits of a target that has a formula.
+const TARGET_DIGITS: u32 = 40;

@@ -1,11 +1,13 @@
 //! `assay epsilon`: the exact epsilon at a delta, for every level and for all together.
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
         Account, Answer, Composition, Delta,
+        compared::{Against, Compared, Conversion, pure_epsilon},
         conversions::{self, GaussianProfile},
     },
+    loss::answer::Method,
     numeric::Enclosure,
 };
 use rayon::prelude::*;
@@ -14,6 +16,8 @@ use serde_json::{Value, json};
 
 use super::{
     Exit,
+    compared::{self, Columns},
+    number,
     output::{self, exact, exact_text},
     page::{Form, Page},
     quantity,
@@ -21,13 +25,13 @@ use super::{
     subject::{self, Format, Resolved, Subject},
 };
 
-/// The exact epsilon at a delta, beside what zCDP implies
+/// The exact epsilon at a delta, beside the published figure or the smallest standard account
 #[derive(clap::Args)]
 pub struct Args {
     /// What is accounted for.
     #[command(flatten)]
     pub subject: Subject,
-    /// The delta at which epsilon is asked for, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1; 0 for noise whose loss is bounded
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     /// Also a row for each query: its noise, its share of rho, and its own epsilon
@@ -45,23 +49,43 @@ pub struct Line {
     pub rho: Rational,
     /// The exact epsilon.
     pub epsilon: Answer,
-    /// Epsilon by zCDP (Bun-Steinke).
-    pub zcdp: Enclosure,
+    /// What it is compared with.
+    pub compared: Compared,
+    /// Epsilon by zCDP (Bun-Steinke); none at delta = 0, where it is infinite.
+    pub zcdp: Option<Enclosure>,
     /// Epsilon by GDP, where it is wanted: it takes longer than all others.
     gdp: Option<Enclosure>,
 }
 
 impl Line {
-    fn of(name: &str, composition: &Composition, epsilon: Answer, asked: &Asked) -> Result<Line> {
+    fn of(
+        name: &str,
+        composition: &Composition,
+        (epsilon, compared): (Answer, Compared),
+        asked: &Asked,
+    ) -> Result<Line> {
         let Asked { delta, digits, with_gdp } = *asked;
         let gdp = || GaussianProfile::new(composition.rho().clone()).epsilon(delta, digits);
         Ok(Line {
             name: name.to_string(),
             rho: composition.rho().clone().into(),
-            zcdp: conversions::zcdp_epsilon(composition.rho(), delta, digits),
+            zcdp: Some(conversions::zcdp_epsilon(composition.rho(), delta, digits)),
+            compared,
             gdp: with_gdp.then(gdp).transpose()?,
             epsilon,
         })
+    }
+
+    /// The line at delta = 0: the largest loss, exactly.
+    fn at_zero(name: &str, rho: Rational, account: &impl Account, digits: u32) -> Result<Line> {
+        let largest = pure_epsilon(account)?.context(
+            "--delta: delta = 0 is out of range: expected a probability 0 < delta < 1, because the loss of Gaussian noise is \
+             unbounded",
+        )?;
+        let value = Enclosure::rational(&largest, 64 + 4 * digits);
+        let compared = Compared { by: Conversion::Pure, epsilon: value.clone(), published: None };
+        let epsilon = Answer { value, method: Method::Immediate("the largest loss"), met: true };
+        Ok(Line { name: name.to_string(), rho, epsilon, compared, zcdp: None, gdp: None })
     }
 
     fn json(&self) -> Value {
@@ -69,8 +93,9 @@ impl Line {
             "epsilon": self.epsilon.value.to_json(),
             "rho": exact(&self.rho),
             "rho_exact": self.rho.to_string(),
-            "zcdp_epsilon": self.zcdp.to_json(),
+            "zcdp_epsilon": output::enclosure(self.zcdp.as_ref()),
         });
+        object["compared_with"] = compared::json(&self.compared);
         if let Some(gdp) = &self.gdp {
             object["gdp_epsilon"] = gdp.to_json();
         }
@@ -79,15 +104,12 @@ impl Line {
         object
     }
 
-    fn row(&self, digits: usize) -> Vec<String> {
+    fn row(&self, digits: usize, columns: &Columns) -> Vec<String> {
         let rho = Enclosure::rational(&self.rho, 64);
-        vec![
-            self.name.clone(),
-            rho.shown(6),
-            self.epsilon.value.shown(digits),
-            self.zcdp.shown(6),
-            output::percent_below(&self.epsilon.value, &self.zcdp),
-        ]
+        let mut cells = vec![self.name.clone(), rho.shown(6), self.epsilon.value.shown(digits)];
+        cells.extend(columns.cells(&self.compared));
+        cells.push(compared::percent_below(&self.epsilon.value, &self.compared));
+        cells
     }
 }
 
@@ -118,7 +140,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     // Tables have no column for GDP.
     let with_gdp = matches!(args.format.form(), Form::Json | Form::Csv);
-    let (delta, found) = args.find(&subject, with_gdp)?;
+    let (delta, found) = match number("--delta", &args.delta)? {
+        zero if zero == 0 => (zero, args.at_zero(&subject)?),
+        _ => args.find(&subject, with_gdp).map(|(delta, found)| (delta.into(), found))?,
+    };
     let mut page = args.format.page();
     page.object(found.object(&subject, &delta));
     page.records(found.records());
@@ -131,6 +156,19 @@ impl Args {
     /// The delta that is asked about.
     pub fn delta(&self) -> Result<Delta> {
         quantity("--delta", &self.delta)
+    }
+
+    /// The answers at delta = 0, which noise of bounded loss has.
+    fn at_zero(&self, subject: &Resolved) -> Result<Found> {
+        let digits = self.format.digits;
+        if self.queries {
+            bail!("--queries needs a delta above 0");
+        }
+        let level = |(name, part): &(String, Composition)| Line::at_zero(name, part.rho().clone().into(), part, digits);
+        let total_name = subject::whole_name(subject);
+        let total = Line::at_zero(total_name, subject.total.rho().clone().into(), &subject.whole, digits)?;
+        let levels = subject.levels.iter().map(level).collect::<Result<_>>()?;
+        Ok(Found { levels, total, pair: None, queries: Vec::new() })
     }
 
     /// The answers, and the delta that they are about.
@@ -148,11 +186,15 @@ impl Args {
 pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
     let Asked { delta, digits, .. } = asked;
     let total_name = subject::whole_name(subject);
-    let level = |(name, part): &(String, Composition)| Line::of(name, part, part.epsilon(delta, digits)?, &asked);
+    let level = |(name, part): &(String, Composition)| {
+        let compared = subject.compared_part(name, part, Against::Usual, delta, digits)?;
+        Line::of(name, part, (part.epsilon(delta, digits)?, compared), &asked)
+    };
     let whole = || -> Result<(Line, Option<String>)> {
         let epsilon = subject.whole.epsilon(delta, digits)?;
         let pair = subject.deciding_pair(&epsilon);
-        Ok((Line::of(total_name, &subject.total, epsilon, &asked)?, pair))
+        let compared = subject.compared(Against::Usual, delta, digits)?;
+        Ok((Line::of(total_name, &subject.total, (epsilon, compared), &asked)?, pair))
     };
     let (levels, whole) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, (total, pair)) = (levels?, whole?);
@@ -172,7 +214,7 @@ impl Found {
     }
 
     /// The answer as an object.
-    pub fn object(&self, subject: &Resolved, delta: &Delta) -> Value {
+    pub fn object(&self, subject: &Resolved, delta: &Rational) -> Value {
         let mut object = self.total.json();
         object["delta"] = exact(delta);
         object["neighbors"] = json!(subject.neighbors.name());
@@ -188,12 +230,13 @@ impl Found {
 }
 
 /// The answer to be read.
-fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Delta, found: &Found) {
+fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational, found: &Found) {
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(delta)));
     let lines: Vec<&Line> = found.lines().collect();
-    let rows = lines.iter().map(|line| line.row(args.format.shown())).collect();
-    page.table(&["", "rho", "epsilon", "zCDP (Bun-Steinke)", "lower by"], rows);
+    let columns = Columns::of(lines.iter().map(|line| &line.compared));
+    let rows = lines.iter().map(|line| line.row(args.format.shown(), &columns)).collect();
+    page.table(&[vec!["", "rho", "epsilon"], columns.heading(), vec!["lower by"]].concat(), rows);
     if !found.queries.is_empty() {
         page.text("\n");
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
@@ -211,7 +254,7 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Delta, f
     } else {
         "epsilon is certified: between both ends, which --json gives.\n"
     };
-    page.text(format!(
-        "\n{certified}zCDP (Bun-Steinke): rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.\n"
-    ));
+    page.text(format!("\n{certified}"));
+    let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
+    notes.iter().for_each(|note| page.text(format!("{note}\n")));
 }

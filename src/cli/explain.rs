@@ -80,12 +80,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let lattice =
         pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  The worst of all block paths at once: {pair}."));
     let (delta_lower, delta_upper) = ends(&proof.value);
+    let (counts, in_groups) = (output::count_of(copies, "count"), output::count_of(groups as u64, "group"));
     page.text(format!(
         "{title}
 {neighbors} neighbors, delta = {delta}
 
 The question
-  {copies} counts in {groups} groups of equal noise, rho = {rho}
+  {counts} in {in_groups} of equal noise, rho = {rho}
   {lattice}
 
 The answer

@@ -4,6 +4,7 @@ mod allocate;
 mod calibrate;
 mod certificates;
 mod compare;
+mod compared;
 mod completions;
 mod curve;
 mod delta;

@@ -190,17 +190,59 @@ pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str,
     }
 }
 
+/// A number of things: "1 count", "2 counts".
+pub fn count_of(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// By how much a number is below another, in percent with two decimals, for tables; a dash where that says nothing.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
     percent(1.0 - value.approximate() / whole.approximate())
-        .map_or("-".to_string(), |percent| format!("{percent:.2} %"))
+        .map_or("-".to_string(), |percent| format!("{} %", without_minus_zero(format!("{percent:.2}"))))
+}
+
+/// By how much a number is below or above another, in words: "3.94 % less", "2.10 % more".
+pub fn less_or_more(value: &Enclosure, whole: &Enclosure) -> String {
+    let share = value.approximate() / whole.approximate() - 1.0;
+    match percent(share) {
+        Some(percent) if percent > 0.0 => format!("{percent:.2} % more"),
+        Some(percent) => format!("{:.2} % less", percent.abs()),
+        None => percent_above(value, whole),
+    }
+}
+
+/// What becomes of noise that is multiplied by a factor, in percent with a sign: "-13.25 %", "+168.55 %".
+pub fn change(factor: &Rational, digits: usize) -> String {
+    let change = Rational::from(factor - 1_u32) * 100_u32;
+    let shown = Enclosure::rational(&change, 64).shown(digits);
+    if change > 0 { format!("+{shown} %") } else { format!("{shown} %") }
+}
+
+/// The same in words: "13.25 % less noise", "168.55 % more noise", "as much noise".
+pub fn change_in_words(factor: &Rational, digits: usize) -> String {
+    let change = Rational::from(factor - 1_u32) * 100_u32;
+    let shown = Enclosure::rational(&change.clone().abs(), 64).shown(digits);
+    match change.cmp0() {
+        std::cmp::Ordering::Less => format!("{shown} % less noise"),
+        std::cmp::Ordering::Equal => "as much noise".to_string(),
+        std::cmp::Ordering::Greater => format!("{shown} % more noise"),
+    }
+}
+
+/// A number that rounds to zero from below has no sign.
+fn without_minus_zero(text: String) -> String {
+    let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+    if is_zero { text[1..].to_string() } else { text }
 }
 
 /// By how much a number is above another, with its sign.
 pub fn percent_above(value: &Enclosure, whole: &Enclosure) -> String {
     let share = value.approximate() / whole.approximate() - 1.0;
     match percent(share) {
-        Some(percent) => format!("{percent:+.2} %"),
+        Some(percent) => {
+            let shown = format!("{percent:+.2} %");
+            if shown.starts_with("-0.00") { "+0.00 %".to_string() } else { shown }
+        }
         // More than a hundred times as much.
         None if share.is_finite() && share > 0.0 => format!("x {}", Enclosure::double(share + 1.0, 53).shown(4)),
         None => "-".to_string(),
@@ -272,6 +314,19 @@ mod tests {
         assert_eq!(percent_above(&number(500.0), &number(1.0)), "x 500");
         assert_eq!(percent_above(&number(1.0), &number(0.0)), "-");
         assert_eq!(percent_above(&number(0.0), &number(0.0)), "-");
+        assert_eq!(percent_above(&number(1.0 - 1e-9), &number(1.0)), "+0.00 %");
+        assert_eq!(percent_below(&number(1.0 + 1e-9), &number(1.0)), "0.00 %");
+        assert_eq!(less_or_more(&number(0.9), &number(1.0)), "10.00 % less");
+        assert_eq!(less_or_more(&number(1.25), &number(1.0)), "25.00 % more");
+    }
+
+    #[test]
+    fn more_noise_is_called_more() {
+        let of = |text: &str| rational::parse(text).unwrap();
+        let words = |text: &str| change_in_words(&of(text), 8);
+        assert_eq!((words("0.8675"), change(&of("0.8675"), 6)), ("13.25 % less noise".into(), "-13.25 %".into()));
+        assert_eq!((words("2.6855"), change(&of("2.6855"), 6)), ("168.55 % more noise".into(), "+168.55 %".into()));
+        assert_eq!((words("1"), change(&of("1"), 6)), ("as much noise".into(), "0 %".into()));
     }
 
     #[test]

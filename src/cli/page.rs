@@ -143,12 +143,30 @@ pub struct Page {
     records: Vec<Value>,
     /// A file for the rows as well, and the rows if they are others.
     file: Option<(PathBuf, Option<Vec<Value>>)>,
+    /// How many digits were requested, if that is known.
+    requested: Option<u32>,
 }
+
+/// The most digits that a table shows.
+pub const MOST_SHOWN: u32 = 40;
 
 impl Page {
     /// An empty page.
     pub fn new(form: Form) -> Page {
-        Page { form, provenance: None, pieces: Vec::new(), object: Value::Null, records: Vec::new(), file: None }
+        Page {
+            form,
+            provenance: None,
+            pieces: Vec::new(),
+            object: Value::Null,
+            records: Vec::new(),
+            file: None,
+            requested: None,
+        }
+    }
+
+    /// The same for an answer of so many digits, of which tables may show fewer.
+    pub fn with_digits(self, digits: u32) -> Page {
+        Page { requested: Some(digits), ..self }
     }
 
     /// The same, whose rows are written to a CSV file as well, with its provenance beside it.
@@ -229,7 +247,12 @@ impl Page {
     }
 
     /// Writes the page to standard output in its form.
-    pub fn print(self) -> Result<()> {
+    pub fn print(mut self) -> Result<()> {
+        if let Some(digits) = self.requested.filter(|digits| *digits > MOST_SHOWN) {
+            self.text(format!(
+                "\nTables show at most {MOST_SHOWN} digits; --json has all {digits} that were requested.\n"
+            ));
+        }
         if let Some((path, points)) = &self.file {
             let sheet = match points.as_ref().unwrap_or(&self.records) {
                 records if records.is_empty() => self.first_table(),

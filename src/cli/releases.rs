@@ -42,6 +42,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(releases.iter().map(|release| {
         let mut record = object(release);
         record["levels"] = json!(release.levels.len());
+        record["published"] = json!(release.published.len());
         record
     }));
     let rows: Vec<Vec<String>> = (releases.iter())
@@ -69,6 +70,18 @@ fn object(release: &Release) -> Value {
     let levels: Vec<_> = (release.levels.iter())
         .map(|level| json!({ "name": level.name, "rho": exact(&level.rho), "rho_exact": level.rho.to_string() }))
         .collect();
+    let published: Vec<_> = (release.published.iter())
+        .map(|published| {
+            let figure = &published.figure;
+            json!({
+                "epsilon": figure.printed,
+                "delta": figure.delta.as_ref().map(|delta| exact(delta)),
+                "by": figure.by.key(),
+                "levels": published.levels,
+                "source": figure.source,
+            })
+        })
+        .collect();
     json!({
         "name": release.name,
         "title": release.title,
@@ -77,5 +90,6 @@ fn object(release: &Release) -> Value {
         "rho": exact(&release.rho),
         "rho_exact": release.rho.to_string(),
         "levels": levels,
+        "published": published,
     })
 }

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use self::answers::{Answers, Asked, reduction};
 use super::{
-    Exit, epsilon, invocation, number,
-    output::{exact, named},
+    Exit, compared, epsilon, invocation, number,
+    output::{enclosure, exact, named},
     quantity,
     risk::bound,
     subject::{Format, Resolved, Subject},
@@ -102,7 +102,8 @@ fn lines(answers: &Answers) -> Vec<Value> {
         let mut object = json!({
             "epsilon": line.epsilon.value.to_json(),
             "rho": exact(&line.rho),
-            "zcdp_epsilon": line.zcdp.to_json(),
+            "zcdp_epsilon": enclosure(line.zcdp.as_ref()),
+            "compared_with": compared::json(&line.compared),
             "method": line.epsilon.method.to_string(),
             "status": line.epsilon.status(),
             "correct_decision_upper": bound.correct.value.to_json(),

@@ -10,7 +10,7 @@ use dp_assay::{
 
 pub use dp_assay::release::subject::Resolved;
 
-use super::page::{Form, FormArgs, Page};
+use super::page::{Form, FormArgs, MOST_SHOWN, Page};
 
 /// What to account for; several are composed.
 #[derive(Args)]
@@ -54,12 +54,12 @@ pub struct Format {
 impl Format {
     /// An empty page of the form that was asked for.
     pub fn page(&self) -> Page {
-        self.form.page()
+        self.form.page().with_digits(self.digits)
     }
 
     /// The same where a command has `--csv` as well.
     pub fn page_or_csv(&self, csv: bool) -> Page {
-        Page::new(self.form.form_or_csv(csv))
+        Page::new(self.form.form_or_csv(csv)).with_digits(self.digits)
     }
 
     /// Whether a form was asked for.
@@ -74,7 +74,7 @@ impl Format {
 
     /// How many digits of an answer a table shows.
     pub fn shown(&self) -> usize {
-        self.digits.min(40) as usize
+        self.digits.min(MOST_SHOWN) as usize
     }
 }
 

@@ -116,6 +116,12 @@ impl LossSum {
         let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
         self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
     }
+
+    /// The same in doubles, to a few digits: for drawing.
+    pub(crate) fn ln_mgf_approx(&self, x: f64) -> f64 {
+        let rho = self.rho().to_f64();
+        self.groups().iter().fold(rho * (x + x * x), |sum, group| sum + theta::ln_mgf_approx(group, x))
+    }
 }
 
 /// The product of all factors of a sum at the nodes: M(s) without the parts that belong to the prefactor.

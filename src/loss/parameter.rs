@@ -115,7 +115,7 @@ parameter!(
     /// A probability delta, above 0 and below 1.
     Delta,
     "delta",
-    "a probability 0 < delta < 1 (at delta = 0 no Gaussian noise has a finite epsilon)",
+    "a probability 0 < delta < 1 (at delta = 0 only noise of bounded loss has a finite epsilon: its largest loss)",
     |value| value > 0 && value < 1
 );
 

@@ -74,6 +74,19 @@ fn decimal(text: &str) -> std::result::Result<Rational, String> {
     Ok(if negative { -value } else { value })
 }
 
+/// One unit of the last digit of a decimal as it is written: 0.01 for `17.14`, 0.1 for `2.5`, 1e-9 for `1.2e-8`; of what is no
+/// decimal, 0.
+pub(crate) fn unit_of_last_digit(text: &str) -> Rational {
+    let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
+    let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i64);
+    let Some(power) = exponent.parse::<i64>().ok().map(|exponent| exponent - places) else { return Rational::new() };
+    if mantissa.contains('/') || power.abs() > MAX_EXPONENT {
+        return Rational::new();
+    }
+    let unit = Rational::from(Integer::from(10).pow(power.unsigned_abs() as u32));
+    if power < 0 { unit.recip() } else { unit }
+}
+
 /// The greatest rational of which both are integer multiples: gcd(a/b, c/d) = gcd(ad, cb) / (bd), for positive
 /// arguments.
 pub fn gcd(a: &Rational, b: &Rational) -> Rational {
@@ -178,6 +191,14 @@ mod tests {
         let (m, n) = (Rational::from(&a / &g), Rational::from(&b / &g));
         assert_eq!((m.denom(), n.denom()), (&Integer::from(1), &Integer::from(1)));
         assert_eq!(m.numer().clone().gcd(n.numer()), 1);
+    }
+
+    #[test]
+    fn the_last_digit_of_a_decimal_has_a_unit() {
+        for (text, unit) in [("17.14", "0.01"), ("3", "1"), (" 2.50 ", "0.01"), ("1.2e-8", "1e-9"), ("2E3", "1e3")] {
+            assert_eq!(unit_of_last_digit(text), parse(unit).unwrap(), "{text}");
+        }
+        assert_eq!(unit_of_last_digit("1/3"), 0);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::{
     GeoLevel, Neighbors, Paths, Query, Release,
+    published::{self, OneOrMany, PublishedFile},
     schema_file::{self, AttributeFile, RecodeFile, SelectionFile},
 };
 use crate::{
@@ -25,6 +26,8 @@ struct ReleaseFile {
     neighbors: Spanned<String>,
     rho: Option<Spanned<Exact>>,
     sigma2_times_rho: Option<Spanned<Exact>>,
+    #[serde(default)]
+    published: OneOrMany<PublishedFile>,
     #[serde(default)]
     budget_only: bool,
     exact_total: Option<Spanned<String>>,
@@ -165,6 +168,7 @@ impl ReleaseReader<'_> {
         Ok(Release {
             paths,
             schema,
+            published: published::read(self.0, &raw.published.0, &levels)?,
             budget_only: raw.budget_only,
             exact_total: raw.exact_total.map(Spanned::into_inner),
             name: raw.name.into_inner(),

@@ -20,6 +20,9 @@
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, or two, for drawing them: see [`schema`] |
+//! | `[[published]]` | an epsilon that was published for the release, or `published = { .. }` for one: |
+//! | `epsilon`, `delta`, `by` | the printed number, in quotes as it was printed, its delta (none for `pure`), and the conversion: `zcdp` (Bun-Steinke), `best-order`, `rdp` or `pure` |
+//! | `levels`, `source` | of which levels together (all where none is named), and where and by whom it was printed |
 //! | `exact_total` | the constraint of noisy measurement files whose counts add up to the exact total of the root and of states, adjusted though the counts may be |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
@@ -30,6 +33,7 @@
 //! | --- | --- |
 //! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
+//! | `published` | the figures that were published for a release |
 //! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and the query groups that are asked of it |
 //! | [`ledger`] | which releases are about the same records |
@@ -42,6 +46,7 @@ mod budgets;
 mod derived;
 mod file;
 pub mod ledger;
+mod published;
 pub mod query_targets;
 pub mod schema;
 mod schema_file;
@@ -52,6 +57,8 @@ use std::path::Path;
 
 use rug::Rational;
 use toml::Spanned;
+
+pub use published::Published;
 
 use crate::{
     account::{Composition, Counts},
@@ -207,6 +214,8 @@ pub struct Release {
     pub rho: Rational,
     /// Its geolevels, root first.
     pub levels: Vec<GeoLevel>,
+    /// Epsilons that were published for it, with its own noise and neighbor relation.
+    pub published: Vec<Published>,
     /// Whether only the budget is known, and not how a record changes the counts.
     pub budget_only: bool,
     /// The constraint of noisy measurement files whose counts add up to the exact total of the root and of states.
@@ -271,7 +280,9 @@ impl Release {
         let kept: Vec<GeoLevel> = self.levels.iter().filter(named).cloned().collect();
         let paths = self.paths.clone().filter(|_| kept.len() == self.levels.len());
         let rho = kept.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
-        Ok(Release { levels: kept, paths, rho, ..self.clone() })
+        let names: Vec<&str> = kept.iter().map(|level| level.name.as_str()).collect();
+        let published = self.published_among(&names);
+        Ok(Release { levels: kept, paths, rho, published, ..self.clone() })
     }
 
     /// Reads a release from the text of a TOML file; `file` names it in messages.
@@ -316,6 +327,23 @@ impl Release {
             }
         }
         Ok(counts)
+    }
+
+    /// Multiplies the noise of levels by factors: their rho is then what that noise spends. What was published is forgotten.
+    pub(crate) fn scale_levels(&mut self, factor: impl Fn(&str) -> Option<Rational>) -> Result<()> {
+        for level in &mut self.levels {
+            let Some(factor) = factor(&level.name) else { continue };
+            for query in &mut level.queries {
+                let own = query.counts(self.neighbors)?.with_noise_times(&factor)?;
+                query.rho = Rational::from(own.rho() / query.times);
+                query.law = own.law;
+            }
+            level.rho =
+                level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+        }
+        self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        self.published.clear();
+        Ok(())
     }
 
     /// The names of the levels that a path drops.

@@ -183,6 +183,7 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
         neighbors,
         rho: Rational::new(),
         levels,
+        published: Vec::new(),
         budget_only: false,
         exact_total: None,
         paths: None,
@@ -196,7 +197,9 @@ impl Release {
     /// relation. On its block paths the rho of a bypassed level, as it is now, goes to the next kept level above, as before.
     pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
         let [name, title, source] = about.map(String::from);
-        let mut release = Release { name, title, source, neighbors, ..self.clone() };
+        // What was published is about other noise.
+        let published = Vec::new();
+        let mut release = Release { name, title, source, neighbors, published, ..self.clone() };
         let queries = release.levels.iter_mut().flat_map(|level| &mut level.queries);
         for (query, sigma2) in queries.zip(sigma2) {
             query.law = Law::DiscreteGaussian { sigma2: sigma2.clone() };

@@ -6,7 +6,8 @@ use rug::Rational;
 use super::{Neighbors, Release};
 use crate::{
     account::{
-        Account, Answer, Composition, Counts, Stop,
+        Account, Answer, Composition, Counts, Delta, Stop,
+        compared::{Against, Compared, PrintedFigure},
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
@@ -70,6 +71,12 @@ pub struct Resolved {
     pub whole: Whole,
     /// The release, if the whole is the worst of its block paths.
     paths_of: Option<Release>,
+    /// What was published for the whole, at whatever delta.
+    figures: Vec<PrintedFigure>,
+    /// What was published for the parts, beside their names.
+    figures_of_parts: Vec<(String, PrintedFigure)>,
+    /// What it was resolved from, if it has parts: they may be scaled one by one.
+    subject: Option<Box<Subject>>,
 }
 
 /// A query, with all that are like it, or counts given one by one: what it reveals alone.
@@ -109,6 +116,9 @@ impl Resolved {
             total: composition.clone(),
             whole: Whole::Composition(composition),
             paths_of: None,
+            figures: Vec::new(),
+            figures_of_parts: Vec::new(),
+            subject: None,
         }
     }
 
@@ -127,8 +137,64 @@ impl Resolved {
             total: part.clone(),
             whole: Whole::Composition(part.clone()),
             paths_of: None,
+            figures: self.figures_of_part(name),
+            figures_of_parts: Vec::new(),
+            subject: None,
         };
         self.levels.iter().map(part).collect()
+    }
+
+    /// What was published for the whole, at whatever delta.
+    pub fn figures(&self) -> &[PrintedFigure] {
+        &self.figures
+    }
+
+    /// What was published for a part by its name; for the whole where there is only one part.
+    pub fn figures_of_part(&self, name: &str) -> Vec<PrintedFigure> {
+        if self.levels.is_empty() {
+            return self.figures.clone();
+        }
+        let of_part = self.figures_of_parts.iter().filter(|(part, _)| part == name);
+        of_part.map(|(_, figure)| figure.clone()).collect()
+    }
+
+    /// What the whole is compared with.
+    pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
+        Compared::of(&self.whole, &self.figures, against, delta, digits)
+    }
+
+    /// What a part is compared with.
+    pub fn compared_part(
+        &self,
+        name: &str,
+        part: &Composition,
+        against: Against,
+        delta: &Delta,
+        digits: u32,
+    ) -> Result<Compared> {
+        Compared::of(part, &self.figures_of_part(name), against, delta, digits)
+    }
+
+    /// Everything composed again, with the noise of each part multiplied by its own factor, in the order of the parts; for a release
+    /// with paths the worst of these.
+    pub fn with_noise_of_parts_times(&self, factors: &[Rational]) -> Result<Resolved> {
+        let Some(subject) = self.subject.as_deref().filter(|_| factors.len() == self.levels.len()) else {
+            let expected = format!("one for each of the {} parts", self.levels.len());
+            return Err(Error::out_of_range("the number of factors", factors.len(), &expected));
+        };
+        let factor = |name: &str| {
+            let part = self.levels.iter().zip(factors).find(|((own, _), _)| own == name);
+            part.map(|(_, factor)| factor)
+        };
+        let mut subject = subject.clone();
+        if let Some(release) = &mut subject.release {
+            release.scale_levels(|name| factor(name).cloned())?;
+        }
+        if let Some(factor) = factor(SINGLES) {
+            subject.singles =
+                subject.singles.iter().map(|counts| counts.with_noise_times(factor)).collect::<Result<_>>()?;
+        }
+        Ok(subject.resolve()?.until(self.total.stop()))
     }
 
     /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
@@ -143,6 +209,10 @@ impl Resolved {
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
             paths_of: self.paths_of.clone(),
+            // What was published is about other noise.
+            figures: Vec::new(),
+            figures_of_parts: Vec::new(),
+            subject: None,
         })
     }
 
@@ -250,11 +320,29 @@ impl Subject {
             Some(release) => Whole::WorstPath(self.worst_path(release, neighbors)?),
         };
         let paths_of = paths_of.cloned();
+        let (figures, figures_of_parts) = self.figures(neighbors, &parts);
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
         let repeat = if self.repeat == 1 { String::new() } else { format!(", released {} times", self.repeat) };
         let title = titles.join(" + ") + &group + &repeat;
-        Ok(Resolved { title, neighbors, levels, queries, total, whole, paths_of })
+        let subject = (!levels.is_empty()).then(|| Box::new(self));
+        Ok(Resolved { title, neighbors, levels, queries, total, whole, paths_of, figures, figures_of_parts, subject })
+    }
+
+    /// What was published for all of it, and for its parts: for one person, once, under the release's own relation.
+    fn figures(
+        &self,
+        neighbors: Neighbors,
+        parts: &[(String, Composition)],
+    ) -> (Vec<PrintedFigure>, Vec<(String, PrintedFigure)>) {
+        let is_own = |release: &&Release| release.neighbors == neighbors && self.group == 1 && self.repeat == 1;
+        let Some(release) = self.release.as_ref().filter(is_own) else { return Default::default() };
+        let whole = if self.singles.is_empty() { release.figures_of(&self.levels) } else { Vec::new() };
+        let of_part = |(name, _): &(String, Composition)| {
+            let figures = if name == SINGLES { Vec::new() } else { release.figures_of(&[name]) };
+            figures.into_iter().map(|figure| (name.clone(), figure)).collect::<Vec<_>>()
+        };
+        (whole, parts.iter().flat_map(of_part).collect())
     }
 
     /// The same for the whole group and all repetitions.

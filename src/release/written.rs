@@ -7,6 +7,7 @@ use rug::Rational;
 use super::{
     GeoLevel, Query, Release,
     file::{CONTINUOUS, GAUSSIAN, LAPLACE},
+    published,
     schema::Schema,
 };
 use crate::{loss::law::Law, numeric::rational};
@@ -25,6 +26,10 @@ impl Release {
         }
         self.exact_total.iter().for_each(|name| line(&mut out, "exact_total", &quoted(name)));
         line(&mut out, "# spent in all: rho", &number(&self.rho));
+        for published in &self.published {
+            out += "\n[[published]]\n";
+            published::lines(published, quoted).iter().for_each(|(key, value)| line(&mut out, key, value));
+        }
         if let Some(schema) = &self.schema {
             put_schema(&mut out, schema, None);
             schema.beside.iter().for_each(|beside| put_schema(&mut out, &beside.schema, Some(&beside.name)));
@@ -141,6 +146,7 @@ mod tests {
             let again = Release::parse(&release.to_toml(), "written").unwrap();
             assert_eq!((&again.name, &again.title, &again.source), (&release.name, &release.title, &release.source));
             assert_eq!((&again.rho, again.neighbors), (&release.rho, release.neighbors));
+            assert_eq!(again.published, release.published);
             assert_eq!((again.budget_only, &again.exact_total), (release.budget_only, &release.exact_total));
             assert_eq!(
                 again.paths.map(|paths| (paths.note, paths.dropped)),

@@ -323,7 +323,7 @@ impl About {
         if self.queries.is_empty() {
             return release.clone();
         }
-        let mut part = Release { paths: None, ..release.clone() };
+        let mut part = Release { paths: None, published: Vec::new(), ..release.clone() };
         part.levels.retain_mut(|level| {
             let chosen = self.levels.is_empty() || self.levels.contains(&level.name);
             level.queries.retain(|query| self.queries.contains(&query.name));

@@ -27,7 +27,7 @@ use rug::{Float, Rational, float::Round};
 
 use super::{check_prior, odds};
 use crate::{
-    account::{Account, Answer, Composition, Delta, conversions},
+    account::{Account, Answer, Composition, Delta, Rho, compared::pure_epsilon, conversions},
     error::{Error, Result},
     numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
 };
@@ -39,20 +39,52 @@ pub struct Bound {
     pub correct: Answer,
     /// The same from (epsilon, delta) alone, with the exact epsilon.
     pub correct_by_epsilon: Enclosure,
-    /// The same with the epsilon that zCDP implies.
+    /// What rho alone allows: by [`conversions::zcdp_hockey_stick`] in place of the profile.
     pub correct_by_zcdp: Enclosure,
+    /// What the single pair (epsilon, delta) allows whose epsilon zCDP implies: far more than rho does.
+    pub correct_by_zcdp_pair: Enclosure,
     /// The total variation distance.
     pub advantage: Enclosure,
-    /// The same with the epsilon that zCDP implies.
+    /// What rho alone allows: min(sqrt(rho / 2), sqrt(1 - exp(-rho))).
     pub advantage_by_zcdp: Enclosure,
     /// The largest posterior but for outputs of mass delta, with the exact epsilon.
     pub posterior: Enclosure,
     /// The same with the epsilon that zCDP implies.
     pub posterior_by_zcdp: Enclosure,
+    /// What pure DP alone allows; `None` where losses are unbounded.
+    pub pure: Option<PureBound>,
     /// The exact epsilon at delta.
     pub epsilon: Enclosure,
     /// The epsilon at delta that zCDP implies (Bun & Steinke 2016, Proposition 1.3).
     pub zcdp_epsilon: Enclosure,
+}
+
+/// What pure DP of some epsilon allows at most.
+#[derive(Clone, Debug)]
+pub struct PureBound {
+    /// The largest loss.
+    pub epsilon: Enclosure,
+    /// The largest probability of a correct decision.
+    pub correct: Enclosure,
+    /// The largest total variation distance, (e^epsilon - 1) / (e^epsilon + 1).
+    pub advantage: Enclosure,
+    /// The largest posterior, after any output.
+    pub posterior: Enclosure,
+}
+
+impl PureBound {
+    fn of(account: &impl Account, prior: &Rational, digits: u32) -> Result<Option<PureBound>> {
+        let Some(epsilon) = pure_epsilon(account)? else { return Ok(None) };
+        let epsilon = Enclosure::rational(&epsilon, bits(digits, 64));
+        let none = Rational::new();
+        let advantage = advantage_of(&most_correct_by_pair(&epsilon, &none, &Rational::from((1, 2))));
+        Ok(Some(PureBound {
+            correct: most_correct_by_pair(&epsilon, &none, prior),
+            posterior: posterior_at(prior, &epsilon),
+            advantage,
+            epsilon,
+        }))
+    }
 }
 
 /// What an earlier question about the same account to as many digits has answered: a prior that moves asks for no other epsilon,
@@ -84,15 +116,17 @@ pub fn bound_knowing(
     let epsilon = known.epsilon.map_or_else(|| account.epsilon(delta, digits).map(|answer| answer.value), Ok)?;
     let distance = || account.delta(Rational::new(), digits).map(|answer| answer.value);
     let zcdp_epsilon = conversions::zcdp_epsilon(&account.rho(), delta, digits + 4);
-    let half = Rational::from((1, 2));
+    let rho = account.rho();
     Ok(Bound {
         correct: known.correct.map_or_else(|| most_correct(account, prior, digits), Ok)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
-        correct_by_zcdp: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
+        correct_by_zcdp: most_correct_by_rho(&rho, prior, digits)?,
+        correct_by_zcdp_pair: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
         advantage: known.advantage.map_or_else(distance, Ok)?,
-        advantage_by_zcdp: advantage_of(&most_correct_by_epsilon(&zcdp_epsilon, delta, &half)),
+        advantage_by_zcdp: conversions::zcdp_total_variation(&rho, digits),
         posterior: posterior_at(prior, &epsilon),
         posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
+        pure: PureBound::of(account, prior, digits)?,
         epsilon,
         zcdp_epsilon,
     })
@@ -102,10 +136,9 @@ pub fn bound_knowing(
 /// delta(|ln(p / (1 - p))|).
 pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Result<Answer> {
     check_prior(prior)?;
-    let rest = Rational::from(1 - prior);
-    let (larger, smaller) = if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) };
+    let (larger, smaller) = both_ways(prior);
     let bits = bits(digits, 64);
-    let ln = Enclosure::rational(&Rational::from(&larger / &smaller), bits + 32).ln();
+    let ln = ln_odds(&larger, &smaller, bits + 32);
     let end = |end: Option<Rational>| {
         end.map(|end| end.max(Rational::new())).ok_or(Error::Unbounded { what: "the prior's odds" })
     };
@@ -120,14 +153,39 @@ pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Re
     Ok(Answer { met: value.is_tight(digits), value, method: from_above.method })
 }
 
+/// max(p, 1 - p) and min(p, 1 - p).
+fn both_ways(prior: &Rational) -> (Rational, Rational) {
+    let rest = Rational::from(1 - prior);
+    if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) }
+}
+
+fn ln_odds(larger: &Rational, smaller: &Rational, bits: u32) -> Enclosure {
+    Enclosure::rational(&Rational::from(larger / smaller), bits).ln()
+}
+
+/// The largest probability of a correct decision that rho-zCDP alone allows: as [`most_correct`], with the bound for delta that
+/// follows from rho. An enclosure of that bound.
+pub fn most_correct_by_rho(rho: &Rho, prior: &Rational, digits: u32) -> Result<Enclosure> {
+    check_prior(prior)?;
+    let (larger, smaller) = both_ways(prior);
+    let bits = bits(digits, 64);
+    let delta = conversions::zcdp_hockey_stick(rho, &ln_odds(&larger, &smaller, bits + 32), digits + 4)?;
+    Ok(Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0))
+}
+
 /// The largest probability of a correct decision that (epsilon, delta) alone allows: from its trade-off function
 /// max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)), whose corners are at alpha = 0, 1 - delta and
 /// (1 - delta) / (1 + e^epsilon).
 pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Delta, prior: &Rational) -> Enclosure {
+    most_correct_by_pair(epsilon, delta, prior)
+}
+
+/// The same where delta may be 0.
+fn most_correct_by_pair(epsilon: &Enclosure, delta: &Rational, prior: &Rational) -> Enclosure {
     let bits = epsilon.lower().prec().max(64) + 64;
     let real = |x: &Rational| Enclosure::rational(x, bits);
     let one = Enclosure::double(1.0, bits);
-    let rest = real(&Rational::from(1 - &**delta));
+    let rest = real(&Rational::from(1 - delta));
     let corner = rest.div(&one.add(&epsilon.exp()));
     // p f + (1 - p) alpha is linear between the corners, so least at one of them.
     let ends = [rest.mul(&real(prior)), rest.mul(&real(&Rational::from(1 - prior)))];

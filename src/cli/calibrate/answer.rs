@@ -2,7 +2,12 @@
 
 use anyhow::Result;
 use dp_assay::{
-    account::{Answer, crossing::Stretch, promise::variances},
+    account::{
+        Answer,
+        compared::{Against, Compared},
+        crossing::Stretch,
+        promise::variances,
+    },
     chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
 };
@@ -10,12 +15,13 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    output::{exact, exact_text},
+    compared::{self, Columns},
+    output::{change, change_in_words, exact, exact_text},
     page::Page,
     queries::CalibratedQuery,
     subject::Resolved,
 };
-use super::{Args, Asked, Found, Promise, parts};
+use super::{Args, Asked, FACTOR_DECIMALS, Found, Goal, Promise, Together, grid_with, parts};
 
 /// The variances before and after, and what they promise.
 pub struct Row {
@@ -29,6 +35,8 @@ pub struct Row {
     pub variances: Vec<Rational>,
     pub epsilon: Answer,
     pub target: Enclosure,
+    /// What the target is, unless it was given.
+    pub compared: Option<Compared>,
     pub stretches: Option<Vec<Stretch>>,
     /// The profiles before and after, where they are drawn.
     pub curves: Option<CalibratedCurves>,
@@ -37,13 +45,13 @@ pub struct Row {
 impl Args {
     /// The answer as an object.
     pub fn object(&self, subject: &Resolved, asked: &Asked, found: &Found) -> Result<Value> {
-        let Found { rows, queries } = found;
+        let Found { rows, together, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
             "delta": exact(&asked.delta),
             "neighbors": subject.neighbors.name(),
         });
-        if let Promise::ZcdpCurve { from, to } = &asked.promise {
+        if let Goal::Promise(Promise::ZcdpCurve { from, to }) = &asked.goal {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
         let levels: Vec<Value> = if self.scale_all {
@@ -51,8 +59,16 @@ impl Args {
             object["factor"] = exact(&whole.factor);
             object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
             let fields = whole.json();
-            for key in ["reduction_percent", "reduction_percent_exact", "epsilon", "status", "target_epsilon", "curve"]
-            {
+            const KEYS: [&str; 7] = [
+                "reduction_percent",
+                "reduction_percent_exact",
+                "epsilon",
+                "status",
+                "target_epsilon",
+                "compared_with",
+                "curve",
+            ];
+            for key in KEYS {
                 if let Some(value) = fields.get(key) {
                     object[key] = value.clone();
                 }
@@ -64,6 +80,9 @@ impl Args {
             rows.iter().map(Row::json).collect()
         };
         object["levels"] = levels.into();
+        if let Some(together) = together {
+            object["all_composed"] = together.json();
+        }
         if !queries.is_empty() {
             object["queries"] = queries.iter().map(CalibratedQuery::json).collect();
         }
@@ -71,27 +90,37 @@ impl Args {
     }
 
     /// The answer to be read.
-    pub(super) fn put_tables(
-        &self,
-        page: &mut Page,
-        subject: &Resolved,
-        promise: &Promise,
-        rows: &[Row],
-        decimals: u32,
-    ) -> Result<()> {
+    pub(super) fn put_tables(&self, page: &mut Page, subject: &Resolved, asked: &Asked, found: &Found) -> Result<()> {
+        let rows = &found.rows;
+        let of_sigma2 = || grid_with(super::GridOf::SmallestSigma2, self.decimals).1;
         let mode = match (self.scale_all, self.per_level) {
-            (true, _) => format!("one factor on all noise (--scale-all), to {decimals} decimals"),
-            (_, true) => format!("each level alone, sigma2 to {decimals} decimals"),
-            _ => format!("each level alone (--per-level; --scale-all for one factor), sigma2 to {decimals} decimals"),
+            (true, _) => {
+                let decimals = grid_with(super::GridOf::Factor, self.decimals).1;
+                format!("one factor on all noise (--scale-all), to {decimals} decimals")
+            }
+            (_, true) => format!("each level alone, sigma2 to {} decimals", of_sigma2()),
+            _ => format!(
+                "each level alone (--per-level; --scale-all for one factor), sigma2 to {} decimals",
+                of_sigma2()
+            ),
         };
-        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(promise));
+        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(asked, rows));
         page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
         if self.scale_all {
             self.put_factor(page, subject, &rows[0]);
         } else {
-            self.put_levels(page, rows);
+            self.put_levels(page, rows, found.together.as_ref());
         }
-        page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)));
+        let compared = (rows.iter())
+            .filter_map(|row| Some((row.name.as_str(), row.compared.as_ref()?)))
+            .chain(found.together.iter().filter_map(|whole| Some((ALL, whole.compared.as_ref()?))))
+            .collect::<Vec<_>>();
+        if !compared.is_empty() {
+            let usual = matches!(asked.goal, Goal::Compared(Against::Usual));
+            compared::notes(compared.iter().copied(), usual).iter().for_each(|note| page.text(format!("{note}\n")));
+        }
+        let together = found.together.iter().map(|whole| (ALL, &whole.epsilon));
+        page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)).chain(together));
         rows.iter().for_each(|row| row.put_stretches(page));
         Ok(())
     }
@@ -100,7 +129,7 @@ impl Args {
     fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) {
         let digits = self.format.shown();
         let lines: Vec<Vec<String>> = (parts(subject).into_iter())
-            .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part).ok()?)))
+            .map(|(name, part)| whole.of_level(name, variances(&part).unwrap_or_default()))
             .map(|row| row.cells(digits)[..4].to_vec())
             .collect();
         page.table(&HEADING[..4], lines);
@@ -109,9 +138,9 @@ impl Args {
             |before| format!("and {} is proven not to be enough", exact_text(before)),
         );
         page.text(format!(
-            "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
+            "\nfactor {} ({}) is proven to be enough, {before}.\nepsilon {}, target {}\n",
             exact_text(&whole.factor),
-            Enclosure::rational(&whole.reduction(), 64).shown(8),
+            change_in_words(&whole.factor, 8),
             whole.epsilon.value.shown(digits),
             whole.target.shown(digits),
         ));
@@ -121,33 +150,102 @@ impl Args {
         }
     }
 
-    /// Each level calibrated by itself.
-    fn put_levels(&self, page: &mut Page, rows: &[Row]) {
-        page.table(&HEADING, rows.iter().map(|row| row.cells(self.format.shown())).collect());
-        page.text(
-            "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
-        );
+    /// Each level calibrated by itself, and all of them composed.
+    fn put_levels(&self, page: &mut Page, rows: &[Row], together: Option<&Together>) {
+        let digits = self.format.shown();
+        let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
+        // The names of accounts stand in a column of their own where they differ.
+        let with_names = rows.iter().any(|row| row.compared.is_some()) && columns.heading().len() > 1;
+        let name = |compared: Option<&Compared>| {
+            let name = compared.map(|compared| compared.by.name().to_string());
+            with_names.then(|| name.unwrap_or_default())
+        };
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        for row in rows {
+            lines.push(row.cells(digits).into_iter().chain(name(row.compared.as_ref())).collect());
+        }
+        if let Some(whole) = together {
+            let none = || "-".to_string();
+            let numbers = [whole.epsilon.value.shown(digits), whole.target.shown(digits)];
+            let cells = [ALL.to_string(), none(), none(), none()].into_iter().chain(numbers);
+            lines.push(cells.chain(name(whole.compared.as_ref())).collect());
+        }
+        let heading = HEADING.iter().map(ToString::to_string).chain(with_names.then(|| "target by".to_string()));
+        page.table(&heading.collect::<Vec<String>>(), lines);
+        let each = if rows.iter().all(|row| row.variances.is_empty()) { "factor" } else { "calibrated sigma2" };
+        page.text(format!(
+            "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
+        ));
+        if let Some(whole) = together {
+            page.text(whole.in_words(digits));
+        }
         if rows.iter().any(|row| row.before.is_none()) {
             page.text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n");
         }
         if rows.iter().any(|row| row.variances.len() > 1) {
             page.text("A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n");
         }
+        if rows.iter().any(|row| row.variances.is_empty()) {
+            let decimals = self.decimals.unwrap_or(FACTOR_DECIMALS);
+            page.text(format!(
+                "Noise without a sigma2 is scaled by a factor with {decimals} decimals: its parameters are divided by it.\n"
+            ));
+        }
     }
 }
 
-const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "lower by", "epsilon", "target"];
+const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "change", "epsilon", "target"];
+/// All levels together, in tables.
+const ALL: &str = "all composed";
+
+impl Together {
+    /// Whether all levels with their calibrated noise keep the target of the whole.
+    pub fn in_words(&self, digits: usize) -> String {
+        let (epsilon, target) = (self.epsilon.value.shown(digits), self.target.shown(digits));
+        match self.keeps() {
+            Certainty::Yes => format!(
+                "All calibrated levels composed have epsilon {epsilon}, which is below the target of the whole, {target}.\n"
+            ),
+            Certainty::No | Certainty::Undecided => format!(
+                "WARNING: each level keeps its own target, but all calibrated levels composed have epsilon {epsilon}, which is not \
+                 below the target of the whole, {target}. --scale-all finds noise for the whole.\n"
+            ),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "epsilon": self.epsilon.value.to_json(),
+            "status": self.epsilon.status(),
+            "target_epsilon": self.target.to_json(),
+            "compared_with": self.compared.as_ref().map(compared::json),
+            "keeps_target": match self.keeps() {
+                Certainty::Yes => Value::Bool(true),
+                Certainty::No => Value::Bool(false),
+                Certainty::Undecided => Value::Null,
+            },
+        })
+    }
+}
 
 /// What the noise has to keep.
-fn in_words(promise: &Promise) -> String {
-    let as_zcdp = "as private as zCDP (Bun-Steinke) says of the noise as it is";
-    match promise {
-        Promise::Epsilon { delta, epsilon } => {
+fn in_words(asked: &Asked, rows: &[Row]) -> String {
+    match &asked.goal {
+        Goal::Promise(Promise::Epsilon { delta, epsilon }) => {
             format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
         }
-        Promise::ZcdpEpsilon { delta } => format!("{as_zcdp}, at delta = {}", exact_text(delta)),
-        Promise::ZcdpCurve { from, to } => {
-            format!("{as_zcdp}, at every delta from {} to {}", exact_text(from), exact_text(to))
+        Goal::Promise(Promise::ZcdpCurve { from, to }) => format!(
+            "as private as zCDP (Bun-Steinke) says of the noise as it is, at every delta from {} to {}",
+            exact_text(from),
+            exact_text(to)
+        ),
+        Goal::Promise(Promise::ZcdpEpsilon { .. } | Promise::Known { .. }) | Goal::Compared(_) => {
+            let name = match (&asked.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
+                (_, Some(by)) => by.name().to_string(),
+                (Goal::Compared(Against::Published), None) => "what was published".to_string(),
+                _ => "the published figure or the smallest standard account".to_string(),
+            };
+            format!("as private as {name} says of the noise as it is, at delta = {}", exact_text(&asked.delta))
         }
     }
 }
@@ -157,9 +255,12 @@ impl Row {
     fn cells(&self, digits: usize) -> Vec<String> {
         vec![
             self.name.clone(),
-            Enclosure::rational(&self.variances[0], 64).shown(7),
-            calibrated_text(&self.calibrated(&self.factor)),
-            format!("{} %", Enclosure::rational(&self.reduction(), 64).shown(6)),
+            self.variances.first().map_or("-".to_string(), |sigma2| Enclosure::rational(sigma2, 64).shown(7)),
+            match self.variances.is_empty() {
+                true => "-".to_string(),
+                false => calibrated_text(&self.calibrated(&self.factor)),
+            },
+            change(&self.factor, 6),
             self.epsilon.value.shown(digits),
             self.target.shown(digits),
         ]
@@ -174,6 +275,7 @@ impl Row {
             variances,
             epsilon: self.epsilon.clone(),
             target: self.target.clone(),
+            compared: self.compared.clone(),
             stretches: None,
             curves: None,
         }
@@ -190,16 +292,22 @@ impl Row {
     }
 
     fn json(&self) -> Value {
+        let of_sigma2 = |factor: &Rational| match self.variances.first() {
+            Some(sigma2) => exact(&Rational::from(sigma2 * factor)),
+            None => Value::Null,
+        };
         let mut row = json!({
             "name": self.name,
-            "sigma2": exact(&self.variances.first().cloned().unwrap_or_default()),
-            "calibrated_sigma2": exact(&self.calibrated(&self.factor)),
-            "not_enough_sigma2": self.before.as_ref().map_or(Value::Null, |before| exact(&self.calibrated(before))),
+            "sigma2": of_sigma2(&Rational::from(1)),
+            "calibrated_sigma2": of_sigma2(&self.factor),
+            "not_enough_sigma2": self.before.as_ref().map_or(Value::Null, of_sigma2),
+            "factor": exact(&self.factor),
             "reduction_percent": exact(&self.reduction()),
             "reduction_percent_exact": self.reduction().to_string(),
             "epsilon": self.epsilon.value.to_json(),
             "status": self.epsilon.status(),
             "target_epsilon": self.target.to_json(),
+            "compared_with": self.compared.as_ref().map(compared::json),
         });
         if self.variances.len() > 1 {
             let pair = |sigma2: &Rational| {
@@ -219,7 +327,10 @@ impl Row {
 
     fn put_stretches(&self, page: &mut Page) {
         let Some(stretches) = &self.stretches else { return };
-        page.text(format!("\n{}: the calibrated noise beside the zCDP curve of the noise as it was\n", self.name));
+        page.text(format!(
+            "\n{}: the calibrated noise beside the zCDP (Bun-Steinke) curve of the noise as it was\n",
+            self.name
+        ));
         for stretch in stretches {
             let answer = match stretch.within {
                 Certainty::Yes => "at least as private at every delta",

@@ -4,7 +4,7 @@ use anyhow::Result;
 use dp_assay::{
     account::{
         Account, Answer, Delta,
-        conversions::{self, GaussianProfile},
+        compared::{Accountant, accountants},
     },
     chart::ranks::Ranks,
     numeric::Enclosure,
@@ -32,37 +32,11 @@ pub(super) struct Accountants {
 
 impl Accountants {
     pub fn of(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Accountants> {
-        let total = &subject.total;
-        let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
         let exact = subject.whole.epsilon(delta, digits)?;
-        // These bounds may be below 0 at a large delta, where they say no more than that epsilon is 0.
-        let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
-        let renyi = conversions::renyi_epsilon(total, delta)?;
-        let optimal = conversions::zcdp_epsilon_optimal(total.rho(), delta)?;
-        let order = |order: f64| format!("best order alpha = {order:.4}");
-        let rows = vec![
-            row("exact", Some(exact.value.clone()), true, "the privacy profile itself"),
-            row("RDP", Some(least_zero(renyi.epsilon)), true, &order(renyi.order)),
-            row("zCDP (optimal order)", Some(least_zero(optimal.epsilon)), true, &order(optimal.order)),
-            row(
-                "zCDP (Bun-Steinke)",
-                Some(conversions::zcdp_epsilon(total.rho(), delta, digits)),
-                true,
-                "rho + 2 sqrt(rho ln(1/delta)), as the bureau published",
-            ),
-            row(
-                "GDP",
-                Some(GaussianProfile::new(total.rho().clone()).epsilon(delta, digits)?),
-                false,
-                "continuous noise of the same rho: an approximation for integers",
-            ),
-            match total.pure_epsilon() {
-                Some(epsilon) => {
-                    row("pure DP", Some(Enclosure::rational(&epsilon, 100)), true, "the largest loss, at delta = 0")
-                }
-                None => row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
-            },
-        ];
+        let note = "the privacy profile itself".to_string();
+        let first = Row { name: "exact", epsilon: Some(exact.value.clone()), is_bound: true, note };
+        let others = accountants(&subject.whole, delta, digits)?.into_iter();
+        let rows = [first].into_iter().chain(others.map(Row::of)).collect();
         Ok(Accountants { rows, exact })
     }
 
@@ -109,7 +83,17 @@ pub(super) fn label(delta: &Delta) -> String {
 }
 
 impl Row {
+    fn of(accountant: Accountant) -> Row {
+        let Accountant { name, epsilon, is_bound, note } = accountant;
+        Row { name, epsilon, is_bound, note }
+    }
+
+    /// The epsilon as it is shown: of a bound rounded up, so that it is not below the exact value.
     pub fn shown(&self) -> String {
-        self.epsilon.as_ref().map_or_else(|| "infinite".to_string(), |epsilon| epsilon.shown(10))
+        let shown = |epsilon: &Enclosure| match self.is_bound && self.name != "exact" {
+            true => epsilon.upper_text(10),
+            false => epsilon.shown(10),
+        };
+        self.epsilon.as_ref().map_or_else(|| "infinite".to_string(), shown)
     }
 }

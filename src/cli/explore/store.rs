@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 use dp_assay::{
     Error,
-    account::{Delta, Stop, conversions},
+    account::{Delta, Stop, compared::Compared},
     release::{Release, bundled_text},
 };
 
@@ -179,7 +179,8 @@ impl Known {
         Ok(new)
     }
 
-    /// The profiles from 0 to the epsilon that zCDP gives at the smallest delta of the page's slider: the axes stay where they are.
+    /// The profile from 0 to the epsilon of the smallest standard account at the smallest delta of the page's slider: the axes stay
+    /// where they are.
     pub fn drawn(&self, stop: &Stop) -> Result<Arc<Drawn>> {
         const SMALLEST: &str = "1e-20";
         let mut drawn = locked(&self.drawn);
@@ -187,7 +188,7 @@ impl Known {
             return Ok(drawn.clone());
         }
         let delta: Delta = SMALLEST.parse()?;
-        let end = conversions::zcdp_epsilon(self.subject.total.rho(), &delta, 6);
+        let end = Compared::smallest(&self.subject.whole, &delta, 6)?.epsilon;
         let new = Arc::new(Drawn::of(&self.subject.until(stop), &end)?);
         *drawn = Some(new.clone());
         Ok(new)

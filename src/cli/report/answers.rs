@@ -3,7 +3,8 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{
-        Account, Composition, Delta,
+        Account, Composition, Delta, Whole,
+        compared::{Against, Compared, Conversion, pure_epsilon},
         promise::{self, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::super::{
-    calibrate::{self, DECIMALS, FACTOR_DECIMALS, Row},
+    calibrate::{self, FACTOR_DECIMALS, Goal, Part, Row},
     curve::grid,
     epsilon, progress,
     risk::bound,
@@ -44,18 +45,20 @@ pub struct Answers {
 
 /// The least noise, of each level alone and of all together.
 pub struct Spared {
-    /// Each level under its name, or the whole where there are no levels; no row where there is no Gaussian noise.
+    /// Each level under its name, or the whole where there are no levels; no row where no noise of the grid is less.
     pub parts: Vec<(String, Option<Row>)>,
-    /// The factor on all noise with which the whole keeps its published epsilon, where that is not what one row says already.
+    /// The factor on all noise with which the whole keeps what it is compared with, where that is not what one row says already.
     pub common_factor: Option<Rational>,
+    /// What the whole is compared with.
+    pub compared: Option<Compared>,
 }
 
 /// Points for drawing, approximations all.
 pub struct Drawn {
     /// (epsilon, delta), exactly.
     pub exact: Vec<(f64, f64)>,
-    /// (epsilon, delta) by zCDP.
-    pub zcdp: Vec<(f64, f64)>,
+    /// The largest loss, where losses are bounded: from there on delta is 0.
+    pub ends_at: Option<f64>,
     /// (alpha, beta) of the trade-off function.
     pub tradeoff: Vec<(f64, f64)>,
 }
@@ -76,48 +79,42 @@ impl Asked {
         progress::stage("noise");
         let spared = self.spared(subject)?;
         progress::stage("drawing");
-        let drawn = Drawn::of(subject, &private.total.zcdp)?;
+        let drawn = Drawn::of(subject, &private.total.compared.epsilon)?;
         Ok(Answers { private, learned, spared, drawn })
     }
 
-    /// How much noise could be spared, and the epsilon that zCDP gives still be kept?
+    /// How much noise could be spared, and the epsilon that it is compared with still be kept?
     pub fn spared(&self, subject: &Resolved) -> Result<Spared> {
         let has_levels = !subject.levels.is_empty();
         let whole = [(whole_name(subject).to_string(), subject.total.clone())];
         let parts = if has_levels { &subject.levels[..] } else { &whole };
-        let part = |(name, part): &(String, Composition)| Ok((name.clone(), self.least_noise(name, part)?));
+        let part = |(name, part): &(String, Composition)| Ok((name.clone(), self.least_noise(subject, name, part)?));
         let parts = parts.par_iter().map(part).collect::<Result<_>>()?;
-        let common_factor = if has_levels { common_factor(subject, &self.promise())? } else { None };
-        Ok(Spared { parts, common_factor })
+        let compared = subject.compared(Against::Usual, &self.delta, self.digits)?;
+        let common_factor = if has_levels { Some(common_factor(subject, &self.delta, &compared)?) } else { None };
+        Ok(Spared { parts, common_factor, compared: Some(compared) })
     }
 
-    fn promise(&self) -> Promise {
-        Promise::ZcdpEpsilon { delta: self.delta.clone() }
-    }
-
-    fn least_noise(&self, name: &str, part: &Composition) -> Result<Option<Row>> {
-        if promise::variances(part).is_err() {
-            return Ok(None);
-        }
+    fn least_noise(&self, subject: &Resolved, name: &str, part: &Composition) -> Result<Option<Row>> {
         let asked = calibrate::Asked {
-            promise: self.promise(),
+            goal: Goal::Compared(Against::Usual),
             delta: self.delta.clone(),
             digits: self.digits,
             crossings: false,
             curves: false,
         };
-        let row = asked.row(name, part, part, (GridOf::SmallestSigma2, DECIMALS)).with_context(|| name.to_string())?;
-        Ok(Some(row).filter(|row| !row.variances.is_empty()))
+        let grid = calibrate::grid_with(calibrate::grid_of_part(part), None);
+        let compared = asked.of_part(subject, name, part).with_context(|| name.to_string())?;
+        let row = asked.row(&Part { name, account: part, whole: part, compared, grid });
+        Ok(Some(row.with_context(|| name.to_string())?).filter(|row| !row.variances.is_empty()))
     }
 }
 
-/// The factor on all noise with which the whole keeps a promise; none where there is noise that is not Gaussian.
-pub fn common_factor(subject: &Resolved, promise: &Promise) -> Result<Option<Rational>> {
-    if promise::variances(&subject.total).is_err() {
-        return Ok(None);
-    }
+/// The factor on all noise with which the whole keeps the epsilon that it is compared with.
+pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> Result<Rational> {
+    let promise = Promise::Known { delta: delta.clone(), epsilon: compared.epsilon.clone() };
     let grid = (GridOf::Factor, FACTOR_DECIMALS);
-    Ok(Some(promise::calibrate(&subject.whole, &subject.total, promise, grid)?.factor))
+    Ok(promise::calibrate(&subject.whole, &subject.total, &promise, grid)?.factor)
 }
 
 impl Spared {
@@ -133,24 +130,39 @@ pub fn reduction(factor: &Rational) -> Rational {
 }
 
 impl Drawn {
-    /// The profile of the whole from 0 to the epsilon that zCDP gives, and the trade-off function that follows from it.
-    pub fn of(subject: &Resolved, zcdp: &Enclosure) -> Result<Drawn> {
+    /// The profile of the whole from 0 to an epsilon, and the trade-off function that follows from it.
+    pub fn of(subject: &Resolved, most: &Enclosure) -> Result<Drawn> {
         const DIGITS: u32 = 6;
         const POINTS: u32 = 61;
         // Lines whose slope is above exp(8) are hardly told from the axis: below it they lie closer.
         const STEEP: u32 = 8;
         const LINES: u32 = 33;
-        let end = two_digits_above(zcdp.approximate());
-        let curve = subject.whole.curve(&grid(&Rational::new(), &end, POINTS), DIGITS)?;
+        let end = two_digits_above(most.approximate());
+        let mut points = grid(&Rational::new(), &end, POINTS);
+        let largest = pure_epsilon(&subject.whole)?;
+        if let Some(largest) = &largest {
+            // Next to the largest loss delta falls to 0: closer and closer to it.
+            points.retain(|epsilon| epsilon < largest);
+            points.extend((2..=12).map(|k| largest - Rational::from(largest / Integer::from(10).pow(k))));
+            points.sort();
+            points.dedup();
+        }
+        let curve = subject.whole.curve(&points, DIGITS)?;
         let steep = subject.whole.curve(&grid(&Rational::new(), &end.min(STEEP.into()), LINES), DIGITS)?;
         let exact = |curve: &[dp_assay::account::Point]| -> Vec<(f64, f64)> {
             curve.iter().map(|point| (point.epsilon.to_f64(), point.delta.value.approximate())).collect()
         };
-        let zcdp = curve.iter().map(|point| (point.epsilon.to_f64(), point.zcdp_delta.approximate())).collect();
         let (exact, mut lines) = (exact(&curve), exact(&steep));
         let steepest = lines.last().map_or(0.0, |point| point.0);
         lines.extend(exact.iter().filter(|point| point.0 > steepest));
-        Ok(Drawn { tradeoff: tradeoff_of_profile(&lines), exact, zcdp })
+        let ends_at = largest.map(|largest| largest.to_f64());
+        Ok(Drawn { tradeoff: tradeoff_of_profile(&lines), exact, ends_at })
+    }
+
+    /// (epsilon, delta) by a conversion, over the same epsilons.
+    pub fn beside(&self, account: &Whole, by: Conversion) -> Result<Vec<(f64, f64)>> {
+        let point = |(epsilon, _): &(f64, f64)| Ok((*epsilon, by.delta_approx(account, *epsilon)?));
+        self.exact.par_iter().map(point).collect()
     }
 }
 

@@ -5,26 +5,30 @@ use rug::Rational;
 
 use super::super::{
     calibrate::{DECIMALS, FACTOR_DECIMALS},
+    compared, epsilon,
     output::exact_text,
+    risk::bound::Allowed,
 };
 
 /// Beside epsilon.
-pub fn of_epsilon(delta: &Delta) -> Vec<String> {
-    vec![
+pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
+    let notes = compared::notes(found.lines().map(|line| (line.name.as_str(), &line.compared)), true);
+    let first = [
         "The noise that was added is the noise that was declared.".to_string(),
         format!("Delta = {}: the small probability mass that the epsilon bound does not cover.", exact_text(delta)),
-        "zCDP (Bun-Steinke) is rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.".to_string(),
-        "The table is certified; the charts are drawn from approximations.".to_string(),
-    ]
+    ];
+    let last = "The table is certified; the charts are drawn from approximations.".to_string();
+    first.into_iter().chain(notes).chain([last]).collect()
 }
 
 /// Beside what an adversary learns.
-pub fn of_bound(prior: &Rational) -> Vec<String> {
+pub fn of_bound(prior: &Rational, allowed: Allowed) -> Vec<String> {
     vec![
         "The adversary may know all other records, and the law of the noise.".to_string(),
         format!("They believe the first of both answers with probability {} beforehand.", exact_text(prior)),
         "How often they are right is meant on average over the noise.".to_string(),
         "What they learn elsewhere, and counts that are published without noise, are not part of it.".to_string(),
+        allowed.formula().to_string(),
     ]
 }
 
@@ -32,7 +36,7 @@ pub fn of_bound(prior: &Rational) -> Vec<String> {
 pub fn of_noise(delta: &Delta) -> Vec<String> {
     vec![
         format!(
-            "The promise is the epsilon that zCDP (Bun-Steinke) gives for the noise as it is, at delta = {}, and at no other delta.",
+            "The promise is the epsilon that the noise as it is is compared with, at delta = {}, and at no other delta.",
             exact_text(delta)
         ),
         "In the table each level keeps its own promise. All levels composed keep theirs with one common factor."

@@ -1,7 +1,8 @@
 //! The charts of a report.
 
+use anyhow::Result;
 use dp_assay::{
-    account::Delta,
+    account::{Delta, Whole, compared::Conversion},
     chart::{Axis, Figure, Ink, Panel, Series, curves},
 };
 use rug::Rational;
@@ -10,13 +11,23 @@ use super::super::{calibrate::Row, output::exact_text, risk::bound};
 use super::answers::{Drawn, Spared};
 use super::words::{guessing, upper};
 
-/// delta over epsilon, with the delta that was asked for.
-pub fn profile(delta: &Delta, drawn: &Drawn) -> Figure {
-    let mut figure = curves::profile("", drawn.exact.clone(), drawn.zcdp.clone());
+/// delta over epsilon, exactly and by a conversion, with the delta that is shown.
+pub fn profile(delta: &Delta, drawn: &Drawn, account: &Whole, by: Conversion) -> Result<Figure> {
+    let beside = drawn.beside(account, by)?;
+    let mut figure = curves::profile_beside("", drawn.exact.clone(), by.name(), beside);
     for panel in &mut figure.panels {
+        if let Some(end) = drawn.ends_at {
+            // Down to the axis, below the delta that is shown: beyond the largest loss delta is 0.
+            panel.y.from = panel.y.from.min(10_f64.powf(delta.to_f64().log10().floor() - 1.0)).max(1e-300);
+            let is_last = |series: &&mut Series| series.points.last().is_some_and(|point| point.0 <= end);
+            let bounded =
+                panel.series.iter_mut().filter(|series| series.name == curves::EXACT || by == Conversion::Pure);
+            bounded.filter(is_last).for_each(|series| series.points.push((end, panel.y.from)));
+            panel.x.to = panel.x.to.max(end);
+        }
         panel.series.push(at_delta(delta, &panel.x));
     }
-    figure
+    Ok(figure)
 }
 
 fn at_delta(delta: &Delta, x: &Axis) -> Series {
@@ -35,7 +46,11 @@ pub fn right_decisions(prior: &Rational, found: &bound::Found) -> Figure {
     let guess = 100.0 * guessing(prior).to_f64();
     let points = |value: &dyn Fn(&bound::Line) -> f64| places(&lines, |line| value(line));
     let series = vec![
-        Series::dots("at most, by zCDP", Ink::Vermillion, points(&|line| hundred(&upper(&line.bound.correct_by_zcdp)))),
+        Series::dots(
+            &format!("at most, by {}", found.allowed().name()),
+            Ink::Vermillion,
+            points(&|line| hundred(&upper(found.allowed().of(&line.bound).correct))),
+        ),
         Series::dots("guessing", Ink::Black, points(&|_| guess)),
         Series::dots("at most, exact", Ink::Blue, points(&|line| hundred(&upper(&line.bound.correct.value)))),
     ];

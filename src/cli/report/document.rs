@@ -8,9 +8,12 @@ use dp_assay::{
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::super::{output::exact_text, subject::Resolved};
+use super::super::{
+    output::{change_in_words, exact_text},
+    subject::Resolved,
+};
 use super::{
-    answers::{Answers, Asked, reduction},
+    answers::{Answers, Asked},
     assumed, charts,
     tables::{self, Table},
     words,
@@ -49,7 +52,7 @@ pub fn page(asked: &Asked, subject: &Resolved, answers: &Answers, provenance: &P
                     }
                 }
                 main {
-                    (how_private(asked, answers)?)
+                    (how_private(asked, subject, answers)?)
                     (what_is_learned(asked, subject, answers)?)
                     (what_could_be_spared(asked, answers)?)
                     (assumed(asked, subject, answers))
@@ -120,14 +123,14 @@ pub fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
     }
 }
 
-fn how_private(asked: &Asked, answers: &Answers) -> Result<Markup> {
+fn how_private(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<Markup> {
+    let by = answers.private.total.compared.by;
     let charts = html! {
         (figure(
-            &charts::profile(&asked.delta, &answers.drawn),
+            &charts::profile(&asked.delta, &answers.drawn, &subject.whole, by)?,
             "chart-profile",
-            "The privacy profile: delta over epsilon, exact and by zCDP",
-            "The privacy profile of the whole. Every delta has its epsilon; lower and further left is more private. Where a curve meets the dotted \
-             line it has the epsilon of the table.",
+            &format!("The privacy profile: delta over epsilon, exact and by {}", by.name()),
+            &words::about_profile("The privacy profile of the whole.", &answers.drawn),
         )?)
         (figure(
             &charts::tradeoff(&answers.drawn),
@@ -143,7 +146,7 @@ fn how_private(asked: &Asked, answers: &Answers) -> Result<Markup> {
         (table(&tables::of_epsilon(&asked.delta, found)))
         @if let Some(pair) = &found.pair { p.about { "The whole is that of " (pair) "." } }
     };
-    Ok(view(0, &said, charts, &assumed::of_epsilon(&asked.delta), below))
+    Ok(view(0, &said, charts, &assumed::of_epsilon(&asked.delta, found), below))
 }
 
 fn what_is_learned(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<Markup> {
@@ -152,8 +155,7 @@ fn what_is_learned(asked: &Asked, subject: &Resolved, answers: &Answers) -> Resu
         &charts::right_decisions(&asked.prior, found),
         "chart-learned",
         "How many of 100 decisions of an adversary are right at most, by level",
-        "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what zCDP \
-         allows.",
+        &words::about_decisions(found),
     )?;
     let below = html! {
         (table(&tables::of_bound(&asked.prior, found)))
@@ -166,7 +168,7 @@ fn what_is_learned(asked: &Asked, subject: &Resolved, answers: &Answers) -> Resu
         1,
         &words::what_is_learned(&asked.prior, subject.neighbors, found),
         chart,
-        &assumed::of_bound(&asked.prior),
+        &assumed::of_bound(&asked.prior, found.allowed()),
         below,
     ))
 }
@@ -178,8 +180,8 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
         Some(chart) => figure(
             &chart,
             "chart-spared",
-            "The noise of each level, as it is and as little as keeps epsilon by zCDP",
-            "The noise as it is (squares), and the least that keeps the epsilon that zCDP gives (circles).",
+            "The noise of each level, as it is and as little as keeps the epsilon that it is compared with",
+            "The noise as it is (squares), and the least that keeps the epsilon that it is compared with (circles).",
         )?,
     };
     let table_of_noise = tables::of_noise(spared, asked.digits);
@@ -188,7 +190,7 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
         @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
         @if let Some(factor) = &spared.common_factor {
             p.about {
-                "All noise by one factor: " (exact_text(factor)) ", that is lower by " (words::shown(&reduction(factor), 6)) " %."
+                "All noise by one factor: " (exact_text(factor)) ", that is " (change_in_words(factor, 6)) "."
             }
         }
         @if has_others {

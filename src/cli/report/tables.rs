@@ -5,8 +5,9 @@ use rug::Rational;
 
 use super::super::{
     calibrate::Row,
+    compared::{self, Columns},
     epsilon,
-    output::{ends, exact_text, percent_below},
+    output::{change, ends, exact_text},
     risk::bound,
 };
 use super::{answers::Spared, words};
@@ -25,15 +26,17 @@ pub struct Table {
 
 /// Epsilon, from both sides.
 pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Table {
+    let columns = Columns::of(found.lines().map(|line| &line.compared));
     let row = |line: &epsilon::Line| {
         let (lower, upper) = ends(&line.epsilon.value);
         let rho = Enclosure::rational(&line.rho, 64).shown(6);
-        let less = percent_below(&line.epsilon.value, &line.zcdp);
-        vec![line.name.clone(), rho, lower, upper, line.zcdp.shown(6), less]
+        let less = compared::percent_below(&line.epsilon.value, &line.compared);
+        [vec![line.name.clone(), rho, lower, upper], columns.cells(&line.compared), vec![less]].concat()
     };
+    let heading = vec!["", "rho", "epsilon, at least", "epsilon, at most"];
     Table {
         caption: format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
-        heading: vec!["", "rho", "epsilon, at least", "epsilon, at most", "epsilon by zCDP", "lower by"],
+        heading: [heading, columns.heading(), vec!["lower by"]].concat(),
         rows: found.lines().map(row).collect(),
         has_whole: !found.levels.is_empty(),
     }
@@ -41,30 +44,32 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Table {
 
 /// What no adversary exceeds.
 pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
+    let by = found.allowed();
     let row = |line: &bound::Line| {
-        let bound = &line.bound;
+        let (bound, allowed) = (&line.bound, by.of(&line.bound));
         vec![
             line.name.clone(),
             bound.correct.value.shown(6),
-            bound.correct_by_zcdp.shown(6),
+            allowed.correct.upper_text(6),
             words::in_hundred(&words::upper(&bound.correct.value)),
             bound.advantage.shown(6),
-            bound.advantage_by_zcdp.shown(6),
+            allowed.advantage.upper_text(6),
             bound.posterior.upper_text(12),
-            bound.posterior_by_zcdp.upper_text(12),
+            allowed.posterior.upper_text(12),
         ]
     };
+    let by_account = by.heading();
     Table {
         caption: format!("What no adversary exceeds, at a prior of {}.", exact_text(prior)),
         heading: vec![
             "",
             "right, at most",
-            "by zCDP",
+            by_account,
             "in 100",
             "advantage",
-            "by zCDP",
+            by_account,
             "belief afterwards, at most",
-            "by zCDP",
+            by_account,
         ],
         rows: found.lines().map(row).collect(),
         has_whole: !found.levels.is_empty(),
@@ -75,21 +80,22 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
 pub fn of_noise(spared: &Spared, digits: u32) -> Table {
     let digits = digits.min(40) as usize;
     let cells = |(name, row): &(String, Option<Row>)| {
-        let Some(row) = row else { return [vec![name.clone()], vec!["-".to_string(); 5]].concat() };
+        let Some(row) = row else { return [vec![name.clone()], vec!["-".to_string(); 6]].concat() };
         vec![
             row.name.clone(),
             row.variances.first().map(|sigma2| words::shown(sigma2, 7)).unwrap_or_default(),
             exact_text(&row.calibrated(&row.factor)),
-            format!("{} %", words::shown(&row.reduction(), 6)),
+            change(&row.factor, 6),
             row.epsilon.value.shown(digits),
             row.target.shown(digits),
+            row.compared.as_ref().map_or("-", |compared| compared.by.name()).to_string(),
         ]
     };
     let is_shown = spared.parts.len() > 1 || spared.rows().next().is_some();
     Table {
         caption: "The least noise of each level: proven to be enough, and the next smaller step proven not to be."
             .to_string(),
-        heading: vec!["", "sigma2 as it is", "sigma2, least", "lower by", "epsilon then", "epsilon to keep"],
+        heading: vec!["", "sigma2 as it is", "sigma2, least", "change", "epsilon then", "epsilon to keep", "by"],
         rows: spared.parts.iter().filter(|_| is_shown).map(cells).collect(),
         has_whole: false,
     }

@@ -1,19 +1,14 @@
 //! The answers of a report in sentences, for readers who look no further.
 
 use dp_assay::{
-    account::Delta,
+    account::{Delta, compared::Compared},
     numeric::{Enclosure, rational},
     release::Neighbors,
 };
 use rug::{Integer, Rational};
 
-use super::super::{
-    calibrate::Row,
-    epsilon,
-    output::{exact_text, percent_below},
-    risk::bound,
-};
-use super::answers::{Spared, reduction};
+use super::super::{calibrate::Row, compared, epsilon, output::exact_text, risk::bound};
+use super::answers::{Drawn, Spared, reduction};
 pub use dp_assay::provenance::command_line;
 
 /// How private?
@@ -26,17 +21,36 @@ pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
         total.epsilon.value.shown(6),
         exact_text(delta)
     )];
-    let less = percent_below(&total.epsilon.value, &total.zcdp);
-    said.push(format!(
-        "By zCDP (Bun-Steinke), the conversion that the Census Bureau published, it would be {}. The true epsilon is lower by {less}: \
-         the data are more private than that figure says.",
-        total.zcdp.shown(6),
-    ));
+    said.push(beside(&total.epsilon.value, &total.compared));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.epsilon.value.approximate()) {
         let of = |line: &epsilon::Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
         said.push(format!("The levels alone are between {} and {}.", of(least), of(most)));
     }
     said
+}
+
+/// An epsilon beside what it is compared with.
+fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
+    let (name, bound) = (compared.by.name(), compared::bound(compared));
+    let less = compared::percent_below(epsilon, compared);
+    let lower = match less.as_str() {
+        "0.00 %" => "The true epsilon is the same to 0.01 %".to_string(),
+        _ => format!("The true epsilon is lower by {less}"),
+    };
+    match &compared.published {
+        Some(figure) => {
+            let differs = match figure.agrees(&compared.epsilon) {
+                true => "",
+                false => ", which does not round to what was printed",
+            };
+            format!(
+                "The published figure is {}, by {name}; without rounding it is {bound}{differs}. {lower}: the data are more private than that \
+                 figure says. Source: {}.",
+                figure.printed, figure.source
+            )
+        }
+        None => format!("By {name}, the smallest standard account, it would be {bound}. {lower}."),
+    }
 }
 
 /// What does an adversary learn?
@@ -52,11 +66,12 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
         in_hundred(&upper(&total.bound.correct.value)),
     )];
     said.push(format!(
-        "Without seeing anything they guess rightly {} times in 100, if they believe the first answer with probability {}. zCDP (Bun-Steinke) \
-         alone would allow {} times in 100.",
+        "Without seeing anything they guess rightly {} times in 100, if they believe the first answer with probability {}. {} alone would \
+         allow {} times in 100.",
         in_hundred(&guessing(prior)),
         rational::display(prior),
-        in_hundred(&upper(&total.bound.correct_by_zcdp)),
+        found.allowed().known(&total.bound),
+        in_hundred(&upper(found.allowed().of(&total.bound).correct)),
     ));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
         let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
@@ -69,6 +84,26 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
     said
 }
 
+/// What the chart of decisions shows.
+pub fn about_decisions(found: &bound::Found) -> String {
+    format!(
+        "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what {} \
+         alone allows.",
+        found.allowed().name()
+    )
+}
+
+/// What the chart of a profile shows.
+pub fn about_profile(what: &str, drawn: &Drawn) -> String {
+    let ends = drawn
+        .ends_at
+        .map_or(String::new(), |_| " The exact curve ends at the largest loss, where it falls to 0.".to_string());
+    format!(
+        "{what} Every delta has its epsilon; lower and further left is more private. Where a curve meets the dotted line it has the epsilon of \
+         the table.{ends}"
+    )
+}
+
 /// How much noise could be spared?
 pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     let with_noise: Vec<&Row> = spared.rows().collect();
@@ -76,12 +111,17 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     let Some(first) = with_noise.first() else {
         return vec!["There is no Gaussian noise here, and so no sigma2 that could be smaller.".to_string()];
     };
-    let promise = "and each would keep the epsilon that zCDP (Bun-Steinke) gives for it";
+    let given = |all: Vec<&Compared>| match compared::common(all.iter().copied()) {
+        Some(by) => format!("the epsilon that {} gives", by.name()),
+        None => "the epsilon that the account named in the table gives".to_string(),
+    };
+    let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
+    let promise = format!("and each would keep {of_levels} for it");
     let shown = |row: &Row| shown(&row.reduction(), 6);
     if with_noise.len() == 1 {
         said.push(match first.reduction() > 0 {
             true => format!(
-                "{} % of the noise (sigma2, a variance) could be spared, and the epsilon that zCDP (Bun-Steinke) gives would be kept.",
+                "{} % of the noise (sigma2, a variance) could be spared, and {of_levels} would be kept.",
                 shown(first)
             ),
             false => NOTHING.to_string(),
@@ -104,10 +144,13 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         let reduction = reduction(factor);
         said.push(match reduction > 0 {
             true => format!(
-                "If all levels are taken together, {} % of all noise could be spared, and the epsilon that zCDP gives for the whole would be \
-                 kept.",
-                self::shown(&reduction, 6)
+                "If all levels are taken together, {} % of all noise could be spared, and {} for the whole would be kept.",
+                self::shown(&reduction, 6),
+                given(spared.compared.iter().collect())
             ),
+            false if reduction < 0 => {
+                format!("Taken together, {} % more noise would be needed.", self::shown(&-reduction, 6))
+            }
             false => "Taken together, nothing could be spared in steps of the grid.".to_string(),
         });
     }

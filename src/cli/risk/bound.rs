@@ -5,7 +5,7 @@ use dp_assay::{
     account::{Account, Composition, Delta},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, rational},
-    risk::bound::{self, Bound, Exceeded, Known},
+    risk::bound::{self, Bound, Exceeded, Known, PureBound},
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -20,7 +20,7 @@ use super::super::{
 };
 use super::prior;
 
-/// What no adversary can exceed, whatever they know besides, beside what the zCDP epsilon suggests
+/// What no adversary can exceed, whatever they know besides, beside what rho or pure DP alone allows
 ///
 /// The adversary decides whether one person's record is in the data (or which of two records it is), believing the first
 /// with probability P beforehand.
@@ -60,6 +60,78 @@ pub struct Found {
     pub total: Line,
     /// The pair of block paths that decides the whole, in words.
     pub pair: Option<String>,
+}
+
+/// Which standard account says what an adversary is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// rho alone.
+    Zcdp,
+    /// The largest loss alone.
+    Pure,
+}
+
+/// What an account allows at most.
+pub struct Bounds<'b> {
+    /// The probability of a right decision.
+    pub correct: &'b Enclosure,
+    /// The total variation distance.
+    pub advantage: &'b Enclosure,
+    /// The posterior.
+    pub posterior: &'b Enclosure,
+}
+
+impl Allowed {
+    /// The name of the account.
+    pub fn name(self) -> &'static str {
+        match self {
+            Allowed::Zcdp => "zCDP",
+            Allowed::Pure => "pure DP",
+        }
+    }
+
+    /// What stands above a column of it.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Allowed::Zcdp => "by zCDP",
+            Allowed::Pure => "by pure DP",
+        }
+    }
+
+    /// What is known by that account, at the beginning of a sentence.
+    pub fn known(self, bound: &Bound) -> String {
+        match (self, &bound.pure) {
+            (Allowed::Pure, Some(pure)) => format!("Pure DP (epsilon = {})", pure.epsilon.shown(6)),
+            _ => "zCDP (rho)".to_string(),
+        }
+    }
+
+    /// What it allows, of one line.
+    pub fn of(self, bound: &Bound) -> Bounds<'_> {
+        match (self, &bound.pure) {
+            (Allowed::Pure, Some(PureBound { correct, advantage, posterior, .. })) => {
+                Bounds { correct, advantage, posterior }
+            }
+            _ => Bounds {
+                correct: &bound.correct_by_zcdp,
+                advantage: &bound.advantage_by_zcdp,
+                posterior: &bound.posterior_by_zcdp,
+            },
+        }
+    }
+
+    /// How that follows.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Allowed::Zcdp => {
+                "What zCDP allows follows from rho: a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))), and delta <= \
+                 exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is from epsilon = rho + 2 sqrt(rho ln(1/delta)) at delta."
+            }
+            Allowed::Pure => {
+                "What pure DP allows follows from the largest loss: posterior odds are at most exp(epsilon) times the prior odds."
+            }
+        }
+    }
 }
 
 /// What is asked of every part.
@@ -110,6 +182,7 @@ impl Line {
 
     fn json(&self) -> Value {
         let Bound { correct, correct_by_epsilon, correct_by_zcdp, advantage, advantage_by_zcdp, .. } = &self.bound;
+        let by_pair = &self.bound.correct_by_zcdp_pair;
         let mut object = json!({
             "correct_decision_upper": correct.value.to_json(),
             "posterior_upper": self.bound.posterior.to_json(),
@@ -125,8 +198,17 @@ impl Line {
         object["zcdp"] = json!({
             "epsilon": self.bound.zcdp_epsilon.to_json(),
             "correct_decision_upper": correct_by_zcdp.to_json(),
+            "correct_decision_by_epsilon": by_pair.to_json(),
             "posterior_upper": self.bound.posterior_by_zcdp.to_json(),
             "advantage": advantage_by_zcdp.to_json(),
+        });
+        object["pure"] = self.bound.pure.as_ref().map_or(Value::Null, |pure| {
+            json!({
+                "epsilon": pure.epsilon.to_json(),
+                "correct_decision_upper": pure.correct.to_json(),
+                "posterior_upper": pure.posterior.to_json(),
+                "advantage": pure.advantage.to_json(),
+            })
         });
         object["status"] = json!(correct.status());
         object
@@ -167,6 +249,13 @@ pub fn find_after(subject: &Resolved, asked: &Asked, earlier: Option<&(Asked, Fo
 }
 
 impl Found {
+    /// The account that says what is allowed: pure DP where losses are bounded and its epsilon is the smaller one for the whole.
+    pub fn allowed(&self) -> Allowed {
+        let bound = &self.total.bound;
+        let is_pure = bound.pure.as_ref().is_some_and(|pure| pure.epsilon.upper() <= bound.zcdp_epsilon.upper());
+        if is_pure { Allowed::Pure } else { Allowed::Zcdp }
+    }
+
     /// The levels, and the whole last.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.levels.iter().chain([&self.total])
@@ -205,8 +294,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         rational::display(&asked.prior),
         exact_text(&asked.delta)
     ));
-    let rows: Vec<Vec<String>> = found.lines().map(table_row).collect();
-    page.table(&["", "correct", "zCDP", "advantage", "zCDP", "posterior", "zCDP", "exceeded"], rows);
+    let allowed = found.allowed();
+    let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
+    let by = allowed.name();
+    page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
     if let Some(pair) = &found.pair {
         page.text(format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"));
     }
@@ -214,9 +305,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest posterior probability, ignoring outputs of total probability delta, from epsilon at delta.\n\
-         exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
-         zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
+         exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
     );
+    page.text(format!("{}\n", allowed.formula()));
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
     page.print()?;
@@ -225,35 +316,35 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// The correct decisions and the posteriors as they are drawn.
 fn ranked(found: &Found) -> [Ranks; 2] {
-    let ranks = |label: &str, values: [fn(&Bound) -> &Enclosure; 2]| Ranks {
+    let allowed = found.allowed();
+    let ranks = |label: &str, values: [&dyn Fn(&Bound) -> Enclosure; 2]| Ranks {
         title: String::new(),
         label: label.to_string(),
         names: found.lines().map(|line| line.name.clone()).collect(),
-        series: (["exact", "zCDP (Bun-Steinke)"].into_iter().zip(values))
+        series: (["exact", allowed.name()].into_iter().zip(values))
             .map(|(name, value)| {
                 (name.to_string(), found.lines().map(|line| Some(value(&line.bound).approximate())).collect())
             })
             .collect(),
     };
+    let correct = |bound: &Bound| allowed.of(bound).correct.clone();
+    let posterior = |bound: &Bound| allowed.of(bound).posterior.clone();
     [
-        ranks(
-            "largest probability of a correct decision",
-            [|bound| &bound.correct.value, |bound| &bound.correct_by_zcdp],
-        ),
-        ranks("largest posterior probability", [|bound| &bound.posterior, |bound| &bound.posterior_by_zcdp]),
+        ranks("largest probability of a correct decision", [&|bound| bound.correct.value.clone(), &correct]),
+        ranks("largest posterior probability", [&|bound| bound.posterior.clone(), &posterior]),
     ]
 }
 
-fn table_row(line: &Line) -> Vec<String> {
-    let bound = &line.bound;
+fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
+    let (bound, by) = (&line.bound, allowed.of(&line.bound));
     vec![
         line.name.clone(),
         bound.correct.value.shown(6),
-        bound.correct_by_zcdp.shown(6),
+        by.correct.upper_text(6),
         bound.advantage.shown(6),
-        bound.advantage_by_zcdp.shown(6),
+        by.advantage.upper_text(6),
         near_one(&bound.posterior),
-        near_one(&bound.posterior_by_zcdp),
+        near_one(by.posterior),
         line.exceeded().as_ref().map_or_else(String::new, near_one),
     ]
 }

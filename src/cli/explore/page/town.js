@@ -33,7 +33,7 @@ export function town({ delta, oneCount, chosen, together }) {
     questions: (digits) => {
       const one = chosen();
       const which = one ? { place: one.level, query: one.name } : {};
-      const margins = ["margins", { ...subject(), ...which, count: state.count, delta: state.delta, match: "zcdp", digits,
+      const margins = ["margins", { ...subject(), ...which, count: state.count, delta: state.delta, digits,
         ...(state.opened ? { before: state.opened } : {}) }];
       return [margins, ...(hasPlaces && state.search.trim() ? [["places", { search: state.search }]] : [])];
     },

@@ -81,7 +81,7 @@ export const VIEWS = [
     id: "spared",
     title: "How much noise could be spared?",
     sliders: { delta },
-    questions: (digits) => [["calibrate", { ...subject(), delta: state.delta, match: "zcdp", crossings: digits === RESTING, digits }]],
+    questions: (digits) => [["calibrate", { ...subject(), delta: state.delta, crossings: digits === RESTING, digits }]],
     compose: together,
   },
   town({ delta, oneCount, chosen, together }),

@@ -297,9 +297,9 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
         .as_ref()
         .map(|above| format!(" No allocation has less than that by more than {} %.", above.upper_text(3)));
     let less = found.zcdp.as_ref().map(|zcdp| {
-        let less = output::percent_below(&found.best.error, &zcdp.error);
+        let less = output::less_or_more(&found.best.error, &zcdp.error);
         format!(
-            "Allocated by zCDP (Bun-Steinke) it would be {}: the exact account needs {less} less.",
+            "Allocated by zCDP (Bun-Steinke) it would be {}: with the exact account it is {less}.",
             zcdp.error.shown(6)
         )
     });
@@ -325,7 +325,7 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
     };
     let allocated = Table {
         caption: "The noise of each query with the least error that was found.".to_string(),
-        heading: vec!["", "counts", "sigma2", "margin, 95 %", "sigma2 by zCDP"],
+        heading: vec!["", "counts", "sigma2", "margin, 95 %", "sigma2 by zCDP (Bun-Steinke)"],
         rows: asked.targets.iter().enumerate().map(row).collect(),
         has_whole: false,
     };

@@ -32,8 +32,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
         &charts::right_decisions(&asked.prior, found),
         "learned",
         "How many of 100 decisions of an adversary are right at most, by level",
-        "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what zCDP \
-         allows.",
+        &words::about_decisions(found),
     )?;
     Ok(Parts {
         answer: found.object(subject, asked),
@@ -42,7 +41,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
         charts: vec![drawn],
         tables: vec![table(&tables::of_bound(&asked.prior, found))],
         notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
-        assumed: assumed::of_bound(&asked.prior),
+        assumed: assumed::of_bound(&asked.prior, found.allowed()),
         ..Parts::default()
     })
 }

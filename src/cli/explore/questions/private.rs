@@ -1,6 +1,7 @@
 //! How private? Epsilon at a delta, the profile, and the trade-off function.
 
 use anyhow::Result;
+use dp_assay::account::compared::Against;
 use serde_json::{Value, json};
 
 use super::super::{
@@ -27,7 +28,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
         said: words::how_private(&delta, &found),
         tables: vec![table(&tables::of_epsilon(&delta, &found))],
         notes: pair.chain(wider).collect(),
-        assumed: assumed::of_epsilon(&delta),
+        assumed: assumed::of_epsilon(&delta, &found),
         ..Parts::default()
     })
 }
@@ -37,12 +38,13 @@ pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
     let args: epsilon::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let drawn = known.drawn(&question.stop)?;
+    let delta = args.delta()?;
+    let by = known.subject.compared(Against::Usual, &delta, 6)?.by;
     let profile = chart(
-        &charts::profile(&args.delta()?, &drawn),
+        &charts::profile(&delta, &drawn, &known.subject.whole, by)?,
         "profile",
-        "The privacy profile: delta over epsilon, exact and by zCDP",
-        "The privacy profile. Every delta has its epsilon; lower and further left is more private. Where a curve meets the dotted line it has the \
-         epsilon of the table.",
+        &format!("The privacy profile: delta over epsilon, exact and by {}", by.name()),
+        &words::about_profile("The privacy profile.", &drawn),
     )?;
     let tradeoff = chart(
         &charts::tradeoff(&drawn),
@@ -54,9 +56,10 @@ pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
     let points = |(name, points): (&str, &Vec<(f64, f64)>)| -> Vec<Value> {
         points.iter().map(|(x, y)| json!({ "curve": name, "x": x, "y": y })).collect()
     };
+    let beside = format!("delta over epsilon by {}", by.name());
     let curves = [
         ("exact delta over epsilon", &drawn.exact),
-        ("zCDP delta over epsilon", &drawn.zcdp),
+        (beside.as_str(), &drawn.beside(&known.subject.whole, by)?),
         ("type II over type I error", &drawn.tradeoff),
     ];
     Ok(Parts {

@@ -1,14 +1,11 @@
 //! How much noise could be spared? The least that keeps a promise, and where it would be less private.
 
 use anyhow::Result;
-use dp_assay::{
-    account::promise::Promise,
-    numeric::{Certainty, Enclosure},
-};
+use dp_assay::numeric::{Certainty, Enclosure};
 
 use super::super::{
     super::{
-        calibrate::{self, Row},
+        calibrate::{self, Goal, Row},
         report::{
             answers::{Spared, common_factor},
             assumed, charts,
@@ -26,22 +23,25 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     let args: calibrate::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject.until(&question.stop);
-    let (asked, found) = args.find(subject)?;
+    // All levels composed are looked at when the slider rests.
+    let (asked, found) = args.find_with(subject, !question.is_moving)?;
     let answer = args.object(subject, &asked, &found)?;
-    let common_factor = match &asked.promise {
-        Promise::ZcdpEpsilon { .. } if !subject.levels.is_empty() && !question.is_moving => {
-            common_factor(subject, &asked.promise)?
+    let compared = asked.of_whole(subject)?;
+    let common_factor = match (&asked.goal, &compared) {
+        (Goal::Compared(_), Some(compared)) if !subject.levels.is_empty() && !question.is_moving => {
+            Some(common_factor(subject, &asked.delta, compared)?)
         }
         _ => None,
     };
+    let together = found.together.as_ref().map(|together| together.in_words(6).trim_end().to_string());
     let parts = found.rows.into_iter().map(|row| (row.name.clone(), Some(row))).collect();
-    let spared = Spared { parts, common_factor };
+    let spared = Spared { parts, common_factor, compared };
     let drawn = charts::noise(&spared).map(|figure| {
         chart(
             &figure,
             "spared",
-            "The noise of each level, as it is and as little as keeps epsilon by zCDP",
-            "The noise as it is (squares), and the least that keeps the epsilon that zCDP gives (circles).",
+            "The noise of each level, as it is and as little as keeps the epsilon that it is compared with",
+            "The noise as it is (squares), and the least that keeps the epsilon that it is compared with (circles).",
         )
     });
     let mut said = words::what_could_be_spared(&spared);
@@ -56,7 +56,10 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
         said,
         charts: drawn.into_iter().collect::<Result<_>>()?,
         tables,
-        notes: wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))).into_iter().collect(),
+        notes: together
+            .into_iter()
+            .chain(wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))))
+            .collect(),
         assumed: assumed::of_noise(&asked.delta),
         ..Parts::default()
     })
@@ -89,8 +92,8 @@ fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Valu
         ]);
     }
     let table = Table {
-        caption: "The least noise beside the zCDP curve of the noise as it is, at every delta from 1e-40 to 1. The curves cross where one row \
-                  ends and the next begins. Rows in red: less private than promised there."
+        caption: "The least noise beside the zCDP (Bun-Steinke) curve of the noise as it is, at every delta from 1e-40 to 1. The curves cross \
+                  where one row ends and the next begins. Rows in red: less private than that curve there."
             .to_string(),
         heading: vec!["", "the least noise is", "from delta", "to delta", "from epsilon", "to epsilon"],
         rows: cells,

@@ -78,13 +78,18 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
 pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let args: Counts = question.args()?;
     let known = store.subject(question.subject(), &args.calibrate.subject)?;
-    let (asked, found) = args.calibrate.find(&known.subject.until(&question.stop))?;
+    let (asked, found) = args.calibrate.find_with(&known.subject.until(&question.stop), false)?;
     question.stop.check()?;
     let all = before_and_after(store, &known.subject, &found.rows)?;
     let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
     let Some(one) = all.iter().find(is_asked).or(all.last()) else {
         bail!("--release: no count has discrete Gaussian noise, whose margins are known");
     };
+    let row = found.rows.iter().find(|row| row.name == one.level).or(found.rows.first());
+    let kept = row.and_then(|row| row.compared.as_ref()).map_or_else(
+        || "the epsilon that is required".to_string(),
+        |compared| format!("the epsilon that {} gives", compared.by.name()),
+    );
     // The same as `assay errors` says of both.
     let options = [
         format!("--discrete-gaussian={}", one.sigma2),
@@ -108,7 +113,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: errors.object,
         records: errors.records,
-        said: said(one, args.count).into_iter().chain(opened(store, &args, one)?).collect(),
+        said: said(one, args.count, &kept).into_iter().chain(opened(store, &args, one)?).collect(),
         charts: vec![chart(
             &figure(&all),
             "margins",
@@ -139,10 +144,10 @@ const ASSUMED: [&str; 4] = [
     "A margin is that of one noisy count as it is measured: 95 of 100 such counts are off by no more.",
     "Published tables are estimates from many noisy counts at once, and can be off by less. `assay estimate` has the exact variance of every estimate.",
     "Invariants, which are published without noise, have no margin.",
-    "Each level keeps its own promise, the epsilon by zCDP for the noise as it is.",
+    "Each level keeps its own promise, the epsilon that its noise as it is is compared with.",
 ];
 
-fn said(one: &Before, count: u64) -> Vec<String> {
+fn said(one: &Before, count: u64, kept: &str) -> Vec<String> {
     let [was, least] = one.margins;
     vec![
         format!(
@@ -151,8 +156,7 @@ fn said(one: &Before, count: u64) -> Vec<String> {
             above(count, was)
         ),
         format!(
-            "That is a margin of error of {was}, of one count of {}, {}. With the least noise that keeps the epsilon by zCDP (Bun-Steinke) it would be \
-             {least}.",
+            "That is a margin of error of {was}, of one count of {}, {}. With the least noise that keeps {kept} it would be {least}.",
             one.level, one.name
         ),
     ]
@@ -169,20 +173,21 @@ fn above(count: u64, margin: i64) -> i128 {
 fn table_of(all: &[Before]) -> Table {
     let row = |one: &Before| {
         let [was, is] = one.margins;
-        let less = if was > 0 { format!("{:.1} %", 100.0 * (1.0 - is as f64 / was as f64)) } else { "-".to_string() };
+        let change = 100.0 * (is as f64 / was.max(1) as f64 - 1.0);
+        let change = if was == 0 || change == 0.0 { "0 %".to_string() } else { format!("{change:+.1} %") };
         vec![
             format!("{}, {}", one.level, one.name),
             shown(&one.sigma2, SHOWN),
             was.to_string(),
             shown(&one.least, SHOWN),
             is.to_string(),
-            less,
+            change,
         ]
     };
     Table {
         caption: "Margins of error of one count at 95 %, by level and query: as it is, and with the least noise."
             .to_string(),
-        heading: vec!["", "sigma2 as it is", "margin", "sigma2, least", "margin then", "lower by"],
+        heading: vec!["", "sigma2 as it is", "margin", "sigma2, least", "margin then", "change"],
         rows: all.iter().map(row).collect(),
         has_whole: false,
     }

@@ -4,7 +4,8 @@ use rug::{Integer, Rational, ops::Pow};
 
 use crate::{
     account::{
-        Composition, Counts, Delta,
+        Account, Composition, Counts, Delta,
+        compared::{Against, Compared, Conversion},
         paths::Whole,
         promise::{self, GridOf, Promise},
     },
@@ -20,8 +21,8 @@ use crate::{
 
 pub(super) const PAPER: &str = "su-su-wang-2025";
 
-pub(super) const OURS: &str = "exact (ours)";
-pub(super) const BUREAU: &str = "zCDP (the Bureau's)";
+pub(super) const EXACT: &str = "exact";
+pub(super) const ZCDP: &str = "zCDP (Bun-Steinke)";
 
 pub(super) fn release() -> Result<Release> {
     Release::find(PAPER)
@@ -121,20 +122,48 @@ impl<'s> Case<'s> {
         Ok(subject.resolve()?.whole)
     }
 
-    /// The promise that reduced noise keeps: the zCDP epsilon of the noise as it is.
-    fn promise(&self, usual: &str) -> Result<Promise> {
-        Ok(Promise::ZcdpEpsilon { delta: self.delta.clone().map_or_else(|| usual.parse(), Ok)? })
+    /// What a level is compared with: in the paper zCDP (Bun-Steinke), else the published figure or the smallest standard account.
+    pub fn compared(&self, level: &str, composition: &Composition, delta: &Delta, digits: u32) -> Result<Compared> {
+        let figures = self.release.figures_of(&[level]);
+        Compared::of(composition, &figures, self.against(), delta, digits)
+    }
+
+    /// The same in a legend.
+    pub fn compared_name(&self) -> &'static str {
+        match (self.is_paper(), self.release.published.is_empty()) {
+            (true, _) => ZCDP,
+            (false, true) => "smallest standard account",
+            (false, false) => "published figure or smallest standard account",
+        }
+    }
+
+    fn against(&self) -> Against {
+        if self.is_paper() { Against::By(Conversion::BunSteinke) } else { Against::Usual }
+    }
+
+    /// The promise that reduced noise keeps: the epsilon that the noise as it is is compared with.
+    fn promise(&self, account: &impl Account, levels: &[String], usual: &str) -> Result<Promise> {
+        const DIGITS: u32 = 40;
+        let delta: Delta = self.delta.clone().map_or_else(|| usual.parse(), Ok)?;
+        let figures = self.release.figures_of(levels);
+        let epsilon = Compared::of(account, &figures, self.against(), &delta, DIGITS)?.epsilon;
+        Ok(Promise::Known { delta, epsilon })
     }
 
     /// A level with less noise, and its least variance proxy: what Table 1 prints, or the least to two decimals with which the
-    /// exact epsilon is at most that of zCDP.
+    /// exact epsilon is at most what the level is compared with.
     pub fn reduced(&self, name: &str) -> Result<(Composition, Rational)> {
         let own = self.level(name)?;
         if self.is_printed() {
             let sigma2 = printed_sigma2(name)?;
             return Ok((alike(&sigma2, own.counts().iter().map(|counts| counts.count).sum())?, sigma2));
         }
-        let found = promise::calibrate(&own, &own, &self.promise("1e-11")?, (GridOf::SmallestSigma2, 2))?;
+        let found = promise::calibrate(
+            &own,
+            &own,
+            &self.promise(&own, &[name.to_string()], "1e-11")?,
+            (GridOf::SmallestSigma2, 2),
+        )?;
         let least = Self::least_sigma2(&found.account).unwrap_or_default();
         Ok((found.account, least))
     }
@@ -145,22 +174,25 @@ impl<'s> Case<'s> {
             _ if self.is_printed() => "reduced noise of Table 1 (matched at δ = 10⁻¹¹)".to_string(),
             delta => {
                 let delta = delta.as_ref().map_or_else(|| "1e-11".to_string(), |delta| exact(delta));
-                format!("noise that meets zCDP's ε at δ = {}", raised(&delta))
+                let name = if self.is_paper() { "of zCDP (Bun-Steinke)" } else { "that it is compared with" };
+                format!("noise that meets the ε {name} at δ = {}", raised(&delta))
             }
         }
     }
 
-    /// Everything with all noise reduced by one factor, and by how many percent: the printed 8.59, or what matches.
+    /// Everything with all noise changed by one factor, and by how many percent: the printed 8.59, or what matches.
     pub fn reduced_whole(&self, whole: &Whole) -> Result<(Whole, String)> {
         if let (true, Whole::Composition(composition)) = (self.is_printed() && self.own.levels.is_empty(), whole) {
-            return Ok((Whole::Composition(scaled(composition, &printed_factor()?)?), "8.59%".to_string()));
+            return Ok((Whole::Composition(scaled(composition, &printed_factor()?)?), "8.59% less".to_string()));
         }
         let subject =
             Subject { release: Some(self.release.clone()), levels: self.own.levels.clone(), ..Subject::default() };
         let total = subject.resolve()?.total;
-        let found = promise::calibrate(whole, &total, &self.promise("1e-10")?, (GridOf::Factor, 4))?;
+        let found =
+            promise::calibrate(whole, &total, &self.promise(whole, &self.own.levels, "1e-10")?, (GridOf::Factor, 4))?;
         let percent = (Rational::from(1) - &found.factor) * 100_u32;
-        Ok((found.account, format!("{:.2}%", percent.to_f64())))
+        let more_or_less = if percent < 0 { "more" } else { "less" };
+        Ok((found.account, format!("{:.2}% {more_or_less}", percent.to_f64().abs())))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tables and figures of Su, Su & Wang (2025).
 //!
-//! "Ours" is the paper's word for the exact account, "the Bureau's" is rho-zCDP converted by Bun & Steinke. What the
-//! paper prints, such as the reduced noise of its Table 1, is read from data/published; everything else is computed.
+//! The paper calls the exact account "ours", and rho-zCDP converted by Bun & Steinke "the Bureau's"; here both are called what they
+//! are. A release of one's own is compared with its published figure or the smallest standard account. What the paper prints, such as the reduced noise of its Table 1, is read from data/published; everything else is computed.
 
 mod counts;
 mod inputs;

@@ -4,7 +4,7 @@ use crate::account::Delta;
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::inputs::{BUREAU, Case, OURS, alike, delta_axis, deltas};
+use super::inputs::{Case, EXACT, ZCDP, alike, delta_axis, deltas};
 use crate::{
     account::{Account, Composition, conversions, paths::Whole},
     chart::{
@@ -104,7 +104,7 @@ fn level_profiles(
                 })
                 .collect();
             let series = vec![
-                drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
+                drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound),
                 drawn_line(name, Ink::Blue, &epsilons, &curve),
             ];
             Ok((rows, profile_panel(&heading, &epsilons, series)))
@@ -129,7 +129,7 @@ pub fn figure_2(sources: &Sources) -> Result<Drawing> {
         Ok((composition, sigma2))
     };
     let title = format!("Privacy profile of {} of {}", case.levels_in_words(), case.title());
-    level_profiles(&case, &title, ours, (OURS, false))
+    level_profiles(&case, &title, ours, (EXACT, false))
 }
 
 /// Figure 5: the profile with the reduced noise that Table 1 prints, and what zCDP says of the original noise.
@@ -148,16 +148,12 @@ pub fn figure_5(sources: &Sources) -> Result<Drawing> {
 /// Figure 3: epsilon of every level at delta = 1e-11 and 1e-5, or at given deltas.
 pub fn figure_3(sources: &Sources) -> Result<Drawing> {
     let case = Case::of_any(sources)?;
-    let header = [
-        "delta",
-        "level",
-        "epsilon_lower",
-        "epsilon_upper",
-        "zcdp_lower",
-        "zcdp_upper",
-        "percent_lower",
-        "percent_upper",
-    ];
+    let [lower, upper] = if case.own.release.is_none() {
+        ["zcdp_lower", "zcdp_upper"]
+    } else {
+        ["compared_with_lower", "compared_with_upper"]
+    };
+    let header = ["delta", "level", "epsilon_lower", "epsilon_upper", lower, upper, "percent_lower", "percent_upper"];
     let mut sheet = Sheet::new(header);
     let mut panels = Vec::new();
     let usual = || ["1e-11", "1e-5"].iter().map(|text| text.parse()).collect::<Result<Vec<Delta>>>();
@@ -166,7 +162,7 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
         let values: Vec<(Enclosure, Enclosure)> = (case.levels.par_iter())
             .map(|name| {
                 let composition = case.level(name)?;
-                let bound = conversions::zcdp_epsilon(composition.rho(), delta, DIGITS);
+                let bound = case.compared(name, &composition, delta, DIGITS)?.epsilon;
                 Ok((composition.epsilon(delta, DIGITS)?.value, bound))
             })
             .collect::<Result<_>>()?;
@@ -183,8 +179,8 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
             x: Axis::linear("ε (nats)", 0.0, most * 1.08),
             y: Axis::names(&case.levels),
             series: vec![
-                Series::dots(BUREAU, Ink::Vermillion, points(&|pair| drawn(&pair.1))),
-                Series::dots(OURS, Ink::Blue, points(&|pair| drawn(&pair.0))),
+                Series::dots(case.compared_name(), Ink::Vermillion, points(&|pair| drawn(&pair.1))),
+                Series::dots(EXACT, Ink::Blue, points(&|pair| drawn(&pair.0))),
             ],
         });
     }
@@ -208,7 +204,7 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
     let mut curves: Vec<Named> = Vec::new();
     for (account, noise, names, inks) in [
         (&whole, "same noise".to_string(), ["delta", "first_term"], [Ink::Blue, Ink::Green]),
-        (&reduced, format!("{less} less noise"), ["reduced_delta", "reduced_first_term"], [Ink::Orange, Ink::Black]),
+        (&reduced, format!("{less} noise"), ["reduced_delta", "reduced_first_term"], [Ink::Orange, Ink::Black]),
     ] {
         curves.push((format!("exact, {noise}"), names[0], inks[0], exact_curve(account, &epsilons)?));
         if let Whole::Composition(one) = account {
@@ -231,7 +227,7 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
         title: String::new(),
         x: epsilon_axis(&epsilons),
         y: delta_axis(1e-20),
-        series: std::iter::once(drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound)).chain(exactly).collect(),
+        series: std::iter::once(drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound)).chain(exactly).collect(),
     };
     let title = format!("Privacy profile of {}", case.together());
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
@@ -268,9 +264,9 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
         let mut cut = drawn_line("by (A.8), its sums cut as printed", Ink::Black, &epsilons, &printed);
         cut.points.retain(|(_, delta)| *delta > 0.0);
         let series = vec![
-            drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
+            drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound),
             cut,
-            drawn_line(OURS, Ink::Blue, &epsilons, &curve),
+            drawn_line(EXACT, Ink::Blue, &epsilons, &curve),
         ];
         let title = format!("σ² = {}, ρ = {}", exact(&sigma2), exact(composition.rho()));
         panels.push(profile_panel(&title, &epsilons, series));
@@ -295,7 +291,7 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
             let gains: Vec<Enclosure> = (deltas.par_iter())
                 .map(|delta| {
                     let epsilon = composition.epsilon(delta, DIGITS)?.value;
-                    let bound = conversions::zcdp_epsilon(composition.rho(), &delta.try_into()?, DIGITS);
+                    let bound = case.compared(level, &composition, &delta.try_into()?, DIGITS)?.epsilon;
                     Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
                 })
                 .collect::<Result<_>>()?;
@@ -310,7 +306,7 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
             } else {
                 Axis::linear("lower by (nats)", 0.0, most * 1.06)
             };
-            let series = vec![Series::line("zCDP (the Bureau's) less exact (ours)", Ink::Blue, points)];
+            let series = vec![Series::line(&format!("{} less exact", case.compared_name()), Ink::Blue, points)];
             Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
         })
         .collect::<Result<_>>()?;

@@ -8,7 +8,7 @@ use super::inputs::{Case, printed_sigma2};
 use crate::replication::verdict::percent_below;
 use crate::{
     account::{
-        Composition, conversions,
+        Composition,
         promise::{self, GridOf, Promise},
     },
     chart::{
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// A column of Table 1: the Bureau's sigma2, its zCDP epsilon, the matching sigma2, and that as printed.
+/// A column of Table 1: sigma2 as it is, the epsilon that it is compared with, the matching sigma2, and that as printed.
 type Match = (Rational, Enclosure, Enclosure, Option<Rational>);
 
 /// Table 1: the variance proxy at which the exact epsilon at delta = 1e-11 is that of zCDP with the original noise. Where the
@@ -34,11 +34,16 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 7;
     let case = Case::of(sources)?;
     let delta: Delta = case.own.deltas.first().cloned().map_or_else(|| "1e-11".parse(), Ok)?;
+    let [before, lower, upper] = if case.own.release.is_none() {
+        ["bureau_sigma2", "zcdp_epsilon_lower", "zcdp_epsilon_upper"]
+    } else {
+        ["sigma2", "compared_with_lower", "compared_with_upper"]
+    };
     let mut sheet = Sheet::new([
         "level",
-        "bureau_sigma2",
-        "zcdp_epsilon_lower",
-        "zcdp_epsilon_upper",
+        before,
+        lower,
+        upper,
         "matched_sigma2_lower",
         "matched_sigma2_upper",
         "reduction_percent_lower",
@@ -49,8 +54,8 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         .map(|level| {
             let own = case.level(level)?;
             let sigma2 = promise::variances(&own)?.swap_remove(0);
-            let target = conversions::zcdp_epsilon(own.rho(), &delta, 30);
-            let matching = Promise::ZcdpEpsilon { delta: delta.clone() };
+            let target = case.compared(level, &own, &delta, 30)?.epsilon;
+            let matching = Promise::Known { delta: delta.clone(), epsilon: target.clone() };
             let found = promise::calibrate(&own, &own, &matching, (GridOf::SmallestSigma2, DECIMALS))?;
             let times = |factor: &Rational| Enclosure::rational(&Rational::from(factor * &sigma2), 100);
             let at = times(&found.factor);
@@ -69,24 +74,25 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         |value: &dyn Fn(&Match) -> f64| values.iter().enumerate().map(|(k, row)| (value(row), k as f64)).collect();
     let all = || values.iter().flat_map(|row| [row.0.to_f64(), row.2.approximate()]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let matched = format!("matched to the same ε at δ = {} (ours)", raised(&exact(&delta)));
+    let matched = format!("matched to the same ε at δ = {}", raised(&exact(&delta)));
+    let as_it_is = if case.own.release.is_none() { "the Bureau's" } else { "as it is" };
     let panel = Panel {
         title: String::new(),
         x: Axis::log("variance proxy σ²", low * 0.7, high * 1.5),
         y: Axis::names(&case.levels),
         series: vec![
-            Series::dots("the Bureau's", Ink::Vermillion, points(&|row| row.0.to_f64())),
+            Series::dots(as_it_is, Ink::Vermillion, points(&|row| row.0.to_f64())),
             Series::dots(&matched, Ink::Blue, points(&|row| row.2.approximate())),
         ],
     };
     let title = match case.own.release {
         None => format!(
-            "Noise of {} of {}, and the noise that gives the Bureau's epsilon exactly",
+            "Noise of {} of {}, and the noise whose exact epsilon is that of zCDP (Bun-Steinke)",
             case.levels_in_words(),
             case.title()
         ),
         Some(_) => format!(
-            "Noise of {} of {}, and the noise that gives its zCDP epsilon exactly",
+            "Noise of {} of {}, and the noise whose exact epsilon is what it is compared with",
             case.levels_in_words(),
             case.title()
         ),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::inputs::{BUREAU, Case, OURS, printed_factor};
+use super::inputs::{Case, EXACT, ZCDP, printed_factor};
 use crate::{
     account::{Account, conversions::zcdp_tradeoff},
     chart::{
@@ -64,9 +64,9 @@ impl Curves {
             x: Axis::log("type I error α", 1e-8, 1.0),
             y: Axis::log("type II error β", 1e-8, 1.0),
             series: vec![
-                Series::line(BUREAU, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(ZCDP, Ink::Vermillion, drawn(&self.zcdp)),
                 Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(OURS, Ink::Blue, drawn(&self.same)),
+                Series::line(EXACT, Ink::Blue, drawn(&self.same)),
             ],
         }
     }
@@ -82,9 +82,9 @@ impl Curves {
             x: Axis::linear("type I error α", 0.0, 1.0),
             y: Axis::linear("type II error β", 0.0, 1.0),
             series: vec![
-                Series::line(BUREAU, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(ZCDP, Ink::Vermillion, drawn(&self.zcdp)),
                 Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(OURS, Ink::Blue, drawn(&self.same)),
+                Series::line(EXACT, Ink::Blue, drawn(&self.same)),
             ],
         }
     }
@@ -155,7 +155,7 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     let curves = Curves::new(&whole, &reduced, alphas, 12)?;
     let mut sheet = Sheet::new(HEADER);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
-    let less = format!("exact, {less} less noise");
+    let less = format!("exact, {less} noise");
     let panels = vec![curves.panel("both axes evenly divided", &less), curves.log_panel(&less)];
     let title = format!("Trade-off function of {}", case.together());
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
@@ -218,7 +218,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     let zcdp = powers(&curves.zcdp);
     let reduced_name = format!("exact, {}", case.reduced_name());
     let named = [
-        (OURS, Ink::Blue, Some(&curves.same)),
+        (EXACT, Ink::Blue, Some(&curves.same)),
         (reduced_name.as_str(), Ink::Black, Some(&curves.reduced)),
         ("exact, 8.59% less noise (the caption's)", Ink::Green, caption.as_ref()),
     ];
@@ -245,7 +245,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
         title: case.heading(level, &sigma2)?,
         x: Axis::log("type I error α", ends(0), ends(curves.alphas.len() - 1)),
         y: Axis::linear("power 1 − β relative to zCDP", low - 0.08, high + 0.08),
-        series: std::iter::once(Series::line(BUREAU, Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
+        series: std::iter::once(Series::line(ZCDP, Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
     };
     Ok((rows, panel))
 }

@@ -1,0 +1,370 @@
+//! What an exact epsilon is compared with: the figure that was published for the same, or the smallest standard account.
+//!
+//! A published figure is compared by its conversion, unrounded; the printed digits stand beside. It is about one delta: at another
+//! nothing was published. Everything else is compared with the smallest epsilon that an account gives which anybody would use:
+//! pure DP, zCDP at the best order or by Bun & Steinke, and RDP.
+
+use rug::Rational;
+
+use super::{
+    conversions::{self, GaussianProfile},
+    profile::Account,
+};
+use crate::{
+    error::{Error, Result},
+    loss::parameter::Delta,
+    numeric::{Enclosure, rational},
+};
+
+/// A standard account: how epsilon at delta follows from what is known of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Conversion {
+    /// From rho: rho + 2 sqrt(rho ln(1 / delta)) (Bun & Steinke 2016, Proposition 1.3).
+    BunSteinke,
+    /// From rho, by the best Renyi order (Canonne, Kamath & Steinke 2020, Corollary 13).
+    BestOrder,
+    /// From the exact Renyi divergences, by the best order.
+    Renyi,
+    /// The largest loss, at every delta.
+    Pure,
+}
+
+impl Conversion {
+    /// All of them; of two that agree the first is named.
+    pub const ALL: [Conversion; 4] =
+        [Conversion::Pure, Conversion::BestOrder, Conversion::Renyi, Conversion::BunSteinke];
+
+    /// The name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conversion::BunSteinke => "zCDP (Bun-Steinke)",
+            Conversion::BestOrder => "zCDP (best order)",
+            Conversion::Renyi => "RDP",
+            Conversion::Pure => "pure DP",
+        }
+    }
+
+    /// The name in files and on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Conversion::BunSteinke => "zcdp",
+            Conversion::BestOrder => "best-order",
+            Conversion::Renyi => "rdp",
+            Conversion::Pure => "pure",
+        }
+    }
+
+    /// The conversion of such a name.
+    pub fn of_key(key: &str) -> Option<Self> {
+        Conversion::ALL.into_iter().find(|conversion| conversion.key() == key)
+    }
+
+    /// What it is, after its name.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Conversion::BunSteinke => "rho + 2 sqrt(rho ln(1/delta))",
+            Conversion::BestOrder => {
+                "the smallest epsilon that rho gives over all Renyi orders (Canonne, Kamath & Steinke)"
+            }
+            Conversion::Renyi => "the smallest epsilon that the exact Renyi divergences give over all orders",
+            Conversion::Pure => "the largest loss, whatever delta is",
+        }
+    }
+
+    /// The epsilon that it gives at delta, about 10^-digits wide by formula and 10^-13 by the best order; `None` where it is infinite.
+    pub fn epsilon(self, account: &impl Account, delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
+        // A bound may be below 0 at a large delta, where it says no more than that epsilon is 0.
+        let least_zero = |epsilon: Enclosure| Some(epsilon.clamp(0.0, f64::INFINITY));
+        Ok(match self {
+            Conversion::BunSteinke => Some(conversions::zcdp_epsilon(&account.rho(), delta, digits)),
+            Conversion::BestOrder => least_zero(conversions::zcdp_epsilon_optimal(&account.rho(), delta)?.epsilon),
+            Conversion::Renyi => least_zero(conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?.epsilon),
+            Conversion::Pure => pure_epsilon(account)?.map(|epsilon| Enclosure::rational(&epsilon, PURE_BITS)),
+        })
+    }
+
+    /// delta at epsilon by the same conversion, in doubles: for drawing. Of pure DP that of randomized response, which has all its
+    /// losses at the ends.
+    pub fn delta_approx(self, account: &impl Account, epsilon: f64) -> Result<f64> {
+        let rho = account.rho().to_f64();
+        Ok(match self {
+            Conversion::BunSteinke if epsilon <= rho => 1.0,
+            Conversion::BunSteinke => (-(epsilon - rho).powi(2) / (4.0 * rho)).exp(),
+            Conversion::BestOrder => conversions::best_order_delta_approx(rho, None, epsilon),
+            Conversion::Renyi => {
+                let all = account.extremes()?;
+                let of = |one| conversions::best_order_delta_approx(rho, Some(one), epsilon);
+                all.iter().map(of).fold(0.0, f64::max)
+            }
+            Conversion::Pure => {
+                let most = pure_epsilon(account)?.map_or(f64::INFINITY, |most| most.to_f64());
+                if most.is_infinite() {
+                    return Ok(1.0);
+                }
+                // (e^E - e^eps) / (e^E + 1), without an exponential that overflows.
+                ((1.0 - (epsilon - most).exp()) / (1.0 + (-most).exp())).max(0.0)
+            }
+        })
+    }
+}
+
+const PURE_BITS: u32 = 192;
+
+/// The largest loss, exactly; `None` where losses are unbounded.
+pub fn pure_epsilon(account: &impl Account) -> Result<Option<Rational>> {
+    let each: Option<Vec<Rational>> = account.extremes()?.iter().map(|one| one.pure_epsilon()).collect();
+    Ok(each.and_then(|each| each.into_iter().max()))
+}
+
+/// An epsilon as it was printed for a mechanism.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedFigure {
+    /// The text as it was printed.
+    pub printed: String,
+    /// The same as a number.
+    pub value: Rational,
+    /// The delta beside it; none for pure DP, which is about every delta.
+    pub delta: Option<Delta>,
+    /// How it was computed.
+    pub by: Conversion,
+    /// Where it was printed, and by whom.
+    pub source: String,
+}
+
+impl PrintedFigure {
+    /// Whether it is about this delta.
+    pub fn is_at(&self, delta: &Delta) -> bool {
+        self.delta.as_ref().is_none_or(|own| own == delta)
+    }
+
+    /// Whether the printed digits are those of a number: within one unit of the last one; a fraction to 10^-6 of itself.
+    pub fn agrees(&self, value: &Enclosure) -> bool {
+        let unit = match self.printed.contains('/') {
+            true => Rational::from(&self.value / 1_000_000_u32),
+            false => rational::unit_of_last_digit(&self.printed),
+        };
+        let near = |end: Option<Rational>| end.is_some_and(|end| Rational::from(&end - &self.value).abs() <= unit);
+        near(value.lower_rational()) && near(value.upper_rational())
+    }
+}
+
+/// What an epsilon is compared with.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The account.
+    pub by: Conversion,
+    /// Its epsilon, not rounded.
+    pub epsilon: Enclosure,
+    /// The figure that was published for the same, if it is what is compared with.
+    pub published: Option<PrintedFigure>,
+}
+
+/// Which account is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Against {
+    /// The published figure where there is one, else the smallest standard account.
+    #[default]
+    Usual,
+    /// The published figure; refused where nothing was published.
+    Published,
+    /// One account, whatever was published.
+    By(Conversion),
+}
+
+/// Of two accounts that differ by less than this share the simpler one is named.
+const AS_GOOD: f64 = 1e-9;
+
+impl Compared {
+    /// The smallest standard account.
+    pub fn smallest(account: &impl Account, delta: &Delta, digits: u32) -> Result<Compared> {
+        let mut best: Option<Compared> = None;
+        for by in Conversion::ALL {
+            let Some(epsilon) = by.epsilon(account, delta, digits)? else { continue };
+            let is_better = best.as_ref().is_none_or(|best| {
+                let most = epsilon.upper().to_f64() * (1.0 + AS_GOOD);
+                most < best.epsilon.lower().to_f64()
+            });
+            if is_better {
+                best = Some(Compared { by, epsilon, published: None });
+            }
+        }
+        best.ok_or(Error::Unbounded { what: "the epsilon of every standard account" })
+    }
+
+    /// What is asked for: `figures` are those that were published for this account, at whatever delta.
+    pub fn of(
+        account: &impl Account,
+        figures: &[PrintedFigure],
+        against: Against,
+        delta: &Delta,
+        digits: u32,
+    ) -> Result<Compared> {
+        let figure = figures.iter().find(|figure| figure.is_at(delta));
+        match (against, figure) {
+            (Against::Usual, None) => Compared::smallest(account, delta, digits),
+            (Against::Usual | Against::Published, Some(figure)) => {
+                let found = Compared::of(account, &[], Against::By(figure.by), delta, digits)?;
+                Ok(Compared { published: Some(figure.clone()), ..found })
+            }
+            (Against::Published, None) => Err(nothing_published(figures, delta)),
+            (Against::By(by), _) => {
+                let epsilon = by.epsilon(account, delta, digits)?.ok_or_else(|| {
+                    let expected = "an account with a finite epsilon: the loss of Gaussian noise is unbounded";
+                    Error::out_of_range("match", by.key(), expected)
+                })?;
+                // A figure by the same conversion still stands beside.
+                let published = figure.filter(|figure| figure.by == by).cloned();
+                Ok(Compared { by, epsilon, published })
+            }
+        }
+    }
+
+    /// The name of the account, and what was printed.
+    pub fn name(&self) -> String {
+        match &self.published {
+            None => self.by.name().to_string(),
+            Some(figure) => format!("{}, published as {}", self.by.name(), figure.printed),
+        }
+    }
+
+    /// A sentence about a published figure; where the digits are not those of its conversion, it says so.
+    pub fn about_published(&self) -> Option<String> {
+        let figure = self.published.as_ref()?;
+        let at = figure.delta.as_ref().map_or_else(String::new, |delta| format!(" at delta = {delta}"));
+        let differs = match figure.agrees(&self.epsilon) {
+            true => String::new(),
+            false => format!(" The conversion gives {} and not what was printed.", self.epsilon.shown(7)),
+        };
+        Some(format!("{} was published as {}{at}: {}.{differs}", self.by.name(), figure.printed, figure.source))
+    }
+}
+
+fn nothing_published(figures: &[PrintedFigure], delta: &Delta) -> Error {
+    let at = figures.iter().filter_map(|figure| figure.delta.as_ref()).map(ToString::to_string).collect::<Vec<_>>();
+    let expected = match at.is_empty() {
+        true => "zcdp, best-order or pure: nothing was published for what is accounted for".to_string(),
+        false => format!(
+            "zcdp, best-order or pure: nothing was published at delta = {delta}, but at delta = {}",
+            at.join(", ")
+        ),
+    };
+    Error::out_of_range("match", "published", &expected)
+}
+
+/// One of the accounts side by side.
+#[derive(Clone, Debug)]
+pub struct Accountant {
+    /// Its name.
+    pub name: &'static str,
+    /// Its epsilon at delta; `None` where it is infinite.
+    pub epsilon: Option<Enclosure>,
+    /// Whether it is a bound for this mechanism.
+    pub is_bound: bool,
+    /// How it is found.
+    pub note: String,
+}
+
+/// Every accountant but the exact one, at delta.
+pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result<Vec<Accountant>> {
+    let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
+    let order = |order: f64| format!("best order alpha = {order:.4}");
+    let row = |by: Conversion, epsilon, note: String| Accountant { name: by.name(), epsilon, is_bound: true, note };
+    let renyi = conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?;
+    let optimal = conversions::zcdp_epsilon_optimal(&account.rho(), delta)?;
+    let pure = Conversion::Pure.epsilon(account, delta, digits)?;
+    let of_pure =
+        if pure.is_some() { "the largest loss, at delta = 0" } else { "the loss of Gaussian noise is unbounded" };
+    let by_formula = Conversion::BunSteinke;
+    Ok(vec![
+        row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
+        row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),
+        row(by_formula, by_formula.epsilon(account, delta, digits)?, by_formula.formula().to_string()),
+        Accountant {
+            name: "GDP",
+            epsilon: Some(GaussianProfile::new(account.rho()).epsilon(delta, digits)?),
+            is_bound: false,
+            note: "continuous noise of the same rho: an approximation for integers".to_string(),
+        },
+        row(Conversion::Pure, pure, of_pure.to_string()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{Composition, Counts};
+
+    fn delta(text: &str) -> Delta {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_smallest_account_is_named_and_is_a_bound() {
+        let laplace = |text: &str| Counts::parse_discrete_laplace(text).unwrap();
+        let cases = [
+            (vec!["5x10".parse().unwrap()], Conversion::BestOrder),
+            (vec!["0.2x3".parse().unwrap()], Conversion::Renyi),
+            (vec![laplace("0.5x3@2")], Conversion::Pure),
+            // A thousand small losses: pure DP adds them up, the moments do not.
+            (vec![laplace("0.01x1000")], Conversion::Renyi),
+        ];
+        for (counts, by) in cases {
+            let composition = Composition::new(counts).unwrap();
+            let delta = delta("1e-8");
+            let smallest = Compared::smallest(&composition, &delta, 12).unwrap();
+            assert_eq!(smallest.by, by, "{composition:?}");
+            let exact = composition.epsilon(&delta, 12).unwrap().value;
+            assert!(exact.lower() <= smallest.epsilon.upper());
+            for other in accountants(&composition, &delta, 12).unwrap().into_iter().filter(|row| row.is_bound) {
+                let Some(epsilon) = other.epsilon else { continue };
+                assert!(exact.lower() <= epsilon.upper(), "{}", other.name);
+                let within = epsilon.upper().to_f64() * (1.0 + 1e-8);
+                assert!(within >= smallest.epsilon.lower().to_f64(), "{}", other.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_figure_is_compared_at_its_delta_alone() {
+        let composition = Composition::new(["5x10".parse().unwrap()]).unwrap();
+        let figure = PrintedFigure {
+            printed: "9.44".to_string(),
+            value: rational::parse("9.44").unwrap(),
+            delta: Some(delta("1e-8")),
+            by: Conversion::BunSteinke,
+            source: "a test".to_string(),
+        };
+        let all = [figure.clone()];
+        let of = |against, at: &str| Compared::of(&composition, &all, against, &delta(at), 12);
+        let found = of(Against::Usual, "1e-8").unwrap();
+        assert_eq!((found.by, found.published.as_ref()), (Conversion::BunSteinke, Some(&figure)));
+        // 1 + 2 sqrt(ln 1e8) = 9.5839...: not what this figure says.
+        assert!(found.about_published().unwrap().contains("gives 9.583864 and not"), "{:?}", found.about_published());
+        assert!(PrintedFigure { value: rational::parse("9.58").unwrap(), ..figure.clone() }.agrees(&found.epsilon));
+        let other = of(Against::Usual, "1e-9").unwrap();
+        assert!(other.published.is_none() && other.by == Conversion::BestOrder);
+        assert!(of(Against::Published, "1e-9").unwrap_err().to_string().contains("but at delta = 1e-8"));
+        assert!(Compared::of(&composition, &[], Against::Published, &delta("1e-8"), 12).is_err());
+        assert!(of(Against::By(Conversion::BestOrder), "1e-8").unwrap().published.is_none());
+        assert!(of(Against::By(Conversion::Pure), "1e-8").unwrap_err().to_string().contains("unbounded"));
+    }
+
+    #[test]
+    fn drawn_deltas_are_those_of_the_conversions() {
+        let gaussian = Composition::new(["2x4".parse().unwrap()]).unwrap();
+        let laplace = Composition::new([Counts::parse_discrete_laplace("0.5x3").unwrap()]).unwrap();
+        for (composition, conversions) in [
+            (&gaussian, &[Conversion::BunSteinke, Conversion::BestOrder, Conversion::Renyi][..]),
+            (&laplace, &[Conversion::BunSteinke, Conversion::BestOrder, Conversion::Renyi][..]),
+        ] {
+            for by in conversions {
+                let epsilon = by.epsilon(composition, &delta("1e-6"), 12).unwrap().unwrap().approximate();
+                let drawn = by.delta_approx(composition, epsilon).unwrap();
+                assert!((drawn.ln() / 1e-6_f64.ln() - 1.0).abs() < 0.01, "{by:?}: {drawn}");
+            }
+        }
+        assert!(Conversion::Pure.delta_approx(&laplace, 1.4).unwrap() > 0.0);
+        assert_eq!(Conversion::Pure.delta_approx(&laplace, 1.5).unwrap(), 0.0);
+        assert_eq!(Conversion::Pure.delta_approx(&gaussian, 1.5).unwrap(), 1.0);
+    }
+}
