@@ -73,7 +73,7 @@ impl Account {
                 Goal::Promise(promise) => (promise, None),
                 Goal::Compared(delta, against) => {
                     let compared = resolved.compared(against, &delta, TARGET_DIGITS)?;
-                    (Promise::Known { delta, epsilon: compared.epsilon.clone() }, Some(compared))
+                    (Promise::known(delta, &compared.epsilon), Some(compared))
                 }
             };
             let least = promise::calibrate(&resolved.whole, &resolved.total, &promise, grid)?;

@@ -43,11 +43,11 @@ pub enum Promise {
         /// The delta.
         delta: Delta,
     },
-    /// An epsilon at delta that is known within an enclosure: what the noise as it is was compared with.
+    /// The epsilon at delta that the noise as it is was compared with: see [`Promise::known`].
     Known {
         /// The delta.
         delta: Delta,
-        /// The epsilon.
+        /// The epsilon, a single number.
         epsilon: Enclosure,
     },
     /// The zCDP curve of the noise as it is, by the same conversion, at every delta of a range.
@@ -89,6 +89,13 @@ impl Promise {
             return Err(Error::out_of_range("the range of delta", shown, "FROM..TO with 0 < FROM < TO <= 1"));
         }
         Ok(Promise::ZcdpCurve { from: Delta::new(from)?, to })
+    }
+
+    /// An epsilon that is known within an enclosure: its upper end, which is a bound by itself. A single number decides also where an
+    /// account is as good as exact, and its enclosure would contain the epsilon of a grid point.
+    pub fn known(delta: Delta, epsilon: &Enclosure) -> Self {
+        let upper = epsilon.upper().clone();
+        Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper) }
     }
 
     /// The delta at which the promise is about an epsilon: the least of a range.

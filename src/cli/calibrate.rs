@@ -387,9 +387,7 @@ impl Asked {
     fn promise(&self, compared: Option<&Compared>) -> Promise {
         match (&self.goal, compared) {
             (Goal::Promise(promise), _) => promise.clone(),
-            (Goal::Compared(_), Some(compared)) => {
-                Promise::Known { delta: self.delta.clone(), epsilon: compared.epsilon.clone() }
-            }
+            (Goal::Compared(_), Some(compared)) => Promise::known(self.delta.clone(), &compared.epsilon),
             (Goal::Compared(_), None) => Promise::ZcdpEpsilon { delta: self.delta.clone() },
         }
     }

@@ -16,7 +16,11 @@ use crate::error::Result;
 /// `None` where the test fails at every distance, as for a function whose minimum is at the end of the range.
 pub fn convex_minimum(left: f64, start: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
     let approximately = |x: f64| rational::from_f64(x).map_or(f64::NAN, |x| at(&x).approximate());
-    let best = golden_section(left, start, approximately);
+    convex_minimum_near(left, golden_section(left, start, approximately), at)
+}
+
+/// The same around a point that a search ended on already.
+pub(crate) fn convex_minimum_near(left: f64, best: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
     let width = best - left;
     // From the closest neighbors that can be told apart to ones that surely can.
     for exponent in [-40, -34, -28, -22, -16, -10, -6, -4] {

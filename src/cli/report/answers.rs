@@ -112,7 +112,7 @@ impl Asked {
 
 /// The factor on all noise with which the whole keeps the epsilon that it is compared with.
 pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> Result<Rational> {
-    let promise = Promise::Known { delta: delta.clone(), epsilon: compared.epsilon.clone() };
+    let promise = Promise::known(delta.clone(), &compared.epsilon);
     let grid = (GridOf::Factor, FACTOR_DECIMALS);
     Ok(promise::calibrate(&subject.whole, &subject.total, &promise, grid)?.factor)
 }

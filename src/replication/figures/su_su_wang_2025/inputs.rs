@@ -147,7 +147,7 @@ impl<'s> Case<'s> {
         let delta: Delta = self.delta.clone().map_or_else(|| usual.parse(), Ok)?;
         let figures = self.release.figures_of(levels);
         let epsilon = Compared::of(account, &figures, self.against(), &delta, DIGITS)?.epsilon;
-        Ok(Promise::Known { delta, epsilon })
+        Ok(Promise::known(delta, &epsilon))
     }
 
     /// A level with less noise, and its least variance proxy: what Table 1 prints, or the least to two decimals with which the

@@ -55,7 +55,7 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
             let own = case.level(level)?;
             let sigma2 = promise::variances(&own)?.swap_remove(0);
             let target = case.compared(level, &own, &delta, 30)?.epsilon;
-            let matching = Promise::Known { delta: delta.clone(), epsilon: target.clone() };
+            let matching = Promise::known(delta.clone(), &target);
             let found = promise::calibrate(&own, &own, &matching, (GridOf::SmallestSigma2, DECIMALS))?;
             let times = |factor: &Rational| Enclosure::rational(&Rational::from(factor * &sigma2), 100);
             let at = times(&found.factor);
