@@ -9,7 +9,7 @@ use dp_assay::{
     account::{
         Account as _, Answer, Counts, Delta, Epsilon, Rho,
         compared::{self, Accountant, Against, Compared, Conversion},
-        conversions::{self, GaussianProfile},
+        conversions,
         paths::Whole,
     },
     loss::{answer::ContourProof, evaluator::Evaluator, law::Law},
