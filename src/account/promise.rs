@@ -144,7 +144,7 @@ fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
         }
         // The parameter is divided by the factor.
         Law::DiscreteLaplace { epsilon } => {
-            (Rational::from(epsilon / MOST_LAPLACE), Rational::from(epsilon / Rational::from(LEAST_LAPLACE)))
+            (Rational::from(epsilon / MOST_LAPLACE), epsilon / Rational::from(LEAST_LAPLACE))
         }
     };
     let all = composition.counts().iter().map(|counts| range(&counts.law));

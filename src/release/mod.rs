@@ -335,7 +335,7 @@ impl Release {
             let Some(factor) = factor(&level.name) else { continue };
             for query in &mut level.queries {
                 let own = query.counts(self.neighbors)?.with_noise_times(&factor)?;
-                query.rho = Rational::from(own.rho() / query.times);
+                query.rho = own.rho() / query.times;
                 query.law = own.law;
             }
             level.rho =

@@ -235,9 +235,9 @@ sigma2 = 20
         let [whole, of_b] = &release.published[..] else { panic!("{:?}", release.published) };
         assert_eq!((whole.figure.printed.as_str(), whole.figure.by), ("3.10", Conversion::BestOrder));
         assert_eq!((of_b.figure.printed.as_str(), &of_b.levels[..]), ("2", &["B".to_string()][..]));
-        assert_eq!(release.figures_of(&[] as &[&str]), [whole.figure.clone()]);
-        assert_eq!(release.figures_of(&["B", "A"]), [whole.figure.clone()]);
-        assert_eq!(release.figures_of(&["B"]), [of_b.figure.clone()]);
+        assert_eq!(release.figures_of(&[] as &[&str]), std::slice::from_ref(&whole.figure));
+        assert_eq!(release.figures_of(&["B", "A"]), std::slice::from_ref(&whole.figure));
+        assert_eq!(release.figures_of(&["B"]), std::slice::from_ref(&of_b.figure));
         assert!(release.figures_of(&["A"]).is_empty());
         assert_eq!(release.only(&["B"]).unwrap().published[0].levels, Vec::<String>::new());
         assert!(release.only(&["A"]).unwrap().published.is_empty());
