@@ -21,8 +21,10 @@ use crate::{
 
 pub(super) const PAPER: &str = "su-su-wang-2025";
 
-pub(super) const EXACT: &str = "exact";
-pub(super) const ZCDP: &str = "zCDP (Bun-Steinke)";
+/// zCDP (Bun-Steinke) and the exact account in a legend: in the paper's words for what the paper is about, plainly for all else.
+pub(super) fn names(is_paper: bool) -> [&'static str; 2] {
+    if is_paper { ["zCDP (the Bureau's)", "exact (ours)"] } else { ["zCDP (Bun-Steinke)", "exact"] }
+}
 
 pub(super) fn release() -> Result<Release> {
     Release::find(PAPER)
@@ -128,10 +130,15 @@ impl<'s> Case<'s> {
         Compared::of(composition, &figures, self.against(), delta, digits)
     }
 
-    /// The same in a legend.
+    /// zCDP (Bun-Steinke) and the exact account in a legend.
+    pub fn names(&self) -> [&'static str; 2] {
+        names(self.is_paper())
+    }
+
+    /// What a level is compared with, in a legend.
     pub fn compared_name(&self) -> &'static str {
         match (self.is_paper(), self.release.published.is_empty()) {
-            (true, _) => ZCDP,
+            (true, _) => self.names()[0],
             (false, true) => "smallest standard account",
             (false, false) => "published figure or smallest standard account",
         }

@@ -4,7 +4,7 @@ use crate::account::Delta;
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::inputs::{Case, EXACT, ZCDP, alike, delta_axis, deltas};
+use super::inputs::{Case, alike, delta_axis, deltas, names};
 use crate::{
     account::{Account, Composition, conversions, paths::Whole},
     chart::{
@@ -104,7 +104,7 @@ fn level_profiles(
                 })
                 .collect();
             let series = vec![
-                drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound),
+                drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound),
                 drawn_line(name, Ink::Blue, &epsilons, &curve),
             ];
             Ok((rows, profile_panel(&heading, &epsilons, series)))
@@ -129,7 +129,7 @@ pub fn figure_2(sources: &Sources) -> Result<Drawing> {
         Ok((composition, sigma2))
     };
     let title = format!("Privacy profile of {} of {}", case.levels_in_words(), case.title());
-    level_profiles(&case, &title, ours, (EXACT, false))
+    level_profiles(&case, &title, ours, (case.names()[1], false))
 }
 
 /// Figure 5: the profile with the reduced noise that Table 1 prints, and what zCDP says of the original noise.
@@ -180,7 +180,7 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
             y: Axis::names(&case.levels),
             series: vec![
                 Series::dots(case.compared_name(), Ink::Vermillion, points(&|pair| drawn(&pair.1))),
-                Series::dots(EXACT, Ink::Blue, points(&|pair| drawn(&pair.0))),
+                Series::dots(case.names()[1], Ink::Blue, points(&|pair| drawn(&pair.0))),
             ],
         });
     }
@@ -227,7 +227,9 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
         title: String::new(),
         x: epsilon_axis(&epsilons),
         y: delta_axis(1e-20),
-        series: std::iter::once(drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound)).chain(exactly).collect(),
+        series: std::iter::once(drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound))
+            .chain(exactly)
+            .collect(),
     };
     let title = format!("Privacy profile of {}", case.together());
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
@@ -251,6 +253,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
         "as_printed_upper",
     ]);
     let mut panels = Vec::new();
+    let [zcdp, exactly] = names(own.sigma2.is_empty() && own.copies.is_empty());
     for sigma2 in noises {
         let composition = alike(&sigma2, count)?;
         let epsilons = epsilons(own, &composition)?;
@@ -264,9 +267,9 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
         let mut cut = drawn_line("by (A.8), its sums cut as printed", Ink::Black, &epsilons, &printed);
         cut.points.retain(|(_, delta)| *delta > 0.0);
         let series = vec![
-            drawn_line(ZCDP, Ink::Vermillion, &epsilons, &bound),
+            drawn_line(zcdp, Ink::Vermillion, &epsilons, &bound),
             cut,
-            drawn_line(EXACT, Ink::Blue, &epsilons, &curve),
+            drawn_line(exactly, Ink::Blue, &epsilons, &curve),
         ];
         let title = format!("σ² = {}, ρ = {}", exact(&sigma2), exact(composition.rho()));
         panels.push(profile_panel(&title, &epsilons, series));
@@ -306,7 +309,8 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
             } else {
                 Axis::linear("lower by (nats)", 0.0, most * 1.06)
             };
-            let series = vec![Series::line(&format!("{} less exact", case.compared_name()), Ink::Blue, points)];
+            let series =
+                vec![Series::line(&format!("{} less {}", case.compared_name(), case.names()[1]), Ink::Blue, points)];
             Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
         })
         .collect::<Result<_>>()?;

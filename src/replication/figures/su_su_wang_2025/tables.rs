@@ -74,7 +74,8 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         |value: &dyn Fn(&Match) -> f64| values.iter().enumerate().map(|(k, row)| (value(row), k as f64)).collect();
     let all = || values.iter().flat_map(|row| [row.0.to_f64(), row.2.approximate()]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let matched = format!("matched to the same ε at δ = {}", raised(&exact(&delta)));
+    let ours = if case.own.release.is_none() { " (ours)" } else { "" };
+    let matched = format!("matched to the same ε at δ = {}{ours}", raised(&exact(&delta)));
     let as_it_is = if case.own.release.is_none() { "the Bureau's" } else { "as it is" };
     let panel = Panel {
         title: String::new(),
@@ -87,7 +88,7 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
     };
     let title = match case.own.release {
         None => format!(
-            "Noise of {} of {}, and the noise whose exact epsilon is that of zCDP (Bun-Steinke)",
+            "Noise of {} of {}, and the noise that gives the Bureau's epsilon exactly",
             case.levels_in_words(),
             case.title()
         ),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::inputs::{Case, EXACT, ZCDP, printed_factor};
+use super::inputs::{Case, printed_factor};
 use crate::{
     account::{Account, conversions::zcdp_tradeoff},
     chart::{
@@ -35,14 +35,21 @@ struct Curves {
     same: Vec<Enclosure>,
     reduced: Vec<Enclosure>,
     zcdp: Vec<Enclosure>,
+    /// zCDP and the exact account in a legend.
+    names: [&'static str; 2],
 }
 
 impl Curves {
-    fn new(same: &impl Account, reduced: &impl Account, alphas: Vec<Rational>, digits: u32) -> Result<Self> {
+    fn new(
+        case: &Case,
+        (same, reduced): (&impl Account, &impl Account),
+        alphas: Vec<Rational>,
+        digits: u32,
+    ) -> Result<Self> {
         let rho = same.rho();
         let zcdp = alphas.par_iter().map(|alpha| zcdp_tradeoff(&rho, alpha, digits)).collect::<Result<_>>()?;
         let (same, reduced) = (betas(same, &alphas, digits)?, betas(reduced, &alphas, digits)?);
-        Ok(Curves { alphas, same, reduced, zcdp })
+        Ok(Curves { alphas, same, reduced, zcdp, names: case.names() })
     }
 
     fn rows(&self, level: &str) -> Vec<Vec<String>> {
@@ -64,9 +71,9 @@ impl Curves {
             x: Axis::log("type I error α", 1e-8, 1.0),
             y: Axis::log("type II error β", 1e-8, 1.0),
             series: vec![
-                Series::line(ZCDP, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(self.names[0], Ink::Vermillion, drawn(&self.zcdp)),
                 Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(EXACT, Ink::Blue, drawn(&self.same)),
+                Series::line(self.names[1], Ink::Blue, drawn(&self.same)),
             ],
         }
     }
@@ -82,9 +89,9 @@ impl Curves {
             x: Axis::linear("type I error α", 0.0, 1.0),
             y: Axis::linear("type II error β", 0.0, 1.0),
             series: vec![
-                Series::line(ZCDP, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(self.names[0], Ink::Vermillion, drawn(&self.zcdp)),
                 Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(EXACT, Ink::Blue, drawn(&self.same)),
+                Series::line(self.names[1], Ink::Blue, drawn(&self.same)),
             ],
         }
     }
@@ -120,7 +127,7 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
     let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
             let (same, (reduced, sigma2)) = (case.level(level)?, case.reduced(level)?);
-            let curves = Curves::new(&same, &reduced, alphas_of(case.own, 1)?, 12)?;
+            let curves = Curves::new(&case, (&same, &reduced), alphas_of(case.own, 1)?, 12)?;
             let name = format!("exact, {}", case.reduced_name());
             Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
         })
@@ -152,7 +159,7 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     let mut alphas: Vec<Rational> = small.map(|(k, digit)| power(k) * digit).chain(alphas_of(case.own, 2)?).collect();
     alphas.sort_unstable();
     alphas.dedup();
-    let curves = Curves::new(&whole, &reduced, alphas, 12)?;
+    let curves = Curves::new(&case, (&whole, &reduced), alphas, 12)?;
     let mut sheet = Sheet::new(HEADER);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
     let less = format!("exact, {less} noise");
@@ -208,7 +215,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     };
     // One less beta of 10^-9 is left with 25 digits.
     let digits = 35;
-    let curves = Curves::new(&same, &reduced, alphas, digits)?;
+    let curves = Curves::new(case, (&same, &reduced), alphas, digits)?;
     let caption = match case.is_printed() {
         true => Some(betas(&scaled(&same, &printed_factor()?)?, &curves.alphas, digits)?),
         false => None,
@@ -218,7 +225,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     let zcdp = powers(&curves.zcdp);
     let reduced_name = format!("exact, {}", case.reduced_name());
     let named = [
-        (EXACT, Ink::Blue, Some(&curves.same)),
+        (case.names()[1], Ink::Blue, Some(&curves.same)),
         (reduced_name.as_str(), Ink::Black, Some(&curves.reduced)),
         ("exact, 8.59% less noise (the caption's)", Ink::Green, caption.as_ref()),
     ];
@@ -245,7 +252,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
         title: case.heading(level, &sigma2)?,
         x: Axis::log("type I error α", ends(0), ends(curves.alphas.len() - 1)),
         y: Axis::linear("power 1 − β relative to zCDP", low - 0.08, high + 0.08),
-        series: std::iter::once(Series::line(ZCDP, Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
+        series: std::iter::once(Series::line(case.names()[0], Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
     };
     Ok((rows, panel))
 }
