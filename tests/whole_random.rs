@@ -62,8 +62,11 @@ fn release(numbers: &mut Numbers, types: usize, races: usize) -> Release {
     Release::parse(&text, "chance.toml").unwrap()
 }
 
+/// The units of each level: their ids, and the places of their blocks.
+type Levels = Vec<Vec<(String, Vec<usize>)>>;
+
 /// The units of states, each of one or two parts, and how many blocks there are.
-fn units(numbers: &mut Numbers) -> (Vec<Vec<(String, Vec<usize>)>>, usize) {
+fn units(numbers: &mut Numbers) -> (Levels, usize) {
     let mut units = vec![vec![(String::new(), Vec::new())], Vec::new(), Vec::new(), Vec::new()];
     let (mut blocks, many) = (0, 1 + below(numbers, 3));
     for (state, parts) in ["09", "44", "53"][..many].iter().map(|state| (state, ["0", "1"])) {

@@ -93,7 +93,8 @@ impl Lobes {
         // The largest and the smallest value on vectors of length one are so many binary digits apart; twice that for the basis.
         let apart = (largest / self.own).log2() - 2.0 * shortest.log2() + 8.0;
         // Vectors are listed modulo 2^128: every coordinate is near a height over a period, and has to be far below 2^127.
-        if !apart.is_finite() || apart > 4000.0 || !(self.to / shortest < 2f64.powi(125)) {
+        let periods = self.to / shortest;
+        if !apart.is_finite() || apart > 4000.0 || periods.is_nan() || periods >= 2f64.powi(125) {
             return None;
         }
         let bits = 160 + 2 * apart.max(0.0) as u32;

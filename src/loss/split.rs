@@ -339,7 +339,8 @@ impl Split {
             if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
         let count = near.len() as f64;
         // All that is dropped is proven to be below the floor: what does not compare with it, as no number does, is kept.
-        near.retain(|(ln, _)| !(*ln <= floor - count.ln()));
+        let dropped_from = floor - count.ln();
+        near.retain(|(ln, _)| ln.is_nan() || dropped_from.is_nan() || *ln > dropped_from);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         // Upper bounds on what each of them adds, and on what those from each on add; of a NaN there is none but one.
         let bound = |ln: f64| {

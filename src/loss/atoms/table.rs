@@ -115,9 +115,8 @@ impl Parts {
     /// The lists, or `None` where a key does not fit.
     fn table<K: Key, const N: usize>(&self, sum: &LossSum) -> Option<Tilted<K, N>> {
         let h = self.parts.iter().map(|part| part.step.clone()).reduce(|a, b| rational::gcd(&a, &b))?;
-        // Not a comparison the other way round, which would let a NaN pass.
         let nats: f64 = self.parts.iter().map(|part| part.step.to_f64() * part.len() as f64).sum();
-        if !(nats <= column::MOST_NATS_OF_ALL) {
+        if nats.is_nan() || nats > column::MOST_NATS_OF_ALL {
             return None;
         }
         let mut reach = Integer::new();

@@ -95,7 +95,7 @@ impl<'s> Case<'s> {
     /// The heading of a level that is drawn with reduced noise too: by how much its variances are smaller.
     pub fn heading(&self, level: &str, reduced: &Rational) -> Result<String> {
         let own = Self::least_sigma2(&self.level(level)?);
-        let percent = own.map(|own| (Rational::from(1) - Rational::from(reduced / own)) * 100_u32);
+        let percent = own.map(|own| (Rational::from(1) - reduced / own) * 100_u32);
         Ok(percent.map_or_else(|| level.to_string(), |percent| format!("{level}: {:.2}% less noise", percent.to_f64())))
     }
 
