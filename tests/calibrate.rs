@@ -227,7 +227,7 @@ fn discrete_laplace_noise_takes_a_factor() {
     assert!(row["sigma2"].is_null() && row["calibrated_sigma2"].is_null());
     let epsilon = |factor: Rational| {
         let counts = Counts::discrete_laplace(factor.recip(), 3, 1).unwrap();
-        Composition::new([counts]).unwrap().epsilon(&number("1e-5"), 12).unwrap().value
+        Composition::new([counts]).unwrap().epsilon(number("1e-5"), 12).unwrap().value
     };
     let factor = exact(&row["factor"]);
     assert!(*epsilon(factor.clone()).upper() <= 1 && *epsilon(factor - number("0.0001")).lower() > 1);
