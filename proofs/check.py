@@ -1,40 +1,67 @@
 #!/usr/bin/env python3
-"""Checks certificates of `assay prove`: python3 proofs/check.py FILE...
+"""Checks certificates of `assay prove`: python3 check.py FILE... (--help lists the options)
 
 Plain Python (3.9 or newer), integers and fractions: no bound is a float. It shares nothing with the program that wrote a certificate and trusts
 nothing in it: the claim is what is to be proven, the hints say where to look. A bad hint makes the check fail; none makes it succeed wrongly.
 
-The theorems (A) to (M) are those of proofs/README.md. A number in fixed point is an integer in units of 2^-p. A ball (x, y, r)
-stands for a complex number at most r units away from x + i y. Exit status: 0 all is proven, 1 something is not.
+The theorems (A) to (M) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
+in fixed point is an integer in units of 2^-p. A ball (x, y, r) stands for a complex number at most r units away from x + i y.
+Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments.
 """
 
-import hashlib, json, signal, sys
-from bisect import bisect_right
-from decimal import Decimal
+import argparse, hashlib, json, signal, sys, time
+from bisect import bisect_left, bisect_right
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import accumulate, combinations_with_replacement, product
 from math import gcd, isqrt, lcm, log
-from re import fullmatch
-MOST_BYTES, MOST_DIGITS, MOST_BITS, MOST_EVALUATED, MOST_LOOKED_AT, MOST_ATOMS = 1 << 20, 400, 4096, 30_000, 100_000_000, 4_000_000
+from random import Random
+from re import fullmatch, search
 
 class Refused(Exception): pass  # the statement that does not hold
 def need(holds, statement):
     if not holds: raise Refused(statement)
-
-# ------------------------------------------------------------------------- the format: canonical bytes, exact keys, reduced fractions
+# ====================================================================================== limits of work: a stated one for every law, and for all
+MOST_BYTES, MOST_DIGITS, MOST_BITS, MOST_EVALUATED = 1 << 20, 400, 4096, 30_000
+MOST_ATOMS, MOST_REACH, MOST_LOOKED_AT, MOST_SIZE, MOST_COVER = 2_000_000, 10**6, 40_000_000, 10_000, 300_000
+MOST_WORK, MOST_BALLS = 400 * 10**6, 10**9
+class Work:
+    """What a check will take in microseconds of one core of 2020, predicted before it begins from the certificate alone, without a clock. It decides
+    whether a check is begun, never what it proves."""
+    def __init__(self, report=None): self.planned, self.done, self.looked_at, self.cover, self.report = 0.0, 0.0, 0, 0, report
+    def plan(self, cost):
+        self.planned += cost
+        need(self.planned <= MOST_WORK, f"a check takes less than {MOST_WORK // 10**6} s of one core; for this one more is predicted")
+    def did(self, cost):
+        self.done += cost
+        if self.report: self.report(self)
+def size(x): return x.numerator.bit_length() + x.denominator.bit_length()
+def mul_cost(p): return 0.7 + (p / 600) ** 1.9
+def exp_cost(p): return 10 + p / 16 + 500 * (p / 1024) ** 2.4
+def ends_cost(x, p): return 5 + exp_cost(p + 40 + 1.5 * min(abs(x), 1 << 14)) / 2  # of exp_ends
+def fraction_cost(size): return 2 + size / 100 + (size / 1000) ** 2 * 10
+def long_cost(size): return 1.5e6 * (size / 1e6) ** 1.585 + size / 100  # a product of two numbers of so many bytes
+# =================================================================================== the format: canonical bytes, exact keys, reduced fractions
 def read(data):
     """The certificate in the bytes of a file. What JSON allows beyond its canonical form, as a key twice, changes the bytes."""
     need(len(data) <= MOST_BYTES, f"a certificate has at most {MOST_BYTES} bytes")
-    try:
-        whole = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"the file is JSON in UTF-8 ({error})") from None
-    fields(whole, "certificate", "claim", "proofs", "sha256")
-    need(whole["certificate"] == "assay 3", 'the format is "assay 3"')
-    need(data == canonical(whole), "the bytes are canonical: keys in order, no spaces, one line")
+    need(not search(rb"[0-9]{%d}" % (2 * MOST_DIGITS + 1), data), f"no number has more than {2 * MOST_DIGITS} digits")
+    try: whole = json.loads(data.decode("utf-8")); same = data == canonical(whole)
+    except (ValueError, RecursionError) as error: raise Refused(f"the file is JSON in UTF-8 ({error})") from None
+    version = whole.get("certificate") if isinstance(whole, dict) else None
+    need(version in ("assay 3", "assay 4"), 'the format is "assay 4" or "assay 3"')
+    fields(whole, "certificate", "claim", "proofs", "sha256", *["source"] * (version == "assay 4"))
+    need(same, "the bytes are canonical: keys in order, no spaces, one line")
     need(whole["sha256"] == seal(whole), "sha256 is that of the content: the file is as it was sealed")
+    if version == "assay 4": labels(whole["source"])
     return whole
+def labels(source):
+    """What a certificate says of its origin. Nothing of it is proven; it only has to be a line of text."""
+    fields(source, "commit", "program", "release_sha256", "version")
+    for name, form, null in (("commit", ".{1,99}", 1), ("program", ".{1,99}", 0), ("release_sha256", "[0-9a-f]{64}", 1), ("version", ".{1,99}", 0)):
+        is_line = type(source[name]) is str and source[name].isprintable() and fullmatch(form, source[name])
+        need(is_line or null and source[name] is None, f"{name} is a line of text of the form {form}{' or null' * null}")
 def canonical(value):
     return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n").encode("utf-8", "replace")
 def seal(whole):
@@ -57,6 +84,7 @@ def span(value, least, most):
     need(len(listed(value, "a range", 2)) == 2, "a range has two ends")
     return whole_number(value[0], least, most, "a range's first end"), whole_number(value[1], value[0], most, "a range's last end")
 
+# ========================================================================================================== arithmetic and theorems
 class Group:
     """`count` counts, each moved by `shift`, with noise N_Z(0, scale sigma2), N(0, scale sigma2) or discrete Laplace of parameter epsilon / scale."""
     LAWS = ["discrete-gaussian", "gaussian", "discrete-laplace"]
@@ -75,36 +103,49 @@ class Group:
         self.offset = self.count * self.shift * (self.parameter if laplace else self.weight / 2)
         self.rho = self.count * (self.shift * self.parameter) ** 2 / 2 if laplace else self.offset
         self.order = (self.LAWS.index(law), self.parameter, self.shift)
+        self.variance = int(self.count * least_variance(self.parameter) * (1 << 32)) if self.gaussian else 0  # at most that of all, times 2^32
 
 class Family:
     """The units of a claim, with all its noise times a factor: each path alone, or all pairs of paths composed."""
-    def __init__(self, claim, scale=Fraction(1)):
+    def __init__(self, claim, scale=Fraction(1), work=None):
+        need(scale > 0, "a factor is above 0")
+        self.work, pairs = work or Work(), claim["pairs"]
         paths = [[Group(group, scale) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
         known = {(group.order, group.count): group for path in paths for group in path}  # equal groups become one object
         self.paths = [[known[group.order, group.count] for group in path] for path in paths]
         need(self.paths and all(self.paths), "there are paths, and every path has groups")
         need(all(a.order < b.order for path in self.paths for a, b in zip(path, path[1:])), "groups are in order, each once")
-        need(len({*map(tuple, self.paths)}) == len(paths) and type(claim["pairs"]) is bool, "every path is there once, and pairs is true or false")
-        self.units = list(combinations_with_replacement(range(len(paths)), 2 if claim["pairs"] else 1))
-        self.groups = {unit: [group for path in unit for group in self.paths[path]] for unit in self.units}
-        self.rho = max(sum(group.rho for group in groups) for groups in self.groups.values())
-def step_of(groups):
-    """The greatest common divisor of all weights: the losses of a unit of these groups lie on its offset plus step Z."""
-    weights = [group.weight for group in groups]
-    return Fraction(gcd(*(w.numerator for w in weights)), lcm(*(w.denominator for w in weights)))
+        need(len({*map(tuple, self.paths)}) == len(paths) and type(pairs) is bool, "every path is there once, and pairs is true or false")
+        need(all(sum(size(group.weight) for group in path) <= MOST_SIZE for path in self.paths), f"a path's parameters have at most {MOST_SIZE} bits")
+        self.units = list(combinations_with_replacement(range(len(paths)), 2 if pairs else 1))
+        self.offsets, self.steps = [sum(group.offset for group in path) for path in self.paths], [step_of(path) for path in self.paths]
+        self.rho = max(sum(group.rho for group in path) for path in self.paths) * (2 if pairs else 1)  # of pairs that of the worst path with itself
+    def groups(self, unit): return [group for path in unit for group in self.paths[path]]
+    def offset(self, unit): return sum(self.offsets[path] for path in unit)
+    def step(self, paths):
+        """The greatest common divisor of the weights of all groups of these paths."""
+        step = common(self.steps[path] for path in paths)
+        need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits")
+        return step
+def common(fractions):
+    """The greatest common divisor of reduced fractions above 0. Of the weights of a unit it is the step of its losses, on offset + step Z."""
+    return reduce(lambda a, b: Fraction(gcd(a.numerator, b.numerator), lcm(a.denominator, b.denominator)), fractions)
+def step_of(groups): return common(group.weight for group in groups)
 
-# --------------------------------------------------------------------------------------------------------- arithmetic in fixed point
 @lru_cache(maxsize=None)
 def pi(p):
     """|pi(p) - pi 2^p| <= 1.01. Machin: pi = 16 atan(1/5) - 4 atan(1/239). A term is too small by less than 1 unit of 2^-(p + 32), and so
     is what is left out, alternating and below 5^-(p/2 + 16): with p/4 + 9 terms together below 20 (p/4 + 10) 2^-32 < 0.01."""
+    need(0 < p < 1 << 16, "pi has fewer than 2^16 bits")
     atan = lambda n: sum((-1) ** k * ((1 << (p + 32)) // ((2 * k + 1) * n ** (2 * k + 1))) for k in range((p + 32) // 4 + 1))
     return (16 * atan(5) - 4 * atan(239)) >> 32
 def exp(u, v, p):
     """exp(u + i v) for u <= 0, all in units of 2^-p; off by at most 2. Below 2^-(p+1) zero will do: u < -0.7 (p + 2) < -(p + 1) ln 2. Else
     w = (u + i v) / 2^k is exact with k + 16 more bits, and |w| <= 2^-10, so that n terms of the series leave out at most 2^(1 - 10 n). In Horner's
     scheme a step adds less than 3 units and divides what was by 2^10: below 4 in all. A squaring doubles the error and adds 3 units, as |exp| <= 1:
-    after k at most 2^k (6 + 3) (1 + 2^-10) < 2^(k + 4) units of 2^-(p + k + 16), which is 2^-12 of one; rounding down adds sqrt(2)."""
+    after k at most 2^k (6 + 3) (1 + 2^-10) < 2^(k + 4) units of 2^-(p + k + 16), which is 2^-12 of one; rounding down adds sqrt(2). Squares of
+    errors are in the 2^-10 where k < p + 2, as for p >= 32 and angles of at most 4."""
+    need(u <= 0 and p >= 32 and abs(v) <= 4 << p, "exponents are at most 0, angles at most 4, and 32 bits at least")
     if 10 * u < -7 * (p + 2) << p: return 0, 0
     k = max(0, (abs(u) + abs(v)).bit_length() - p + 10)
     q, a, b = p + k + 16, u << 16, v << 16
@@ -115,51 +156,66 @@ def exp(u, v, p):
     return x >> (k + 16), y >> (k + 16)
 fixed = lambda x, p: (x.numerator << p) // x.denominator  # a fraction, rounded down
 def turn(above, below, p):
-    """The angle of above / below turns, reduced to half a turn; off by at most 2."""
+    """The angle of above / below turns, below > 0, reduced to half a turn; off by at most 2."""
+    need(below > 0, "a part of a turn has a denominator above 0")
     return (above - (2 * above + below) // (2 * below) * below) * pi(p + 8) // (below << 7)
 def mul(a, b, p):
-    """The product of balls: |a b - a0 b0| <= |a0| rb + |b0| ra + ra rb, and rounding both parts adds less than 2."""
+    """The product of balls: |a b - a0 b0| <= |a| rb + |b| ra + ra rb, and rounding both parts adds less than 2."""
     (x, y, r), (s, t, e) = a, b
     return (x * s - y * t) >> p, (x * t + y * s) >> p, (((abs(x) + abs(y) + r) * e + (abs(s) + abs(t)) * r) >> p) + 3
 def power(a, n, one, times, p):
-    """a^n by squaring, of balls by mul, or of lists of masses by convolve."""
+    """a^n by squaring, of balls by small, or of lists of masses by convolve."""
+    need(n >= 1, "a power is at least 1")
     for bit in bin(n)[2:]:
         one = times(one, one, p)
         one = times(one, a, p) if bit == "1" else one
     return one
+def small(a, b, p):
+    """The product of balls around numbers of size 1 at most. While its radius is below 1, its parts are below 2: powers do not grow."""
+    one = mul(a, b, p)
+    need(one[2] < 1 << p, "the bits suffice for a power")
+    return one
 def reciprocal(a, p):
-    """1 / a: |1/a - 1/a0| <= r / (|a0| (|a0| - r)), and the roundings add less than 3."""
+    """1 / a: |1/a - 1/a0| <= r / (|a| (|a| - r)), where 0 is not in the ball, and the roundings add less than 3."""
     (x, y, r), square = a, a[0] ** 2 + a[1] ** 2
     least = isqrt(square)
     need(least > r, "the bits suffice for a quotient")
     return (x << 2 * p) // square, (-y << 2 * p) // square, (r << 2 * p) // (least * (least - r)) + 3
 def exp_ends(x, p):
-    """Both ends of exp(x) for a fraction x, relatively close: as many more bits as exp(-|x|) has zeros, for 3 / 2 > 1 / ln 2."""
-    need(abs(x) < 1 << 14, "exponents are within 2^14")
+    """Both ends of exp(x) for a fraction x, above 0 and relatively close: as many more bits as exp(-|x|) has zeros, for 3 / 2 > 1 / ln 2."""
+    need(abs(x) < 1 << 14 and p >= 0, "exponents are within 2^14")
     q = p + 40 + int(abs(x) * 3 / 2)
     value, _ = exp(fixed(-abs(x), q), 0, q)
     lower, upper = Fraction(value - 3, 1 << q), Fraction(value + 3, 1 << q)
+    need(lower > 0, "the bits suffice for an exponential")
     return (1 / upper, 1 / lower) if x > 0 else (lower, upper)
+def exp_less_one(x):
+    """A lower bound above 0 of exp(x) - 1 for x > 0: exp's own less 1 may be negative, but exp(x) - 1 >= x; far out exp(x) >= 2^(x / 0.694)."""
+    need(x > 0, "exp(x) - 1 is above 0 where x is")
+    return Fraction(2 ** int(min(x, 10**4) * 1000 / 694) - 1) if x > 99 else max(x, exp_ends(x, 64)[0] - 1)
 def ln_ends(x):
     """Both ends of ln(x) for x >= 1: with z = x exp(-y), whatever y is, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
+    need(x >= 1, "a logarithm is of a number of at least 1")
     y = Fraction(log(x.numerator) - log(x.denominator))
     lower, upper = exp_ends(y, 128)
     return max(y + 1 - upper / x, Fraction(0)), y - 1 + x / lower
+def reach_of(sigma2, p):
+    """The images on each side of the nearest one that a factor sums: the least k with 4.9 sigma2 (2 k + 1)^2 >= 0.694 (p + 3)."""
+    return next(k for k in range(1 << 14) if 49 * sigma2 * (2 * k + 1) ** 2 >= Fraction(694, 100) * (p + 3))
 def factor(group, contour, above, below, p):
     """(A) F(b) of one count but for a constant factor, at b = 2 pi above / below; the same at contour 0 and b = 0 is what to divide it by.
     With m = contour shift it is the sum over k of exp(-sigma2 (b - 2 pi k)^2 / 2 + i m (b - 2 pi k)), |b| <= pi. A term is off by at most 6, its
     exponents by at most 2 each. Left out is less than 1 unit: the first term on each side is below 2^-(p + 3), by 19.6 < 2 pi^2 and
     ln 2 < 0.694, and each next one is less than half of the one before, as sigma2 >= 1/20."""
-    sigma2, m, reach, square = group.parameter, contour * group.shift, 0, pi(p + 32) ** 2 >> (p + 32)
-    while 49 * sigma2 * (2 * reach + 1) ** 2 < Fraction(694, 100) * (p + 3): reach += 1
-    nearest = (2 * above + below) // (2 * below)
+    sigma2, m, square = group.parameter, contour * group.shift, pi(p + 32) ** 2 >> (p + 32)
+    need(group.gaussian and sigma2 >= Fraction(1, 20) and below > 0, "a factor is of a discrete Gaussian, sigma2 >= 1/20")
+    reach, nearest = reach_of(sigma2, p), (2 * above + below) // (2 * below)
     parts = [above - k * below for k in range(nearest - reach, nearest + reach + 1)]
     sizes = [-2 * sigma2.numerator * part * part * square // (sigma2.denominator * below * below << 32) for part in parts]
     terms = [exp(size, turn(m.numerator * part, m.denominator * below, p), p) for part, size in zip(parts, sizes)]
     return sum(x for x, _ in terms), sum(y for _, y in terms), 6 * len(terms) + 1
-
 # ----------------------------------------- (C) nodes left out: |F(b)| <= exp(-V (1 - cos b)) for a discrete Gaussian of variance V
-STEPS, FINE = 4096, 30
+STEPS, FINE, SAMPLE = 4096, 30, 2000  # parts of a turn, bits of a cosine, windows that a prediction looks at
 @lru_cache(maxsize=None)
 def one_minus_cosines():
     """1 - cos at k of STEPS parts of a turn, up to half a turn, in units of 2^-FINE: not too large, for exp is off by less than 4."""
@@ -168,37 +224,63 @@ def one_minus_cosines():
 def least_variance(sigma2):
     """At most the variance of N_Z(0, sigma2). From the images, V = sigma2 - 4 pi^2 sigma2^2 sum k^2 q^(k^2) / sum q^(k^2) with
     q = exp(-2 pi^2 sigma2); for sigma2 >= 1/10 the quotient is at most 2.023 q, and 4 pi^2 2.023 < 80, 2 pi^2 > 19.7."""
+    need(sigma2 > 0, "sigma2 is above 0")
     lost = 80 * sigma2 * exp_ends(Fraction(-197, 10) * min(sigma2, 4), 64)[1]
     return sigma2 * (1 - lost) if sigma2 >= Fraction(1, 10) and lost < 1 else Fraction(0)
 
 class Sieve:
     """Which nodes are proven small: of some groups, each so many times."""
     def __init__(self, contour, groups, times, order):
-        self.contour, self.looked_at, self.cut, self.order = contour, 0, contour.cut << (32 + FINE), []
-        # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period.
-        self.groups = [(*(group.weight / contour.period).as_integer_ratio(),
-                        int(times * group.count * least_variance(group.parameter) * (1 << 32))) for group in groups]
+        self.contour, self.cut, self.order, self.most = contour, contour.cut << (32 + FINE), [], MOST_LOOKED_AT
+        self.windows_seen = self.nodes_seen = 0
+        # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period, less whole turns.
+        turns = ((group.weight / contour.period % 1).as_integer_ratio() for group in groups)
+        self.groups = [(above, below, times * group.variance) for (above, below), group in zip(turns, groups)]
         for number in order:
             above, below, weight = self.groups[number]
-            reach = next((k for k, value in enumerate(one_minus_cosines()) if weight * value >= self.cut), STEPS)
-            need(2 * reach < STEPS, f"group {number} of a sieve is small by itself somewhere")
+            reach = bisect_left(one_minus_cosines(), -(-self.cut // weight)) if weight else STEPS
+            # 1 - cos increases up to half a turn: from this part of a turn on the factor is small, if the table says so.
+            need(2 * reach < STEPS and above > 0 and weight * one_minus_cosines()[reach] >= self.cut, f"group {number} of a sieve is small by itself")
             self.order.append((above, below, reach))
+    def turns(self, level, first, last):  # the first and the last whole turn near to a node of [first, last]: node j makes j above / below turns
+        above, below, reach = self.order[level]
+        return -((reach * below - first * above * STEPS) // (below * STEPS)), (last * above * STEPS + reach * below) // (below * STEPS)
+    def window(self, level, n):  # the nodes within reach / STEPS of the whole turn n
+        above, below, reach = self.order[level]
+        return -((reach - n * STEPS) * below // (STEPS * above)), (n * STEPS + reach) * below // (STEPS * above)
     def windows(self, level, first, last):
-        """The ranges of nodes in [first, last] at which every group of the order is within its reach of a whole turn. Node j makes
-        j above / below turns: it is within reach / STEPS of the whole number n for start <= j <= end."""
-        above, below, reach = self.order[level] if level < len(self.order) else (0, 1, 0)
-        low, high = -((reach * below - first * above * STEPS) // (below * STEPS)), (last * above * STEPS + reach * below) // (below * STEPS)
-        self.looked_at += high - low + 1 if above else last - first + 1
-        need(self.looked_at < MOST_LOOKED_AT, f"fewer than {MOST_LOOKED_AT} windows and nodes are looked at")
-        for n in range(low, high + 1) if above else ():
-            start, end = -((reach - n * STEPS) * below // (STEPS * above)), (n * STEPS + reach) * below // (STEPS * above)
-            if max(start, first) <= min(end, last):
-                yield from self.windows(level + 1, max(start, first), min(end, last))
-        if not above: yield first, last
+        """The ranges of nodes in [first, last] at which every group of the order from this level on is within its reach of a whole turn."""
+        if level == len(self.order):
+            self.nodes_seen += last - first + 1
+            yield first, last
+            return
+        low, high = self.turns(level, first, last)
+        self.windows_seen += high - low + 1
+        if self.windows_seen + self.nodes_seen > self.most: raise Refused(f"at most {self.most} windows and nodes are looked at")
+        for n in range(low, high + 1):
+            start, end = self.window(level, n)
+            if max(start, first) <= min(end, last): yield from self.windows(level + 1, max(start, first), min(end, last))
+    def cost(self): return self.windows_seen * 1.6 + self.nodes_seen * (1 + 0.1 * len(self.groups))
+    def plan(self, last, work):
+        """About how many windows and nodes a walk looks at, from windows of the first level that are drawn at random, and what that takes. A walk
+        that looks at eight times as many is refused."""
+        low, high = self.turns(0, 1, last) if self.order else (1, last)
+        every, tried, draw, self.most = max(1, high - low + 1), 1, Random(last), 100 * SAMPLE
+        try:
+            for tried in range(1, min(every, SAMPLE) + 1) if self.order else ():
+                start, end = self.window(0, draw.randrange(low, low + every))
+                for _ in self.windows(1, max(start, 1), min(end, last)) if max(start, 1) <= min(end, last) else (): pass
+        except Refused: pass  # as many as a prediction needs
+        self.windows_seen, self.nodes_seen = self.windows_seen * every // tried + every, self.nodes_seen * every // tried + last * (not self.order)
+        work.looked_at += self.windows_seen + self.nodes_seen
+        need(work.looked_at <= MOST_LOOKED_AT, f"at most {MOST_LOOKED_AT} windows and nodes are looked at; more are predicted")
+        work.plan(self.cost())
+        self.most, self.windows_seen, self.nodes_seen = 8 * (self.windows_seen + self.nodes_seen) + 10**6, 0, 0
     def check(self, evaluated):
         """Every node j from 1 to the last one is evaluated, or |product of the factors| <= j exp(-cut); ln j >= 0.693 (bits of j - 1)."""
-        table, allowed = one_minus_cosines(), (693 << (32 + FINE)) // 1000
-        for first, last in self.windows(0, 1, self.contour.last):
+        table, allowed, done = one_minus_cosines(), (693 << (32 + FINE)) // 1000, 0
+        for many, (first, last) in enumerate(self.windows(0, 1, self.contour.last)):
+            if many % 1024 == 0: done = self.contour.work.did(self.cost() - done) or self.cost()
             for node in range(first, last + 1):
                 total = allowed * (node.bit_length() - 1)
                 for above, below, weight in self.groups:
@@ -206,57 +288,81 @@ class Sieve:
                     # The part of a turn is rounded towards a whole turn, where 1 - cos is less.
                     part = node * above * STEPS // below % STEPS
                     total += weight * table[part if 2 * part < STEPS else STEPS - 1 - part]
-                need(total >= self.cut or node in evaluated, f"node {node} is evaluated, or its factors are small")
+                if total < self.cut and node not in evaluated: raise Refused(f"node {node} is evaluated, or its factors are small")
     def beyond(self, number):
-        """(E) At most the sum over j > last of b_j / j^2, b_j the factor of a group that makes a <= 1 turns a node. In a turn it rises
+        """(E) At most the sum over j > last of b_j / j^2, b_j the factor of a group that makes a < 1 turns a node. In a turn it rises
         and falls once, so that its values add up to at most 1 + mean / a; the turn around `last` and those that follow. The factor
         falls up to half a turn, so that a sum at left ends is at least the mean."""
         last, (above, below, weight) = self.contour.last, self.groups[number]
         parts = (exp(-(weight * value << 64) >> (32 + FINE), 0, 64)[0] + 3 for value in one_minus_cosines()[:-1])
         mean, a = min(Fraction(1), Fraction(2 * sum(parts), STEPS << 64)), Fraction(above, below)
-        return (1 + mean / a) * (Fraction(2, last**2) + a / last) if a <= 1 else Fraction(1)
+        return (1 + mean / a) * (Fraction(2, last**2) + a / last)
 
 class Contour:
     """(B), (D), (F) Bounds for delta of some units by the trapezoid rule. Where to look is said by hints, of which nothing is believed."""
-    def __init__(self, family, hints, units):
+    def __init__(self, family, hints, units, epsilons=()):
         fields(hints, "bits", "contour", "cut", "evaluated", "last", "nodes", "sieve", "units")
-        self.family, self.p = family, whole_number(hints["bits"], 32, MOST_BITS, "bits")
+        self.family, self.work, self.p = family, family.work, whole_number(hints["bits"], 32, MOST_BITS, "bits")
         self.cut, self.c = whole_number(hints["cut"], 1, 10**6, "cut"), fraction(hints["contour"], "contour")
-        groups = [group for unit in units for group in family.groups[unit]]
-        need(all(one.gaussian and one.parameter > Fraction(1, 20) for one in groups), "a contour is about Gaussian noise, sigma2 > 1/20")
-        self.step, self.nodes = step_of(groups), whole_number(hints["nodes"], 3, 10**60, "nodes")
-        need(self.nodes % 2 == 1 and self.c > 0, "the number of nodes is odd, and the contour is right of 0")
+        need(Fraction(1, 10**30) <= self.c <= 10**30, "the contour is right of 0, from 10^-30 to 10^30")
+        self.used = sorted({path for unit in units for path in unit})
+        every = {group for path in self.used for group in family.paths[path]}
+        need(all(one.gaussian and one.parameter > Fraction(1, 20) for one in every), "a contour is about Gaussian noise, sigma2 > 1/20")
+        self.step, self.nodes = family.step(self.used), whole_number(hints["nodes"], 3, 10**60, "nodes")
+        need(self.nodes % 2 == 1, "the number of nodes is odd")
         self.period, self.last = self.nodes * self.step, whole_number(hints["last"], 1, self.nodes // 2, "last")
-        ranges = [span(pair, 0, self.last) for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED)]
-        in_order = ranges and ranges[0][0] == 0 and all(a[1] < b[0] for a, b in zip(ranges, ranges[1:]))
-        need(in_order and sum(b + 1 - a for a, b in ranges) <= MOST_EVALUATED, f"evaluated are at most {MOST_EVALUATED} nodes, in order from 0")
-        self.evaluated = [node for first, last in ranges for node in range(first, last + 1)]
-        used, evaluated, self.tail = sorted({path for unit in units for path in unit}), set(self.evaluated), Fraction(0)
-        # One unit is looked at itself; of many the pairs (p, p), because |F_p F_q| <= max(|F_p|^2, |F_q|^2).
-        covers = [(groups, 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in used]
+        self.ranges = [span(pair, 0, self.last) for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED)]
+        in_order = self.ranges and self.ranges[0][0] == 0 and all(a[1] < b[0] for a, b in zip(self.ranges, self.ranges[1:]))
+        many = sum(b + 1 - a for a, b in self.ranges)
+        need(in_order and many <= MOST_EVALUATED, f"evaluated are at most {MOST_EVALUATED} nodes, in order from 0")
+        need(many * len(self.used) * (self.p + 500) <= MOST_BALLS, f"nodes times paths times (bits + 500) are at most {MOST_BALLS}")
+        self.plan(many, every, units, epsilons)
+        # One unit is looked at itself; of many the pairs (p, p), because |F_p F_q| <= max(|F_p|^2, |F_q|^2), and at most their mean.
+        covers = [(family.groups(units[0]), 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in self.used]
         need(len(listed(hints["sieve"], "sieve", 500)) == len(covers), "sieve is about the unit, or about every path")
+        self.work.cover += sum(len(groups) for groups, _ in covers)
+        need(self.work.cover <= MOST_COVER, f"all sieves are about at most {MOST_COVER} groups")
+        self.sieves = []
         for (groups, times), order in zip(covers, hints["sieve"]):
             order = [whole_number(number, 0, len(groups) - 1, "a group") for number in listed(order, "a sieve", 8)]
-            sieve = Sieve(self, groups, times, order)
+            self.work.plan(13_000 * len(order) * (self.last < self.nodes // 2))  # beyond the last node
+            self.sieves.append((Sieve(self, groups, times, order), order))
+            self.sieves[-1][0].plan(self.last, self.work)
+    def plan(self, many, groups, units, epsilons):
+        """What evaluating takes: exponentials for each group and each offset at each node, products for each unit."""
+        self.offsets, p = {unit: self.family.offset(unit) for unit in units}, self.p
+        self.units = sorted(units, key=lambda unit: (self.offsets[unit], unit))  # those of one lattice come one after the other
+        one, times, c = exp_cost(p), mul_cost(p), float(self.c)
+        terms = sum((2 * reach_of(group.parameter, p) + 1) * one + 2 * group.count.bit_length() * times for group in groups)
+        self.first = many * (terms + 2 * one + 6 * times + sum(len(self.family.paths[path]) for path in self.used) * times)
+        lattices, starts = len(set(self.offsets.values())), len({(offset, unit[0]) for unit, offset in self.offsets.items()})
+        exponents = sum(ends_cost(float(rho) * (c + c * c) - c * float(epsilon), p) for rho in self.offsets.values() for epsilon in epsilons)
+        others = 20 * fraction_cost(size(self.step) + max(map(size, self.offsets.values()))) + 200
+        products = lattices * (one + 4 * times) + (starts + len(units) * len(units[0])) * times
+        self.then = len(epsilons) * (many * products + len(units) * others) + exponents
+        self.work.plan(self.first + self.then)
+    def prove(self):
+        """The nodes that are left out are small, and the factors of all others."""
+        self.evaluated, self.tail, p = [node for first, last in self.ranges for node in range(first, last + 1)], Fraction(0), self.p
+        evaluated = set(self.evaluated)
+        for sieve, order in self.sieves:
             sieve.check(evaluated)
             if self.last < self.nodes // 2:
                 # (D) The kernel beyond: period / (2 pi^2 j^2) with 2 pi^2 > 19, and less than 0.9 step for all nodes together.
                 far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
                 self.tail = max(self.tail, far * self.period / 19 + self.step)
-        products, constants = [self.products(used, self.c, node) for node in self.evaluated], self.products(used, Fraction(0), 0)
-        self.factors = {path: [mul(row[at], reciprocal(constants[at], self.p), self.p) for row in products] for at, path in enumerate(used)}
+        paths, self.factors = {path: self.family.paths[path] for path in self.used}, {path: [] for path in self.used}
+        # Equal groups of several paths are computed once. The factor of a count is 1 at most: its constant is taken out before powers are.
+        turns = {group: group.weight / self.period for groups in paths.values() for group in groups}
+        ones = {group: reciprocal(factor(group, Fraction(0), 0, 1, p), p) for group in turns}
+        for node in self.evaluated:
+            counts = {group: small(factor(group, self.c, node * a.numerator, a.denominator, p), ones[group], p) for group, a in turns.items()}
+            powers = {group: power(one, group.count, (1 << p, 0, 0), small, p) for group, one in counts.items()}
+            for path, groups in paths.items(): self.factors[path].append(reduce(lambda a, b: mul(a, b, p), map(powers.get, groups)))
+            self.work.did(self.first / len(self.evaluated))
         self.kernels = [self.kernel(node) for node in self.evaluated]
-        # Pairs (p, q) come one after the other for each p, and most of them on one lattice.
-        self.phases = lru_cache(maxsize=16)(self.phases)
-        self.terms = lru_cache(maxsize=1)(lambda path, *lattice: [mul(a, b, self.p) for a, b in zip(self.phases(*lattice), self.factors[path])])
-    def products(self, paths, contour, node):
-        """(A) For each path the product of the factors of all its counts at a node. Equal groups of several paths are computed once."""
-        factors = {}
-        for group in {group for path in paths for group in self.family.paths[path]}:
-            turns = group.weight / self.period
-            one = factor(group, contour, node * turns.numerator, turns.denominator, self.p)
-            factors[group] = power(one, group.count, (1 << self.p, 0, 0), mul, self.p)
-        return [reduce(lambda a, b: mul(a, b, self.p), map(factors.get, self.family.paths[path])) for path in paths]
+        self.phases, self.terms = lru_cache(maxsize=1)(self.phases), lru_cache(maxsize=1)(self.terms)
+        return self
     def kernel(self, node):
         """(B) 1 / (1 - E) and 1 / (1 - exp(-h) E) with E = exp(-s h)."""
         p, h, angle = self.p, self.step, turn(-node, self.nodes, self.p)
@@ -270,9 +376,10 @@ class Contour:
             x, y, r = mul((x - s, y - t, r + e), exp(0, turn(node * advance.numerator, advance.denominator, p), p) + (4,), p)
             row.append((2 * x, 2 * y, 2 * r) if node else (x, y, r))
         return row
+    def terms(self, path, *lattice): return [mul(a, b, self.p) for a, b in zip(self.phases(*lattice), self.factors[path])]
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) for one unit; the lower one may be negative."""
-        p, c, h, rho = self.p, self.c, self.step, sum(group.offset for group in self.family.groups[unit])
+        p, c, h, rho = self.p, self.c, self.step, self.offsets[unit]
         start = rho + ((epsilon - rho) // h + 1) * h  # the first loss above epsilon
         row = self.terms(unit[0], start, rho, epsilon)
         row = [mul(a, b, p) for a, b in zip(row, self.factors[unit[1]])] if len(unit) == 2 else row
@@ -282,36 +389,56 @@ class Contour:
         # (D) With factors of at most j exp(-cut), the kernel leaves j exp(-cut) times period / (2 j^2) of each node and its conjugate;
         # and the sum of 1 / j up to the last node is at most 1 + ln last < 1 + 0.694 bits.
         around = self.period / 2 * (1 + Fraction(694, 1000) * self.last.bit_length())
-        left_out = scales[1] * (exp_ends(Fraction(-min(self.cut, 10**4)), 64)[1] * around + self.tail)
+        left_out = scales[1] * (around / exp_less_one(Fraction(self.cut)) + self.tail)
         return min(ends) - left_out - self.alias(epsilon, rho), max(ends) + left_out
     def alias(self, epsilon, rho):
-        """(F) What the rule adds: for each side of c at most M(x) exp(-x epsilon) / (exp(period |x - c|) - 1) at a point x of it."""
-        # Any x will do: near the stationary point of the exponent, but neither left of 0 nor at c.
+        """(F) What the rule adds: for each side of c at most M(x) exp(-x epsilon) / (exp(period |x - c|) - 1) at a point x >= 0 of it, which is not
+        c. Any will do: here it is near the stationary point of the exponent."""
         left, right = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1))
         points = (max(Fraction(0), min(left, self.c - min(1 / self.period, self.c / 2))), max(right, self.c + 1 / self.period))
-        size = lambda x: exp_ends(rho * (x + x * x) - epsilon * x, 64)[1] / (exp_ends(min(self.period * abs(x - self.c), 10**4), 64)[0] - 1)
-        return sum(map(size, points))
+        need(0 <= points[0] < self.c < points[1], "one point on each side of the contour")
+        return sum(exp_ends(rho * (x + x * x) - epsilon * x, 64)[1] / exp_less_one(self.period * abs(x - self.c)) for x in points)
 def convolve(a, b, p):
     """The sums of a_i b_j over i + j = k, rounded down: digits of a product of two long numbers, for masses add up to one at most."""
-    size = p // 4 + 1
-    long = [int.from_bytes(b"".join(mass.to_bytes(size, "little") for mass in masses), "little") for masses in (a, b)]
-    digits = (long[0] * long[1]).to_bytes(size * (len(a) + len(b)), "little")
-    return [int.from_bytes(digits[at:at + size], "little") >> p for at in range(0, size * (len(a) + len(b) - 1), size)]
+    width = p // 4 + 1
+    long = [int.from_bytes(b"".join(mass.to_bytes(width, "little") for mass in masses), "little") for masses in (a, b)]
+    digits = (long[0] * long[1]).to_bytes(width * (len(a) + len(b)), "little")
+    return [int.from_bytes(digits[at:at + width], "little") >> p for at in range(0, width * (len(a) + len(b) - 1), width)]
 
 class Atoms:
     """(G) P[L > eps] and Q[L > eps] of one unit with few outcomes, from lower bounds for the masses of all outcomes that are kept."""
-    def __init__(self, family, value, units):
-        fields(value, "bits", "kept", "units")
-        self.p, self.family, groups = whole_number(value["bits"], 32, MOST_BITS, "bits"), family, family.groups[units[0]]
-        need(len(units) == 1 and len(listed(value["kept"], "kept", 1000)) == len(groups), "atoms are about all groups of one unit")
-        need(not any(group.continuous for group in groups), "atoms are about noise on the integers")
-        # Each half has all sums of the losses of its groups, in steps, with their masses under P and under Q.
-        self.halves, self.step = [{0: (1 << self.p, 1 << self.p)}] * 2, step_of(groups)
-        for group, pair in zip(groups, value["kept"]):
-            first, last = span(pair, -(10**6), 10**6)
-            one, other = sorted(self.halves, key=len)
-            need(len(one) * (last - first + 1) <= MOST_ATOMS, f"there are at most {MOST_ATOMS} atoms")
-            self.halves = [self.times(one, int(group.weight / self.step), self.masses(group, first, last)), other]
+    def __init__(self, family, hints, units, epsilons=()):
+        fields(hints, "bits", "kept", "units")
+        need(len(units) == 1, "atoms are about one unit")
+        self.p, self.family, self.work, self.units = whole_number(hints["bits"], 32, MOST_BITS, "bits"), family, family.work, units
+        groups, self.step, kept = family.groups(units[0]), family.step(units[0]), listed(hints["kept"], "kept", 1000)
+        need(len(kept) == len(groups) and not any(group.continuous for group in groups), "atoms are about all groups, with noise on the integers")
+        halves, self.plans, products = [[1, 0, 0], [1, 0, 0]], [], 0  # of both halves of the groups: the number of sums, their divisor, their range
+        for group, pair in zip(groups, kept):
+            (first, last), at, steps = span(pair, -MOST_REACH, MOST_REACH), halves[0][0] > halves[1][0], int(group.weight / self.step)
+            wide = last - first + 1
+            products += halves[at][0] * wide
+            need(products * (self.p + 400) <= MOST_ATOMS * 1000 and products <= MOST_ATOMS, f"there are at most {MOST_ATOMS} atoms of 600 bits")
+            measure, reach = gcd(halves[at][1], steps), halves[at][2] + (wide - 1) * steps
+            need(reach.bit_length() <= 1000, "losses of atoms are at most 2^1000 steps apart")
+            # The exponentials within reach, their convolutions, and the products with what is there.
+            within = isqrt(int(group.parameter * Fraction(139, 100) * self.p)) + 1 if group.gaussian else group.shift
+            need(within * group.count <= MOST_REACH, f"the noise of a list of atoms reaches at most {MOST_REACH}")
+            entries = (1 + group.gaussian) * within * group.count + 1
+            cost = within * (exp_cost(self.p) / 2 + fraction_cost(size(group.parameter))) + entries * 3 + wide
+            cost += 0.7 * long_cost(entries * (self.p // 4 + 1)) + halves[at][0] * wide * (1 + 2 * mul_cost(self.p))
+            halves[at] = [min(halves[at][0] * wide, reach // measure + 1), measure, reach]
+            self.plans.append((group, first, last, at, cost))
+            self.work.plan(cost)
+        self.sizes = [one[0] for one in halves]
+        self.work.plan(len(epsilons) * (sum(self.sizes) * (5 + mul_cost(self.p)) + ends_cost(max(map(float, epsilons), default=0), self.p)))
+    def prove(self):
+        """The masses of all sums of both halves."""
+        self.halves = [{0: (1 << self.p, 1 << self.p)}] * 2
+        for group, first, last, at, cost in self.plans:
+            self.halves[at] = self.times(self.halves[at], int(group.weight / self.step), self.masses(group, first, last))
+            self.work.did(cost)
+        return self
     def masses(self, group, first, last):
         """Each kept outcome x of the sum of a group's noise, and lower bounds for its masses under P, and under Q, which are those of
         -count shift - x under P by symmetry. A weight is off by at most 4. Beyond the reach of a Gaussian, where the next one is
@@ -319,7 +446,6 @@ class Atoms:
         p, n, weights = self.p, group.count, []
         if group.gaussian:
             start = -isqrt(int(group.parameter * Fraction(139, 100) * p)) - 1
-            need(start * n > -(10**6), "the noise of a list of atoms reaches less than 10^6")
             weights = [exp(fixed(-(x * x) / (2 * group.parameter), p), 0, p)[0] for x in range(start, 1)]
             weights += weights[-2::-1]
             norm = sum(weights) + 4 * len(weights) + 3 + int(4 * group.parameter / -start)
@@ -327,6 +453,7 @@ class Atoms:
             start = -group.shift
             weights = [exp(fixed(x * group.parameter, p), 0, p)[0] for x in range(start, 1)]
             q = weights[-2] + 4
+            need(q <= 1 << p, "the bits suffice for a discrete Laplace")
             weights[1:-1] = [(weight * ((1 << p) - q)) >> p for weight in weights[1:-1]]
             norm = (1 << p) + q
         total, least = power([(max(0, weight - 4) << p) // norm for weight in weights], n, [1 << p], convolve, p), n * start
@@ -342,7 +469,7 @@ class Atoms:
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one."""
         (one, other), ends, whole = self.halves, [], 1 << 2 * self.p
-        losses, least = sorted(other), (epsilon - sum(group.offset for group in self.family.groups[unit])) // self.step
+        losses, least = sorted(other), (epsilon - self.family.offset(unit)) // self.step
         for which in (0, 1):
             from_here = [0, *accumulate(other[loss][which] for loss in reversed(losses))]  # its masses from each loss on
             kept = sum(mass[which] * from_here[len(losses) - bisect_right(losses, least - loss)] for loss, mass in one.items())
@@ -365,46 +492,64 @@ def normal_tail(z):
     return [max(Fraction(0), Fraction(1, 2) - most), Fraction(1, 2) - least]
 
 class Normal:
-    """(K) Bounds for delta of continuous Gaussian counts: the loss is N(mu^2 / 2, mu^2) with mu^2 = 2 rho, and delta increases with mu."""
-    def __init__(self, family, hints, units):
-        self.family = family
-        need(all(group.continuous for unit in units for group in family.groups[unit]), "only continuous Gaussian noise has a formula")
+    """(K) Bounds for delta of continuous Gaussian counts: the loss is N(mu^2 / 2, mu^2) with mu^2 = 2 rho, and delta increases with mu: of
+    several units the one with the largest rho has the largest delta."""
+    def __init__(self, family, hints, units, epsilons=()):
+        fields(hints, "units")
+        self.family, self.work, worst = family, family.work, max(units, key=family.offset)
+        used = {path for unit in units for path in unit}
+        need(all(group.continuous for path in used for group in family.paths[path]), "only continuous Gaussian noise has a formula")
+        self.units, mu = [worst], float(2 * family.offset(worst)) ** 0.5
+        far = [min(100, abs(float(epsilon) / mu + side * mu / 2)) for epsilon in epsilons for side in (-1, -1, 1, 1)]
+        self.then = sum(2000 + 8e6 * (z / 99) ** 5 for z in far) + sum(ends_cost(float(epsilon), 512) for epsilon in epsilons)
+        self.work.plan(self.then)
+        self.prove = lambda: self
     def bounds(self, unit, epsilon):
-        root, growth = isqrt(int(2 * sum(group.rho for group in self.family.groups[unit]) * 4**256)), exp_ends(epsilon, 512)
+        root, growth = isqrt(int(2 * self.family.offset(unit) * 4**256)), exp_ends(epsilon, 512)
+        need(root > 0, "rho is above 0")
         tails = [[normal_tail(epsilon / mu + side * mu / 2) for side in (-1, 1)] for mu in (Fraction(root, 2**256), Fraction(root + 1, 2**256))]
         return [first[end] - growth[1 - end] * second[1 - end] for end, (first, second) in enumerate(tails)]
 
 class Bounds:
-    """Bounds for delta of the worst of all units, or of some, by hints for one part of them after the other."""
-    def __init__(self, family, proofs, name):
-        self.parts, left = [], family.units
-        for hints in listed(proofs, name, 2000):
+    """Bounds for delta of the worst of all units, or of some, at some epsilons, by hints for one part of them after the other."""
+    def __init__(self, family, proofs, name, *epsilons):
+        self.parts, self.name, self.epsilons, left = [], name, epsilons, dict.fromkeys(family.units)
+        for hints in listed(proofs[name], name, 2000):
             units = hints.get("units") if isinstance(hints, dict) else 0
-            units = left if units is None else [tuple(whole_number(path, 0, len(family.paths) - 1, "a path") for path in
-                                                      listed(unit, "a unit", 2)) for unit in listed(units, "units", 10**5)]
-            need(units and all(unit in left for unit in units), "units are paths, or pairs of paths in order, each once")
+            units = list(left) if units is None else [tuple(whole_number(path, 0, len(family.paths) - 1, "a path") for path in
+                                                            listed(unit, "a unit", 2)) for unit in listed(units, "units", 10**5)]
+            is_left = units and len({*units}) == len(units) and all(unit in left for unit in units)
+            need(is_left, "units are paths, or pairs of paths in order, each once")
             engine = Normal if set(hints) == {"units"} else Atoms if "kept" in hints else Contour
-            try:
-                self.parts.append((engine(family, hints, units), units))
-            except Refused as statement:
-                raise Refused(f"the {name} end: {statement}") from None
-            left = [unit for unit in left if unit not in units]
+            self.parts.append(self.named(engine, family, hints, units, epsilons))
+            for unit in units: del left[unit]
         need(self.parts and (name == "lower" or not left), f"the {name} end has hints, an upper end for all units")
-    def at(self, epsilon):
-        both = [part.bounds(unit, epsilon) for part, units in self.parts for unit in units]
-        return max(lower for lower, _ in both), max(upper for _, upper in both)
+    def named(self, function, *arguments):
+        try: return function(*arguments)
+        except Refused as statement: raise Refused(f"the {self.name} end: {statement}") from None
+    def prove(self):
+        """For each epsilon the largest lower bound, and the largest upper one."""
+        best = [[None, None] for _ in self.epsilons]
+        for at in range(len(self.parts)):
+            part, self.parts[at] = self.named(self.parts[at].prove), None  # one at a time in memory
+            for unit in part.units:
+                for ends, epsilon in zip(best, self.epsilons):
+                    ends[:] = (new if old is None else max(old, new) for old, new in zip(ends, self.named(part.bounds, unit, epsilon)))
+                part.work.did(getattr(part, "then", 0) / len(part.units))
+        return best
 def highest(points):
     """(H) Both ends of the maximum of a concave function, from both ends of three points and of its values there."""
     (x1, x2, lower_x, upper_x), (y1, y2, lower, upper), (z1, z2, lower_z, upper_z) = points
     need(x2 < y1 and y2 < z1 and max(upper_x, upper_z) <= lower, "points are in order, and the middle one is proven to be the highest")
     return lower, upper + max((upper - lower_x) / (y1 - x2) * (z2 - y1), (upper - lower_z) / (z1 - y2) * (y2 - x1))
 def tradeoff(alpha, points, above, below):
-    """(H) Both ends of the largest 1 - delta(eps) - exp(eps) alpha over all eps, a concave function of exp(eps), from three of them."""
-    def height(epsilon):
-        ends, sizes = [1 - above.at(abs(epsilon))[1], 1 - below.at(abs(epsilon))[0]], exp_ends(epsilon, 512)
+    """(H) Both ends of the largest 1 - delta(eps) - exp(eps) alpha over all eps, a concave function of exp(eps), from three of them, with upper and
+    with lower bounds of delta(|eps|) at each."""
+    def height(epsilon, most, least):
+        ends, sizes = [1 - most, 1 - least], exp_ends(epsilon, 512)
         heights = [end - size * alpha if epsilon >= 0 else size * (end - alpha) for end in ends for size in sizes]
         return *sizes, min(heights), max(heights)
-    return highest(map(height, points))
+    return highest(map(height, points, above, below))
 def zcdp(family, delta):
     """(I) Both ends of rho + 2 sqrt(rho ln(1 / delta)) for the largest rho of a unit."""
     return [family.rho + 2 * Fraction(isqrt(int(family.rho * end * 4**128)) + up, 2**128) for up, end in enumerate(ln_ends(1 / delta))]
@@ -425,20 +570,29 @@ def orders(family, delta, points, lower):
 def marginal(family, hints, prior):
     """(M) Both ends of the posterior probability of a record that is in the data, on average: of outputs that are not kept it is from 0 to 1."""
     need(len(hints) == 1 and isinstance(hints[0], dict) and "kept" in hints[0], "atoms of the one unit are hints")
-    atoms, offset = Atoms(family, hints[0], family.units), sum(group.offset for group in family.groups[family.units[0]])
-    need(len(atoms.halves[0]) * len(atoms.halves[1]) <= 10**5, "there are at most 10^5 losses")
+    atoms, offset = Atoms(family, hints[0], family.units), family.offset(family.units[0])
+    need(atoms.sizes[0] * atoms.sizes[1] <= 10**5, "there are at most 10^5 losses")
+    far = float(offset + sum(max(-first, last) * group.weight for group, first, last, _, _ in atoms.plans))
+    family.work.plan(atoms.sizes[0] * atoms.sizes[1] * (30 + 3 * ends_cost(far, 64) + 6 * fraction_cost(size(prior) + 3 * min(far, 1 << 14))))
+    atoms.prove()
     masses = [(a + b, p * q) for (a, (p, _)), (b, (q, _)) in product(*(half.items() for half in atoms.halves))]
     shares = [[1 - 1 / (1 + prior / (1 - prior) * growth) for growth in exp_ends(offset + steps * atoms.step, 64)] for steps, _ in masses]
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
     left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
     return [Fraction(total + up * (left << 128), 1 << 2 * atoms.p + 128) for up, total in enumerate(sums)]
+
+# =============================================================================================================== claims, arguments and output
 GIVEN = {"beta": "alpha", "delta": "epsilon", "epsilon": "delta", "marginal": "prior", "orders": "delta",
          "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
-def statements(claim, proofs):
-    """What has to hold, one after the other: in words, the bound that is proven for it, its sign, and the end that is claimed."""
-    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper")
+NAMES = {"beta": "type II error (trade-off function)", "marginal": "posterior probability (mean over outputs)", "posterior": "posterior probability",
+         "orders": "zCDP epsilon (best order)", "zcdp": "zCDP epsilon (Bun-Steinke)"}
+def statements(version, claim, proofs, work):
+    """What has to hold, one after the other: in words, the bound that is proven for it, its sign, the end that is claimed, and what follows."""
+    reserved = ["direction", "infinite", "laws"] if version == "assay 4" else []
+    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper", *reserved)
     fields(proofs, "lower", "points", "upper")
-    about, at, family = claim["about"], claim["at"], Family(claim)
+    need(all(claim[name] is None for name in reserved), f"{', '.join(reserved)} are null: nothing else is supported yet")
+    about, at, family = claim["about"], claim["at"], Family(claim, work=work)
     need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
     labels = claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str and claim["subject"].isprintable()
     need(labels, "neighbors is add-remove or bounded, and subject a line of text")
@@ -447,18 +601,23 @@ def statements(claim, proofs):
     at = {name: x if in_words(name, x) else fraction(x, name) for name, x in at.items()}
     lower, upper, *given = [fraction(claim[end], f"the {end} end") for end in ("lower", "upper")] + [x for x in at.values() if type(x) is Fraction]
     need(lower <= upper and max(upper, *given) <= 10**6, "ends are in order, and no number is above 10^6")
-    need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in ("alpha", "delta", "prior")), "alpha, delta and a prior are above 0 and below 1")
+    need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in ("alpha", "delta", "prior")), "alpha, delta and a prior are between 0 and 1")
     points = proofs["points"] and [fraction(point, "a point", "-") for point in listed(proofs["points"], "points", 3)]
-    has_points = bool(points) and len(points) == 3 if about in ("beta", "orders") else points is None
-    need(has_points, "three points are those of a trade-off function or of orders, and of no other claim")
+    has_three = bool(points) and len(points) == 3 if about in ("beta", "orders") else points is None
+    need(has_three, "three points are those of a trade-off function or of orders, and of no other claim")
     need(about not in ("orders", "posterior", "zcdp") or proofs["lower"] == proofs["upper"] == [], "what is a formula needs no hints")
     need(about != "marginal" or proofs["lower"] == [], "both ends of a marginal have the hints of the upper one")
-    formulas = {"beta": lambda: tradeoff(at["alpha"], points, *(Bounds(family, proofs[end], end) for end in ("upper", "lower"))),
-                "marginal": lambda: marginal(family, listed(proofs["upper"], "upper", 1), at["prior"]), "zcdp": lambda: zcdp(family, at["delta"]),
-                "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
-    if about in formulas:
-        words, bounds = f"{about}({', '.join(map(shown, given))})", formulas[about]()
-        yield from ((words, bounds[0], ">=", lower), (words, bounds[1], "<=", upper))
+    if about in NAMES:
+        need(about != "beta" or max(map(abs, points)) < 1 << 14, "points are within 2^14")
+        if about == "beta":
+            both = [Bounds(family, proofs, end, *map(abs, points)) for end in ("upper", "lower")]
+            above, below = ([ends[end] for ends in one.prove()] for one, end in zip(both, (1, 0)))
+        formulas = {"beta": lambda: tradeoff(at["alpha"], points, above, below), "zcdp": lambda: zcdp(family, at["delta"]),
+                    "marginal": lambda: marginal(family, listed(proofs["upper"], "upper", 1), at["prior"]),
+                    "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
+        conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
+        words, bounds = f"{NAMES[about]} at {conditions}", formulas[about]()
+        yield from ((words, bounds[0], ">=", lower, ""), (words, bounds[1], "<=", upper, ""))
         return
     # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
     ends = [(1, at["epsilon"], upper), (1, at["epsilon"], lower)] if about == "delta" else [(1, upper, at["delta"]), (1, lower, at["delta"])]
@@ -469,32 +628,73 @@ def statements(claim, proofs):
         need(numbers[1] - numbers[0] == 1 == numbers[0].denominator and lower > 0, "the two factors are neighbors on the grid, above 0")
         least, most = zcdp(family, at["delta"]) if at["epsilon"] == "zcdp" else (at["epsilon"], at["epsilon"])
         ends = [(upper, least, at["delta"]), (lower, most, at["delta"])]
-    for end, (scale, epsilon, delta) in zip(("upper", "lower"), ends):
-        if end == "lower" and lower == 0:
-            need(proofs["lower"] == [], "a lower end of 0 needs no hints")
-            return
-        bound = Bounds(Family(claim, Fraction(scale)), proofs[end], end).at(epsilon)[end == "upper"]
-        where = f"noise times {shown(scale)}: " if about == "scale" else ""
-        yield f"{where}delta({shown(epsilon)})", bound, "<=" if end == "upper" else ">" if where else ">=", delta
-def check(data):
+    need(lower > 0 or proofs["lower"] == [], "a lower end of 0 needs no hints")
+    names, target = ["upper", "lower"][:1 + (lower > 0)], at.get("epsilon") == "zcdp"  # all is planned before anything is computed
+    plans = [Bounds(Family(claim, Fraction(scale), work), proofs, name, epsilon) for name, (scale, epsilon, _) in zip(names, ends)]
+    for name, bounds, (scale, epsilon, delta) in zip(names, plans, ends):
+        enough, at_epsilon = name == "upper", "the " + NAMES["zcdp"] if target else shown(epsilon)
+        where, follows = f"noise times {shown(scale)}: " * (about == "scale"), f", so it is {'' if enough else 'not '}enough" * (about == "scale")
+        if about == "epsilon": follows = f", so epsilon {'<=' if enough else '>='} {at_epsilon} at delta = {shown(delta)}"
+        yield f"{where}delta({at_epsilon})", bounds.prove()[0][enough], "<=" if enough else ">" if where else ">=", delta, follows
+def check(data, report=None, found=None):
     """A line for everything that the certificate in these bytes proves. Refused says which statement does not hold."""
     whole, proven = read(data), []
-    for words, bound, sign, end in statements(whole["claim"], whole["proofs"]):
-        proven.append(f"{words} {sign} {shown(end)}")
-        need({"<=": bound <= end, ">": bound > end, ">=": bound >= end}[sign], f"{proven[-1]}: what is proven is {sign} {shown(bound)}")
+    if found is not None: found.update(whole)
+    for words, bound, sign, end, follows in statements(whole["certificate"], whole["claim"], whole["proofs"], Work(report)):
+        proven.append(f"{words} {sign} {shown(end)}{follows}")
+        found_bound = f"{words} {sign} {shown(end)}: what is proven is {sign} {shown(bound, ROUND_CEILING if sign == '<=' else ROUND_FLOOR)}"
+        need({"<=": bound <= end, ">": bound > end, ">=": bound >= end}[sign], found_bound)
     return proven
-shown = lambda value: f"{Decimal(value.numerator) / Decimal(value.denominator):.18g}"
-def main(paths):
-    failed = 0
-    for path in paths:
-        try:
-            with open(path, "rb") as file: said = "\n  ".join([f"{path}: proven", *check(file.read(MOST_BYTES + 1))])
-        except (Refused, OSError) as error:
-            said, failed = f"{path}: REFUSED\n  {'does not hold' if isinstance(error, Refused) else 'cannot be read'}: {error}", 1
-        print(said, flush=True)
-    return failed
+def shown(x, rounding=None):
+    """A number with all its digits: a decimal where that has at most 60, else the fraction. Or rounded up or down to 18, never to the nearest."""
+    context = Context(18 if rounding else 60, rounding or ROUND_FLOOR, MIN_EMIN, MAX_EMAX, traps=[] if rounding else [Inexact])
+    try: value = context.normalize(context.divide(Decimal(Fraction(x).numerator), Decimal(Fraction(x).denominator)))
+    except Inexact: return str(x)
+    return f"{value:f}" if -6 < value.adjusted() < 18 or not value else str(value).lower()
+def described(claim):
+    laws = {"discrete-gaussian": "discrete Gaussian", "gaussian": "continuous Gaussian", "discrete-laplace": "discrete Laplace"}
+    seen, many, of = {}, len(claim["paths"]), lambda counts: " to ".join(map(str, sorted({min(counts), max(counts)})))
+    for group in (group for path in claim["paths"] for group in path):
+        name = "sigma2" if "sigma2" in group else "epsilon"
+        noise = f"moved by {group['shift']}, {laws[group['law']]} noise with {name} = {shown(Fraction(group[name]))}"
+        seen.setdefault(noise, []).append(group["count"])
+    pairs = f"{many * (many + 1) // 2} pairs of {many} paths" if claim["pairs"] else f"{many} paths"
+    units = "one path" if pairs == "1 paths" else f"the worst of {pairs}"
+    yield f"of {units}; counts on a path: {of([sum(group['count'] for group in path) for path in claim['paths']])}"
+    for noise, counts in seen.items():
+        yield f"  {of(counts)} {'' if many == 1 else f'on {len(counts)} of the paths '}{noise}"
+def one(path, quiet):
+    found, began, last = {}, time.monotonic(), [-8]
+    def report(work):  # a line on standard error every ten seconds, from the third second on
+        if (seconds := time.monotonic() - began) > last[0] + 10 and not quiet:
+            last[0], part = seconds, min(99, int(100 * work.done / max(work.planned, 1)))
+            print(f"{path}: {seconds:.0f} s, about {part} % of the predicted work", file=sys.stderr, flush=True)
+    answer = {"file": path, "verdict": "refused", "reason": None, "statements": []}
+    try:
+        with open(path, "rb") as file: answer["statements"] = check(file.read(MOST_BYTES + 1), report, found)
+    except Refused as statement: return {**answer, "reason": str(statement)}
+    except OSError as error: return {**answer, "verdict": "unreadable", "reason": str(error)}
+    except Exception as error: return {**answer, "reason": f"an error of this checker, please report it: {type(error).__name__}: {error}"}
+    claim, labels = found["claim"], {"subject": found["claim"]["subject"], "neighbors": found["claim"]["neighbors"], **found.get("source", {})}
+    known = {key: claim[key] for key in ("about", "at", "lower", "upper", "pairs", "paths")}
+    return {**answer, "verdict": "proven", "format": found["certificate"], **known, "described": list(described(claim)), "labels": labels}
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="check.py", description="Proves certificates of `assay prove` again.",
+                                     epilog="exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate")
+    for name, text in (("--json", "one JSON object for each file, one a line"), ("--quiet", "no progress on standard error")):
+        parser.add_argument(name, action="store_true", help=text)
+    options, failed = parser.parse_args(arguments), 0
+    for answer in (one(path, options.quiet) for path in options.files):
+        failed = max(failed, status := ("proven", "refused", "unreadable").index(answer["verdict"]))
+        lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ()), "labels, of which nothing is proven:"]
+        lines += [f"  {name}: {text}" for name, text in answer.get("labels", {}).items() if text is not None]
+        if answer["reason"]: lines = [f"{answer['file']}: REFUSED", f"{'cannot be read' if status > 1 else 'does not hold'}: {answer['reason']}"]
+        print(json.dumps(answer, ensure_ascii=False) if options.json else "\n  ".join(lines), flush=True)
+    return min(failed, 1)
 
 if __name__ == "__main__":
-    for name in {"SIGINT", "SIGPIPE"}.intersection(dir(signal)):  # who reads no further, or stops it, needs no traceback
+    for name in {"SIGINT", "SIGPIPE"}.intersection(dir(signal)):  # no traceback for a reader who leaves
         signal.signal(getattr(signal, name), signal.SIG_DFL)
-    sys.exit(main(sys.argv[1:]) if sys.argv[1:] else __doc__)
+    for stream in (sys.stdout, sys.stderr): stream.reconfigure(errors="backslashreplace")  # names of files and labels in any alphabet
+    sys.exit(main(sys.argv[1:]))

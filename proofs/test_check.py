@@ -4,16 +4,19 @@
 Arithmetic against decimals of 50 digits, and theorems against sums by definition. Certificates that were changed: test_tampering.py.
 """
 
+import json
 import os
 import random
 import subprocess
 import sys
+import tempfile
 import unittest
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER))
 import check as checker
 
 getcontext().prec = 50
@@ -56,8 +59,37 @@ class Arithmetic(unittest.TestCase):
                 context.prec = 120
                 self.assertTrue(decimal(lower) <= decimal(x).exp() <= decimal(upper), x)
             self.assertLess((upper - lower) / lower, Fraction(1, 10**20))
-        with self.assertRaises(checker.Refused):
-            checker.exp_ends(Fraction(1 << 14), 80)
+        for wrong in (Fraction(1 << 14), Fraction(-(1 << 14))):
+            with self.assertRaises(checker.Refused):
+                checker.exp_ends(wrong, 80)
+
+    def test_exp_less_one_is_a_lower_bound_above_zero(self):
+        """The precondition of the alias: also where exp(x) is 1 in all bits that the checker has."""
+        for x in [Fraction(1, 10**k) for k in range(0, 400, 7)] + [Fraction(k, 7) for k in range(1, 800, 13)]:
+            lower = checker.exp_less_one(x)
+            with localcontext() as context:
+                context.prec = 900
+                truth = decimal(x).exp() - 1
+            self.assertTrue(0 < decimal(lower) <= truth, x)
+            self.assertGreater(decimal(lower), truth * (Decimal("0.99") if x < 99 else Decimal("0.4")), x)
+        # Far out only the size counts.
+        self.assertGreater(checker.exp_less_one(Fraction(10**7)), 10**4000)
+        for wrong in (Fraction(0), Fraction(-1)):
+            with self.assertRaises(checker.Refused):
+                checker.exp_less_one(wrong)
+
+    def test_preconditions_are_checked(self):
+        """What a bound needs, broken: refused, by every function that has a precondition."""
+        gaussian = checker.Group({"law": "discrete-gaussian", "sigma2": "1/30", "shift": 1, "count": 1}, Fraction(1))
+        for function, arguments in (
+            (checker.exp, (1, 0, 64)), (checker.exp, (0, 5 << 64, 64)), (checker.exp, (0, 0, 31)), (checker.turn, (1, 0, 64)), (checker.turn, (1, -1, 64)),
+            (checker.pi, (0,)), (checker.pi, (1 << 16,)), (checker.power, ((1, 0, 0), 0, (1, 0, 0), checker.mul, 64)),
+            (checker.small, ((1 << 64, 0, 1 << 64), (1 << 64, 0, 0), 64)), (checker.reciprocal, ((0, 0, 0), 64)), (checker.reciprocal, ((5, 0, 6), 64)),
+            (checker.ln_ends, (Fraction(1, 2),)), (checker.factor, (gaussian, Fraction(1), 0, 1, 64)), (checker.least_variance, (Fraction(0),)),
+            (checker.normal_tail, (Fraction(100),)), (checker.normal_tail, (Fraction(-100),)),
+        ):
+            with self.assertRaises(checker.Refused, msg=(function, arguments)):
+                function(*arguments)
 
     def test_ends_of_ln_enclose_it_closely(self):
         draw = random.Random(5)
@@ -149,9 +181,9 @@ class Theorems(unittest.TestCase):
                 claim = {"paths": [[first, dict(second, count=2)]], "pairs": False}
                 family = checker.Family(claim)
                 kept = [[-60 - 9, 60] if "sigma2" in group else [-group["shift"] * group["count"], 0] for group in claim["paths"][0]]
-                atoms = checker.Atoms(family, {"bits": 150, "kept": kept, "units": None}, family.units)
+                atoms = checker.Atoms(family, {"bits": 150, "kept": kept, "units": None}, family.units).prove()
                 narrow = [[max(low, -4), min(high, 4)] for low, high in kept]
-                narrow = checker.Atoms(family, {"bits": 150, "kept": narrow, "units": None}, family.units)
+                narrow = checker.Atoms(family, {"bits": 150, "kept": narrow, "units": None}, family.units).prove()
                 one, two = self.losses(first), self.losses(second)
                 pairs = {}
                 for l, p, q in two:
@@ -178,8 +210,8 @@ class Theorems(unittest.TestCase):
         value = dict(self.GROUPS[4], count=1)
         losses = sorted(self.losses(value), reverse=True)
         family = checker.Family({"paths": [[value]], "pairs": False})
-        atoms = checker.Atoms(family, {"bits": 200, "kept": [[-120, 110]], "units": None}, family.units)
-        above = type("Bounds", (), {"at": lambda self, epsilon: atoms.bounds((0,), epsilon)})()
+        atoms = checker.Atoms(family, {"bits": 200, "kept": [[-120, 110]], "units": None}, family.units).prove()
+        ends = lambda points: [[atoms.bounds((0,), abs(point))[end] for point in points] for end in (1, 0)]
         for alpha in (Fraction(1, 100), Fraction(1, 5), Fraction(7, 10)):
             one, two = Decimal(0), Decimal(1)
             for loss, p, q in losses:
@@ -190,12 +222,13 @@ class Theorems(unittest.TestCase):
             for wide in (Fraction(1, 10**3), Fraction(1, 10**9)):
                 # Lines meet at a loss, which a discrete Gaussian of one count has at half of its weight and at multiples further on.
                 center = Fraction(round((loss - decimal(family.paths[0][0].offset)) * 5), 5) + family.paths[0][0].offset
-                lower, upper = checker.tradeoff(alpha, [center - wide, center, center + wide], above, above)
+                points = [center - wide, center, center + wide]
+                lower, upper = checker.tradeoff(alpha, points, *ends(points))
                 self.assertTrue(decimal(lower) <= two <= decimal(upper), (alpha, wide))
                 self.assertLess(upper - lower, 2 * wide)
             for points in ([center, center + 1, center + 2], [center - 2, center - 1, center], [center, center, center], [center + 1, center, center - 1]):
                 with self.assertRaises(checker.Refused):
-                    checker.tradeoff(alpha, points, above, above)
+                    checker.tradeoff(alpha, points, *ends(points))
 
     def test_zcdp_is_of_the_largest_rho(self):
         low = dict(self.GROUPS[4], count=3)
@@ -316,7 +349,7 @@ class Theorems(unittest.TestCase):
         draw = random.Random(4)
         for _ in range(40):
             sieve = checker.Sieve.__new__(checker.Sieve)
-            sieve.looked_at = 0
+            sieve.windows_seen, sieve.nodes_seen, sieve.most = 0, 0, 10**6
             turns = [Fraction(draw.randrange(1, 90), draw.randrange(100, 900)) for _ in range(draw.randrange(1, 3))]
             sieve.order = [(a.numerator, a.denominator, draw.randrange(10, 1500)) for a in turns]
             inside = {j for first, last in sieve.windows(0, 1, 2000) for j in range(first, last + 1)}
@@ -325,9 +358,83 @@ class Theorems(unittest.TestCase):
                 self.assertEqual(near, j in inside, (turns, j))
 
 
+class Output(unittest.TestCase):
+    def test_numbers_are_exact_or_rounded_outward(self):
+        for text, said in (("1/10000000000", "1e-10"), ("5", "5"), ("0", "0"), ("1/3", "1/3"), ("50000/10001", "50000/10001"), ("1/4", "0.25"), ("1000", "1000"),
+                           ("10123456789012345678/1000000000", "10123456789.012345678"), ("-3/2", "-1.5"), ("1" + "0" * 30, "1e+30")):
+            self.assertEqual(checker.shown(Fraction(text)), said)
+        draw = random.Random(9)
+        for _ in range(300):
+            x = Fraction(draw.randrange(-(10**40), 10**40), draw.randrange(1, 10**60))
+            down, up = (Fraction(checker.shown(x, rounding)) for rounding in (checker.ROUND_FLOOR, checker.ROUND_CEILING))
+            self.assertTrue(down <= x <= up and up - down <= abs(x) / 10**17, x)
+        # An end of more than 18 digits is printed with all of them: rounded to nearest it would be false.
+        self.assertEqual(checker.shown(Fraction("10124830934480989213/1000000000000000000")), "10.124830934480989213")
+
+    def run_checker(self, *arguments):
+        # Quiet: on a busy machine a quick check may take long enough for a line of progress.
+        return subprocess.run([sys.executable, "-B", str(FOLDER / "check.py"), "--quiet", *map(str, arguments)], capture_output=True, text=True)
+
+    def test_it_says_what_is_proven_and_about_what(self):
+        example = FOLDER / "examples" / "two-paths.json"
+        said = self.run_checker(example)
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+        for part in ("proven", "so epsilon <= 7.28703 at delta = ", "of the worst of 3 pairs of 2 paths", "counts on a path: 1 to 3", "moved by 1, discrete Gaussian noise",
+                     "sigma2 = 8/3", "labels, of which nothing is proven:", "neighbors: bounded", "subject: two-paths"):
+            self.assertIn(part, said.stdout)
+        answer = json.loads(self.run_checker("--json", example).stdout)
+        self.assertEqual((answer["verdict"], answer["about"], answer["pairs"], len(answer["paths"])), ("proven", "epsilon", True, 2))
+        self.assertEqual(answer["labels"]["neighbors"], "bounded")
+        said = self.run_checker(FOLDER / "examples" / "orders.json").stdout
+        self.assertIn("zCDP epsilon (best order) at delta = 1e-10 >= 17.1435", said)
+
+    def test_a_label_that_says_more_than_the_groups_is_seen_as_one(self):
+        """The certificate of ten counts, relabelled as a whole release, still says that it is about ten counts."""
+        whole = json.loads((FOLDER / "examples" / "ten-counts.json").read_text(encoding="utf-8"))
+        whole["claim"]["subject"] = "pl94-persons-us: everything"
+        whole["sha256"] = checker.seal(whole)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "relabelled.json"
+            path.write_bytes(checker.canonical(whole))
+            said = self.run_checker(path).stdout
+        proven, _, labels = said.partition("labels, of which nothing is proven:")
+        self.assertIn("of one path; counts on a path: 10", proven)
+        self.assertNotIn("pl94", proven.replace(str(path), ""))
+        self.assertIn("pl94-persons-us: everything", labels)
+
+    def test_exit_statuses(self):
+        example = FOLDER / "examples" / "zcdp.json"
+        self.assertEqual(self.run_checker("--help").returncode, 0)
+        for wrong in ((), ("--nonsense", example)):
+            said = self.run_checker(*wrong)
+            self.assertTrue(said.returncode == 2 and said.stdout == "" and "usage" in said.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            broken = Path(folder) / "broken.json"
+            broken.write_text("{}")
+            deep = Path(folder) / "deep.json"
+            deep.write_text("[" * 200_000)
+            missing = Path(folder) / "missing.json"
+            for path, part in ((broken, "does not hold"), (deep, "JSON"), (missing, "cannot be read"), (Path(folder), "cannot be read")):
+                said = self.run_checker(path, example)
+                self.assertEqual((said.returncode, said.stderr), (1, ""))
+                self.assertIn(part, said.stdout)
+                # The next file is checked all the same.
+                self.assertIn("zcdp.json: proven", said.stdout)
+        if Path("/dev/zero").exists():
+            self.assertEqual(self.run_checker("/dev/zero").returncode, 1)
+
+    def test_it_keeps_its_length(self):
+        lines = (FOLDER / "check.py").read_text(encoding="utf-8").splitlines()
+        marks = [at for at, line in enumerate(lines) if line.startswith("# =====")]
+        named = {lines[at].strip("# =").split(":")[0].split(",")[0]: at for at in marks}
+        self.assertLessEqual(named["claims"] - named["arithmetic and theorems"], 500)
+        self.assertLessEqual(len(lines), 700)
+        self.assertLessEqual(max(map(len, lines)), 150)
+
+
 class Program(unittest.TestCase):
     def test_a_reader_who_leaves_ends_it_quietly(self):
-        folder = Path(__file__).resolve().parent
+        folder = FOLDER
         reader, writer = os.pipe()
         os.close(reader)
         command = [sys.executable, "-B", str(folder / "check.py"), str(folder / "examples" / "zcdp.json")]
