@@ -63,6 +63,7 @@ pub mod numeric;
 pub mod proofs;
 #[cfg(feature = "mechanisms")]
 pub mod provenance;
+pub mod reading;
 pub mod release;
 #[cfg(feature = "mechanisms")]
 mod remote;
@@ -73,6 +74,7 @@ pub mod risk;
 pub mod safetab;
 #[cfg(feature = "mechanisms")]
 pub mod spine;
+pub mod threads;
 #[cfg(feature = "mechanisms")]
 mod toml_node;
 mod toml_reader;

@@ -5,7 +5,7 @@
 //! the counts could prove the guess: no noise protects against that.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
@@ -171,7 +171,14 @@ fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
 
 fn sha256_of_file(path: &Path) -> Result<String> {
     let wrong = |why: io::Error| file_error(path, why);
-    let mut file = File::open(path).map_err(wrong)?;
+    let mut file = crate::reading::open(path)?;
+    // A pipe would be used up, and a device may have no end.
+    if !file.metadata().map_err(wrong)?.is_file() {
+        return Err(file_error(
+            path,
+            "is a device or a pipe: its content is named by its SHA-256, so it has to be a file",
+        ));
+    }
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 1 << 16];
     loop {

@@ -24,6 +24,8 @@ mod hands;
 mod hierarchy;
 mod hostile;
 mod households;
+#[cfg(unix)]
+mod limits;
 mod measure;
 mod measured_files;
 mod nmf;

@@ -278,9 +278,8 @@ fn allocated<'py>(py: Python<'py>, targets: &[QueryTarget], found: &Allocation) 
 /// Queries from a file or dicts.
 fn targets_of(queries: &Bound<PyAny>) -> PyResult<Vec<QueryTarget>> {
     if let Some(name) = name_of(queries)? {
-        let text = std::fs::read_to_string(&name).map_err(|why| {
-            PyValueError::new_err(format!("{name}: {why}; expected a TOML file or a bundled release"))
-        })?;
+        let text = dp_assay::reading::read_text(std::path::Path::new(&name))
+            .map_err(|why| PyValueError::new_err(format!("{why}; expected a TOML file or a bundled release")))?;
         return Ok(quick(query_targets::parse(&text, &name))?);
     }
     let wrong = |value: &Bound<PyAny>, expected: &str| {

@@ -52,7 +52,9 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     {
         return Ok(Arc::clone(pool));
     }
-    let new = ThreadPoolBuilder::new().thread_name(|number| format!("assay-{number}")).build();
+    let asked = dp_assay::threads::asked().map_err(|why| PyRuntimeError::new_err(why.to_string()))?;
+    let threads = dp_assay::threads::available(dp_assay::threads::wanted(asked)).max(1);
+    let new = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("assay-{number}")).build();
     let new = Arc::new(new.map_err(|error| PyRuntimeError::new_err(format!("no threads could be started: {error}")))?);
     if let Some((_, parents)) = slot.replace((process, Arc::clone(&new))) {
         // Its threads are the parent's. To end them would wait for locks that nobody here will open.

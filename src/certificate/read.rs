@@ -1,7 +1,7 @@
 //! Reading the claim of a certificate, for this program's own answer beside that of a checker. Hints are not read: only a checker
 //! has a use for them.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use rug::Rational;
 use serde::Deserialize;
@@ -17,6 +17,7 @@ use crate::{
     files::file_error,
     loss::{family::Units, law::Group},
     numeric::{Enclosure, enclosure::Certainty, rational},
+    reading::read_at_most,
     release::Neighbors,
     risk,
 };
@@ -62,8 +63,9 @@ impl GroupForm {
 impl Claim {
     /// Whether a file says that it is a certificate, of any format and whole or not: other JSON does not.
     pub fn is_said_by(path: &Path) -> bool {
-        let is_short = fs::metadata(path).is_ok_and(|found| found.len() <= MOST_BYTES);
-        let text = if is_short { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+        // A pipe would be used up.
+        let bytes = if path.is_file() { read_at_most(path, MOST_BYTES).unwrap_or_default() } else { Vec::new() };
+        let text = String::from_utf8(bytes).unwrap_or_default();
         // What is damaged is no JSON any more, and still says what it was.
         match serde_json::from_str::<Value>(&text) {
             Ok(whole) => whole.get("certificate").is_some(),
@@ -74,11 +76,8 @@ impl Claim {
     /// Reads the claim of a certificate whose bytes are canonical and whose seal is whole; else an error says what is wrong.
     pub fn read(path: &Path) -> Result<Claim> {
         let wrong = |why: String| file_error(path, why);
-        let size = fs::metadata(path).map_err(|why| file_error(path, why))?.len();
-        if size > MOST_BYTES {
-            return Err(wrong(format!("has {size} bytes: a certificate has at most {MOST_BYTES}")));
-        }
-        let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+        let bytes = read_at_most(path, MOST_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|_| wrong("is not text in UTF-8".to_string()))?;
         let whole: Value = serde_json::from_str(&text).map_err(|why| wrong(format!("is no certificate: {why}")))?;
         if whole["certificate"] != canonical::FORMAT {
             return Err(wrong(format!("is no certificate: its key \"certificate\" is not {:?}", canonical::FORMAT)));
@@ -280,6 +279,8 @@ impl ClaimForm {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{
         account::{Delta, promise::Promise},

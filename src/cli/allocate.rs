@@ -160,7 +160,7 @@ impl Args {
         }
         let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        let text = dp_assay::reading::read_text(path)?;
         let given = query_targets::parse(&text, &name)?;
         let neighbors = relation.unwrap_or(Neighbors::AddRemove);
         let targets = query_targets::under(given.clone(), neighbors);

@@ -87,6 +87,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     if !args.no_open && open::that_detached(&address).is_err() {
         eprintln!("assay: no browser could be opened: open the address in one");
     }
+    // Answers are computed on threads of their own.
+    super::threads::check(2)?;
     serve::forever(Arc::new(site), listener)?;
     Ok(Exit::Done)
 }

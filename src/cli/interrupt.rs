@@ -12,7 +12,8 @@ pub fn watch() {
     let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
     // Without the watch the system ends the program at once: what is unfinished stays, under names that say so.
     let Ok(mut signals) = Signals::new(wanted) else { return };
-    std::thread::spawn(move || {
+    // Nor without a thread to watch on.
+    let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             super::progress::end();
             // Whoever waits for others waits until the program has ended.

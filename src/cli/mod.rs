@@ -43,6 +43,7 @@ mod simulate;
 mod spine;
 mod subject;
 mod tabulate;
+mod threads;
 mod tradeoff;
 mod tune;
 mod verify;
@@ -131,8 +132,10 @@ pub fn main() -> ExitCode {
     let outcome = match Cli::from_command_line() {
         Ok(cli) => {
             interrupt::watch();
-            progress::begin("working");
-            run(cli)
+            threads::start().and_then(|()| {
+                progress::begin("working");
+                run(cli)
+            })
         }
         // Help and the version are asked for; all else is wrong.
         Err(error) if !error.use_stderr() => error.print().map(|()| Exit::Done).map_err(Into::into),

@@ -41,15 +41,23 @@ pub fn begin(message: &str) {
     bar.set_message(message.to_string());
     set(Some(Line { bar, is_shown: false, is_bar: false }));
     let own = BEGUN.fetch_add(1, Ordering::SeqCst) + 1;
-    thread::spawn(move || {
+    // Where there is no thread for it, nothing is shown.
+    let _ = thread::Builder::new().spawn(move || {
         thread::sleep(PATIENCE);
-        with(|line| {
-            if BEGUN.load(Ordering::SeqCst) == own {
-                line.is_shown = true;
-                line.bar.set_draw_target(ProgressDrawTarget::stderr());
-                line.bar.enable_steady_tick(TICK);
-            }
-        });
+        let mut is_there = true;
+        while is_there {
+            is_there = false;
+            with(|line| {
+                if BEGUN.load(Ordering::SeqCst) == own {
+                    if !std::mem::replace(&mut line.is_shown, true) {
+                        line.bar.set_draw_target(ProgressDrawTarget::stderr());
+                    }
+                    line.bar.tick();
+                    is_there = true;
+                }
+            });
+            thread::sleep(TICK);
+        }
     });
 }
 

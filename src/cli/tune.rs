@@ -4,11 +4,7 @@ pub mod config;
 mod data;
 mod text;
 
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -283,13 +279,8 @@ const LONGEST_PLAN: u64 = 10_000_000;
 /// The text of a plan of levels.
 pub fn plan_text_of(path: &Path) -> Result<String> {
     let name = path.display().to_string();
-    let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("--plan {name}"))?;
-    let read = file.take(LONGEST_PLAN + 1).read_to_string(&mut text).with_context(|| format!("--plan {name}"))?;
-    if read as u64 > LONGEST_PLAN {
-        bail!("--plan {name}: longer than {LONGEST_PLAN} bytes; a plan is a short TOML file");
-    }
-    Ok(text)
+    let bytes = dp_assay::reading::read_at_most(path, LONGEST_PLAN).context("--plan")?;
+    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("--plan {name}: is not text in UTF-8"))
 }
 
 /// A plan of levels.

@@ -1,7 +1,7 @@
 //! The log of draws: a line of JSON for every event, forced to the disk and kept.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::OpenOptions,
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
@@ -49,10 +49,7 @@ pub(super) struct DrawLog {
 impl DrawLog {
     /// Reads a log; one that does not exist has no events.
     pub(super) fn read(path: PathBuf) -> Result<Self> {
-        let text = match fs::read_to_string(&path) {
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(|why| file_error(&path, why))?,
-        };
+        let text = crate::reading::read_text_if_there(&path)?.unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let event = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {

@@ -64,6 +64,7 @@ use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
     loss::law::Law,
+    reading::read_text,
     toml_reader::TomlReader,
 };
 
@@ -408,7 +409,7 @@ fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -
         let known = bundled.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         return Err(Error::UnknownName { kind, name: name_or_path.to_string(), known });
     }
-    std::fs::read_to_string(path).map_err(|why| Error::File { path: path.to_path_buf(), why: why.to_string() })
+    read_text(path)
 }
 
 #[cfg(test)]

@@ -165,11 +165,7 @@ fn memory(rule: &Boole, done: &BTreeMap<u64, Enclosure>) -> String {
 }
 
 fn remembered(rule: &Boole, file: &Path) -> Result<BTreeMap<u64, Enclosure>> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(Error::File { path: file.to_path_buf(), why: error.to_string() }),
-    };
+    let Some(text) = crate::reading::read_text_if_there(file)? else { return Ok(BTreeMap::new()) };
     let mut lines = text.lines();
     let refuse = |line: usize, why: &str| Error::DataFile {
         file: file.display().to_string(),

@@ -15,7 +15,7 @@
 //! | `readings` | other readings of what is printed, each `{ as = "words", compute = {..} }`: a row that agrees only as one of them is counted apart |
 //! | `beside` | other numbers that the remarks speak of, of the same form |
 
-use std::{collections::BTreeSet, fs::File, io::Read, path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -71,13 +71,7 @@ pub(super) fn bundled(text: &str, key: &str) -> Result<Paper> {
 /// Reads published values from the file of this path: CSV if its name ends so, else TOML.
 pub(super) fn read(path: &str) -> Result<Paper> {
     let wrong = |why: String| file_error(Path::new(path), why);
-    let file = File::open(path).map_err(|why| wrong(why.to_string()))?;
-    let mut bytes = Vec::new();
-    // A device has no end.
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|why| wrong(why.to_string()))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(wrong(format!("is larger than {MOST_BYTES} bytes: published values are a short TOML or CSV file")));
-    }
+    let bytes = crate::reading::read_at_most(Path::new(path), MOST_BYTES)?;
     let is_csv = Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
     let form = if is_csv { "CSV" } else { "TOML" };
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text: expected a {form} file")))?;

@@ -22,10 +22,7 @@
 
 mod own;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 pub use own::OwnPlan;
 use rug::Rational;
@@ -43,7 +40,6 @@ use super::{
 };
 use crate::{
     error::{Error, Result, did_you_mean},
-    files::file_error,
     release::{Release, covers_state, place_beside},
     toml_reader::{Exact, TomlReader},
 };
@@ -143,7 +139,7 @@ pub struct BuiltSpine {
 impl SpinePlan {
     /// Reads a plan; files that it names are looked for beside it.
     pub fn read(path: &Path) -> Result<SpinePlan> {
-        let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+        let text = crate::reading::read_text(path)?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
         let raw: PlanFile = reader.toml()?;

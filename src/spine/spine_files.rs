@@ -5,7 +5,6 @@
 //! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
 
 use std::{
-    fs,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -264,7 +263,7 @@ fn text(table: &CsvTable, at: usize) -> Result<String> {
 }
 
 fn privacy(path: &Path) -> Result<Privacy> {
-    let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+    let text = crate::reading::read_text(path)?;
     let file = path.display().to_string();
     let reader = TomlReader::new(&file, &text);
     let about: AboutFile = reader.toml()?;

@@ -241,6 +241,9 @@ impl OpenFile {
     }
 }
 
+/// Counts beyond this are not all doubles. Those that are drawn from are at most 10^15 in all.
+const MOST_COUNT: u64 = 1 << 53;
+
 /// The noisy counts of a folder read back: for each file its description, and for each row the unit, the parameter of its
 /// noise and its counts, handed to `row`.
 pub fn read(
@@ -248,7 +251,7 @@ pub fn read(
     mut row: impl FnMut(&MeasurementFile, usize, &rug::Rational, &[i64]) -> Result<()>,
 ) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
-    let text = std::fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
+    let text = crate::reading::read_text(&path)?;
     let manifest: Manifest = serde_json::from_str(&text).map_err(|why| Error::DataFile {
         file: path.display().to_string(),
         line: why.line(),
@@ -263,14 +266,15 @@ pub fn read(
         let mut table = CsvTable::open(&folder.join(&described.file))?;
         let at_parameter = if table.find(&["geoid", "id"]) == Some(1) { 2 } else { 1 };
         let (mut values, mut rows) = (vec![0; described.counts], 0);
-        let mut last: (String, rug::Rational) = Default::default();
+        let mut last: (Vec<u8>, rug::Rational) = Default::default();
         while table.next()? {
             if table.width() != at_parameter + 1 + described.counts {
                 return Err(table.refuse(0, &format!("a unit, its noise and {} counts are expected", described.counts)));
             }
             let unit = table.whole(0, u64::from(u32::MAX))? as usize;
-            let parameter = table.shown(at_parameter);
+            let parameter = table.cell(at_parameter);
             if last.0 != parameter {
+                let parameter = parameter.to_vec();
                 let refuse = |why: &str| table.refuse(at_parameter + 1, why);
                 let number = rational::parse(table.text(at_parameter)?).map_err(|why| refuse(&why.to_string()))?;
                 if number <= 0 {
@@ -282,7 +286,11 @@ pub fn read(
                 let text = std::str::from_utf8(table.cell(at)).ok();
                 *value = text
                     .and_then(|text| text.parse().ok())
-                    .ok_or_else(|| table.refuse(at + 1, &format!("{:?} is no count", table.shown(at))))?;
+                    .filter(|count: &i64| count.unsigned_abs() <= MOST_COUNT)
+                    .ok_or_else(|| {
+                        let why = "is no noisy count: expected a whole number from -2^53 to 2^53, which doubles hold";
+                        table.refuse(at + 1, &format!("{:?} {why}", table.shown(at)))
+                    })?;
             }
             row(described, unit, &last.1, &values)?;
             rows += 1;

@@ -184,10 +184,12 @@ impl Counted<'_> {
     pub fn each_count(&self, region_type: RegionType, level: IterationLevel, see: &mut SeeCount) -> Result<()> {
         let (hand, handed) = sync_channel::<Vec<Handed>>(WAITING);
         thread::scope(|scope| {
-            let adding = scope.spawn(move || {
+            let adding = thread::Builder::new().spawn_scoped(scope, move || {
                 // Where nobody takes them any more, the other thread has an error of its own.
                 self.add_up(region_type, level, &mut |counts| hand.send(counts).is_ok())
             });
+            let adding =
+                adding.map_err(|why| crate::error::Error::Engine { why: format!("no thread to add up on: {why}") })?;
             // Moved, so that after an error nobody waits.
             let seen = handed
                 .into_iter()

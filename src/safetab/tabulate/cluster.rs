@@ -182,7 +182,7 @@ impl ClusterToken {
                 return Err(file_error(file, "has a token and is open to others than its owner: chmod 600 closes it"));
             }
         }
-        ClusterToken::new(&fs::read_to_string(file).map_err(wrong)?, file)
+        ClusterToken::new(&crate::reading::read_text(file)?, file)
     }
 
     /// The secret.

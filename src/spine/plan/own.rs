@@ -1,6 +1,6 @@
 //! The plan of a spine over somebody's own hierarchy.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -8,7 +8,6 @@ use toml::Spanned;
 use super::{BuiltSpine, Ground, LevelFile, Shares, check_pure};
 use crate::{
     error::Result,
-    files::file_error,
     spine::{bypass::Privacy, optimize::Entities, own::Hierarchy},
     toml_reader::TomlReader,
 };
@@ -34,7 +33,7 @@ pub struct OwnPlan {
 impl OwnPlan {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<OwnPlan> {
-        let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+        let text = crate::reading::read_text(path)?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
         let raw: OwnPlanFile = reader.toml()?;

@@ -96,10 +96,7 @@ impl NmfFolder {
             insecure_seed: Option<u64>,
         }
         let path = self.path.join(MANIFEST);
-        let text = match fs::read_to_string(&path) {
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|why| file_error(&path, why))?,
-        };
+        let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(None) };
         let seed: Seed = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
         Ok(seed.insecure_seed)
     }
