@@ -297,8 +297,10 @@ fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
     prove(&["--discrete-gaussian", "5x10", "--delta", "1e-5"], &file);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("\"count\":10", "\"count\":11", 1)).unwrap();
-    let message = refusal(&["verify", "--certificates", at]);
-    assert!(message.contains("one.json") && message.contains("SHA-256"), "{message}");
+    // A row of its own, and the exit status of a check that failed.
+    let output = assay(&["verify", "--certificates", at]).assert().code(1).get_output().stdout.clone();
+    let shown = String::from_utf8(output).unwrap();
+    assert!(shown.contains("one.json") && shown.contains("SHA-256") && shown.contains("refused"), "{shown}");
 }
 
 #[test]

@@ -221,7 +221,8 @@ fn calibrated_levels_are_shown_together() {
 fn a_target_that_is_met_to_its_last_digit_is_decided() {
     let words = ["calibrate", "--discrete-laplace", "0.25x2", "--delta", "1e-8", "--match", "rdp", "--scale-all"];
     let answer = json(&words);
-    assert!(middle(&answer["epsilon"]) <= middle(&answer["target_epsilon"]));
+    // Doubles of the middles of two enclosures that touch.
+    assert!(middle(&answer["epsilon"]) <= middle(&answer["target_epsilon"]) * (1.0 + 1e-12));
     assert_eq!(answer["factor"].to_string(), "1");
 }
 

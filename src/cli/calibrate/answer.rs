@@ -243,7 +243,7 @@ fn in_words(asked: &Asked, rows: &[Row]) -> String {
             let name = match (&asked.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
                 (_, Some(by)) => by.name().to_string(),
                 (Goal::Compared(Against::Published), None) => "what was published".to_string(),
-                _ => "the published figure or the smallest standard account".to_string(),
+                _ => "the account that its row names".to_string(),
             };
             format!("as private as {name} says of the noise as it is, at delta = {}", exact_text(&asked.delta))
         }
