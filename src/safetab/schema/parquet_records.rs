@@ -36,7 +36,8 @@ impl Refused {
         Refused {
             rule: Rule::Unreadable,
             found,
-            expected: "a whole file of Parquet, as it is or compressed by Snappy".to_string(),
+            expected: "a whole file of Parquet, as it is or compressed by Snappy, Zstandard, gzip, LZ4 or Brotli"
+                .to_string(),
         }
     }
 }
