@@ -188,11 +188,12 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
         .collect();
     let cells = vec![vec![Part::Whole; names.sizes.len()]];
     let problem = Problem::new(&names.sizes, &levels, &cells, &root.zeros.apart)?;
-    let answers = Answers::of_queries(&problem, &["detailed".to_string()], &cells);
+    let answers = Answers::of_queries(&problem, names.schema(), &["detailed".to_string()])?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
     let units = PartUnits::read(&folder, &names, &problem, 1, &parts[0], asked)?;
     let budgets = Budgets::new(release, &names)?;
-    let counts = PartCounts { folder: &folder, names: &names, units: &units, first: 1, budgets: &budgets, seen: None };
+    let (folder, names, budgets) = (&folder, &names, &budgets);
+    let counts = PartCounts { folder, names, units: &units, first: 1, budgets, seen: None, watch: None };
     let mut levels = Vec::new();
     for level in 0..units.tree.levels() {
         let mut all = Vec::new();

@@ -165,6 +165,17 @@ pub enum Error {
         /// Its levels.
         known: String,
     },
+    /// A query that names no attribute or recode of the schema.
+    #[error(
+        "unknown query {part:?}{near}: total, detailed, or attributes and recodes joined by *; the schema has {known}",
+        near = did_you_mean(part, known.split(", "))
+    )]
+    UnknownQuery {
+        /// What of its name is not known.
+        part: String,
+        /// The attributes and recodes.
+        known: String,
+    },
     /// A data file that breaks a rule of its form.
     #[error("{file}{at}: {why}", at = place(*line, *column))]
     DataFile {

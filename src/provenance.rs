@@ -58,6 +58,8 @@ pub struct Provenance {
     pub insecure_seed: Option<u64>,
     /// When it was made, where that is to be said.
     pub date: Option<String>,
+    /// Why noisy counts that do not fit each other were estimated from all the same.
+    pub misfit: Option<String>,
 }
 
 /// The time now, as 2026-11-26 19:53:04 UTC.
@@ -101,6 +103,9 @@ impl Provenance {
         }
         if let Some(date) = &self.date {
             object["date"] = json!(date);
+        }
+        if let Some(misfit) = &self.misfit {
+            object["misfit"] = json!(misfit);
         }
         object
     }
@@ -236,6 +241,7 @@ mod tests {
             inputs: vec![input("counts.csv", Content::Confidential), input("r", Content::Sha256(sha256.clone()))],
             insecure_seed: Some(3),
             date: None,
+            misfit: None,
         };
         let json = provenance.to_json();
         assert_eq!(json["inputs"][0], json!({ "name": "counts.csv", "sha256": null, "confidential": true }));

@@ -16,6 +16,7 @@ use dp_assay::{
 };
 
 use crate::common::{
+    estimates,
     in_folder::{done, flat},
     nmf_rows::{self, Row},
 };
@@ -168,11 +169,11 @@ fn it_is_measured_certified_and_estimated() {
     let queries = ["total", "sex * age_38_groups", "hispanic * cenrace"];
     done(at, &[&estimate[..], &queries, &release].concat());
     let text = fs::read_to_string(at.join("out.csv")).unwrap();
-    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let rows = estimates::rows(&text);
     assert_eq!(rows.len(), 3 * (1 + 76 + 126));
-    let number = |row: &[&str], at: usize| row[at].parse::<f64>().unwrap();
     let sum_of = |level: &str, query: &str| -> f64 {
-        rows.iter().filter(|row| row[0] == level && row[3] == query).map(|row| number(row, 5)).sum()
+        let own = rows.iter().filter(|row| row.get("level") == level && row.get("query") == query);
+        own.map(|row| row.number("estimate")).sum()
     };
     for query in queries {
         // Counties sum to the nation, whose total is exact; so do the counts of every query.
@@ -180,13 +181,16 @@ fn it_is_measured_certified_and_estimated() {
             approx::assert_abs_diff_eq!(sum_of(level, query), 900_000.0, epsilon = 1e-4);
         }
     }
-    assert!(rows.iter().any(|row| row[0] == "US" && row[3] == "total" && number(row, 6) == 0.0));
+    let is_exact = |row: &estimates::Row| row.key(&["level", "query"]) == "US,total" && row.number("variance") == 0.0;
+    assert!(rows.iter().any(is_exact));
     // The man of 37, among 900,000 like him: within five standard deviations.
     let own = rows.iter().find(|row| {
-        row[0] == "County" && row[1].starts_with("04410001") && row[3] == "sex * age_38_groups" && row[4] == "20"
+        row.key(&["level", "query", "sex", "age_38_groups"]) == "County,sex * age_38_groups,male,35-39"
+            && row.get("geocode").starts_with("04410001")
     });
     let own = own.unwrap();
-    assert!((number(own, 5) - 900_000.0).abs() < 5.0 * number(own, 7) && number(own, 7) < 10.0, "{own:?}");
+    let (estimate, deviation) = (own.number("estimate"), own.number("std_dev"));
+    assert!((estimate - 900_000.0).abs() < 5.0 * deviation && deviation < 10.0 && own.cell() == 20, "{estimate}");
 }
 
 /// Writes the constraints of the published files in place of those of `assay measure`: the 32 zeros, and bounds by type of group quarters, all
@@ -259,7 +263,8 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
     let mut of_units: BTreeMap<(&str, &str, &str), i64> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        let [level, code, _, query, cell, count] = cells[..] else { panic!("{line}") };
+        let ([level, code, _, _, query, cell, ..], Some(count)) = (&cells[..], cells.last()) else { panic!("{line}") };
+        let (level, code, query, cell) = (*level, *code, *query, *cell);
         let count: i64 = count.parse().unwrap();
         assert!(count > 0, "{line}");
         *sums.entry((level, query, cell)).or_default().entry("all").or_default() += count;

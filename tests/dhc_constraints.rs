@@ -16,14 +16,15 @@ fn checked(spoil: Spoil) -> (bool, String) {
     fs::write(at.join("release.toml"), release()).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
     spoilt_product(&at.join("product"), &release, spoil);
-    in_folder::said(at, &["nmf", "check", "product", "--release", "release.toml"])
+    // The noisy counts are made up, and do not fit each other.
+    in_folder::answered(at, &["nmf", "check", "product", "--release", "release.toml"])
 }
 
 #[test]
 fn a_check_holds_zeros_tables_and_bounds_against_each_other() {
     let (well, said) = checked(&|_| ());
     // Two relationships below 2, of both sexes and three races, and one type of group quarters above 4.
-    assert!(well && said.contains("3 constraints of every unit make 36 cells zero"), "{said}");
+    assert!(well && said.contains("3 constraints, the same for every unit, fix 36 cells at zero"), "{said}");
     assert!(said.contains("published after the noise, and not used in estimates: pl94"), "{said}");
     let of = |row: &Row, name: &str, code: &str| row.name == format!("{name}_con") && row.code == code;
     let block = "0441000114400100010011002";
@@ -73,6 +74,7 @@ fn totals_of_states_are_read_from_the_files() {
         spoilt_product(&at.join("product"), &release, spoil);
         let words = [
             "estimate",
+            "--despite-misfit",
             "--nmf",
             "product",
             "--release",
@@ -91,8 +93,9 @@ fn totals_of_states_are_read_from_the_files() {
     // Given, from a table, and from a row.
     let (given, said) = estimated(&text[0], &without_total, &["--state-totals", "totals.csv"]);
     let is_exact = |text: &str| {
-        let row = text.lines().find(|line| line.starts_with("State,044,44,total,0,")).unwrap();
-        let numbers: Vec<f64> = row.split(',').skip(5).map(|number| number.parse().unwrap()).collect();
+        let row = text.lines().find(|line| line.starts_with("State,044,44,,total,0,")).unwrap();
+        let numbers: Vec<f64> =
+            row.split(',').skip(6).filter(|cell| !cell.is_empty()).map(|number| number.parse().unwrap()).collect();
         (numbers[0] - 7000.0).abs() < 1e-8 && numbers[1] == 0.0
     };
     assert!(is_exact(&given) && !said.contains("Exact totals"), "{given} {said}");

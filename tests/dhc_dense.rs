@@ -9,6 +9,7 @@ use std::{
 use dp_assay::release::Release;
 
 use crate::common::{
+    estimates::{Row, rows},
     in_folder::{done, refused},
     small_dhc::{CELLS, FACILITIES, MARGINALS, Measured, QUERIES, TOTAL, UNITS, Unit, count_of, product, release},
 };
@@ -105,25 +106,45 @@ fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..n).map(|a| (0..n).map(|b| dot(a, b)).collect()).collect()
 }
 
+/// The number of a cell in the order of the attributes, from that in the order in which the name of a query has them.
+fn stored_cell(name: &str, cell: usize) -> usize {
+    let schema = Release::parse(&release(), "release.toml").unwrap().schema.unwrap();
+    let of_part = |part: &str| {
+        let whole = schema.attributes.iter().position(|attribute| attribute.name == part);
+        let recode = schema.recodes.iter().find(|recode| recode.name == part);
+        let size = |at: usize| schema.attributes[at].values.len();
+        whole.map(|at| (at, size(at))).or(recode.map(|recode| (recode.attribute, recode.groups.len())))
+    };
+    let Some(parts) = name.split('*').map(|part| of_part(part.trim())).collect::<Option<Vec<_>>>() else { return cell };
+    let (mut rest, mut values) = (cell, Vec::new());
+    for (attribute, size) in parts.into_iter().rev() {
+        values.push((attribute, size, rest % size));
+        rest /= size;
+    }
+    values.sort_unstable();
+    values.into_iter().fold(0, |stored, (_, size, value)| stored * size + value)
+}
+
 /// Estimates and variances by level, code, query and cell.
 fn estimates(
     folder: &Path,
     constraints: &str,
     queries: &[&str],
 ) -> BTreeMap<(String, String, String, usize), (f64, f64)> {
-    let estimate = ["estimate", "--nmf", "product", "--release", "release.toml", "--constraints", constraints];
+    let estimate =
+        ["estimate", "--nmf", "product", "--release", "release.toml", "--constraints", constraints, "--despite-misfit"];
     // All levels that are there.
     let there = ["US", "State", "County", "Block"];
     let there = there.iter().filter(|level| folder.join(format!("product/{level}.parquet")).is_dir()).copied();
     let levels: Vec<&str> = ["--out", "out.csv", "--level"].into_iter().chain(there).chain(["--queries"]).collect();
     done(folder, &[&estimate[..], &levels, queries].concat());
     let text = fs::read_to_string(folder.join("out.csv")).unwrap();
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        let key = (cells[0].to_string(), cells[1].to_string(), cells[3].to_string(), cells[4].parse().unwrap());
-        (key, (cells[5].parse().unwrap(), cells[6].parse().unwrap()))
+    let row = |row: &Row| {
+        let [level, code, query] = ["level", "geocode", "query"].map(|name| row.get(name).to_string());
+        let cell = stored_cell(&query, row.cell());
+        ((level, code, query, cell), (row.number("estimate"), row.number("variance")))
     };
-    text.lines().skip(1).map(row).collect()
+    rows(&text).iter().map(row).collect()
 }
 
 type Found = BTreeMap<(String, String, String, usize), (f64, f64)>;
@@ -176,10 +197,10 @@ fn a_folder_that_ends_above_blocks_is_estimated_from_what_it_has() {
         let found = estimates(at, constraints, &all);
         assert_like(&found, &dense(&measured, UNITS[2].1, with_zeros), (&release, &all), &UNITS[..3]);
     }
-    let words = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "all.csv"];
+    let words = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "all.csv", "--despite-misfit"];
     assert!(done(at, &words).contains("Not in the folder, and without a part in this: Block"));
     let text = fs::read_to_string(at.join("all.csv")).unwrap();
-    assert!(text.lines().any(|line| line.starts_with("County,044100031,44003,total,0,")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("County,044100031,44003,,total,0,")), "{text}");
     fs::write(at.join("areas.csv"), "area,block\nx,440010001001001\n").unwrap();
     fs::write(at.join("truth.csv"), "block,relgq,sex,age,cenrace,count\n").unwrap();
     for (options, expected) in [

@@ -62,6 +62,8 @@ fn estimate(folder: &Path, release: &Release, constraints: Constraints, areas: A
         areas,
         truth: None,
         whole: None,
+        incomplete: false,
+        despite_misfit: false,
     };
     let survey = Survey::open(folder, release, settings).unwrap();
     let names: Vec<String> = survey.answers.names().iter().map(|name| (*name).to_string()).collect();

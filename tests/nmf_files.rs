@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::common::program::{assay, json, refusal};
+use crate::common::{
+    estimates,
+    program::{assay, json, refusal},
+};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf")
@@ -26,14 +29,14 @@ fn estimated(folder: &Path, nmf: &str, name: &str, options: &[&str]) -> String {
     fs::read_to_string(out).unwrap()
 }
 
-/// Rows by everything before the estimate, with estimate and variance.
-fn rows_of(text: &str, keys: usize) -> BTreeMap<String, (f64, f64)> {
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        (cells[..keys].join(","), (cells[keys].parse().unwrap(), cells[keys + 1].parse().unwrap()))
-    };
-    text.lines().skip(1).map(row).collect()
+/// Rows by what they are about, with estimate and variance.
+fn rows_of(text: &str) -> BTreeMap<String, (f64, f64)> {
+    let about = if text.starts_with("area") { &["area", "query", "cell"][..] } else { &UNIT };
+    let row = |row: &estimates::Row| (row.key(about), (row.number("estimate"), row.number("variance")));
+    estimates::rows(text).iter().map(row).collect()
 }
+
+const UNIT: [&str; 5] = ["level", "geocode", "geoid", "query", "cell"];
 
 /// A copy of the example that may be damaged.
 fn copied(folder: &Path) -> PathBuf {
@@ -81,9 +84,9 @@ fn estimates_add_up_and_keep_what_is_exact() {
     let levels = ["--level", "US", "State", "County", "Tract", "Block_Group", "Block"];
     let queries = ["--queries", "all"];
     let options = [&["--state-totals", &totals][..], &levels, &queries].concat();
-    let with = rows_of(&estimated(folder.path(), &product(), "with.csv", &options), 5);
+    let with = rows_of(&estimated(folder.path(), &product(), "with.csv", &options));
     let none = [&["--constraints", "none"][..], &levels, &queries].concat();
-    let without = rows_of(&estimated(folder.path(), &product(), "without.csv", &none), 5);
+    let without = rows_of(&estimated(folder.path(), &product(), "without.csv", &none));
     assert_eq!(with.len(), without.len());
     // Exact totals tell something of everything, and take nothing away.
     assert!(with.iter().all(|(key, (_, variance))| *variance <= without[key].1 * (1.0 + 1e-9)));
@@ -114,7 +117,7 @@ fn estimates_add_up_and_keep_what_is_exact() {
 #[test]
 fn areas_are_units_where_they_are_units_and_both_parts_of_a_state_are_one() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |name: &str, options: &[&str]| rows_of(&estimated(folder.path(), &product(), name, options), 3);
+    let run = |name: &str, options: &[&str]| rows_of(&estimated(folder.path(), &product(), name, options));
     let counties = run("counties.csv", &["--tabulation", "County", "--queries", "hhinstlevels", "total"]);
     let towns = example().join("towns.csv").display().to_string();
     let towns = run("towns.csv", &["--areas", &towns, "--queries", "hhinstlevels", "total"]);
@@ -281,9 +284,11 @@ fn damaged_folders_are_refused_with_their_place() {
     says(refused(&[]), &["geocode 009", "another part"]);
     fs::write(&block, fs::read(file(&nmf, "Tract.parquet/DPQuery/State=044")).unwrap()).unwrap();
     says(refused(&[]), &["geocode 044", "Constraint"]);
-    // Units without counts cannot be told apart; a level without constraints has no units.
+    // A level without counts whose share no unit above carries; one without constraints has no units.
     fs::remove_file(&block).unwrap();
-    says(refused(&[]), &["Block", "told apart"]);
+    says(refused(&[]), &["of the budget is found", "Block has no noisy counts", "Block.parquet/DPQuery/State=044"]);
+    // Blocks alike cannot be told apart then.
+    says(refused(&["--incomplete"]), &["Block", "told apart"]);
     fs::write(&block, &whole).unwrap();
     let tracts = file(&nmf, "Tract.parquet/Constraint/State=044");
     let kept = fs::read(&tracts).unwrap();
@@ -297,8 +302,8 @@ fn damaged_folders_are_refused_with_their_place() {
     let table = folder.path().join("US_Person_PL_PROD/totals.csv");
     fs::write(&table, "state,total\n44,1\n09,1\n").unwrap();
     says(refused(&["--state-totals", table.to_str().unwrap()]), &["the exact total of the nation"]);
-    fs::write(&table, "area,block\nx,440010001001001\nx,440010001009999\n").unwrap();
-    says(refused(&["--areas", table.to_str().unwrap()]), &["440010001009999", "\"x\""]);
+    fs::write(&table, "area,block\nx,440010001001001\nx,440010901009999\n").unwrap();
+    says(refused(&["--areas", table.to_str().unwrap()]), &["440010901009999 (line 3, area \"x\")"]);
     fs::write(&table, "area,block\nx,440010001001001\nx,440010001001001\n").unwrap();
     says(refused(&["--areas", table.to_str().unwrap()]), &["twice"]);
     fs::remove_file(&table).unwrap();
@@ -421,6 +426,6 @@ fn a_chart_shows_the_lowest_units_and_what_was_published() {
         refusal(&[&["estimate", "--nmf", &nmf, "--out", &out][..], &RELEASE, more].concat())
     };
     assert!(refused(&["--published", &published]).contains("--svg"));
-    fs::write(&published, "geoid,count\n1,2\n1,3\n").unwrap();
+    fs::write(&published, "geoid,count\n09,2\n1400000US09,3\n").unwrap();
     assert!(refused(&["--svg", &svg, "--published", &published]).contains("occurs twice"));
 }

@@ -113,8 +113,11 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
         let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(message.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{message}");
     };
-    refuse(&["--areas", across.to_str().unwrap(), "--states", "09"], "a block of the area");
-    refuse(&["--areas", &towns, "--states", "09"], "a block of the area");
+    refuse(
+        &["--areas", across.to_str().unwrap(), "--states", "09"],
+        "1 block of areas lie in states that are not read",
+    );
+    refuse(&["--areas", &towns, "--states", "09"], "16 blocks of areas lie in states that are not read");
     // A file of a state that was cut or changed.
     let up = Path::new(&work).join("up-09.json");
     let kept = fs::read_to_string(&up).unwrap();

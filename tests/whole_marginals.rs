@@ -138,8 +138,9 @@ fn found(at: &Path, words: &[&str]) -> (Found, String) {
     let mut reader = csv::Reader::from_path(at.join("out.csv")).unwrap();
     for record in reader.records().map(Result::unwrap) {
         let level = LEVELS.iter().position(|level| *level == &record[0]).unwrap();
-        let key = (level, record[1].to_string(), record[3].to_string());
-        let cell = found.entry(key).or_default().insert(record[4].parse().unwrap(), record[5].parse().unwrap());
+        let key = (level, record[1].to_string(), record[4].to_string());
+        let count = record.iter().next_back().unwrap().parse().unwrap();
+        let cell = found.entry(key).or_default().insert(record[5].parse().unwrap(), count);
         assert!(cell.is_none());
     }
     (found, said)

@@ -30,7 +30,8 @@ use dp_assay::{
         measurement_files,
         nmf::{
             answers::{Areas, read_lines},
-            tables, totals,
+            tables::Published,
+            totals::GivenTotals,
             truth::Truth,
         },
     },
@@ -256,7 +257,7 @@ fn hierarchy(data: &[u8], bench: &Bench) {
 
 fn areas(data: &[u8], bench: &Bench) {
     let path = bench.file("areas.csv", data);
-    let _ = (Areas::read(&path), tables::read_published(&path));
+    let _ = (Areas::read(&path), Published::read(&path));
 }
 
 fn truth(data: &[u8], bench: &Bench) {
@@ -301,5 +302,5 @@ fn csv(data: &[u8], bench: &Bench) {
 }
 
 fn state_totals(data: &[u8], bench: &Bench) {
-    let _ = totals::read(&bench.file("totals.csv", data));
+    let _ = GivenTotals::read(&bench.file("totals.csv", data));
 }

@@ -31,8 +31,8 @@ _Names = str | Iterable[str]
 class Estimates(dict[str, Any]):
     """Estimates by column, as pandas.DataFrame, polars.DataFrame and pyarrow.table take them: lists of texts, arrays of int64 and float64.
 
-    The columns are those of the program's file: level, geocode and geoid, or area; query and cell; estimate, variance, std_dev and
-    margin_95 (1.96 standard deviations), or count. Least squares is computed in doubles: these numbers are not enclosures.
+    The columns are those of the program's file: level, geocode, geoid and part, or area; query and cell, and the label of the cell in a
+    column for each attribute; estimate, variance, std_dev and margin_95 (1.96 standard deviations), or count. Least squares is computed in doubles: these numbers are not enclosures.
     A heading such as "estimate (insecure seed 7)" says that the noise can be subtracted. `about` is the program's answer: states, what
     was missing or not used, and in a rehearsal the errors.
     """

@@ -2,9 +2,11 @@
 
 mod chart;
 mod errors;
+mod notes;
 mod parts;
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
@@ -20,9 +22,10 @@ use dp_assay::{
             answers::{Answer, Areas, Subject},
             folder::NmfFolder,
             job::Job,
+            paths::Short,
             survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
-            tables::{self, Form},
-            totals,
+            tables::{self, Form, Published},
+            totals::GivenTotals,
             truth::{ErrorTable, Truth},
             units::Constraints,
         },
@@ -34,6 +37,8 @@ use serde_json::{Value, json};
 pub use errors::{ErrorRow, error_rows, put_errors};
 
 use chart::ChartRows;
+pub use notes::fit_json;
+use notes::{fit_line, notes};
 use parts::{part, put_progress};
 
 use super::{
@@ -86,7 +91,8 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "LEVEL", num_args = 1..)]
     level: Vec<String>,
     /// Sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs; with a hierarchy of your own
-    /// the columns of its levels)
+    /// the columns of its levels), or a block assignment file of the Census Bureau. Blocks without housing units and group quarters
+    /// count as zero
     #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
     areas: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
@@ -101,7 +107,7 @@ pub struct SurveyArgs {
     /// the work
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
-    /// With --work: only every Nth state from the Kth, of N parts; run all parts, again once all have gone upwards, and then --combine
+    /// With --work: only every Nth state from the Kth, of N parts: run every part, then every part once more, then --combine
     #[arg(long, value_name = "K/N", requires = "work", conflicts_with = "combine")]
     part: Option<String>,
     /// With --work: only put the parts together, into the file that one run would write
@@ -113,6 +119,13 @@ pub struct SurveyArgs {
     /// With --svg: published counts to show beside the estimates, a CSV with the columns geoid (or geocode, area) and count
     #[arg(long, value_name = "FILE", requires = "svg")]
     published: Option<PathBuf>,
+    /// With --nmf: estimate although files of noisy counts, or a part of a state, are missing: the answer says which
+    #[arg(long)]
+    incomplete: bool,
+    /// With --nmf: estimate although the noisy counts do not fit each other (a corrected p-value below 1e-9): the file says so. The files are
+    /// read once more for it
+    #[arg(long)]
+    despite_misfit: bool,
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -160,6 +173,8 @@ impl SurveyArgs {
             (self.svg.is_some(), "--svg"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (self.files.is_some(), "--files"),
+            (self.incomplete, "--incomplete"),
+            (self.despite_misfit, "--despite-misfit"),
         ];
         given.into_iter().find_map(|(given, name)| given.then_some(name))
     }
@@ -183,7 +198,7 @@ pub fn run(
     if constraints == Constraints::None && args.state_totals.is_some() {
         bail!("--state-totals goes with --constraints state-totals or all");
     }
-    let totals = args.state_totals.as_deref().map(totals::read).transpose().context("--state-totals")?;
+    let totals = args.state_totals.as_deref().map(GivenTotals::read).transpose().context("--state-totals")?;
     if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
         bail!("--format and --files name different files: give one");
     }
@@ -211,33 +226,55 @@ pub fn run(
     };
     let settings = Settings {
         constraints,
-        totals: totals.unwrap_or_else(BTreeMap::new),
+        totals: totals.as_ref().map_or_else(BTreeMap::new, GivenTotals::totals),
         states: states(args)?,
         wanted,
         levels: if with_areas { Vec::new() } else { levels_there(args, &release, nmf)? },
         areas,
         truth: truth(args, &release)?,
         whole: args.whole.clone(),
+        incomplete: args.incomplete,
+        despite_misfit: args.despite_misfit,
     };
     let asked = question(args, &release, &settings)?;
     let mut provenance = invocation::provenance()?;
-    let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
+    let unassigned = match &settings.areas {
+        AreaSource::Given(areas) => areas.unassigned,
+        AreaSource::None | AreaSource::Digits(_) => 0,
+    };
+    let survey = Survey::open(nmf, &release, settings)?;
+    let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
+    let of_totals = of_totals.transpose().context("--state-totals")?.flatten();
     provenance.insecure_seed = survey.insecure_seed;
     progress::stage("estimating");
-    let mut errors = ErrorTable::default();
+    let errors = RefCell::new(ErrorTable::default());
     let rehearsal = args.truth.is_some();
-    let published = args.published.as_deref().map(tables::read_published).transpose().context("--published")?;
-    let mut chart = args.svg.as_ref().map(|_| ChartRows::new(published.unwrap_or_default()));
+    let published = args.published.as_deref().map(Published::read).transpose().context("--published")?;
+    let chart = RefCell::new(args.svg.as_ref().map(|_| ChartRows::new(published)));
     let see = |subject: &Subject, answers: &[Answer]| {
         if rehearsal {
-            errors.add(subject, answers);
+            errors.borrow_mut().add(subject, answers);
         }
-        if let Some(chart) = &mut chart {
+        if let Some(chart) = &mut *chart.borrow_mut() {
             chart.see(subject, answers);
         }
     };
+    let mut of_published = None;
+    let mut matched = || {
+        of_published = chart.borrow().as_ref().map(ChartRows::unmatched).transpose()?.flatten();
+        Ok(())
+    };
     let rows = match &args.work {
-        None => tables::write(&survey, form, with_areas, out, see, &mut |take| survey.run(take, &progress::at))?,
+        None => {
+            if args.despite_misfit {
+                survey.fit_all(&progress::at)?;
+                survey.note_misfit()?;
+            }
+            tables::write(&survey, form, with_areas, out, see, &mut |take| {
+                survey.run(take, &progress::at)?;
+                matched()
+            })?
+        }
         Some(folder) => {
             let job = Job::open(&survey, folder, &asked).context("--work")?;
             if !args.combine {
@@ -246,9 +283,23 @@ pub fn run(
             if args.part.is_some() {
                 return put_progress(page, &job.state(), &survey.states());
             }
-            tables::write(&survey, form, with_areas, out, see, &mut |take| job.combine(take))?
+            if args.despite_misfit {
+                job.check_done()?;
+                job.read_fits()?;
+                survey.note_misfit()?;
+            }
+            tables::write(&survey, form, with_areas, out, see, &mut |take| {
+                job.combine(take)?;
+                matched()
+            })?
         }
     };
+    let (errors, chart) = (errors.into_inner(), chart.into_inner());
+    provenance.misfit =
+        survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
+    let fit = survey.fit()?;
+    let said: Vec<String> = [of_totals, of_published].into_iter().flatten().collect();
+    let notes = notes(&survey, unassigned, &said);
     provenance.write_beside(out)?;
     if let (Some(chart), Some(svg)) = (chart, &args.svg) {
         let query = survey.answers.names().first().map_or_else(String::new, |name| name.to_string());
@@ -263,6 +314,13 @@ pub fn run(
         "unread_constraints": survey.root.unread,
         "state_totals_of_files": states_of(&survey.totals_of_files),
         "missing_levels": survey.missing,
+        "missing_states": digits_of(&survey.missing_parts.states),
+        "missing_parts": survey.missing_parts.halves,
+        "without_noisy_counts": survey.shorts().iter().map(short_json).collect::<Value>(),
+        "empty_blocks": survey.absent.empty_blocks,
+        "unassigned_blocks": unassigned,
+        "notes": notes,
+        "fit": fit_json(&fit),
         "rows": rows,
         "out": out.display().to_string(),
     });
@@ -303,18 +361,28 @@ pub fn run(
         [] => String::new(),
         names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
     };
+    let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
     let totals = match &states_of(&survey.totals_of_files)[..] {
         [] => String::new(),
         states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
     };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{totals}{unused}{unread}{marginal}{how}\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
         out.display(),
         states.join(", "),
+        fit_line(&fit),
         output::insecure(survey.insecure_seed),
     ));
     page.print()?;
     Ok(Exit::Done)
+}
+
+fn digits_of(states: &[u32]) -> Vec<String> {
+    states.iter().map(|state| format!("{state:02}")).collect()
+}
+
+fn short_json(short: &Short) -> Value {
+    json!({ "level": short.level, "part": short.part, "blocks_below": short.units })
 }
 
 /// The two digits of each state.
@@ -330,7 +398,8 @@ fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result
     let (constraints, totals, wanted) = (settings.constraints, &settings.totals, &settings.wanted);
     let (levels, whole, tabulation) = (&settings.levels, &settings.whole, &args.tabulation);
     Ok(format!(
-        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth:?}"
+        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth:?} {} {}",
+        settings.incomplete, settings.despite_misfit
     ))
 }
 

@@ -76,7 +76,14 @@ impl Invocation {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         let command_line = std::iter::once("assay".to_string()).chain(words).collect();
         let Some((command, matches)) = &self.meant else {
-            return Ok(Provenance { command_line, digits: None, inputs: Vec::new(), insecure_seed: None, date: None });
+            return Ok(Provenance {
+                command_line,
+                digits: None,
+                inputs: Vec::new(),
+                insecure_seed: None,
+                date: None,
+                misfit: None,
+            });
         };
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
@@ -87,7 +94,7 @@ impl Invocation {
         }
         let insecure_seed =
             has(command, "insecure_seed").then(|| matches.get_one::<u64>("insecure_seed").copied()).flatten();
-        Ok(Provenance { command_line, digits, inputs, insecure_seed, date: None })
+        Ok(Provenance { command_line, digits, inputs, insecure_seed, date: None, misfit: None })
     }
 }
 

@@ -9,12 +9,19 @@ use dp_assay::{
     spine::bypass,
     topdown::nmf::{
         check::{self, NmfReport},
+        fit::FitRow,
         tables::{self, quantile},
     },
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output, page::FormArgs, quantity};
+use super::{
+    Exit,
+    estimate_nmf::fit_json,
+    output,
+    page::{FormArgs, Page},
+    quantity,
+};
 
 /// The Bureau's noisy measurement files: checked against their release, and estimates compared
 #[derive(clap::Args)]
@@ -32,7 +39,9 @@ enum Command {
 /// What a folder holds, whether it fits the release, and the certified epsilon of what was published
 ///
 /// Every row is read. Geocodes must make a tree, every unit must answer all queries of its level or none, every variance must
-/// be that of the release for the levels that the unit carries, and the shares on every path must sum to exactly one.
+/// be that of the release for the levels that the unit carries, and the shares on every path must sum to exactly one. The counts of
+/// children must fit those of their parents: exit 1 where noise of the release leaves such residuals with a probability below 1e-9, or a
+/// state lacks its other part.
 #[derive(clap::Args)]
 struct CheckArgs {
     /// The product, or the folder that holds it
@@ -46,6 +55,9 @@ struct CheckArgs {
     delta: String,
     #[command(flatten)]
     form: FormArgs,
+    /// Print the fit by level and query, not by level alone
+    #[arg(long)]
+    fit: bool,
     /// Ask for an enclosure of relative width 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
@@ -53,7 +65,8 @@ struct CheckArgs {
 
 /// How two files of estimates differ: differences in standard deviations, and their quantiles
 ///
-/// Both may be of any text form that `assay estimate --nmf` writes, or the Bureau's own. Rows are matched by area, query and cell.
+/// Both may be of any text form that `assay estimate --nmf` writes, or the Bureau's own, a file or the folder tree of its part files. Rows
+/// are matched by area, query and cell.
 #[derive(clap::Args)]
 struct CompareArgs {
     /// The first file
@@ -98,7 +111,12 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let rows: Vec<Vec<String>> = rows.collect();
     page.table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], rows);
     let shown = epsilon.value.shown(args.digits.min(40) as usize);
-    let named: Vec<String> = worst_paths.iter().map(|names| format!("the path that drops [{names}]")).collect();
+    let path = |names: &String| match names.as_str() {
+        "" => "a record whose block was measured at every level".to_string(),
+        names => format!("a record whose block was measured at every level but {}", names.replace(' ', ", ")),
+    };
+    let mut named: Vec<String> = worst_paths.iter().map(path).collect();
+    named.dedup();
     let unused = match &report.unused[..] {
         [] => String::new(),
         names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
@@ -107,25 +125,70 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         [] => String::new(),
         names => format!("of two histograms or of unknown groups, and not understood: {}\n", names.join(", ")),
     };
+    put_fit(&mut page, args, &report);
+    let missing = match (report.missing.described(), report.missing.nation) {
+        (Some(parts), true) => format!("{parts}, nor is the nation\n"),
+        (Some(parts), false) => format!("{parts}: the nation is not held against its states\n"),
+        (None, true) => "the nation is not in the folder\n".to_string(),
+        (None, false) => String::new(),
+    };
     let zeros = match report.zeros.len() {
         0 => String::new(),
-        many => format!("{many} constraints of every unit make {} cells zero\n", report.zero_cells),
+        1 => format!("one constraint, the same for every unit, fixes {} cells at zero\n", report.zero_cells),
+        many => format!("{many} constraints, the same for every unit, fix {} cells at zero\n", report.zero_cells),
     };
     let (files, bytes) = report.files;
     page.text(format!(
-        "\n{}: {files} files, {:.1} MB, parts {}\n\
+        "\n{}: {files} files, {:.1} MB, parts {}\n{missing}\
          every variance is one of {}; {} different block paths, each summing to exactly one\n{zeros}{unused}{unread}\
-         epsilon {shown} at delta {}, of {}\n",
+         epsilon {shown} at delta {}, the worst case: {}\n",
         report.product,
         bytes as f64 / 1e6,
         report.parts.join(" "),
         report.release.name,
         report.paths.len(),
         output::exact_text(&delta),
-        named.join(" and "),
+        named.join(", and "),
     ));
     page.print()?;
-    Ok(Exit::Done)
+    Ok(if report.is_sound() { Exit::Done } else { Exit::No })
+}
+
+/// How the counts of children fit those of their parents.
+fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
+    for fit in report.fit.iter().filter(|fit| !fit.levels.is_empty()) {
+        page.text("\n");
+        let cells = |row: &FitRow| {
+            let ratio = row.chi_square / row.residuals as f64;
+            let numbers = [row.residuals.to_string(), format!("{:.1}", row.chi_square), format!("{ratio:.3}")];
+            let first = if args.fit { vec![row.level.clone(), row.query.clone()] } else { vec![row.level.clone()] };
+            [first, numbers.to_vec(), vec![format!("{:.3}", row.p_asymptotic)]].concat()
+        };
+        let rows = if args.fit { &fit.rows } else { &fit.levels };
+        let first: &[&str] = if args.fit { &["sum of children", "query"] } else { &["sum of children"] };
+        let headings = [first, &["df", "chi-square", "ratio", "p (asymptotic)"]].concat();
+        let rows = rows.iter().map(cells).collect();
+        match args.fit {
+            true => page.table_of_pairs(&headings, rows),
+            false => page.table(&headings, rows),
+        }
+        let largest =
+            fit.largest.as_ref().map_or_else(String::new, |largest| format!("largest residual: {}\n", largest.words()));
+        let verdict = match fit.is_misfit() {
+            true => format!(
+                "MISFIT: such residuals have a probability below {} (bound, {} tests): {}",
+                fit.p_shown(),
+                fit.tests,
+                fit.worst
+            ),
+            false => format!(
+                "the counts fit each other (p bound {} of {} tests, refused below 1e-9)",
+                fit.p_shown(),
+                fit.tests
+            ),
+        };
+        page.text(format!("\n{largest}{verdict}\n"));
+    }
 }
 
 fn object(report: &NmfReport) -> Value {
@@ -155,6 +218,13 @@ fn object(report: &NmfReport) -> Value {
         "unused_constraints": report.unused,
         "unread_constraints": report.unread,
         "zeros": { "constraints": report.zeros, "cells": report.zero_cells },
+        "missing": {
+            "nation": report.missing.nation,
+            "states": report.missing.states.iter().map(|state| format!("{state:02}")).collect::<Value>(),
+            "parts": report.missing.halves,
+        },
+        "fit": report.fit.iter().map(fit_json).collect::<Value>(),
+        "sound": report.is_sound(),
     })
 }
 

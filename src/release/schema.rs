@@ -127,7 +127,7 @@ impl Schema {
                     let (at, what) = match (whole, recode) {
                         (Some(at), _) => (at, Kept::Whole),
                         (_, Some(recode)) => (self.recodes[recode].attribute, Kept::Recode(recode)),
-                        _ => return Err(Error::out_of_range("the query", format!("{name:?}"), &self.expected(part))),
+                        _ => return Err(self.unknown(name, part)),
                     };
                     if kept[at].replace(what).is_some() {
                         let why = "one that keeps each attribute once";
@@ -139,21 +139,20 @@ impl Schema {
         Ok(kept)
     }
 
-    fn expected(&self, part: &str) -> String {
+    fn unknown(&self, name: &str, part: &str) -> Error {
         let names = self.attributes.iter().map(|attribute| &attribute.name);
         let names: Vec<&str> =
             names.chain(self.recodes.iter().map(|recode| &recode.name)).map(String::as_str).collect();
         if let Some(beside) = self.beside.as_ref().filter(|beside| beside.schema.has(part)) {
-            return format!(
+            let expected = format!(
                 "attributes of one histogram: {part:?} is one of {:?}, beside {}",
                 beside.name,
                 names.join(", ")
             );
+            return Error::out_of_range("the query", format!("{name:?}"), &expected);
         }
         let known = if names.is_empty() { "no attribute at all".to_string() } else { names.join(", ") };
-        format!(
-            "total, detailed, or attributes and recodes joined by *; {part:?} is none of them: the schema has {known}"
-        )
+        Error::UnknownQuery { part: part.to_string(), known }
     }
 
     fn kept(&self, name: &str, kept: &[Option<Kept>]) -> QueryGroup {

@@ -12,7 +12,8 @@ use super::{
     measurement_files::{self, Manifest},
     nmf::{
         answers::{Answer, Subject},
-        tables::answer_rows,
+        survey::{AIAN, NOT_AIAN},
+        tables::{answer_rows, kinds_heading},
     },
     spine_survey::{Asked, NoisyTable, SpineSurvey},
     variance::Variances,
@@ -202,26 +203,70 @@ fn write_survey(
     folder: &Path,
     see: &mut dyn FnMut(&Subject, &[Answer]),
 ) -> Result<()> {
+    let parts = StateParts::new(saved);
     let (name, heading) = match survey.has_areas() {
         true => ("areas.csv", "area".to_string()),
-        false => ("estimates.csv", format!("level,unit,{}", saved.ids.heading())),
+        false => (
+            "estimates.csv",
+            format!("level,unit,{}{}", saved.ids.heading(), if parts.is_some() { ",part" } else { "" }),
+        ),
     };
     let path = folder.join(name);
     let wrong = |why: std::io::Error| file_error(&path, why);
+    let kinds = kinds_heading(&survey.answers);
     let queries: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     files::write_whole(&path, |out| {
-        writeln!(out, "{heading},query,cell,estimate{mark},variance,std_dev,margin_95").map_err(wrong)?;
+        writeln!(out, "{heading},query,cell,{kinds}estimate{mark},variance,std_dev,margin_95").map_err(wrong)?;
         survey.run(&mut |subject, answers| {
             see(&subject, &answers);
             let about = match &subject {
                 Subject::Unit { level, code, geoid } => {
-                    format!("{},{code},{}", quoted(&saved.names[*level]), quoted(geoid))
+                    let part =
+                        parts.as_ref().map(|parts| format!(",{}", parts.of(saved, *level, code.parse().unwrap_or(0))));
+                    format!("{},{code},{}{}", quoted(&saved.names[*level]), quoted(geoid), part.unwrap_or_default())
                 }
                 Subject::Area(name) => quoted(name),
             };
-            out.write_all(answer_rows(&about, &queries, &answers).as_bytes()).map_err(wrong)
+            out.write_all(answer_rows(&about, &survey.answers, &queries, &answers).as_bytes()).map_err(wrong)
         })
     })
+}
+
+/// Which part of its state a unit lies in, where states have two units of one GEOID: one outside of American Indian, Alaska Native and
+/// Native Hawaiian areas, which comes first, and one inside.
+struct StateParts {
+    /// The level of the states.
+    level: usize,
+    names: Vec<&'static str>,
+}
+
+impl StateParts {
+    /// Nothing where no state has two.
+    fn new(saved: &SavedSpine) -> Option<StateParts> {
+        let UnitIds::Census(geoids) = &saved.ids else { return None };
+        let level = usize::from(saved.names[0].eq_ignore_ascii_case("US"));
+        if level + 1 >= saved.spine.tree.levels() {
+            return None;
+        }
+        let codes: Vec<String> = (0..saved.spine.tree.units(level)).map(|unit| geoids.unit(level, unit)).collect();
+        let name = |(unit, code): (usize, &String)| match codes.iter().filter(|own| *own == code).count() {
+            0 | 1 => "",
+            _ if codes[..unit].contains(code) => AIAN,
+            _ => NOT_AIAN,
+        };
+        let names: Vec<&'static str> = codes.iter().enumerate().map(name).collect();
+        names.iter().any(|name| !name.is_empty()).then_some(StateParts { level, names })
+    }
+
+    fn of(&self, saved: &SavedSpine, level: usize, unit: usize) -> &'static str {
+        let tree = &saved.spine.tree;
+        if level < self.level {
+            return "";
+        }
+        let block = if level + 1 == tree.levels() { unit } else { tree.blocks(level, unit).start };
+        let state = (0..self.names.len()).find(|state| tree.blocks(self.level, *state).contains(&block));
+        state.map_or("", |state| self.names[state])
+    }
 }
 
 /// How a file of counts names the units of the lowest level: the headings, and what stands under them.

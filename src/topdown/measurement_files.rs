@@ -46,6 +46,9 @@ pub struct Manifest {
     pub draw: Option<u64>,
     /// The seed, where the noise can be subtracted by whoever knows it.
     pub insecure_seed: Option<u64>,
+    /// The parts of states, in the layout of noisy measurement files: whoever has all of them has the nation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
     /// The files, level by level.
     pub files: Vec<MeasurementFile>,
     /// Which program, command line and inputs they come from.
@@ -75,6 +78,7 @@ impl Said {
             privacy: self.privacy,
             draw: self.draw,
             insecure_seed: streams.insecure_seed(),
+            parts: Vec::new(),
             files: Vec::new(),
             provenance: self.provenance,
         }

@@ -23,6 +23,7 @@ use super::{
     measure::MeasurementPlan,
     nmf::{
         answers::{Answer, Answers, Subject, named_parts},
+        areas::AreaColumns,
         names::parts_of,
     },
     precise::{self, Need, passes},
@@ -34,7 +35,11 @@ use crate::{
     loss::law::Law,
     noise::{DiscreteGaussian, DiscreteLaplace},
     release::schema::Schema,
-    spine::{csv_table::CsvTable, spine_files::SavedSpine},
+    spine::{
+        csv_table::{BLOCK_NAMES, CsvTable},
+        own::UnitIds,
+        spine_files::SavedSpine,
+    },
 };
 
 /// What is asked of a spine.
@@ -63,13 +68,21 @@ impl SpineAreas {
     /// counts.
     pub fn read(path: &Path, saved: &SavedSpine) -> Result<SpineAreas> {
         let mut table = CsvTable::open(path)?;
-        let area = table.column(&["area"])?;
+        let used: Vec<&str> = match &saved.ids {
+            UnitIds::Census(_) => BLOCK_NAMES.to_vec(),
+            UnitIds::Own(_) => saved.names[1..].iter().map(String::as_str).collect(),
+        };
+        let mut columns = AreaColumns::find(&table, &used)?;
         let mut leaves = Leaves::new(&table, saved)?;
         let mut areas = SpineAreas::default();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         while table.next()? {
             let place = leaves.place(&table)? as usize;
-            let name = table.name(area)?.to_string();
+            let block = match &saved.ids {
+                UnitIds::Census(geoids) => geoids.blocks().get(place).copied(),
+                UnitIds::Own(_) => None,
+            };
+            let Some(name) = columns.name(&table, block)? else { continue };
             let names = &mut areas.names;
             let number = *numbers.entry(name).or_insert_with_key(|name| {
                 names.push(name.clone());
@@ -203,7 +216,7 @@ impl<'a> SpineSurvey<'a> {
         for (level, name) in saved.names.iter().enumerate() {
             problem.check_level(level, name)?;
         }
-        let answers = Answers::of_queries(&problem, &asked.queries, &parts);
+        let answers = Answers::of_queries(&problem, schema, &asked.queries)?;
         let most = saved.names.len();
         let long = plan.levels().iter().map(|asked| {
             let carrying = |carried: usize| asked.iter().filter_map(move |asked| asked.law(carried));

@@ -18,6 +18,12 @@ pub fn said(folder: &Path, words: &[&str]) -> (bool, String) {
     (status == Some(0), flat(&(out + &err)))
 }
 
+/// Whether it answers, if only to say no, and what it says.
+pub fn answered(folder: &Path, words: &[&str]) -> (bool, String) {
+    let (status, out, err) = run(folder, words);
+    (matches!(status, Some(0 | 1)), flat(&(out + &err)))
+}
+
 /// What it prints; it has to succeed.
 pub fn done(folder: &Path, words: &[&str]) -> String {
     let (status, out, err) = run(folder, words);

@@ -6,6 +6,7 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
+pub mod estimates;
 pub mod facts;
 pub mod in_folder;
 pub mod listing;

@@ -10,7 +10,8 @@ use dp_assay::{
     release::schema::{Kept, Schema},
 };
 use parquet::{
-    data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type},
+    basic::Compression,
+    data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type, Int64Type},
     file::{
         properties::WriterProperties,
         writer::{SerializedFileWriter, SerializedRowGroupWriter},
@@ -74,19 +75,71 @@ pub fn variance(sigma2: &Rational) -> f32 {
     DiscreteGaussian::new(sigma2.clone()).unwrap().variance(12).approximate() as f32
 }
 
+/// How the values of a file are stored.
+pub enum Stored {
+    /// As integers of 32 bits.
+    Plain,
+    /// As integers of 64 bits of this logical type, multiplied by a number.
+    Wide(&'static str, i64),
+}
+
 /// Writes a file with these rows, whose attributes have these names; the folder is made.
 pub fn write(path: &Path, axes: &[&str], rows: &[Row]) {
+    write_as(path, axes, rows, &Stored::Plain, Compression::UNCOMPRESSED);
+}
+
+/// The rows of a file whose attributes have these names.
+pub fn read(path: &Path, axes: &[&str]) -> Vec<Row> {
+    let names: Vec<String> = axes.iter().map(ToString::to_string).collect();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let mut rows = Vec::new();
+    dp_assay::topdown::nmf::rows::read(path, &names, |row| {
+        rows.push(Row {
+            code: text(row.geocode),
+            name: text(row.name),
+            sign: match row.sign {
+                b"=" => "=",
+                b"<=" => "<=",
+                b">=" => ">=",
+                _ => "",
+            },
+            axes: row.axes.iter().map(|axis| text(axis.data())).collect(),
+            shape: row.shape.iter().map(|groups| *groups as i32).collect(),
+            values: row.values.iter().map(|value| *value as i32).collect(),
+            variance: row.variance as f32,
+        });
+        Ok(())
+    })
+    .unwrap();
+    rows
+}
+
+/// Changes the rows of a file.
+pub fn change(path: &Path, axes: &[&str], mut change: impl FnMut(&mut Row)) {
+    let mut rows = read(path, axes);
+    rows.iter_mut().for_each(&mut change);
+    write(path, axes, &rows);
+}
+
+/// The same as `write`, in another type or by another codec.
+pub fn write_as(path: &Path, axes: &[&str], rows: &[Row], stored: &Stored, codec: Compression) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let texts: String = ["geocode", "query_name", "sign"]
         .iter()
         .chain(axes)
         .map(|name| format!("optional binary {name} (UTF8); "))
         .collect();
-    let list =
-        |name: &str| format!("optional group {name} (LIST) {{ repeated group list {{ optional int32 element; }} }} ");
-    let message = format!("message nmf {{ {texts}{}{}optional float variance; }}", list("query_shape"), list("value"));
+    let list = |name: &str, element: &str| {
+        format!("optional group {name} (LIST) {{ repeated group list {{ optional {element}; }} }} ")
+    };
+    let element = match stored {
+        Stored::Plain => "int32 element".to_string(),
+        Stored::Wide(logical, _) => format!("int64 element {logical}"),
+    };
+    let (shape, value) = (list("query_shape", "int32 element"), list("value", &element));
+    let message = format!("message nmf {{ {texts}{shape}{value}optional float variance; }}");
     let schema = Arc::new(parse_message_type(&message).unwrap());
-    let properties = Arc::new(WriterProperties::builder().build());
+    let properties = Arc::new(WriterProperties::builder().set_compression(codec).build());
     let mut writer = SerializedFileWriter::new(fs::File::create(path).unwrap(), schema, properties).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let there = vec![1_i16; rows.len()];
@@ -99,11 +152,18 @@ pub fn write(path: &Path, axes: &[&str], rows: &[Row]) {
     text(&|row| row.sign);
     (0..axes.len()).for_each(|axis| text(&|row| &row.axes[axis]));
     let lists: [fn(&Row) -> &Vec<i32>; 2] = [|row| &row.shape, |row| &row.values];
-    for of in lists {
+    for (at, of) in lists.into_iter().enumerate() {
         let values: Vec<i32> = rows.iter().flat_map(|row| of(row).iter().copied()).collect();
         let repetitions: Vec<i16> =
             rows.iter().flat_map(|row| (0..of(row).len()).map(|at| i16::from(at > 0))).collect();
-        put::<Int32Type>(&mut group, &values, &vec![3; values.len()], Some(&repetitions));
+        let definitions = vec![3; values.len()];
+        match stored {
+            Stored::Wide(_, factor) if at == 1 => {
+                let values: Vec<i64> = values.iter().map(|value| i64::from(*value) * factor).collect();
+                put::<Int64Type>(&mut group, &values, &definitions, Some(&repetitions));
+            }
+            _ => put::<Int32Type>(&mut group, &values, &definitions, Some(&repetitions)),
+        }
     }
     let variances: Vec<f32> = rows.iter().map(|row| row.variance).collect();
     put::<FloatType>(&mut group, &variances, &there, None);

@@ -1,6 +1,6 @@
 //! `--svg`: a chart of estimates with their margins.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use anyhow::{Context, Result};
 use dp_assay::{
@@ -10,21 +10,32 @@ use dp_assay::{
     },
     topdown::{
         level_variances::margin_95_approx,
-        nmf::answers::{Answer, Subject},
+        nmf::{
+            answers::{Answer, Subject},
+            tables::Published,
+        },
     },
 };
 
 /// What a chart shows.
 pub struct ChartRows {
-    published: HashMap<String, f64>,
+    published: Option<Published>,
+    /// All names of units and areas that were seen, where there are published counts.
+    names: HashSet<String>,
     /// How deep the unit is, or how many characters the name of an area has, and what is shown of it.
     rows: Vec<(usize, Interval)>,
 }
 
 impl ChartRows {
     /// Nothing yet, beside these published counts.
-    pub fn new(published: HashMap<String, f64>) -> ChartRows {
-        ChartRows { published, rows: Vec::new() }
+    pub fn new(published: Option<Published>) -> ChartRows {
+        ChartRows { published, names: HashSet::new(), rows: Vec::new() }
+    }
+
+    /// What is to be said of published counts that belong to none of the units and areas that were seen.
+    pub fn unmatched(&self) -> dp_assay::Result<Option<String>> {
+        let held = |published: &Published| published.held_against(self.names.iter().map(String::as_str));
+        self.published.as_ref().map(held).transpose().map(Option::flatten)
     }
 
     /// Takes in what is answered of a unit or area.
@@ -38,7 +49,10 @@ impl ChartRows {
                 (if name.bytes().all(|byte| byte.is_ascii_digit()) { name.len() } else { 0 }, vec![name])
             }
         };
-        let published = names.iter().find_map(|name| self.published.get(*name).copied());
+        let published = self.published.as_ref().and_then(|all| names.iter().find_map(|name| all.of(name)));
+        if self.published.is_some() {
+            self.names.extend(names.iter().filter(|name| !name.is_empty()).map(|name| (*name).clone()));
+        }
         let name = names[0].clone();
         let margin = margin_95_approx(variance);
         self.rows.push((depth, Interval { name, estimate, margin, published }));

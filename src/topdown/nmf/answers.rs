@@ -1,15 +1,11 @@
 //! Which counts are asked for, of which units or areas, and the answers.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-};
-
-use super::names::parts_of;
+pub use super::areas::Areas;
+use super::{labels::Labels, names::parts_of};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     release::schema::Schema,
-    spine::csv_table::{BLOCK_NAMES, CsvTable},
+    spine::csv_table::CsvTable,
     topdown::gls::{basis::Part, belief::Belief, classes::CountClass, problem::Problem, query::SectorQuery},
 };
 
@@ -38,6 +34,8 @@ pub struct Answers {
     asked: Vec<Asked>,
     /// Marginals whose cells lines are sums of.
     margins: Vec<SectorQuery>,
+    /// The attributes and recodes that the queries keep.
+    kinds: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -49,8 +47,40 @@ struct Asked {
 
 #[derive(Debug)]
 enum Kind {
-    Query { query: Box<SectorQuery>, parts: Vec<Part>, class_of: Vec<u32>, classes: Vec<CountClass> },
+    Query { query: Box<SectorQuery>, parts: Vec<Part>, class_of: Vec<u32>, classes: Vec<CountClass>, cells: Cells },
     Line { margin: usize, cells: Vec<u32>, selected: Vec<Vec<bool>>, class: CountClass },
+}
+
+/// The cells of a query in the order in which its name has the attributes, and what they are called.
+#[derive(Debug)]
+struct Cells {
+    labels: Labels,
+    /// For each cell its number in the order of the schema, where that is another.
+    order: Option<Vec<u32>>,
+    /// The number of a cell by that in the order of the schema.
+    place: Option<Vec<u32>>,
+    /// For each attribute and recode of all queries its number among those of this one.
+    columns: Vec<Option<usize>>,
+}
+
+impl Cells {
+    fn new(labels: Labels) -> Cells {
+        let order = labels.order();
+        let place = order.as_ref().map(|order| {
+            let mut place = vec![0; order.len()];
+            (0..).zip(order).for_each(|(cell, stored)| place[*stored as usize] = cell);
+            place
+        });
+        Cells { labels, order, place, columns: Vec::new() }
+    }
+
+    /// Values of cells in the order of the schema, put into that of the cells.
+    fn ordered<T: Copy>(&self, stored: Vec<T>) -> Vec<T> {
+        match &self.order {
+            None => stored,
+            Some(order) => order.iter().map(|cell| stored[*cell as usize]).collect(),
+        }
+    }
 }
 
 /// A line of a table: a sum over cells.
@@ -90,15 +120,56 @@ pub fn named_parts(schema: &Schema, names: &[String]) -> Result<Vec<Vec<Part>>> 
 }
 
 impl Answers {
-    /// The queries of these names and parts, each with all its counts.
-    pub fn of_queries(problem: &Problem, names: &[String], parts: &[Vec<Part>]) -> Answers {
-        let asked = |(name, parts): (&String, &Vec<Part>)| {
-            let query = SectorQuery::new(&problem.basis, parts);
+    /// The queries of these names, each with all its counts: in the order in which the name has the attributes, the last one fastest.
+    pub fn of_queries(problem: &Problem, schema: &Schema, names: &[String]) -> Result<Answers> {
+        let mut kinds: Vec<String> = Vec::new();
+        let mut asked = Vec::with_capacity(names.len());
+        for name in names {
+            let parts = parts_of(schema, name)?;
+            let query = SectorQuery::new(&problem.basis, &parts);
             let (class_of, classes) = query.classes(&problem.basis);
-            let kind = Kind::Query { query: Box::new(query), parts: parts.clone(), class_of, classes };
-            Asked { name: name.clone(), description: String::new(), kind }
+            let cells = Cells::new(Labels::written(schema, name)?);
+            let class_of = cells.ordered(class_of);
+            for kind in &cells.labels.kinds {
+                if !kinds.contains(&kind.name) {
+                    kinds.push(kind.name.clone());
+                }
+            }
+            let kind = Kind::Query { query: Box::new(query), parts, class_of, classes, cells };
+            asked.push(Asked { name: name.clone(), description: String::new(), kind });
+        }
+        for asked in &mut asked {
+            if let Kind::Query { cells, .. } = &mut asked.kind {
+                let place = |name: &String| cells.labels.kinds.iter().position(|kind| kind.name == *name);
+                cells.columns = kinds.iter().map(place).collect();
+            }
+        }
+        Ok(Answers { asked, margins: Vec::new(), kinds })
+    }
+
+    /// The attributes and recodes that any of the queries keeps: a column for each says which cell a count is.
+    pub fn kinds(&self) -> &[String] {
+        &self.kinds
+    }
+
+    /// What a cell of a query has of the kind of this number; nothing where the query sums over it.
+    pub fn label(&self, query: usize, kind: usize, cell: usize) -> &str {
+        match &self.asked[query].kind {
+            Kind::Query { cells, .. } => cells.columns[kind].map_or("", |own| cells.labels.value(own, cell)),
+            Kind::Line { .. } => "",
+        }
+    }
+
+    /// Zeros of all queries, for an area in which nobody can live.
+    pub fn zeros(&self) -> Vec<Answer> {
+        let zero = |(query, asked): (usize, &Asked)| {
+            let counts = match &asked.kind {
+                Kind::Query { class_of, .. } => class_of.len(),
+                Kind::Line { .. } => 1,
+            };
+            Answer { query, estimates: vec![0.0; counts], variances: vec![0.0; counts], truth: Vec::new() }
         };
-        Answers { asked: names.iter().zip(parts).map(asked).collect(), margins: Vec::new() }
+        self.asked.iter().enumerate().map(zero).collect()
     }
 
     /// The lines of tables over attributes of these sizes, each one count.
@@ -128,7 +199,8 @@ impl Answers {
             let kind = Kind::Line { margin, cells, selected: sets, class };
             asked.push(Asked { name: line.name.clone(), description: line.description.clone(), kind });
         }
-        Answers { asked, margins: kept.iter().map(|parts| SectorQuery::new(&problem.basis, parts)).collect() }
+        let margins = kept.iter().map(|parts| SectorQuery::new(&problem.basis, parts)).collect();
+        Answers { asked, margins, kinds: Vec::new() }
     }
 
     /// The names of the queries or lines.
@@ -174,9 +246,11 @@ impl Answers {
             answer.truth = vec![0.0; answer.variances.len()];
             for (cell, count) in filled {
                 let at = match &self.asked[answer.query].kind {
-                    Kind::Query { parts, query, .. } => {
+                    Kind::Query { parts, query, cells, .. } => {
                         let axes = parts.iter().zip(&query.sizes).enumerate();
-                        Some(axes.fold(0, |at, (axis, (part, size))| at * size + part.group_of(value(*cell, axis))))
+                        let stored =
+                            axes.fold(0, |at, (axis, (part, size))| at * size + part.group_of(value(*cell, axis)));
+                        Some(cells.place.as_ref().map_or(stored, |place| place[stored] as usize))
                     }
                     Kind::Line { selected, .. } => {
                         let inside = selected.iter().enumerate().all(|(axis, own)| own[value(*cell, axis)]);
@@ -196,10 +270,11 @@ impl Answers {
         let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&x)).collect();
         let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
         let answer = |(number, asked): (usize, &Asked)| match &asked.kind {
-            Kind::Query { query, class_of, classes, .. } => {
+            Kind::Query { query, class_of, classes, cells, .. } => {
                 let by_class: Vec<f64> = classes.iter().map(variance).collect();
                 let variances = class_of.iter().map(|class| by_class[*class as usize]).collect();
-                Answer { query: number, estimates: query.answer(&x), variances, truth: Vec::new() }
+                let estimates = cells.ordered(query.answer(&x));
+                Answer { query: number, estimates, variances, truth: Vec::new() }
             }
             Kind::Line { margin, cells, class, .. } => {
                 let sum = cells.iter().map(|cell| margins[*margin][*cell as usize]).sum();
@@ -263,96 +338,4 @@ pub fn geoid_of(code: &[u8]) -> Option<u64> {
     }
     let tail = &code[code.len() - 16..];
     (tail[11] == tail[12]).then(|| digits(&tail[..11]) * 10_000 + digits(&tail[12..]))
-}
-
-/// Areas, each a set of blocks.
-#[derive(Clone, Debug, Default)]
-pub struct Areas {
-    /// What they are called.
-    pub names: Vec<String>,
-    /// The areas of each block, by its GEOID.
-    pub of_block: HashMap<u64, Vec<u32>>,
-    /// The states that each area has blocks in.
-    pub states: Vec<BTreeSet<u32>>,
-}
-
-impl Areas {
-    /// Reads a CSV with the columns `area` and `block`, where a block is a spine code or a GEOID.
-    pub fn read(path: &Path) -> Result<Areas> {
-        let mut table = CsvTable::open(path)?;
-        let (area, block) = (table.column(&["area"])?, table.column(&BLOCK_NAMES)?);
-        let mut areas = Areas::default();
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        while table.next()? {
-            let name = table.name(area)?.to_string();
-            let geoid = geoid_of(table.cell(block)).ok_or_else(|| {
-                let why = format!(
-                    "{:?} is no block: expected a GEOID of 15 digits, or a spine code that ends in 16 digits with the block \
-                     group twice",
-                    table.shown(block)
-                );
-                table.refuse(block + 1, &why)
-            })?;
-            let number = areas.number(&mut numbers, name);
-            if !areas.add(number, geoid) {
-                return Err(table.refuse(block + 1, "the block is in its area twice"));
-            }
-        }
-        if areas.names.is_empty() {
-            return Err(table.refuse(0, "no area: a header and a line for each block of each area are needed"));
-        }
-        Ok(areas)
-    }
-
-    /// The areas that share the first digits of the GEOIDs of some blocks, for each of some numbers of digits: tabulation
-    /// units.
-    pub fn by_digits(digits: &[u32], blocks: impl Iterator<Item = u64>) -> Areas {
-        let mut names: BTreeMap<(u32, u64), Vec<u64>> = BTreeMap::new();
-        for geoid in blocks {
-            for digits in digits {
-                names.entry((*digits, geoid / 10_u64.pow(15 - digits))).or_default().push(geoid);
-            }
-        }
-        let mut areas = Areas::default();
-        for ((digits, prefix), blocks) in names {
-            let number = areas.names.len() as u32;
-            areas.names.push(format!("{prefix:0width$}", width = digits as usize));
-            areas.states.push(BTreeSet::new());
-            blocks.into_iter().for_each(|geoid| {
-                areas.add(number, geoid);
-            });
-        }
-        areas
-    }
-
-    fn number(&mut self, numbers: &mut HashMap<String, u32>, name: String) -> u32 {
-        if let Some(number) = numbers.get(&name) {
-            return *number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.states.push(BTreeSet::new());
-        numbers.insert(name, number);
-        number
-    }
-
-    fn add(&mut self, area: u32, geoid: u64) -> bool {
-        self.states[area as usize].insert((geoid / 10_u64.pow(13)) as u32);
-        let areas = self.of_block.entry(geoid).or_default();
-        let new = !areas.contains(&area);
-        if new {
-            areas.push(area);
-        }
-        new
-    }
-
-    /// Refuses blocks that were not found among those that were read.
-    pub fn check_found(&self, found: impl Fn(u64) -> bool) -> Result<()> {
-        let lost = self.of_block.keys().filter(|geoid| !found(**geoid)).min();
-        let Some(lost) = lost else { return Ok(()) };
-        let area = self.of_block[lost].first().map_or("", |area| self.names[*area as usize].as_str());
-        let expected = "a block of the states that are read; the files of noisy measurements list only blocks with housing \
-                        units or group quarters";
-        Err(Error::out_of_range(&format!("a block of the area {area:?}"), format!("{lost:015}"), expected))
-    }
 }

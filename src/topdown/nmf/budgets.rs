@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::names::Names;
+use super::{fit::Noise, names::Names};
 use crate::{
     error::{Error, Result},
     noise::DiscreteGaussian,
@@ -15,6 +15,8 @@ use crate::{
 pub struct Budgets {
     /// For each level and run the least and largest float that a variance may be, query by query.
     known: Vec<Vec<Vec<(f32, f32)>>>,
+    /// For each level and run the noise of each query.
+    noise: Vec<Vec<Vec<Noise>>>,
     shares: Vec<Rational>,
 }
 
@@ -26,22 +28,33 @@ impl Budgets {
     pub fn new(release: &Release, names: &Names) -> Result<Budgets> {
         let shares: Vec<Rational> =
             release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
-        let known = release.levels.iter().take(names.levels.len()).enumerate().map(|(at, level)| {
-            let runs = 1..=release.levels.len() - at;
-            runs.map(|run| {
+        let (mut known, mut noise) = (Vec::new(), Vec::new());
+        for (at, level) in release.levels.iter().take(names.levels.len()).enumerate() {
+            let (mut ends, mut laws) = (Vec::new(), Vec::new());
+            for run in 1..=release.levels.len() - at {
                 let share: Rational = shares[at..at + run].iter().sum();
                 let factor = Rational::from(&shares[at] / &share);
-                let ends = names.queries(at).iter().map(|asked| {
-                    let query = &level.queries[asked.number];
-                    let sigma2 = Rational::from(query.sigma2()? * &factor);
+                let of_query = names.queries(at).iter().map(|asked| {
+                    let sigma2 = Rational::from(level.queries[asked.number].sigma2()? * &factor);
+                    // A float above the exact parameter: rounding moves it by less than one part in 2^52.
+                    let proxy = sigma2.to_f64() * (1.0 + 4.0 * f64::EPSILON);
                     let (lower, upper) = DiscreteGaussian::new(sigma2)?.variance(12).doubles();
-                    Ok(((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32))
+                    let ends = ((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32);
+                    Ok((ends, Noise { variance: lower.midpoint(upper), proxy }))
                 });
-                ends.collect()
-            })
-            .collect()
-        });
-        Ok(Budgets { known: known.collect::<Result<_>>()?, shares })
+                let (own_ends, own_laws) = of_query.collect::<Result<(Vec<_>, Vec<_>)>>()?;
+                ends.push(own_ends);
+                laws.push(own_laws);
+            }
+            known.push(ends);
+            noise.push(laws);
+        }
+        Ok(Budgets { known, noise, shares })
+    }
+
+    /// The noise of each query of a unit that carries the shares of so many levels.
+    pub fn noise(&self, level: usize, carried: usize) -> &[Noise] {
+        &self.noise[level][carried - 1]
     }
 
     /// How many levels' shares a unit of a level carries whose queries have these variances; `Err` with the number of the first

@@ -5,23 +5,26 @@
 //! variances are those of one of a few runs of levels. A unit passes if the variances of all its queries are those of one
 //! run; a path passes if the runs on it share out the budget exactly. Then every path is one of the release's, and the
 //! privacy of what was published follows from the paths that occur.
+//!
+//! A download of some states is checked as far as it goes, and what it lacks is said. Whether the counts fit each other, children to
+//! parents, is [`fit`](super::fit)'s to say.
 
 mod carried;
 mod constraints;
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use rug::Rational;
+use std::collections::BTreeMap;
 
 use super::{
-    budgets::Budgets,
+    complete::{Missing, state_of},
+    fit::{FitReport, Stand, Tally},
     folder::NmfFolder,
-    names::Names,
+    paths::{self, Paths},
+    totals,
     units::{Asked, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
-    release::{Paths, Release},
+    release::{self, Release},
     topdown::gls::problem::Problem,
 };
 
@@ -51,6 +54,17 @@ pub struct NmfReport {
     pub zeros: Vec<String>,
     /// How many cells of a histogram these make zero.
     pub zero_cells: usize,
+    /// What the folder lacks of the parts of states.
+    pub missing: Missing,
+    /// How well the counts of each histogram fit each other.
+    pub fit: Vec<FitReport>,
+}
+
+impl NmfReport {
+    /// Whether the counts fit each other, and no state lacks its other part.
+    pub fn is_sound(&self) -> bool {
+        self.missing.halves.is_empty() && !self.fit.iter().any(FitReport::is_misfit)
+    }
 }
 
 /// What a level has.
@@ -90,36 +104,64 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let histograms = Histograms::new(release)?;
     let names = histograms.names();
     let folder = NmfFolder::open(folder, &names.levels)?;
+    let missing = Missing::of(&folder, release)?;
     let root = RootConstraints::read(&folder, names)?;
     // Nothing is answered: what constraints tell apart is held against each other.
     let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
-    let first = usize::from(root.is_nation);
+    let first = root.first;
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
     let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
-    let mut paths: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
-    let mut prefix = Vec::new();
+    let mut dropped: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
+    let plans = histograms.plans();
+    let mut tallies = vec![Tally::default(); plans.len()];
+    let mut stands: Vec<Vec<Stand>> = vec![Vec::new(); plans.len()];
+    // Of a nation that is not there nothing is known but that no unit below it carries its share.
+    let mut prefix = vec![1; first];
     if root.is_nation {
-        check_nation(&folder, names)?;
+        if missing.is_complete() {
+            check_nation(&folder, names)?;
+        }
         let carried = histograms.of_nation(&folder)?;
         levels[0].add(&[carried], names.all_counts(0));
-        prefix.push(carried);
+        prefix = vec![carried];
     }
     let parts = folder.parts();
     for part in &parts {
         let units = PartUnits::read(&folder, names, &problem, first, part, asked)?;
         constraints::check_part(&folder, names, &units, first, &root.structural)?;
-        let carried = histograms.of_part(&folder, &units, first)?;
+        let (carried, fits) = histograms.of_part(&folder, &units, first, &plans)?;
+        for (number, (tally, stand)) in fits.into_iter().enumerate() {
+            tallies[number].join(&tally);
+            stands[number].push(stand);
+        }
         for (level, carried) in carried.iter().enumerate() {
             levels[first + level].width = units.codes[level].width();
             levels[first + level].add(carried, names.all_counts(first + level));
         }
-        add_paths(histograms.budgets(), names, &units, &prefix, &carried, &mut paths)?;
+        let paths = Paths::new(&units, &prefix, &carried);
+        paths::check(&paths, (&folder, names, histograms.budgets()), &units)?;
+        add_dropped(&paths, &mut dropped);
     }
-    let dropped = |path: &Vec<u8>| path.iter().enumerate().filter(|(_, run)| **run == 0).map(|(at, _)| at).collect();
-    let paths: Vec<(Vec<usize>, u64)> = paths.iter().map(|(path, blocks)| (dropped(path), *blocks)).collect();
+    let wholes: Vec<Stand> = stands.iter().map(|of| Stand::sum(of.iter())).collect();
+    if root.is_nation && missing.is_complete() {
+        histograms.fit_nation(&folder, &plans, &wholes, &mut tallies)?;
+    }
+    if !histograms.are_two() {
+        if let Some(total) = root.total.filter(|_| missing.is_complete()) {
+            tallies[0].exact_total(&plans[0], 0, "", &wholes[0], total);
+        }
+        let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        parts.iter().for_each(|part| states.entry(state_of(part)).or_default().push(part.clone()));
+        for (state, total) in totals::of_files(&folder, names, first, &states)? {
+            let own = parts.iter().zip(&stands[0]).filter(|(part, _)| state_of(part) == state);
+            let whole = Stand::sum(own.map(|(_, stand)| stand));
+            tallies[0].exact_total(&plans[0], first, &format!("{state:02}"), &whole, total);
+        }
+    }
+    let paths: Vec<(Vec<usize>, u64)> = dropped.into_iter().collect();
     let note = "The paths that occur in the noisy measurement files.".to_string();
-    let of_files = Paths { note, dropped: paths.iter().map(|(dropped, _)| dropped.clone()).collect() };
+    let of_files = release::Paths { note, dropped: paths.iter().map(|(dropped, _)| dropped.clone()).collect() };
     let files = folder.levels.iter().map(|level| level.queries.len() + level.constraints.len()).sum();
     Ok(NmfReport {
         product: folder.path.display().to_string(),
@@ -132,51 +174,17 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         unread: root.unread,
         zero_cells: root.zeros.cells(&problem),
         zeros: root.structural,
+        missing,
+        fit: histograms.reports(&plans, &tallies),
     })
 }
 
-/// The paths to the blocks of a part, each checked: runs that neither overlap nor leave a level out.
-fn add_paths(
-    budgets: &Budgets,
-    names: &Names,
-    units: &PartUnits,
-    prefix: &[u8],
-    carried: &[Vec<u8>],
-    paths: &mut BTreeMap<Vec<u8>, u64>,
-) -> Result<()> {
-    let mut above: Vec<Vec<u8>> = vec![prefix.to_vec()];
-    for (level, carried) in carried.iter().enumerate() {
-        let mut own = Vec::with_capacity(carried.len());
-        let parents = if level == 0 { vec![0] } else { units.tree.parents(level) };
-        for (run, parent) in carried.iter().zip(&parents) {
-            own.push([&above[*parent as usize][..], &[*run]].concat());
-        }
-        above = own;
+/// The levels that each path drops, with how many units of the lowest level have it.
+fn add_dropped(paths: &Paths, dropped: &mut BTreeMap<Vec<usize>, u64>) {
+    let mut units = vec![0_u64; paths.known.len()];
+    paths.of_unit.iter().for_each(|number| units[*number as usize] += 1);
+    for (path, units) in paths.known.iter().zip(units) {
+        let levels = path.iter().enumerate().filter(|(_, run)| **run == 0).map(|(at, _)| at);
+        *dropped.entry(levels.collect()).or_default() += units;
     }
-    let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
-    for (block, path) in above.into_iter().enumerate() {
-        if !known.contains(&path) {
-            let share = path
-                .iter()
-                .enumerate()
-                .fold(Rational::new(), |sum, (level, run)| sum + budgets.share(level, usize::from(*run)));
-            let mut next = 0;
-            let runs = path.iter().enumerate().all(|(level, run)| {
-                let fits = (level < next) == (*run == 0);
-                next = next.max(level + usize::from(*run));
-                fits
-            });
-            if share != 1 || !runs {
-                let code = units.code(carried.len() - 1, block);
-                let run = |(level, run): (usize, &u8)| format!("{} {run}", names.levels[level]);
-                let shown: Vec<String> = path.iter().enumerate().map(run).collect();
-                let given = format!("{share} of the budget ({})", shown.join(", "));
-                let expected = "exactly 1: each level's share carried once, by its unit or by one above it";
-                return Err(Error::out_of_range(&format!("the path to the block {code}"), given, expected));
-            }
-            known.insert(path.clone());
-        }
-        *paths.entry(path).or_default() += 1;
-    }
-    Ok(())
 }

@@ -3,10 +3,14 @@
 //! The rows of a unit stand together in the published files, but nothing says that they must: what is not complete is kept
 //! until it is. A unit answers all queries of its level or none.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::{
     budgets::Budgets,
+    fit::{FitPlan, Noise, Walk},
     folder::{NmfFile, NmfFolder, of_part},
     meter::Phase,
     names::Names,
@@ -35,22 +39,53 @@ pub struct PartCounts<'a> {
     pub budgets: &'a Budgets,
     /// Where units that were read are counted, if anybody asks.
     pub seen: Option<Phase<'a>>,
+    /// What is noted of units that are read from the lowest level upwards, if anybody asks.
+    pub watch: Option<Mutex<Watch<'a>>>,
+}
+
+/// What is noted of the units of a part: how many levels' shares each carries, and how their counts fit.
+pub struct Watch<'a> {
+    /// By level of the part and unit; 0 for those without counts.
+    pub carried: Vec<Vec<u8>>,
+    /// The residuals, if they are asked for.
+    pub walk: Option<Walk<'a>>,
+}
+
+impl<'a> Watch<'a> {
+    /// Nothing seen yet; with a plan, residuals are taken.
+    pub fn new(plan: Option<&'a FitPlan>, units: &'a PartUnits, first: usize) -> Watch<'a> {
+        let carried = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
+        Watch { carried, walk: plan.map(|plan| Walk::new(plan, units, first)) }
+    }
+
+    fn see(&mut self, level: usize, unit: &UnitCounts, carried: usize, noise: &[Noise]) {
+        // There are fewer levels than a byte has numbers.
+        self.carried[level][unit.unit] = carried as u8;
+        if let Some(walk) = &mut self.walk {
+            walk.see(level, unit, noise);
+        }
+    }
 }
 
 impl Measurements for PartCounts<'_> {
     fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
         let files: Vec<&NmfFile> = of_part(&self.folder.levels[self.first + level].queries, &self.units.part).collect();
         let codes = &self.units.codes[level];
-        let mut last: Arc<[f32]> = Arc::new([]);
+        let mut last: (Arc<[f32]>, usize) = (Arc::new([]), 0);
         read_units(&files, self.names, self.first + level, codes, self.units.part.as_bytes(), &mut |units| {
+            let mut watch = self.watch.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner));
             for unit in &units {
                 // Units that measure alike share their variances, and most follow one that does.
-                if !Arc::ptr_eq(&last, &unit.variances) {
+                if !Arc::ptr_eq(&last.0, &unit.variances) {
                     let code = || self.units.code(level, unit.unit);
-                    self.budgets.carried_by(self.names, self.first + level, unit, code)?;
-                    last = unit.variances.clone();
+                    let carried = self.budgets.carried_by(self.names, self.first + level, unit, code)?;
+                    last = (unit.variances.clone(), carried);
+                }
+                if let Some(watch) = &mut watch {
+                    watch.see(level, unit, last.1, self.budgets.noise(self.first + level, last.1));
                 }
             }
+            drop(watch);
             if let Some(seen) = &self.seen {
                 seen.see(units.len());
             }
@@ -74,15 +109,15 @@ pub struct NationCounts<'a> {
 }
 
 impl NationCounts<'_> {
-    /// Its counts, if it has any.
-    pub fn read(&self) -> Result<Option<UnitCounts>> {
+    /// Its counts, and how many levels' shares it carries, if it has any.
+    pub fn read(&self) -> Result<Option<(UnitCounts, usize)>> {
         let files: Vec<&NmfFile> = self.folder.levels[0].queries.iter().collect();
         let mut found = None;
         read_units(&files, self.names, 0, &Geocodes::nation(), b"", &mut |units| {
-            for unit in &units {
-                self.budgets.carried_by(self.names, 0, unit, String::new)?;
+            if let Some(unit) = units.into_iter().next() {
+                let carried = self.budgets.carried_by(self.names, 0, &unit, String::new)?;
+                found = Some((unit, carried));
             }
-            found = units.into_iter().next();
             Ok(())
         })?;
         Ok(found)

@@ -23,6 +23,18 @@ pub struct NmfFolder {
     pub levels: Vec<LevelFiles>,
 }
 
+/// What `nmf.json` says of a product that `assay measure` drew.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+pub struct Declared {
+    /// Whether there is such a file.
+    #[serde(skip)]
+    pub is_there: bool,
+    /// The seed of the noise, where it was given.
+    pub insecure_seed: Option<u64>,
+    /// The parts of states that the product has.
+    pub parts: Option<Vec<String>>,
+}
+
 /// The files of a level.
 #[derive(Clone, Debug)]
 pub struct LevelFiles {
@@ -56,8 +68,15 @@ impl NmfFolder {
     /// Finds the files of a release with these levels: `folder` is the product or holds one.
     pub fn open(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
         let path = product(folder, levels)?;
-        let found = levels.iter().map(|name| {
+        // Of a download of some states the nation, above all of them, is often not there.
+        let lacks_root = levels.len() > 1
+            && !path.join(format!("{}.parquet", levels[0])).is_dir()
+            && path.join(format!("{}.parquet", levels[1])).is_dir();
+        let found = levels.iter().enumerate().map(|(at, name)| {
             let folder = path.join(format!("{name}.parquet"));
+            if at == 0 && lacks_root {
+                return Ok(LevelFiles { name: name.clone(), queries: Vec::new(), constraints: Vec::new() });
+            }
             if !folder.is_dir() {
                 let why = format!("no folder {name}.parquet: the release has the levels {}", levels.join(", "));
                 return Err(file_error(&path, why));
@@ -89,16 +108,45 @@ impl NmfFolder {
         Ok(NmfFolder { path, levels: found })
     }
 
-    /// The seed of the noise, where `assay measure` was given one and said so beside the files; none in the Bureau's products.
-    pub fn insecure_seed(&self) -> Result<Option<u64>> {
-        #[derive(serde::Deserialize)]
-        struct Seed {
-            insecure_seed: Option<u64>,
-        }
+    /// Whether the first level, the nation, is not in the folder.
+    pub fn lacks_root(&self) -> bool {
+        self.levels[0].constraints.is_empty()
+    }
+
+    /// What stands beside the files of a product of `assay measure`; nothing beside the Bureau's.
+    pub fn declared(&self) -> Result<Declared> {
         let path = self.path.join(MANIFEST);
-        let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(None) };
-        let seed: Seed = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
-        Ok(seed.insecure_seed)
+        let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
+        let declared: Declared = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
+        let wrong = declared.parts.iter().flatten().find(|part| part_number(part).is_none() || part.len() != 3);
+        match wrong {
+            Some(part) => {
+                Err(file_error(&path, format!("parts has {part:?}: expected parts of states in three digits, as 044")))
+            }
+            None => Ok(Declared { is_there: true, ..declared }),
+        }
+    }
+
+    /// What of the folder of a level is not read, because it is no Parquet file where such are expected: the first few names. A file
+    /// whose download was not finished is among them.
+    pub fn passed_over(&self, level: usize) -> Vec<String> {
+        let folder = self.path.join(format!("{}.parquet", self.levels[level].name));
+        let mut found = Vec::new();
+        let known = |path: &Path| ["DPQuery", "Constraint"].iter().any(|kind| path.ends_with(kind));
+        let mut open = entries(&folder).unwrap_or_default();
+        let beside: Vec<PathBuf> = open.iter().filter(|path| !known(path)).cloned().collect();
+        open.retain(|path| known(path));
+        found.extend(beside);
+        while let Some(path) = open.pop() {
+            match path.is_dir() {
+                true => open.extend(entries(&path).unwrap_or_default()),
+                false if path.extension().is_none_or(|end| end != "parquet") => found.push(path),
+                false => {}
+            }
+        }
+        found.sort();
+        let shown = found.iter().map(|path| path.strip_prefix(&self.path).unwrap_or(path).display().to_string());
+        shown.take(3).collect()
     }
 
     /// The parts of states that any file names, in order.
@@ -182,7 +230,12 @@ fn collect(folder: &Path, part: Option<&str>, files: &mut Vec<NmfFile>) -> Resul
 
 /// The three digits of a part: some readers turn 050 into 50.
 fn part_code(path: &Path, text: &str) -> Result<String> {
-    let number = text.parse::<u32>().ok().filter(|number| *number < 200 && text.len() <= 3);
-    let number = number.ok_or_else(|| file_error(path, "expected a part of a state in three digits, as State=044"))?;
+    let number = part_number(text)
+        .ok_or_else(|| file_error(path, "expected a part of a state in three digits, as State=044"))?;
     Ok(format!("{number:03}"))
+}
+
+fn part_number(text: &str) -> Option<u32> {
+    let digits = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse::<u32>().ok().filter(|number| digits && *number < 200)
 }

@@ -3,7 +3,8 @@
 //!
 //! Upwards, each state gives `up-44.json`, what the nation needs of it. Once those of all states are there, the nation's own
 //! estimate follows from them, on every machine alike, and each state gives `down-44.txt`, its answers line by line, and
-//! `across-44.json`, what it has of areas that lie in other states, too. Files are written beside and renamed: what is there is
+//! `across-44.json`, what it has of areas that lie in other states, too; `fit-44.json` has its residuals, as all of them together decide
+//! whether the counts fit. Files are written beside and renamed: what is there is
 //! whole. `job.json` says what was asked of which files; a folder of another job is refused.
 
 use std::{
@@ -14,7 +15,9 @@ use std::{
 };
 
 use super::{
+    fit::StateFit,
     meter::{At, Meter},
+    paths::Short,
     saved,
     survey::{Across, Survey, Take, Top},
 };
@@ -38,6 +41,14 @@ pub struct State {
     pub without_rows: Vec<u32>,
 }
 
+/// What is kept of a state besides its answers.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Beside {
+    fit: StateFit,
+    shorts: Vec<Short>,
+}
+
 /// The file that says what is asked.
 const JOB: &str = "job.json";
 
@@ -45,7 +56,6 @@ impl<'a> Job<'a> {
     /// The work of a survey in a folder, which is made if it is not there. `asked` says all that the estimates depend on besides the
     /// files themselves.
     pub fn open(survey: &'a Survey, folder: &Path, asked: &str) -> Result<Job<'a>> {
-        survey.check_area_states()?;
         fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let text = format!("{}\n", survey.description(asked)?);
         let path = folder.join(JOB);
@@ -71,6 +81,32 @@ impl<'a> Job<'a> {
         self.folder.join(format!("across-{state:02}.json"))
     }
 
+    fn fit(&self, state: u32) -> PathBuf {
+        self.folder.join(format!("fit-{state:02}.json"))
+    }
+
+    /// Keeps the residuals of a state.
+    fn keep_fit(&self, state: u32) -> Result<()> {
+        let Some(fit) = self.survey.fit_of(state) else { return Ok(()) };
+        let beside = Beside { fit, shorts: self.survey.shorts_of(state) };
+        // Plain numbers and text are always written.
+        write_text(&self.fit(state), &serde_json::to_string(&beside).unwrap_or_default())
+    }
+
+    /// Reads the residuals of all states that are not known.
+    pub fn read_fits(&self) -> Result<()> {
+        for state in self.survey.states() {
+            if self.survey.fit_of(state).is_none() {
+                let path = self.fit(state);
+                let text = fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
+                let beside: Beside = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
+                self.survey.put_fit(state, beside.fit);
+                self.survey.put_shorts(state, beside.shorts);
+            }
+        }
+        Ok(())
+    }
+
     fn rows(&self, state: u32) -> PathBuf {
         self.folder.join(format!("down-{state:02}.txt"))
     }
@@ -91,6 +127,7 @@ impl<'a> Job<'a> {
         let meter = &Meter::new(at, self.survey.work());
         for state in self.state().without_up.into_iter().filter(|state| states.contains(state)) {
             let root = self.survey.state_root(state, meter)?;
+            self.keep_fit(state)?;
             write_text(&self.up(state), &root.to_text())?;
         }
         let now = self.state();
@@ -99,6 +136,9 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         let top = self.top()?;
+        if self.survey.uses_nation() {
+            self.survey.judge()?;
+        }
         for state in open {
             let (path, mut across) = (self.rows(state), Across::default());
             write_whole(&path, |out| {
@@ -106,6 +146,7 @@ impl<'a> Job<'a> {
                     writeln!(out, "{}", saved::to_line(&subject, &answers)).map_err(|why| file_error(&path, why))
                 };
                 self.survey.answer_state(state, &top, &mut across, &mut take, meter)?;
+                self.keep_fit(state)?;
                 // Beside the answers before these are there.
                 if self.survey.has_across() {
                     write_text(&self.across(state), &across.to_text())?;
@@ -119,6 +160,9 @@ impl<'a> Job<'a> {
     /// The nation, from the files of all states.
     fn top(&self) -> Result<Top> {
         let mut roots = BTreeMap::new();
+        if self.survey.uses_nation() {
+            self.read_fits()?;
+        }
         for state in self.survey.states_for_nation() {
             let path = self.up(state);
             let text = fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
@@ -127,8 +171,8 @@ impl<'a> Job<'a> {
         self.survey.top(roots)
     }
 
-    /// Hands on the answers of all states, in the order in which one run would have given them.
-    pub fn combine(&self, take: &mut Take) -> Result<()> {
+    /// Refuses work of which something is left to do.
+    pub fn check_done(&self) -> Result<()> {
         let now = self.state();
         let missing = now.without_up.iter().chain(&now.without_rows).min();
         if let Some(missing) = missing {
@@ -136,7 +180,15 @@ impl<'a> Job<'a> {
                 "the files of all states: run the parts that are missing, and again once all have gone upwards";
             return Err(Error::out_of_range("the work of the state", format!("{missing:02}"), expected));
         }
+        Ok(())
+    }
+
+    /// Hands on the answers of all states, in the order in which one run would have given them.
+    pub fn combine(&self, take: &mut Take) -> Result<()> {
+        self.check_done()?;
+        self.read_fits()?;
         let top = self.top()?;
+        self.survey.judge()?;
         self.survey.answer_nation(&top, take)?;
         let mut across = Across::default();
         let (queries, levels) = (self.survey.answers.names().len(), self.survey.names.levels.len());
@@ -158,7 +210,8 @@ impl<'a> Job<'a> {
                 read.map_err(|why| file_error(&path, why))?;
             }
         }
-        self.survey.answer_across(&top, across, take)
+        self.survey.answer_across(&top, across, take)?;
+        self.survey.answer_empty(take)
     }
 }
 

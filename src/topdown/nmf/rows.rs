@@ -1,7 +1,7 @@
 //! The rows of a file of noisy measurements, read column by column and some at a time.
 //!
-//! Columns are found by name. Integers may be of 32 or 64 bits, `sign` may be missing or null, and columns that are not
-//! known are left alone.
+//! Columns are found by name. Integers may be of 32 or 64 bits or decimals that are whole, `sign` may be missing or null, and columns
+//! that are not known are left alone. What a column means is its logical type's to say: timestamps are no counts.
 
 use std::{fs::File, ops::Range, path::Path};
 
@@ -14,6 +14,7 @@ use parquet::{
     schema::types::ColumnDescriptor,
 };
 
+use super::types::{self, Stored};
 use crate::{
     error::{Error, Result},
     files::file_error,
@@ -45,6 +46,21 @@ pub struct Row<'a> {
     pub group: usize,
     /// The row in the row group, from 0.
     pub row: usize,
+}
+
+impl Row<'_> {
+    /// Refuses bytes that are not UTF-8: they are keys, which other bytes would come to be equal to where each is shown as the same sign.
+    fn check_text(&self, path: &Path) -> Result<()> {
+        let axes = self.axes.iter().map(ByteArray::data);
+        let mut texts = [self.geocode, self.name, self.sign].into_iter().chain(axes);
+        match texts.find(|text| std::str::from_utf8(text).is_err()) {
+            None => Ok(()),
+            Some(text) => {
+                let shown = text.escape_ascii().to_string();
+                Err(refuse(path, self, &format!("\"{shown}\" is not UTF-8: geocodes, names and signs are")))
+            }
+        }
+    }
 }
 
 /// Where a row is, for messages.
@@ -117,8 +133,13 @@ impl<T: DataType> Column<T> {
         }
     }
 
-    /// The values of lists, one list after the other, and where each ends; `None` if an element is null.
-    fn lists(&self, value: impl Fn(&T::T) -> i64, to: &mut Vec<i64>, ends: &mut Vec<usize>) -> Option<()> {
+    /// The values of lists, one list after the other, and where each ends.
+    fn lists(
+        &self,
+        value: impl Fn(&T::T) -> Option<i64>,
+        to: &mut Vec<i64>,
+        ends: &mut Vec<usize>,
+    ) -> std::result::Result<(), Element> {
         to.clear();
         ends.clear();
         let mut read = self.read.iter();
@@ -131,23 +152,34 @@ impl<T: DataType> Column<T> {
                 open = true;
             }
             if *definition == self.most_definition {
-                to.push(value(read.next()?));
+                to.push(value(read.next().ok_or(Element::Missing)?).ok_or(Element::NotWhole)?);
             } else if *repetition > 0 || *definition + 1 == self.most_definition {
                 // An element that is null; an empty or missing list has a level below.
-                return None;
+                return Err(Element::Missing);
             }
         }
         if open {
             ends.push(to.len());
         }
-        Some(())
+        Ok(())
     }
 }
 
-/// A column of whole numbers in lists, or of numbers, of either width.
+/// What is wrong with an element of a list.
+#[derive(Clone, Copy, Debug)]
+enum Element {
+    /// It is null.
+    Missing,
+    /// It is no whole number of 64 bits.
+    NotWhole,
+}
+
+/// A column of whole numbers in lists, or of numbers.
 enum Numbers {
-    Narrow(Column<parquet::data_type::Int32Type>),
-    Wide(Column<parquet::data_type::Int64Type>),
+    Narrow(Stored, Column<parquet::data_type::Int32Type>),
+    Wide(Stored, Column<parquet::data_type::Int64Type>),
+    Bytes(Stored, Column<parquet::data_type::ByteArrayType>),
+    Fixed(Stored, Column<parquet::data_type::FixedLenByteArrayType>),
     Float(Column<parquet::data_type::FloatType>),
     Double(Column<parquet::data_type::DoubleType>),
 }
@@ -209,25 +241,55 @@ impl Columns {
         let wrong = |name: &str, found: PhysicalType, expected: &str| {
             broken(path, None, format!("the column {name} has the type {found}: expected {expected}"))
         };
+        let means = |name: &str, what: String, expected: &str| {
+            broken(path, None, format!("the column {name} holds {what}: expected {expected}"))
+        };
         let text = |place: usize, name: &str| -> Result<(usize, Text)> {
             let (column, descriptor) = open(name, false)?;
             let found = descriptor.physical_type();
-            Ok((place, Column::new(column, descriptor).ok_or_else(|| wrong(name, found, "text"))?))
+            let opened = Column::new(column, descriptor).ok_or_else(|| wrong(name, found, "text"))?;
+            types::beside_text(descriptor).map_or(Ok((place, opened)), |what| Err(means(name, what, "text")))
         };
         let number = |name: &str, list: bool| -> Result<Numbers> {
             let (column, descriptor) = open(name, list)?;
-            let opened = match (descriptor.physical_type(), list) {
-                (PhysicalType::INT32, true) => Column::new(column, descriptor).map(Numbers::Narrow),
-                (PhysicalType::INT64, true) => Column::new(column, descriptor).map(Numbers::Wide),
-                (PhysicalType::FLOAT, false) => Column::new(column, descriptor).map(Numbers::Float),
-                (PhysicalType::DOUBLE, false) => Column::new(column, descriptor).map(Numbers::Double),
-                _ => None,
+            let expected = if list { "whole numbers" } else { "a float or a double" };
+            let found = descriptor.physical_type();
+            let opened = match found {
+                PhysicalType::FLOAT | PhysicalType::DOUBLE if list => None,
+                PhysicalType::FLOAT | PhysicalType::DOUBLE => {
+                    if let Some(what) = types::beside_floats(descriptor) {
+                        return Err(means(name, what, expected));
+                    }
+                    match found {
+                        PhysicalType::FLOAT => Column::new(column, descriptor).map(Numbers::Float),
+                        _ => Column::new(column, descriptor).map(Numbers::Double),
+                    }
+                }
+                _ => {
+                    let stored = Stored::of(descriptor).map_err(|what| means(name, what, expected))?;
+                    let is_read = stored.is_decimal() || list;
+                    match found {
+                        PhysicalType::INT32 if is_read => {
+                            Column::new(column, descriptor).map(|own| Numbers::Narrow(stored, own))
+                        }
+                        PhysicalType::INT64 if is_read => {
+                            Column::new(column, descriptor).map(|own| Numbers::Wide(stored, own))
+                        }
+                        PhysicalType::BYTE_ARRAY if stored.is_decimal() => {
+                            Column::new(column, descriptor).map(|own| Numbers::Bytes(stored, own))
+                        }
+                        PhysicalType::FIXED_LEN_BYTE_ARRAY if stored.is_decimal() => {
+                            Column::new(column, descriptor).map(|own| Numbers::Fixed(stored, own))
+                        }
+                        _ => None,
+                    }
+                }
             };
-            let expected = if list { "32 or 64-bit integers" } else { "a float or a double" };
-            opened.ok_or_else(|| wrong(name, descriptor.physical_type(), expected))
+            let expected = if list { "32 or 64-bit integers, or decimals" } else { expected };
+            opened.ok_or_else(|| wrong(name, found, expected))
         };
         let mut texts = vec![text(0, "geocode")?, text(1, "query_name")?];
-        if find("sign").is_some() {
+        if find("sign").is_some_and(|at| !types::is_untyped(&schema.columns()[at])) {
             texts.push(text(2, "sign")?);
         }
         for (at, axis) in axes.iter().enumerate() {
@@ -270,7 +332,7 @@ impl Columns {
                 row.checked_sub(1).map_or(0, |before| ends[before])..ends[row]
             };
             for row in 0..some {
-                each(&Row {
+                let row = Row {
                     geocode: texts[0][row].data(),
                     name: texts[1][row].data(),
                     sign: texts[2].get(row).map_or(&[], ByteArray::data),
@@ -280,7 +342,9 @@ impl Columns {
                     variance: variances[row],
                     group,
                     row: done + row,
-                })?;
+                };
+                row.check_text(path)?;
+                each(&row)?;
             }
             done += some;
         }
@@ -312,19 +376,33 @@ impl Numbers {
         ends: &mut Vec<usize>,
     ) -> Result<()> {
         let whole = match self {
-            Numbers::Narrow(column) => {
+            Numbers::Narrow(stored, column) => {
                 column.rows(path, group, rows)?;
-                column.lists(|value| i64::from(*value), to, ends)
+                column.lists(|value| stored.narrow(*value), to, ends)
             }
-            Numbers::Wide(column) => {
+            Numbers::Wide(stored, column) => {
                 column.rows(path, group, rows)?;
-                column.lists(|value| *value, to, ends)
+                column.lists(|value| stored.wide(*value), to, ends)
             }
-            Numbers::Float(_) | Numbers::Double(_) => None,
+            Numbers::Bytes(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.lists(|value| stored.bytes(value.data()), to, ends)
+            }
+            Numbers::Fixed(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.lists(|value| stored.bytes(value.data()), to, ends)
+            }
+            Numbers::Float(_) | Numbers::Double(_) => Err(Element::NotWhole),
         };
         match whole {
-            Some(()) if ends.len() == rows => Ok(()),
-            _ => Err(broken(path, Some(group), format!("the column {name} has an element without a value"))),
+            Ok(()) if ends.len() == rows => Ok(()),
+            Err(Element::NotWhole) => {
+                let why = format!("the column {name} has an element that is no whole number of 64 bits");
+                Err(broken(path, Some(group), why))
+            }
+            Ok(()) | Err(Element::Missing) => {
+                Err(broken(path, Some(group), format!("the column {name} has an element without a value")))
+            }
         }
     }
 
@@ -338,7 +416,22 @@ impl Numbers {
                 column.rows(path, group, rows)?;
                 column.scalars(rows, f64::NAN, |value| *value, to);
             }
-            Numbers::Narrow(_) | Numbers::Wide(_) => to.resize(rows, f64::NAN),
+            Numbers::Narrow(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| stored.approximate(i128::from(*value)), to);
+            }
+            Numbers::Wide(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| stored.approximate(i128::from(*value)), to);
+            }
+            Numbers::Bytes(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| stored.approximate_bytes(value.data()), to);
+            }
+            Numbers::Fixed(stored, column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| stored.approximate_bytes(value.data()), to);
+            }
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 //! and downwards, for what is asked of it. So no more than one state is held in memory.
 
 mod across;
+mod blocks;
+mod fitted;
 mod roots;
 mod settings;
 mod state;
@@ -14,7 +16,7 @@ mod whole;
 use std::{
     collections::BTreeMap,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 pub(super) use across::Across;
@@ -27,10 +29,13 @@ use super::{
     answers::{Answer, Answers, Subject, TableLine, named_parts, pl94_lines},
     budgets::Budgets,
     check,
+    complete::{Missing, is_state, state_of},
     counts::NationCounts,
+    fit::{FitPlan, StateFit},
     folder::NmfFolder,
     meter::{At, Meter},
     names::{Names, Which},
+    paths::Short,
     totals,
     truth::Truth,
     units::{Constraints, RootConstraints, Zeros},
@@ -45,6 +50,11 @@ use crate::{
     },
     topdown::whole::family::{Bound, BoundGroups},
 };
+
+/// The part of a state inside American Indian, Alaska Native and Native Hawaiian areas.
+pub(in crate::topdown) const AIAN: &str = "AIAN";
+/// The part outside of these.
+pub(in crate::topdown) const NOT_AIAN: &str = "non-AIAN";
 
 /// Where answers go, in a fixed order.
 pub type Take<'t> = dyn FnMut(Subject, Vec<Answer>) -> Result<()> + 't;
@@ -75,6 +85,28 @@ pub struct Survey {
     pub totals_of_files: BTreeMap<u32, i64>,
     /// The lowest levels of the release, if the folder has no files of them: they have no part in estimates.
     pub missing: Vec<String>,
+    /// What the folder lacks of the parts of states.
+    pub missing_parts: Missing,
+    /// The states in the folder, also those that are not read.
+    pub all_states: Vec<u32>,
+    /// Exact totals that were given of states of which a part is missing: they are not those of what is there, and not kept.
+    pub unkept_totals: Vec<u32>,
+    /// How many levels' shares the levels above the states carry.
+    prefix: Vec<u8>,
+    fit_plan: FitPlan,
+    /// What is known of states so far.
+    seen: Mutex<Seen>,
+    /// The bound on the probability of such residuals, where counts do not fit each other and are estimated from all the same.
+    misfit: OnceLock<String>,
+    /// The blocks of areas, and of true counts, that the files do not have.
+    pub absent: blocks::Absent,
+}
+
+/// What was seen of states on their way up.
+#[derive(Debug, Default)]
+struct Seen {
+    fits: BTreeMap<u32, StateFit>,
+    shorts: BTreeMap<u32, Vec<Short>>,
 }
 
 /// What the nation's way down needs of a state: its estimate from its own counts, what may be above zero, and bounds.
@@ -106,6 +138,7 @@ impl Survey {
         let mut names = Names::of(release, histogram_of(release, &settings.wanted)?)?;
         let folder = NmfFolder::open_from_root(folder, &names.levels)?;
         let missing = names.levels[folder.levels.len()..].to_vec();
+        let missing_parts = Missing::of(&folder, release)?;
         names.keep_levels(folder.levels.len());
         check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
@@ -116,31 +149,25 @@ impl Survey {
         }
         let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for part in folder.parts() {
-            // The digits after the first are the state's.
-            let state = part[1..].parse().unwrap_or(0);
-            states.entry(state).or_default().push(part);
+            states.entry(state_of(&part)).or_default().push(part);
         }
         if states.is_empty() {
             return Err(Error::out_of_range("the parts of states", "none", "folders such as State=044 in Constraint"));
         }
+        let known = states.clone();
+        let unkept_totals = choose_states(&mut states, &folder, &mut settings, &missing_parts)?;
         let mut totals_of_files = BTreeMap::new();
         if settings.constraints != Constraints::None {
-            totals_of_files = totals::of_files(&folder, &names, usize::from(root.is_nation), &states)?;
+            totals_of_files = totals::of_files(&folder, &names, root.first, &known)?;
             settings.totals = totals::joined(settings.totals, &totals_of_files)?;
+            totals_of_files.retain(|state, _| states.contains_key(state));
         }
-        let uses_nation = root.is_nation && settings.states.is_none();
+        // A nation of which parts are missing has the counts of others.
+        let uses_nation = root.is_nation && settings.states.is_none() && missing_parts.is_complete();
         if uses_nation {
             check::check_nation(&folder, &names)?;
         }
-        if let Some(chosen) = &settings.states {
-            let known: Vec<String> = states.keys().map(|state| format!("{state:02}")).collect();
-            if let Some(unknown) = chosen.iter().find(|state| !states.contains_key(state)) {
-                let expected = format!("one of those in the folder: {}", known.join(", "));
-                return Err(Error::out_of_range("the state", format!("{unknown:02}"), &expected));
-            }
-            states.retain(|state, _| chosen.contains(state));
-            totals_of_files.retain(|state, _| chosen.contains(state));
-        }
+        check_nation_alone(&names, &root, uses_nation, &settings, &missing_parts)?;
         let apart = match settings.constraints {
             Constraints::All => root.zeros.apart.clone(),
             Constraints::None | Constraints::Totals => Zeros::none(names.axes.len()).apart,
@@ -163,13 +190,21 @@ impl Survey {
             problem.check_level(level, name)?;
         }
         let answers = match &settings.wanted {
-            Wanted::Queries(queries) => Answers::of_queries(&problem, queries, &parts),
+            Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
             Wanted::Pl94Tables => Answers::of_lines(&problem, &names.sizes, &lines),
         };
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
-        let insecure_seed = folder.insecure_seed()?;
-        Ok(Survey {
+        let insecure_seed = folder.declared()?.insecure_seed;
+        // Of a nation that takes no part nothing is known but that no unit below it carries its share.
+        let mut prefix = vec![1; root.first];
+        if uses_nation {
+            let carried = NationCounts { folder: &folder, names: &names, budgets: &budgets }.read()?;
+            // There are fewer levels than a byte has numbers.
+            prefix = vec![carried.map_or(0, |(_, carried)| carried as u8)];
+        }
+        let fit_plan = FitPlan::new(&names);
+        let mut survey = Survey {
             folder,
             names,
             problem,
@@ -184,7 +219,46 @@ impl Survey {
             insecure_seed,
             totals_of_files,
             missing,
-        })
+            missing_parts,
+            all_states: known.into_keys().collect(),
+            unkept_totals,
+            prefix,
+            fit_plan,
+            seen: Mutex::default(),
+            misfit: OnceLock::new(),
+            absent: blocks::Absent::default(),
+        };
+        survey.absent = survey.find_blocks()?;
+        Ok(survey)
+    }
+
+    /// The part of its state that a unit lies in, where the state has two: its code says which. Nothing for the nation, and where a state
+    /// is one part.
+    pub fn part_of(&self, code: &str) -> &'static str {
+        match code.as_bytes() {
+            [b'1', _, _, ..] => AIAN,
+            [b'0', ..] if code.get(..3).is_some_and(|part| self.missing_parts.is_divided(state_of(part))) => NOT_AIAN,
+            _ => "",
+        }
+    }
+
+    /// Why the counts of the nation take no part, where nobody asked for that and states lie below a nation.
+    pub fn why_no_nation(&self) -> Option<String> {
+        if self.uses_nation || self.root.first == 0 || self.settings.states.is_some() {
+            return None;
+        }
+        let nation = &self.names.levels[0];
+        let no_files = format!("{nation}.parquet is not in the folder");
+        match self.missing_parts.described() {
+            Some(parts) if self.missing_parts.nation => Some(format!("{no_files}, and {parts}")),
+            Some(parts) => Some(parts),
+            None => Some(no_files),
+        }
+    }
+
+    /// The bound on the probability of such residuals, if counts that do not fit each other are estimated from all the same.
+    pub fn misfit(&self) -> Option<&String> {
+        self.misfit.get()
     }
 
     /// Whether the counts of the nation take part.
@@ -204,7 +278,7 @@ impl Survey {
 
     /// The level of the parts of states.
     fn first(&self) -> usize {
-        usize::from(self.root.is_nation)
+        self.root.first
     }
 
     /// The number below a part's own of the deepest level that is answered for; `None` if that is above all of them.
@@ -220,19 +294,26 @@ impl Survey {
 
     /// Estimates everything that is asked for and hands it on; `at` hears how far the work is.
     pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
-        self.check_area_states()?;
         let meter = &Meter::new(at, self.work());
         let mut roots = BTreeMap::new();
         for state in self.states_for_nation() {
             roots.insert(state, self.state_root(state, meter)?);
         }
         let top = self.top(roots)?;
+        if self.uses_nation {
+            // Every count has been read: what does not fit is refused before anything is answered.
+            self.judge()?;
+        }
         self.answer_nation(&top, take)?;
         let mut across = Across::default();
         for state in self.states.keys() {
             self.answer_state(*state, &top, &mut across, take, meter)?;
         }
-        self.answer_across(&top, across, take)
+        if !self.uses_nation {
+            self.judge()?;
+        }
+        self.answer_across(&top, across, take)?;
+        self.answer_empty(take)
     }
 
     /// The states whose estimates the nation's counts join: all or none.
@@ -302,20 +383,11 @@ impl Survey {
         bytes * (1 + u64::from(again) + u64::from(deeper))
     }
 
-    /// Refuses areas with blocks in states that are not read.
-    pub(super) fn check_area_states(&self) -> Result<()> {
-        let is_read = |geoid: u64| self.states.contains_key(&((geoid / 10_u64.pow(13)) as u32));
-        match &self.settings.areas {
-            AreaSource::Given(areas) => areas.check_found(is_read),
-            _ => Ok(()),
-        }
-    }
-
     /// The nation's final estimate.
     fn nation(&self, below: &Below) -> Result<Belief> {
         let counts = NationCounts { folder: &self.folder, names: &self.names, budgets: &self.budgets }.read()?;
         let shape = &below.shape;
-        let measured = counts.map(|mut unit| {
+        let measured = counts.map(|(mut unit, _)| {
             let mut scratch = vec![0.0; self.problem.basis.coordinates()];
             let information = Arc::new(self.problem.information(0, &unit.variances, shape));
             let right_side = self.problem.right_side(0, &unit.variances, &mut unit.counts, &mut scratch, shape);
@@ -334,6 +406,59 @@ impl Survey {
             Error::out_of_range(&format!("the exact total of {whose}"), total, &expected)
         })
     }
+}
+
+/// Takes the states that are asked for; refuses those that are not there, and those of which a part is missing. Exact totals of states of
+/// which a part is missing are left out, and returned.
+fn choose_states(
+    states: &mut BTreeMap<u32, Vec<String>>,
+    folder: &NmfFolder,
+    settings: &mut Settings,
+    missing: &Missing,
+) -> Result<Vec<u32>> {
+    let known: Vec<String> = states.keys().map(|state| format!("{state:02}")).collect();
+    if let Some(chosen) = &settings.states {
+        if let Some(unknown) = chosen.iter().find(|state| !states.contains_key(state)) {
+            let no = if is_state(*unknown) { "is not in the folder" } else { "does not exist" };
+            let why = format!("the state {unknown:02} {no}, which has {}", known.join(", "));
+            return Err(file_error(&folder.path, why));
+        }
+        states.retain(|state, _| chosen.contains(state));
+    }
+    let read: Vec<u32> = states.keys().copied().collect();
+    let halves: Vec<String> = missing.halves_of(&read).map(|part| format!("State={part}")).collect();
+    if !halves.is_empty() && !settings.incomplete {
+        let by = missing.declared_by.as_deref().unwrap_or_default();
+        let why = format!(
+            "{} {} not in the folder: by {by} the state has two parts, one outside of American Indian, Alaska Native and Native \
+             Hawaiian areas (State=0..) and one inside (State=1..), and without both every number lacks people",
+            halves.join(", "),
+            if halves.len() == 1 { "is" } else { "are" }
+        );
+        return Err(file_error(&folder.path, why));
+    }
+    let mut unkept: Vec<u32> = missing.halves_of(&read).map(|part| state_of(part)).collect();
+    unkept.dedup();
+    unkept.retain(|state| settings.totals.remove(state).is_some());
+    Ok(unkept)
+}
+
+/// Refuses to answer for the nation alone where it takes no part.
+fn check_nation_alone(
+    names: &Names,
+    root: &RootConstraints,
+    uses_nation: bool,
+    settings: &Settings,
+    missing: &Missing,
+) -> Result<()> {
+    let alone =
+        root.first == 1 && !uses_nation && !settings.levels.is_empty() && settings.levels.iter().all(|own| *own == 0);
+    if !alone || !matches!(settings.areas, AreaSource::None) {
+        return Ok(());
+    }
+    let why = missing.described().unwrap_or_else(|| "states are taken by themselves".to_string());
+    let level = &names.levels[0];
+    Err(Error::out_of_range("the levels to estimate", level, &format!("levels of states, as {why}")))
 }
 
 /// The histogram that queries are asked of.

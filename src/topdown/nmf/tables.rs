@@ -8,15 +8,18 @@ use std::{
 };
 
 use parquet::{
-    basic::Compression,
+    basic::{Compression, LogicalType, Repetition, Type as Physical},
     data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},
-    schema::{parser::parse_message_type, types::Type},
+    schema::types::Type,
 };
 
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
+    codes,
+    matched::Keys,
     survey::{Survey, Take},
+    totals::refuse_others,
 };
 use crate::{
     error::{Error, Result},
@@ -27,13 +30,14 @@ use crate::{
 /// How estimates are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// CSV: `level,geocode,geoid,query,cell,estimate,variance,std_dev,margin_95`, or `area` in place of the first three.
+    /// CSV: `level,geocode,geoid,part,query,cell`, a column for each attribute or recode that the queries keep, and
+    /// `estimate,variance,std_dev,margin_95`; `area` in place of the first four.
     Csv,
     /// The same columns as Parquet.
     Parquet,
     /// `geocode|query|estimate|std_dev|query_description`, as the Bureau's own estimates.
     Bureau,
-    /// CSV of whole counts, those that are not zero: `level,geocode,geoid,query,cell,count`.
+    /// CSV of whole counts, those that are not zero: the columns of `Csv` with `count` in place of the last four.
     Whole,
 }
 
@@ -84,9 +88,55 @@ fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
     match (form, with_areas) {
         // As other programs read it: what is written beside the file says where the noise can be subtracted.
         (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
-        (Form::Whole, _) => format!("level,geocode,geoid,query,cell,{}", marked(survey, "count")),
-        (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
-        (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
+        (Form::Whole, _) => format!("{UNIT},query,cell,{}{}", kinds_heading(&survey.answers), marked(survey, "count")),
+        (Form::Csv | Form::Parquet, with_areas) => {
+            let subject = if with_areas { "area" } else { UNIT };
+            let kinds = kinds_heading(&survey.answers);
+            format!("{subject},query,cell,{kinds}{estimate},variance,std_dev,margin_95")
+        }
+    }
+}
+
+/// The columns that say which unit a row is about.
+const UNIT: &str = "level,geocode,geoid,part";
+
+/// All other columns of files of estimates: an attribute of such a name is told from them.
+const COLUMNS: [&str; 14] = [
+    "level",
+    "geocode",
+    "geoid",
+    "part",
+    "unit",
+    "id",
+    "area",
+    "query",
+    "cell",
+    "estimate",
+    "count",
+    "variance",
+    "std_dev",
+    "margin_95",
+];
+
+/// The headings of the columns of attributes and recodes.
+fn kind_headings(answers: &Answers) -> Vec<String> {
+    let heading = |name: &String| match COLUMNS.contains(&name.as_str()) {
+        true => format!("{name} (attribute)"),
+        false => name.clone(),
+    };
+    answers.kinds().iter().map(heading).collect()
+}
+
+/// These as text, each followed by a comma.
+pub(in crate::topdown) fn kinds_heading(answers: &Answers) -> String {
+    kind_headings(answers).iter().map(|name| quoted(name) + ",").collect()
+}
+
+/// What a cell is, each followed by a comma.
+fn put_labels(to: &mut String, answers: &Answers, query: usize, cell: usize) {
+    for kind in 0..answers.kinds().len() {
+        to.push_str(&quoted(answers.label(query, kind, cell)));
+        to.push(',');
     }
 }
 
@@ -96,50 +146,52 @@ fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer])
     let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
     let rows = answers.iter().map(|answer| answer.estimates.iter().filter(is_written).count() as u64).sum();
     let text = match form {
-        Form::Whole => whole_rows(&survey.names.levels, &names, subject, answers),
+        Form::Whole => whole_rows(survey, &names, subject, answers),
         Form::Bureau => bureau_rows(&survey.answers, subject, answers),
-        Form::Csv | Form::Parquet => csv_rows(&survey.names.levels, &names, subject, answers),
+        Form::Csv | Form::Parquet => answer_rows(&about(survey, subject), &survey.answers, &names, answers),
     };
     (text, rows)
 }
 
-/// The heading of the estimates, which says where their noise can be subtracted.
+/// The heading of the estimates, which says where their noise can be subtracted, and where the counts do not fit each other.
 fn estimate_heading(survey: &Survey) -> String {
     marked(survey, ESTIMATE)
 }
 
 fn marked(survey: &Survey, name: &str) -> String {
-    survey.insecure_seed.map_or_else(|| name.to_string(), |seed| format!("{name} (insecure seed {seed})"))
+    let seed = survey.insecure_seed.map(|seed| format!("insecure seed {seed}"));
+    let misfit = survey.misfit().map(|bound| format!("misfit, p below {bound}"));
+    let marks: Vec<String> = seed.into_iter().chain(misfit).collect();
+    if marks.is_empty() { name.to_string() } else { format!("{name} ({})", marks.join("; ")) }
 }
 
 const ESTIMATE: &str = "estimate";
 
-fn about(levels: &[String], subject: &Subject) -> String {
+fn about(survey: &Survey, subject: &Subject) -> String {
     match subject {
-        Subject::Unit { level, code, geoid } => format!("{},{code},{geoid}", quoted(&levels[*level])),
+        Subject::Unit { level, code, geoid } => {
+            format!("{},{code},{geoid},{}", quoted(&survey.names.levels[*level]), survey.part_of(code))
+        }
         Subject::Area(name) => quoted(name),
     }
 }
 
-fn whole_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
+fn whole_rows(survey: &Survey, names: &[String], subject: &Subject, answers: &[Answer]) -> String {
     use std::fmt::Write as _;
-    let first = about(levels, subject);
+    let first = about(survey, subject);
     let mut text = String::new();
     for answer in answers {
         for (cell, count) in answer.estimates.iter().enumerate().filter(|(_, count)| **count != 0.0) {
-            let _ = writeln!(text, "{first},{},{cell},{count}", names[answer.query]);
+            let _ = write!(text, "{first},{},{cell},", names[answer.query]);
+            put_labels(&mut text, &survey.answers, answer.query, cell);
+            let _ = writeln!(text, "{count}");
         }
     }
     text
 }
 
-fn csv_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
-    let first = about(levels, subject);
-    answer_rows(&first, names, answers)
-}
-
-/// Rows of CSV: what is answered for, the query, the cell, estimate, variance, standard deviation and margin.
-pub(in crate::topdown) fn answer_rows(first: &str, names: &[String], answers: &[Answer]) -> String {
+/// Rows of CSV: what is answered for, the query, the cell and what it is, estimate, variance, standard deviation and margin.
+pub(in crate::topdown) fn answer_rows(first: &str, asked: &Answers, names: &[String], answers: &[Answer]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     for answer in answers {
@@ -147,7 +199,9 @@ pub(in crate::topdown) fn answer_rows(first: &str, names: &[String], answers: &[
         for (cell, (estimate, variance)) in answer.estimates.iter().zip(&answer.variances).enumerate() {
             let deviation = variance.sqrt();
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{first},{name},{cell},{estimate},{variance},{deviation},{}", deviation * QUANTILE);
+            let _ = write!(text, "{first},{name},{cell},");
+            put_labels(&mut text, asked, answer.query, cell);
+            let _ = writeln!(text, "{estimate},{variance},{deviation},{}", deviation * QUANTILE);
         }
     }
     text
@@ -176,9 +230,18 @@ const GROUP: usize = 1 << 18;
 /// Rows of a Parquet file that are not written yet.
 #[derive(Default)]
 struct Group {
-    texts: [Vec<ByteArray>; 4],
+    /// What is answered for, and the query.
+    texts: Vec<Vec<ByteArray>>,
     cells: Vec<i32>,
+    /// What each cell is.
+    kinds: Vec<Vec<ByteArray>>,
     numbers: [Vec<f64>; 4],
+}
+
+impl Group {
+    fn new(texts: usize, kinds: usize) -> Group {
+        Group { texts: vec![Vec::new(); texts], kinds: vec![Vec::new(); kinds], ..Group::default() }
+    }
 }
 
 fn write_parquet(
@@ -190,23 +253,20 @@ fn write_parquet(
     run: &mut Run,
 ) -> Result<u64> {
     let wrong = |why: parquet::errors::ParquetError| file_error(path, why);
-    let subject = if with_areas { &["area"][..] } else { &["level", "geocode", "geoid"] };
-    let texts: String =
-        subject.iter().chain(&["query"]).map(|name| format!("required binary {name} (UTF8); ")).collect();
-    let numbers = [ESTIMATE, "variance", "std_dev", "margin_95"].map(|name| format!("required double {name}; "));
-    let message = format!("message estimates {{ {texts} required int32 cell; {} }}", numbers.concat());
-    let schema = parse_message_type(&message).and_then(|schema| renamed(&schema, &estimate_heading(survey)));
-    let schema = Arc::new(schema.map_err(wrong)?);
+    let subject: Vec<&str> = if with_areas { vec!["area"] } else { UNIT.split(',').collect() };
+    let kinds = kind_headings(&survey.answers);
+    let schema = Arc::new(parquet_schema(&subject, &kinds, &estimate_heading(survey)).map_err(wrong)?);
     let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
     let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(wrong)?;
     let names: Vec<ByteArray> = survey.answers.names().iter().map(|name| ByteArray::from(*name)).collect();
-    let (mut group, mut rows) = (Group::default(), 0);
-    let count = subject.len();
+    let (texts, kinds) = (subject.len() + 1, kinds.len());
+    let (mut group, mut rows) = (Group::new(texts, kinds), 0);
     run(&mut |subject, answers| {
         see(&subject, &answers);
         let about: Vec<ByteArray> = match &subject {
             Subject::Unit { level, code, geoid } => {
-                [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()
+                let of_unit = [survey.names.levels[*level].as_str(), code, geoid, survey.part_of(code)];
+                of_unit.map(ByteArray::from).to_vec()
             }
             Subject::Area(name) => vec![ByteArray::from(name.as_str())],
         };
@@ -216,6 +276,9 @@ fn write_parquet(
                     to.push(text.clone());
                 }
                 group.cells.push(cell as i32);
+                for (kind, to) in group.kinds.iter_mut().enumerate() {
+                    to.push(ByteArray::from(survey.answers.label(answer.query, kind, cell)));
+                }
                 let deviation = variance.sqrt();
                 let numbers = [*estimate, *variance, deviation, deviation * QUANTILE];
                 group.numbers.iter_mut().zip(numbers).for_each(|(to, number)| to.push(number));
@@ -223,38 +286,50 @@ fn write_parquet(
             }
         }
         if group.cells.len() >= GROUP {
-            put_group(&mut writer, &std::mem::take(&mut group), count + 1).map_err(wrong)?;
+            let full = std::mem::replace(&mut group, Group::new(texts, kinds));
+            put_group(&mut writer, &full).map_err(wrong)?;
         }
         Ok(())
     })?;
-    put_group(&mut writer, &group, count + 1).map_err(wrong)?;
+    put_group(&mut writer, &group).map_err(wrong)?;
     writer.close().map_err(wrong)?;
     Ok(rows)
 }
 
-/// The schema with another name of the estimates; the notation of schemas has no blanks in names.
-fn renamed(schema: &Type, estimate: &str) -> std::result::Result<Type, parquet::errors::ParquetError> {
-    let field = |field: &Arc<Type>| match field.name() == ESTIMATE {
-        true => Type::primitive_type_builder(estimate, field.get_physical_type())
-            .with_repetition(field.get_basic_info().repetition())
-            .build()
-            .map(Arc::new),
-        false => Ok(field.clone()),
+fn parquet_schema(
+    subject: &[&str],
+    kinds: &[String],
+    estimate: &str,
+) -> std::result::Result<Type, parquet::errors::ParquetError> {
+    let field = |name: &str, physical: Physical, logical: Option<LogicalType>| {
+        let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        field.with_logical_type(logical).build().map(Arc::new)
     };
-    let fields = schema.get_fields().iter().map(field).collect::<std::result::Result<Vec<_>, _>>()?;
-    Type::group_type_builder(schema.name()).with_fields(fields).build()
+    let text = |name: &str| field(name, Physical::BYTE_ARRAY, Some(LogicalType::String));
+    let mut fields =
+        subject.iter().chain(&["query"]).map(|name| text(name)).collect::<std::result::Result<Vec<_>, _>>()?;
+    fields.push(field("cell", Physical::INT32, None)?);
+    for kind in kinds {
+        fields.push(text(kind)?);
+    }
+    for number in [estimate, "variance", "std_dev", "margin_95"] {
+        fields.push(field(number, Physical::DOUBLE, None)?);
+    }
+    Type::group_type_builder("estimates").with_fields(fields).build()
 }
 
 fn put_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     group: &Group,
-    texts: usize,
 ) -> std::result::Result<(), parquet::errors::ParquetError> {
     let mut rows = writer.next_row_group()?;
-    for column in &group.texts[..texts] {
+    for column in &group.texts {
         put_column::<ByteArrayType, W>(&mut rows, column)?;
     }
     put_column::<Int32Type, W>(&mut rows, &group.cells)?;
+    for column in &group.kinds {
+        put_column::<ByteArrayType, W>(&mut rows, column)?;
+    }
     for column in &group.numbers {
         put_column::<DoubleType, W>(&mut rows, column)?;
     }
@@ -273,19 +348,74 @@ fn put_column<T: DataType, W: Write + Send>(
     Ok(())
 }
 
-/// Reads published counts by what they are of: a CSV with the columns `geoid` (or `geocode`, `area`) and `count`.
-pub fn read_published(path: &Path) -> Result<HashMap<String, f64>> {
-    let mut table = CsvTable::open(path)?;
-    let (of, count) = (table.column(&["geoid", "geocode", "area"])?, table.column(&["count"])?);
-    let mut known = HashMap::new();
-    while table.next()? {
-        let name = table.name(of)?.to_string();
-        let number = table.whole(count, 1 << 50)? as f64;
-        if known.insert(name, number).is_some() {
-            return Err(table.refuse(of + 1, &format!("{:?} occurs twice", table.shown(of))));
+/// Published counts, by what they are of.
+#[derive(Clone, Debug, Default)]
+pub struct Published {
+    /// The counts, and the line of each.
+    counts: HashMap<String, (f64, u64)>,
+    file: String,
+    /// How the file has each code, if otherwise.
+    written: HashMap<String, String>,
+}
+
+/// The headings of GEOIDs.
+const GEOIDS: [&str; 4] = ["geoid", "GEOID", "GEOID20", "GEOID10"];
+
+impl Published {
+    /// Reads a CSV with the columns `geoid` (or `geocode`, `area`) and `count`. GEOIDs may have the prefix of data.census.gov, or the form of
+    /// NHGIS.
+    pub fn read(path: &Path) -> Result<Published> {
+        let mut table = CsvTable::open(path)?;
+        let named = table.find(&["geocode"]).or(table.find(&["area"]));
+        let of = table.find(&GEOIDS).or(named).map_or_else(|| table.column(&["geoid", "geocode", "area"]), Ok)?;
+        let count = table.column(&["count"])?;
+        let heading = table.headings()[of].clone();
+        refuse_others(&table, &[&heading, "count"])?;
+        let mut published = Published { file: table.file.clone(), ..Published::default() };
+        while table.next()? {
+            let written = table.text(of)?.to_string();
+            if written.is_empty() {
+                return Err(table.refuse(of + 1, "no code: a line is about a unit or area"));
+            }
+            let number = table.whole(count, 1 << 50)? as f64;
+            let name = codes::digits(&written).unwrap_or_else(|| written.clone());
+            if published.counts.insert(name.clone(), (number, table.line())).is_some() {
+                return Err(table.refuse(of + 1, &format!("{written:?} occurs twice")));
+            }
+            if written != name {
+                published.written.insert(name, written);
+            }
         }
+        Ok(published)
     }
-    Ok(known)
+
+    /// What was published of a unit or area.
+    pub fn of(&self, name: &str) -> Option<f64> {
+        self.counts.get(name).map(|(count, _)| *count)
+    }
+
+    /// What is to be said of the counts that belong to none of some units or areas. A code that lacks its first zero is refused.
+    pub fn held_against<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Option<String>> {
+        let known: std::collections::HashSet<&str> = names.collect();
+        let written = |name: &String| self.written.get(name).unwrap_or(name).clone();
+        let mut keys = Keys { file: self.file.clone(), all: self.counts.len(), ..Keys::default() };
+        let mut lost: Vec<(&String, u64)> = self
+            .counts
+            .iter()
+            .filter(|(name, _)| !known.contains(name.as_str()))
+            .map(|(n, (_, at))| (n, *at))
+            .collect();
+        lost.sort_by_key(|(_, line)| *line);
+        for (name, line) in lost {
+            let likely = format!("0{name}");
+            if known.contains(likely.as_str()) {
+                let why = format!("{:?} lacks its leading zero: {likely} is likely", written(name));
+                return Err(Error::DataFile { file: self.file.clone(), line: line as usize, column: 0, why });
+            }
+            keys.lost.push((line, written(name)));
+        }
+        keys.judged("published counts", "belong to no unit or area that was estimated")
+    }
 }
 
 /// How two files of estimates differ, over the rows that both have.
@@ -351,22 +481,58 @@ pub fn compare(first: &Path, second: &Path) -> Result<Comparison> {
     })?;
     found.alone.1 = total - found.rows;
     if found.rows == 0 {
-        let expected = "files with rows for the same areas and queries";
-        return Err(Error::out_of_range("the rows that both files have", 0, expected));
+        let why = format!("no row of the same area, query and cell as in {}", second.display());
+        return Err(file_error(first, why));
     }
     found.scores.sort_by(f64::total_cmp);
     found.ratios.sort_by(f64::total_cmp);
     Ok(found)
 }
 
-/// The rows of a file: a key of unit or area, query and cell, with estimate and standard deviation. `each` says whether the key
-/// is new.
+/// The rows of a file, or of all files of a folder as the Bureau has its own estimates (`us/Tract/State=44/County=003/.../part-*.csv`, a
+/// header in each, and empty files of other names beside them): a key of unit or area, query and cell, with estimate and standard deviation.
+/// `each` says whether the key is new.
 fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
-    let path: PathBuf = path.to_path_buf();
-    let mut table = CsvTable::open(&path)?;
+    if !path.is_dir() {
+        return read_file(path, &mut each);
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    if files.is_empty() {
+        return Err(file_error(path, "no file of estimates in the folder: expected part-*.csv in it or below it"));
+    }
+    files.iter().try_for_each(|file| read_file(file, &mut each))
+}
+
+/// The files of estimates in a folder and below it, by name. Names that begin with `_` or a dot are not of estimates.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let wrong = |why: std::io::Error| file_error(folder, why);
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        entries.push(entry.map_err(wrong)?.path());
+    }
+    entries.sort();
+    for entry in entries {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_estimates = name.ends_with(".csv") || (name.starts_with("part-") && !name.contains('.'));
+        match entry.is_dir() {
+            _ if name.starts_with(['_', '.']) => {}
+            true => collect(&entry, files)?,
+            false if is_estimates => files.push(entry),
+            false => {
+                let why = "is no file of estimates: expected part-*.csv, beside what begins with _ or a dot";
+                return Err(file_error(&entry, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_file(path: &Path, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
+    let mut table = CsvTable::open(path)?;
     let of = table.column(&["geocode", "area"])?;
     let query = table.column(&["query"])?;
-    let estimate = match table.find_start("estimate (insecure seed ") {
+    let estimate = match table.find_start("estimate (") {
         Some(at) => at,
         None => table.column(&[ESTIMATE])?,
     };
@@ -378,9 +544,9 @@ fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool)
             return Err(table.refuse(deviation + 1, "a standard deviation below 0"));
         }
         let parts = [level, Some(of), Some(query), cell];
-        let key: Vec<&str> = parts.iter().flatten().map(|at| table.text(*at)).collect::<Result<_>>()?;
-        if !each(key.join(" "), both) {
-            return Err(table.refuse(0, &format!("the row of {} occurs twice", key.join(" "))));
+        let key = parts.iter().flatten().map(|at| table.text(*at)).collect::<Result<Vec<_>>>()?.join(" ");
+        if !each(key.clone(), both) {
+            return Err(table.refuse(0, &format!("the row of {key} occurs twice")));
         }
     }
     Ok(())

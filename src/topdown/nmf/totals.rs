@@ -2,25 +2,90 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{folder::NmfFolder, names::Names, rows, units::Meanings};
+use super::{
+    complete::{Missing, is_state},
+    folder::NmfFolder,
+    matched::Keys,
+    names::Names,
+    rows,
+    units::Meanings,
+};
 use crate::{
     error::{Error, Result},
     spine::csv_table::CsvTable,
 };
 
-/// Reads a CSV with the columns `state` (its two digits) and `total`.
-pub fn read(path: &Path) -> Result<BTreeMap<u32, i64>> {
-    let mut table = CsvTable::open(path)?;
-    let (state, total) = (table.column(&["state"])?, table.column(&["total"])?);
-    let mut totals = BTreeMap::new();
-    while table.next()? {
-        let number = table.whole(state, 99)? as u32;
-        let people = table.whole(total, 1 << 50)? as i64;
-        if totals.insert(number, people).is_some() {
-            return Err(table.refuse(state + 1, &format!("the state {number:02} occurs twice")));
+/// Exact totals of states, from a file.
+#[derive(Clone, Debug, Default)]
+pub struct GivenTotals {
+    /// By the number of the state: its total, and the line that says it.
+    pub of_state: BTreeMap<u32, (i64, u64)>,
+    file: String,
+}
+
+/// Columns beside those that are read which say nothing else.
+const NAMES: [&str; 2] = ["name", "NAME"];
+
+impl GivenTotals {
+    /// Reads a CSV with the columns `state` (its two digits) and `total`.
+    pub fn read(path: &Path) -> Result<GivenTotals> {
+        let mut table = CsvTable::open(path)?;
+        let (state, total) = (table.column(&["state"])?, table.column(&["total"])?);
+        refuse_others(&table, &["state", "total"])?;
+        let mut totals = GivenTotals { of_state: BTreeMap::new(), file: table.file.clone() };
+        while table.next()? {
+            let number = table.whole(state, 99)? as u32;
+            if !is_state(number) {
+                return Err(table.refuse(state + 1, &format!("there is no state {number:02}")));
+            }
+            let people = table.whole(total, 1 << 50)? as i64;
+            if totals.of_state.insert(number, (people, table.line())).is_some() {
+                return Err(table.refuse(state + 1, &format!("the state {number:02} occurs twice")));
+            }
+        }
+        Ok(totals)
+    }
+
+    /// The totals.
+    pub fn totals(&self) -> BTreeMap<u32, i64> {
+        self.of_state.iter().map(|(state, (total, _))| (*state, *total)).collect()
+    }
+
+    /// What is to be said of totals of states that are not in a folder, which has these; a state of another release is refused.
+    pub fn held_against(&self, here: &[u32], missing: &Missing) -> Result<Option<String>> {
+        let lost = |state: &&u32| !here.contains(state);
+        let lost: Vec<u32> = self.of_state.keys().filter(lost).copied().collect();
+        let line = |state: &u32| self.of_state.get(state).map_or(0, |(_, line)| *line);
+        if let Some(by) = &missing.declared_by {
+            if let Some(foreign) = lost.iter().find(|state| !missing.states.contains(state)) {
+                let (file, line) = (self.file.clone(), line(foreign) as usize);
+                let why = format!("the state {foreign:02} is no part of {by}");
+                return Err(Error::DataFile { file, line, column: 0, why });
+            }
+            // Of a download of some states: the totals of the others are of no use, and no mistake.
+            if lost.len() < self.of_state.len() {
+                let many = lost.len();
+                return Ok(
+                    (many > 0).then(|| format!("exact totals of {many} states that are not in the folder: not used"))
+                );
+            }
+        }
+        let lost = lost.iter().map(|state| (line(state), format!("{state:02}"))).collect();
+        let keys = Keys { file: self.file.clone(), all: self.of_state.len(), lost };
+        keys.judged("exact totals", "are of states that are not in the folder")
+    }
+}
+
+/// Refuses columns that have no use, but for names.
+pub(super) fn refuse_others(table: &CsvTable, used: &[&str]) -> Result<()> {
+    let known = |heading: &String| heading.is_empty() || used.iter().chain(&NAMES).any(|name| heading == name);
+    match table.headings().iter().enumerate().find(|(_, heading)| !known(heading)) {
+        None => Ok(()),
+        Some((at, heading)) => {
+            let why = format!("the column {heading:?} is not understood: the file has {}", used.join(" and "));
+            Err(Error::DataFile { file: table.file.clone(), line: 1, column: at + 1, why })
         }
     }
-    Ok(totals)
 }
 
 /// The exact totals of states that the constraints of their level give, for states all of whose parts have one.

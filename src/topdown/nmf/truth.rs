@@ -5,7 +5,10 @@ use std::{
     path::Path,
 };
 
-use super::answers::{Answer, QUANTILE, Subject};
+use super::{
+    answers::{Answer, QUANTILE, Subject},
+    codes,
+};
 use crate::{
     csv_reader::Reading,
     error::Result,
@@ -20,6 +23,8 @@ pub struct Truth {
     /// By GEOID: cells with their counts.
     of_block: HashMap<u64, Vec<(u32, u64)>>,
     cells: usize,
+    /// The file, for messages.
+    pub(super) file: String,
 }
 
 impl Truth {
@@ -29,10 +34,10 @@ impl Truth {
         let mut table = CsvTable::read(path, reading)?;
         let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
         let columns = CellColumns::new(&table, schema)?;
-        let mut truth = Truth { of_block: HashMap::new(), cells: schema.all_cells() };
+        let mut truth = Truth { of_block: HashMap::new(), cells: schema.all_cells(), file: table.file.clone() };
         let mut total: u64 = 0;
         while table.next()? {
-            let geoid = table.geoid(block)?;
+            let geoid = codes::block(table.text(block)?).map_err(|why| table.refuse(block + 1, &why))?;
             let cell = columns.cell(&table)?;
             let records = table.whole(count, MOST)?;
             total += records;
@@ -64,6 +69,16 @@ impl Truth {
             cells[*cell as usize] += *count as f64;
         }
         cells
+    }
+
+    /// The blocks that it has lines of.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
+        self.of_block.keys().copied()
+    }
+
+    /// These with how many records each has.
+    pub(super) fn of_blocks(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.of_block.iter().map(|(block, cells)| (*block, cells.iter().map(|(_, count)| count).sum()))
     }
 
     /// That of all blocks.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::{
     folder::{NmfFile, NmfFolder, of_part},
     names::Names,
+    paths::no_units,
 };
 use crate::{
     error::{Error, Result},
@@ -139,15 +140,8 @@ impl PartUnits {
             let files: Vec<&NmfFile> = of_part(&level.constraints, part).collect();
             levels.push(read_level(&files, &level.name, (names, problem), part, asked, &mut bound_groups)?);
         }
-        for (at, level) in levels.iter().enumerate() {
-            if level.codes.is_empty() {
-                let expected = format!("units of the part {part} in Constraint");
-                return Err(Error::out_of_range(
-                    &format!("the level {}", names.levels[first + at]),
-                    "empty",
-                    &expected,
-                ));
-            }
+        if let Some(at) = levels.iter().position(|level| level.codes.is_empty()) {
+            return Err(no_units(folder, first + at, part));
         }
         if levels[0].codes.len() != 1 {
             let given = format!("{} units of the part {part}", levels[0].codes.len());

@@ -76,6 +76,7 @@ impl<'a> NmfWriter<'a> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Manifest> {
         let mut manifest = said.manifest(streams);
+        manifest.parts = self.codes[usize::from(self.codes[0][0].is_empty())].clone();
         manifest.files = measurement_files::described(self.plan, self.names);
         for file in &mut manifest.files {
             file.file = format!("{}.parquet/DPQuery", file.level_name);

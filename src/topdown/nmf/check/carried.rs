@@ -4,12 +4,16 @@
 use crate::{
     error::{Error, Result},
     release::Release,
-    topdown::nmf::{
-        budgets::Budgets,
-        counts::read_histograms,
-        folder::{NmfFile, NmfFolder, of_part},
-        names::{Names, Which},
-        units::{Geocodes, PartUnits},
+    topdown::{
+        gls::pass::UnitCounts,
+        nmf::{
+            budgets::Budgets,
+            counts::read_histograms,
+            fit::{FitPlan, FitReport, Stand, Tally, Walk},
+            folder::{NmfFile, NmfFolder, of_part},
+            names::{Names, Which},
+            units::{Geocodes, PartUnits},
+        },
     },
 };
 
@@ -39,30 +43,84 @@ impl Histograms {
         &self.0[0].1
     }
 
+    /// Whether the release has two.
+    pub(super) fn are_two(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    /// Which queries of each are compared.
+    pub(super) fn plans(&self) -> Vec<FitPlan> {
+        self.0.iter().map(|(names, _)| FitPlan::new(names)).collect()
+    }
+
+    /// The fit of each, from all its residuals.
+    pub(super) fn reports(&self, plans: &[FitPlan], tallies: &[Tally]) -> Vec<FitReport> {
+        let all = self.0.iter().zip(plans).zip(tallies);
+        all.map(|(((names, _), plan), tally)| FitReport::new(plan, names, tally)).collect()
+    }
+
     /// What the nation carries; 0 if it has no counts.
     pub(super) fn of_nation(&self, folder: &NmfFolder) -> Result<u8> {
         let files: Vec<_> = folder.levels[0].queries.iter().collect();
-        Ok(self.read(&files, 0, &Geocodes::nation(), b"")?[0])
+        Ok(self.read(&files, 0, (&Geocodes::nation(), b""), &mut |_, _, _| ())?[0])
     }
 
-    /// What each unit of a part carries, level by level.
-    pub(super) fn of_part(&self, folder: &NmfFolder, units: &PartUnits, first: usize) -> Result<Vec<Vec<u8>>> {
-        let of_level = |(level, codes): (usize, &Geocodes)| {
+    /// The nation's counts held against what stands for all parts, for each histogram.
+    pub(super) fn fit_nation(
+        &self,
+        folder: &NmfFolder,
+        plans: &[FitPlan],
+        stands: &[Stand],
+        tallies: &mut [Tally],
+    ) -> Result<()> {
+        let files: Vec<_> = folder.levels[0].queries.iter().collect();
+        self.read(&files, 0, (&Geocodes::nation(), b""), &mut |number, unit, carried| {
+            let noise = self.0[number].1.noise(0, carried);
+            tallies[number].unit(&plans[number], 0, "", unit, noise, &stands[number]);
+        })?;
+        Ok(())
+    }
+
+    /// What each unit of a part carries, level by level, and for each histogram its residuals and what stands for the part.
+    pub(super) fn of_part(
+        &self,
+        folder: &NmfFolder,
+        units: &PartUnits,
+        first: usize,
+        plans: &[FitPlan],
+    ) -> Result<(Vec<Vec<u8>>, Vec<(Tally, Stand)>)> {
+        let mut walks: Vec<Walk> = plans.iter().map(|plan| Walk::new(plan, units, first)).collect();
+        let mut carried = Vec::with_capacity(units.codes.len());
+        // From the lowest level upwards, as sums over children are held against what comes after them.
+        for (level, codes) in units.codes.iter().enumerate().rev() {
             let files: Vec<_> = of_part(&folder.levels[first + level].queries, &units.part).collect();
-            self.read(&files, first + level, codes, units.part.as_bytes())
-        };
-        units.codes.iter().enumerate().map(of_level).collect()
+            let own =
+                self.read(&files, first + level, (codes, units.part.as_bytes()), &mut |number, unit, carried| {
+                    walks[number].see(level, unit, self.0[number].1.noise(first + level, carried));
+                })?;
+            carried.push(own);
+        }
+        carried.reverse();
+        Ok((carried, walks.into_iter().map(Walk::finish).collect()))
     }
 
-    fn read(&self, files: &[&NmfFile], level: usize, codes: &Geocodes, prefix: &[u8]) -> Result<Vec<u8>> {
+    fn read(
+        &self,
+        files: &[&NmfFile],
+        level: usize,
+        (codes, prefix): (&Geocodes, &[u8]),
+        see: &mut dyn FnMut(usize, &UnitCounts, usize),
+    ) -> Result<Vec<u8>> {
         let code = |unit: usize| String::from_utf8_lossy(codes.get(unit)).to_string();
         let names: Vec<&Names> = self.0.iter().map(|(names, _)| names).collect();
         let mut carried = vec![vec![0_u8; codes.len()]; self.0.len()];
         read_histograms(files, &names, level, codes, prefix, &mut |number, units| {
             let (names, budgets) = &self.0[number];
             for unit in units {
+                let own = budgets.carried_by(names, level, &unit, || code(unit.unit))?;
+                see(number, &unit, own);
                 // There are fewer levels than a byte has numbers.
-                carried[number][unit.unit] = budgets.carried_by(names, level, &unit, || code(unit.unit))? as u8;
+                carried[number][unit.unit] = own as u8;
             }
             Ok(())
         })?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::topdown::nmf::{answers::Areas, truth::Truth, units::Constraints};
+use crate::topdown::nmf::{areas::Areas, truth::Truth, units::Constraints};
 
 /// What is asked of a folder.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub struct Settings {
     pub truth: Option<Truth>,
     /// Non-negative whole counts instead of estimates, in the order of these queries.
     pub whole: Option<Vec<String>>,
+    /// Whether files may be missing: estimates are made from what is there.
+    pub incomplete: bool,
+    /// Whether counts may not fit each other: estimates are made all the same.
+    pub despite_misfit: bool,
 }
 
 /// What is answered.

@@ -1,8 +1,8 @@
 //! A state: upwards through its parts, and downwards to what is asked of it.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{AreaSource, Survey, Take, Top, across::Across, subjects::leaves, untold};
@@ -12,12 +12,13 @@ use crate::{
         gls::{
             areas::{AreaPart, AreaSums, Touched},
             belief::{Belief, Below, Descent},
-            pass::{Pass, Risen},
+            pass::{Measurements, Pass, Risen},
             problem::{Free, Shape},
         },
         nmf::{
             answers::{Areas, Subject, geoid_of},
-            counts::PartCounts,
+            counts::{PartCounts, Watch},
+            fit::StateFit,
             meter::{Meter, Phase},
             units::{Asked, Constraints, Geocodes, PartUnits},
         },
@@ -99,16 +100,20 @@ impl Survey {
             free,
         };
         let mut touched: BTreeMap<u32, Touched> = BTreeMap::new();
-        let mut seen: HashSet<u64> = HashSet::new();
+        let (mut fit, is_new) = (StateFit::default(), !self.is_fitted(state));
         for units in &pass.parts {
             let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
             let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
             let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
-            let mut sums =
-                AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, &mut seen)));
+            let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units)));
             let all = units.codes.iter().map(Geocodes::len).sum();
-            let counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
-            let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums)?;
+            let mut counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
+            counts.watch = Some(Mutex::new(Watch::new(is_new.then_some(&self.fit_plan), units, self.first())));
+            let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums);
+            let walked = walked.map_err(|why| self.instead_of(why, units))?;
+            if let Some(watch) = counts.watch.take() {
+                self.take_watch(units, watch.into_inner().unwrap_or_else(PoisonError::into_inner), &mut fit)?;
+            }
             let own = walked.root().ok_or_else(|| untold(&format!("the part {} of a state", units.part)))?;
             pass.below.add(own);
             for (area, part) in sums.of_root() {
@@ -117,9 +122,8 @@ impl Survey {
             pass.risen.push(walked);
             pass.shapes.push(shapes);
         }
-        if let (Some(areas), AreaSource::Given(_)) = (&areas, &self.settings.areas) {
-            let other = |geoid: u64| geoid / 10_u64.pow(13) != u64::from(state);
-            areas.check_found(|geoid| other(geoid) || seen.contains(&geoid))?;
+        if is_new {
+            self.keep_fit(state, fit);
         }
         pass.area_sets = areas.unwrap_or_default();
         let children = pass.parts.len();
@@ -138,14 +142,14 @@ impl Survey {
 
     pub(super) fn counts<'a>(&'a self, units: &'a PartUnits, seen: Option<Phase<'a>>) -> PartCounts<'a> {
         let (folder, names, budgets) = (&self.folder, &self.names, &self.budgets);
-        PartCounts { folder, names, units, first: self.first(), budgets, seen }
+        PartCounts { folder, names, units, first: self.first(), budgets, seen, watch: None }
     }
 
     pub(super) fn pass<'a>(
         &'a self,
         units: &'a PartUnits,
         shapes: &'a [Vec<Arc<Shape>>],
-        measurements: &'a PartCounts<'a>,
+        measurements: &'a dyn Measurements,
     ) -> Pass<'a> {
         Pass { problem: &self.problem, tree: &units.tree, first: self.first(), shapes, measurements }
     }

@@ -1,6 +1,6 @@
 //! The answers for units and areas of a state, with what these are called and, in a rehearsal, their true counts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{AreaSource, StatePass, Survey};
 use crate::topdown::{
@@ -95,13 +95,12 @@ pub fn tabulation_digits(level: &str) -> Option<u32> {
     }
 }
 
-/// The areas of each leaf of a part, which are noted as seen.
-pub(super) fn leaves(areas: &Areas, units: &PartUnits, seen: &mut HashSet<u64>) -> HashMap<usize, Vec<u32>> {
+/// The areas of each leaf of a part.
+pub(super) fn leaves(areas: &Areas, units: &PartUnits) -> HashMap<usize, Vec<u32>> {
     let codes = &units.codes[units.codes.len() - 1];
     let mut of_leaf = HashMap::new();
     for leaf in 0..codes.len() {
-        if let Some((geoid, own)) = geoid_of(codes.get(leaf)).and_then(|id| Some((id, areas.of_block.get(&id)?))) {
-            seen.insert(geoid);
+        if let Some(own) = geoid_of(codes.get(leaf)).and_then(|id| areas.of_block.get(&id)) {
             of_leaf.insert(leaf, own.clone());
         }
     }

@@ -23,6 +23,8 @@ use crate::{
 pub struct RootConstraints {
     /// Whether the root is the nation, above all states.
     pub is_nation: bool,
+    /// The level of the parts of states, among those of the release: below the nation, even where its files are not there.
+    pub first: usize,
     /// The exact total.
     pub total: Option<i64>,
     /// What zeros tell apart.
@@ -150,7 +152,8 @@ impl RootConstraints {
         let mut codes: HashSet<Vec<u8>> = HashSet::new();
         let mut structural: BTreeMap<String, (Constraint, HashSet<Vec<u8>>)> = BTreeMap::new();
         let mut others: Vec<Constraint> = Vec::new();
-        for file in &folder.levels[0].constraints {
+        let at = usize::from(folder.lacks_root());
+        for file in &folder.levels[at].constraints {
             rows::read(&file.path, &names.constraint_columns(), |row| {
                 let wrong = |why: &str| rows::refuse(&file.path, row, why);
                 let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
@@ -184,8 +187,13 @@ impl RootConstraints {
             })?;
         }
         let is_nation = codes.contains(&b""[..]);
+        if at == 1 && codes.iter().any(|code| code.len() != 3) {
+            let (root, level) = (&names.levels[0], &names.levels[1]);
+            let why = format!("no folder {root}.parquet, and the units of {level} are no parts of states");
+            return Err(file_error(&folder.path, why));
+        }
         if codes.is_empty() || (is_nation && codes.len() > 1) {
-            let level = &folder.levels[0];
+            let level = &folder.levels[at];
             let why = format!("{} units in the Constraint files of the root {}", codes.len(), level.name);
             return Err(file_error(&folder.path.join(format!("{}.parquet", level.name)), why));
         }
@@ -204,7 +212,8 @@ impl RootConstraints {
         };
         others.extend(elsewhere.into_iter().map(|(constraint, _)| constraint));
         let zeros = Zeros::new(names, everywhere.into_iter().map(cells).collect(), &others);
-        Ok(RootConstraints { is_nation, total, zeros, structural, unused, unread })
+        let first = at.max(usize::from(is_nation));
+        Ok(RootConstraints { is_nation, first, total, zeros, structural, unused, unread })
     }
 }
 

@@ -1,0 +1,101 @@
+//! What an estimate says beside its numbers: what is missing, what is left over, and how well the noisy counts fit each other.
+
+use dp_assay::topdown::nmf::{
+    fit::{FitReport, FitRow},
+    survey::Survey,
+};
+use serde_json::{Value, json};
+
+/// The sentences, each without an end of line; `said` are those about the keys of files.
+pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(why) = survey.why_no_nation() {
+        notes.push(format!("Without the counts of the nation: {why}"));
+    } else if survey.uses_nation() && survey.missing_parts.declared_by.is_none() {
+        notes.push(
+            "Which states the nation has is not known of this folder: those that are here are taken for all"
+                .to_string(),
+        );
+    }
+    if !survey.missing_parts.halves.is_empty() {
+        let names: Vec<String> = survey.missing_parts.halves.iter().map(|part| format!("State={part}")).collect();
+        notes.push(format!("Without people of a part of a state: {} not in the folder", names.join(", ")));
+    }
+    if !survey.unkept_totals.is_empty() {
+        let states: Vec<String> = survey.unkept_totals.iter().map(|state| format!("{state:02}")).collect();
+        notes.push(format!("Exact totals of whole states are not kept where a part is missing: {}", states.join(", ")));
+    }
+    for short in survey.shorts() {
+        let (level, part, blocks) = (&short.level, &short.part, short.units);
+        notes.push(format!("No noisy counts of {level}, State={part}, above {blocks} units of the lowest level"));
+    }
+    match survey.absent.empty_blocks {
+        0 => {}
+        1 => notes.push("1 block of areas has no housing units or group quarters, and counts as zero".to_string()),
+        many => {
+            notes.push(format!("{many} blocks of areas have no housing units or group quarters, and count as zero"))
+        }
+    }
+    match unassigned {
+        0 => {}
+        1 => notes.push("1 block of the file is assigned to no area, and left out".to_string()),
+        many => notes.push(format!("{many} blocks of the file are assigned to no area, and left out")),
+    }
+    notes.extend(survey.absent.truth.iter().chain(said).map(|said| {
+        let mut letters = said.chars();
+        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    }));
+    notes
+}
+
+/// How well the counts fit, in a line.
+pub fn fit_line(fit: &FitReport) -> String {
+    let (freedom, chi_square) = fit.whole();
+    if freedom == 0 {
+        return "Fit: not tested, as no noisy counts are below others".to_string();
+    }
+    let z = fit.largest.as_ref().map_or(0.0, |largest| (largest.residual / largest.std_dev).abs());
+    let verdict = if fit.is_misfit() { "MISFIT" } else { "Fit" };
+    format!(
+        "{verdict}: chi-square {chi_square:.0} with {freedom} degrees of freedom, largest residual {z:.1} standard deviations, p {} \
+         {} (bound, of {} tests)",
+        if fit.ln_p < 0.0 { "<=" } else { "=" },
+        fit.p_shown(),
+        fit.tests
+    )
+}
+
+/// All of it as JSON.
+pub fn fit_json(fit: &FitReport) -> Value {
+    let row = |row: &FitRow| {
+        let mut object = json!({
+            "level": row.level,
+            "degrees_of_freedom": row.residuals,
+            "chi_square": row.chi_square,
+            "p_asymptotic": row.p_asymptotic,
+        });
+        if !row.query.is_empty() {
+            object["query"] = json!(row.query);
+        }
+        object
+    };
+    let largest = fit.largest.as_ref().map(|largest| {
+        json!({
+            "level": largest.level,
+            "geocode": largest.unit,
+            "query": largest.query,
+            "cells": largest.cells,
+            "residual": largest.residual,
+            "std_dev": largest.std_dev,
+            "z": largest.residual / largest.std_dev,
+        })
+    });
+    json!({
+        "fits": !fit.is_misfit(),
+        "p_bound_corrected": fit.p_bound(),
+        "tests": fit.tests,
+        "largest": largest,
+        "levels": fit.levels.iter().map(row).collect::<Value>(),
+        "rows": fit.rows.iter().map(row).collect::<Value>(),
+    })
+}

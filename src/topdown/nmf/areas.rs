@@ -1,0 +1,244 @@
+//! Areas as sets of blocks, from a table with the columns `area` and `block`, or from a block assignment file of the Census Bureau as it
+//! is: `BLOCKID|PLACEFP` and its like. There a blank code means that a block belongs to no area; in a column `area` it is a mistake.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
+
+use super::codes;
+use crate::{
+    error::{Error, Result},
+    spine::csv_table::{BLOCK_NAMES, CsvTable},
+};
+
+/// The columns of a block assignment file that name its areas, and what comes before their digits: the state's, as in GEOIDs, or
+/// nothing, as the codes of American Indian areas are the nation's.
+const ASSIGNED: [(&[&str], bool); 5] = [
+    (&["COUNTYFP", "COUSUBFP"], true),
+    (&["COUNTYFP", "DISTRICT"], true),
+    (&["PLACEFP"], true),
+    (&["DISTRICT"], true),
+    (&["AIANNHCE"], false),
+];
+/// A column beside those that says nothing of which area it is.
+const BESIDE: [&str; 1] = ["COMPTYP"];
+
+/// Where a file has the names of areas.
+pub(in crate::topdown) struct AreaColumns {
+    form: Form,
+    /// How many lines name no area, in a block assignment file.
+    pub(in crate::topdown) unassigned: u64,
+}
+
+enum Form {
+    Named(usize),
+    Assigned { columns: Vec<usize>, with_state: bool },
+}
+
+impl AreaColumns {
+    /// Finds them; refuses columns that have no use, as `used` are the others that have one.
+    pub(in crate::topdown) fn find(table: &CsvTable, used: &[&str]) -> Result<AreaColumns> {
+        let known = |form: Form, names: &[&str]| {
+            let allowed = |heading: &str| {
+                heading.is_empty() || names.iter().chain(used).chain(&BESIDE).any(|name| heading == *name)
+            };
+            let Some((at, unknown)) = table.headings().iter().enumerate().find(|(_, own)| !allowed(own)) else {
+                return Ok(AreaColumns { form, unassigned: 0 });
+            };
+            let why = format!(
+                "the column {unknown:?} is not understood: a file of areas has {} and {}, and a block belongs to an area whole",
+                names.join(" and "),
+                used.first().unwrap_or(&"block")
+            );
+            Err(Error::DataFile { file: table.file.clone(), line: 1, column: at + 1, why })
+        };
+        if let Some(at) = table.find(&["area"]) {
+            return known(Form::Named(at), &["area"]);
+        }
+        for (names, with_state) in ASSIGNED {
+            if let Some(columns) = names.iter().map(|name| table.find(&[name])).collect::<Option<Vec<usize>>>() {
+                return known(Form::Assigned { columns, with_state }, names);
+            }
+        }
+        let why = format!(
+            "no column area, nor one of a block assignment file (PLACEFP, COUSUBFP, DISTRICT, AIANNHCE): the header has {}",
+            table.headings().join(", ")
+        );
+        Err(Error::DataFile { file: table.file.clone(), line: 1, column: 0, why })
+    }
+
+    /// The area of a line; `None` where a block is assigned to none. `block` is its GEOID, where it has one.
+    pub(in crate::topdown) fn name(&mut self, table: &CsvTable, block: Option<u64>) -> Result<Option<String>> {
+        match &self.form {
+            Form::Named(at) => Ok(Some(table.name(*at)?.to_string())),
+            Form::Assigned { columns, with_state } => {
+                let codes = columns.iter().map(|at| table.text(*at)).collect::<Result<Vec<_>>>()?;
+                if codes.last().is_none_or(|code| is_none(code)) {
+                    self.unassigned += 1;
+                    return Ok(None);
+                }
+                let state = block.filter(|_| *with_state).map(|block| format!("{:02}", block / 10_u64.pow(13)));
+                Ok(Some([state.unwrap_or_default(), codes.concat()].concat()))
+            }
+        }
+    }
+}
+
+/// Whether a code says that there is no area: nothing, or the Bureau's codes for what is not defined.
+fn is_none(code: &str) -> bool {
+    code.is_empty() || code.bytes().all(|byte| byte == b'Z') || ["99999", "99997"].contains(&code)
+}
+
+/// Areas, each a set of blocks.
+#[derive(Clone, Debug, Default)]
+pub struct Areas {
+    /// What they are called.
+    pub names: Vec<String>,
+    /// The areas of each block, by its GEOID.
+    pub of_block: HashMap<u64, Vec<u32>>,
+    /// The states that each area has blocks in.
+    pub states: Vec<BTreeSet<u32>>,
+    /// How many blocks the file assigns to no area.
+    pub unassigned: u64,
+    file: String,
+    /// The first line of each block.
+    lines: HashMap<u64, u64>,
+}
+
+/// So many blocks are named in a message.
+const NAMED: usize = 20;
+
+impl Areas {
+    /// Reads a CSV with the columns `area` and `block`, where a block is a spine code or a GEOID, or a block assignment file.
+    pub fn read(path: &Path) -> Result<Areas> {
+        let mut table = CsvTable::open(path)?;
+        let block = table.column(&BLOCK_NAMES)?;
+        let mut columns = AreaColumns::find(&table, &BLOCK_NAMES)?;
+        let mut areas = Areas { file: table.file.clone(), ..Areas::default() };
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        while table.next()? {
+            let geoid = codes::block(table.text(block)?).map_err(|why| table.refuse(block + 1, &why))?;
+            let Some(name) = columns.name(&table, Some(geoid))? else { continue };
+            let number = areas.number(&mut numbers, name);
+            if !areas.add(number, geoid) {
+                return Err(table.refuse(block + 1, "the block is in its area twice"));
+            }
+            areas.lines.entry(geoid).or_insert_with(|| table.line());
+        }
+        if areas.names.is_empty() {
+            return Err(table.refuse(0, "no area: a header and a line for each block of each area are needed"));
+        }
+        areas.unassigned = columns.unassigned;
+        Ok(areas)
+    }
+
+    /// The areas that share the first digits of the GEOIDs of some blocks, for each of some numbers of digits: tabulation
+    /// units.
+    pub fn by_digits(digits: &[u32], blocks: impl Iterator<Item = u64>) -> Areas {
+        let mut names: BTreeMap<(u32, u64), Vec<u64>> = BTreeMap::new();
+        for geoid in blocks {
+            for digits in digits {
+                names.entry((*digits, geoid / 10_u64.pow(15 - digits))).or_default().push(geoid);
+            }
+        }
+        let mut areas = Areas::default();
+        for ((digits, prefix), blocks) in names {
+            let number = areas.names.len() as u32;
+            areas.names.push(format!("{prefix:0width$}", width = digits as usize));
+            areas.states.push(BTreeSet::new());
+            blocks.into_iter().for_each(|geoid| {
+                areas.add(number, geoid);
+            });
+        }
+        areas
+    }
+
+    fn number(&mut self, numbers: &mut HashMap<String, u32>, name: String) -> u32 {
+        if let Some(number) = numbers.get(&name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.states.push(BTreeSet::new());
+        numbers.insert(name, number);
+        number
+    }
+
+    fn add(&mut self, area: u32, geoid: u64) -> bool {
+        self.states[area as usize].insert((geoid / 10_u64.pow(13)) as u32);
+        let areas = self.of_block.entry(geoid).or_default();
+        let new = !areas.contains(&area);
+        if new {
+            areas.push(area);
+        }
+        new
+    }
+
+    /// Refuses some of its blocks, all at once: the first are named with their lines and areas.
+    pub fn refuse(&self, mut blocks: Vec<u64>, why: &str) -> Error {
+        blocks.sort_unstable_by_key(|geoid| (self.lines.get(geoid).copied(), *geoid));
+        let named = blocks.iter().take(NAMED).map(|geoid| {
+            let area =
+                self.of_block.get(geoid).and_then(|of| of.first()).map_or("", |area| &self.names[*area as usize]);
+            let line = self.lines.get(geoid).map_or(String::new(), |line| format!("line {line}, "));
+            format!("{geoid:015} ({line}area {area:?})")
+        });
+        let named: Vec<String> = named.collect();
+        let more = match blocks.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let many = match blocks.len() {
+            1 => "1 block".to_string(),
+            many => format!("{many} blocks"),
+        };
+        let why = format!("{many} {why}: {}{more}", named.join(", "));
+        Error::DataFile { file: self.file.clone(), line: 0, column: 0, why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> std::result::Result<Areas, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        Areas::read(file.path()).map_err(|why| why.to_string())
+    }
+
+    #[test]
+    fn block_assignment_files_name_areas_by_their_geoids() {
+        let places = b"\xef\xbb\xbfBLOCKID|PLACEFP\n440010301001000|\n440010301001001|59000\n440070001001000|59000\n";
+        let areas = read(places).unwrap();
+        assert_eq!((areas.names, areas.unassigned, areas.of_block.len()), (vec!["4459000".to_string()], 1, 2));
+        let towns = b"BLOCKID|COUNTYFP|COUSUBFP\n440010301001000|001|05140\n440010301001001|001|05140\n";
+        assert_eq!(read(towns).unwrap().names, ["4400105140"]);
+        let districts = b"BLOCKID|DISTRICT\n440010301001000|00030\n440010301001001|99997\n440010301001002|ZZ\n";
+        let districts = read(districts).unwrap();
+        assert_eq!((districts.names, districts.unassigned), (vec!["4400030".to_string()], 2));
+        let aian = b"BLOCKID|AIANNHCE|COMPTYP\n440010301001000|2430|R\n440010301001001|2430|T\n440010301001002||\n";
+        let aian = read(aian).unwrap();
+        assert_eq!((aian.names, aian.unassigned, aian.of_block.len()), (vec!["2430".to_string()], 1, 2));
+        let geoid10 = read(b"GEOID10,area\n440010301001000,a\n").unwrap();
+        assert_eq!(geoid10.names, ["a"]);
+    }
+
+    #[test]
+    fn areas_that_are_not_understood_are_refused_with_their_place() {
+        let says = |text: &[u8], words: &[&str]| {
+            let why = read(text).unwrap_err();
+            words.iter().for_each(|word| assert!(why.contains(word), "{word}: {why}"));
+        };
+        says(b"area,block,weight\nA,440010301001000,1\n", &["line 1, column 3", "weight"]);
+        says(b"area,block\nA,440010301001000\n ,440010301001001\n", &["line 3, column 1", "empty"]);
+        says(b"area,block\n\xc5s,440010301001000\n", &["line 2, column 1", "UTF-8"]);
+        says(b"area,block\nA,90010301001000\n", &["line 2, column 2", "090010301001000 is likely"]);
+        says(b"name,block\nA,440010301001000\n", &["no column area", "name, block"]);
+        says(b"BLOCKID|PLACEFP\n440010301001000|\n", &["no area"]);
+        let areas = read(b"area,block\nA,440010301001001\nB,440010301001000\n").unwrap();
+        let why = areas.refuse(vec![440_010_301_001_000, 440_010_301_001_001], "are lost").to_string();
+        assert!(why.contains("2 blocks are lost: 440010301001001 (line 2, area \"A\"), 440010301001000"), "{why}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Codes of areas as people write them: GEOIDs in digits, with the prefix of data.census.gov (`1400000US44001000100`), or as NHGIS has them
+//! (`G4400010000100`). A leading zero that a spreadsheet dropped is not guessed: the code that is likely is named.
+
+use super::{answers::geoid_of, complete::is_state};
+
+/// The digits of a GEOID in any of these forms; `None` for what is none.
+pub fn digits(text: &str) -> Option<String> {
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((prefix, rest)) = text.split_once("US") {
+        return (prefix.len() == 7 && all_digits(prefix) && all_digits(rest)).then(|| rest.to_string());
+    }
+    match text.strip_prefix('G') {
+        Some(rest) if all_digits(rest) => nhgis(rest),
+        Some(_) => None,
+        None => all_digits(text).then(|| text.to_string()),
+    }
+}
+
+/// NHGIS has a zero after the state's digits and one after the county's.
+fn nhgis(rest: &str) -> Option<String> {
+    let is_zero = |at: usize| rest.as_bytes().get(at) == Some(&b'0');
+    let whole = match rest.len() {
+        3 => is_zero(2),
+        7 | 13 | 14 | 17 => is_zero(2) && is_zero(6),
+        _ => false,
+    };
+    let part = |from: usize, to: usize| rest.get(from..to.min(rest.len())).unwrap_or_default();
+    whole.then(|| [part(0, 2), part(3, 6), part(7, rest.len())].concat())
+}
+
+/// A code that lacks its first zero, with it: a code of so many digits of a state that there is.
+pub fn with_zero(digits: &str, needed: usize) -> Option<String> {
+    let likely = format!("0{digits}");
+    let state = likely.get(..2).and_then(|state| state.parse().ok());
+    (likely.len() == needed && state.is_some_and(is_state)).then_some(likely)
+}
+
+/// The GEOID of a block: 15 digits in any form, or a spine code.
+pub fn block(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        format!(
+            "{text:?} is no block: expected a GEOID of 15 digits, or a spine code that ends in 16 digits with the block group \
+             twice"
+        )
+    };
+    let digits = digits(text).ok_or_else(wrong)?;
+    if let Some(likely) = with_zero(&digits, 15) {
+        return Err(format!("{text:?} has 14 digits, and a block 15: its leading zero is missing, {likely} is likely"));
+    }
+    let geoid = geoid_of(digits.as_bytes()).ok_or_else(wrong)?;
+    match is_state((geoid / 10_u64.pow(13)) as u32) {
+        true => Ok(geoid),
+        false => Err(format!("{text:?}: there is no state {:02}", geoid / 10_u64.pow(13))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_all_forms_are_one() {
+        for text in ["44001000100", "1400000US44001000100", "G4400010000100"] {
+            assert_eq!(digits(text).as_deref(), Some("44001000100"), "{text}");
+        }
+        for (text, expected) in
+            [("G440", "44"), ("G4400010", "44001"), ("G44000100001001", "440010001001"), ("0500000US09001", "09001")]
+        {
+            assert_eq!(digits(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["", "G4410010", "G44000100", "US44", "140000US44", "Providence", "44-001", "1400000US"] {
+            assert_eq!(digits(text), None, "{text}");
+        }
+        for text in
+            ["440010001001001", "1000000US440010001001001", "G44000100001001001", "0441000110001014400100010011001"]
+        {
+            assert_eq!(block(text), Ok(440_010_001_001_001), "{text}");
+        }
+        assert!(block("90010001001001").unwrap_err().contains("090010001001001 is likely"));
+        assert!(block("40010001001001").unwrap_err().contains("040010001001001 is likely"));
+        assert!(block("30010001001001").unwrap_err().contains("is no block"));
+        assert!(block("030010001001001").unwrap_err().contains("no state 03"));
+    }
+}

@@ -1,0 +1,173 @@
+//! Whether a folder has all parts of states. A download of some states is no nation: its counts are those of all of them, and would be
+//! spread over those that are there. And a state without its other part lacks the people there.
+//!
+//! Which parts there have to be is said by the folder itself (`nmf.json`, beside what `assay measure` drew), or known of the releases of
+//! the Bureau. Of another release without that file it is not known; there the nation's counts are held against the sum of the
+//! parts by their [fit](super::fit) alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::folder::NmfFolder;
+use crate::{
+    error::Result,
+    files::file_error,
+    release::{Release, bundled_text},
+};
+
+/// The states and the District of Columbia.
+pub const STATES: [u32; 51] = [
+    1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33,
+    34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 47, 48, 49, 50, 51, 53, 54, 55, 56,
+];
+/// Puerto Rico.
+pub const PUERTO_RICO: u32 = 72;
+/// The other territories, which no release is about.
+const TERRITORIES: [u32; 4] = [60, 66, 69, 78];
+/// The states with a part of American Indian, Alaska Native and Native Hawaiian areas in the files of 2020. Source: census_bluedown,
+/// constants.py (google-research/census-bluedown, FOLDER_IDS_2020).
+const WITH_AIAN_2020: [u32; 37] = [
+    1, 2, 4, 6, 8, 9, 12, 13, 15, 16, 18, 19, 20, 22, 23, 25, 26, 27, 28, 30, 31, 32, 35, 36, 37, 38, 40, 41, 45, 46,
+    47, 48, 49, 51, 53, 55, 56,
+];
+/// The same in the demonstration of 2010: Rhode Island has such a part there, Indiana and Tennessee have none
+/// (FOLDER_IDS_2010_DEMONSTRATION_DATA).
+const WITH_AIAN_2010: [u32; 36] = [
+    1, 2, 4, 6, 8, 9, 12, 13, 15, 16, 19, 20, 22, 23, 25, 26, 27, 28, 30, 31, 32, 35, 36, 37, 38, 40, 41, 44, 45, 46,
+    48, 49, 51, 53, 55, 56,
+];
+
+/// Whether there is a state or territory of this number.
+pub fn is_state(number: u32) -> bool {
+    STATES.contains(&number) || number == PUERTO_RICO || TERRITORIES.contains(&number)
+}
+
+/// What a folder lacks of the parts of states.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Who says which parts there have to be; nothing where nobody does.
+    pub declared_by: Option<String>,
+    /// Whether the folder of the nation is not there.
+    pub nation: bool,
+    /// States of which no part is there.
+    pub states: Vec<u32>,
+    /// Parts that are not there of states whose other part is.
+    pub halves: Vec<String>,
+    /// The parts that each state has to have; those in the folder where nobody says.
+    of_state: BTreeMap<u32, BTreeSet<String>>,
+}
+
+/// The number of the state of a part in three digits.
+pub fn state_of(part: &str) -> u32 {
+    part.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+impl Missing {
+    /// Holds the parts of a folder against those that it has to have; refuses parts of another release.
+    pub fn of(folder: &NmfFolder, release: &Release) -> Result<Missing> {
+        let there: BTreeSet<String> = folder.parts().into_iter().collect();
+        let nation = folder.lacks_root();
+        let (by, lists) = match folder.declared()?.parts {
+            Some(parts) => (Some("nmf.json".to_string()), vec![parts.into_iter().collect()]),
+            None if folder.declared()?.is_there || bundled_text(&release.name).is_none() => (None, Vec::new()),
+            None => (Some(format!("the release {}", release.name)), of_release(release)),
+        };
+        let Some(by) = by.filter(|_| !lists.is_empty()) else {
+            return Ok(Missing { nation, of_state: by_state(&there), ..Missing::default() });
+        };
+        if let Some(foreign) = there.iter().find(|part| !lists.iter().any(|list| list.contains(*part))) {
+            let states: BTreeSet<String> =
+                lists.iter().flatten().map(|part| format!("{:02}", state_of(part))).collect();
+            let names: Vec<String> = states.into_iter().collect();
+            let known = if names.len() > 8 { format!("{} states", names.len()) } else { names.join(", ") };
+            let why = format!("State={foreign} is in the folder, and no part of {by}, which has {known}");
+            return Err(file_error(&folder.path, why));
+        }
+        let lacks = |list: &BTreeSet<String>| list.difference(&there).count();
+        let list = lists.into_iter().min_by_key(lacks).unwrap_or_default();
+        let here: BTreeSet<u32> = there.iter().map(|part| state_of(part)).collect();
+        let (halves, gone): (Vec<String>, Vec<String>) =
+            list.difference(&there).cloned().partition(|part| here.contains(&state_of(part)));
+        let states: BTreeSet<u32> = gone.iter().map(|part| state_of(part)).collect();
+        let of_state = by_state(&list);
+        Ok(Missing { declared_by: Some(by), nation, states: states.into_iter().collect(), halves, of_state })
+    }
+
+    /// Whether every part is there, as far as anybody says which there have to be.
+    pub fn is_complete(&self) -> bool {
+        self.states.is_empty() && self.halves.is_empty()
+    }
+
+    /// The missing parts of some states whose other part is there.
+    pub fn halves_of<'a>(&'a self, states: &'a [u32]) -> impl Iterator<Item = &'a String> {
+        self.halves.iter().filter(|part| states.contains(&state_of(part)))
+    }
+
+    /// Whether a state has two parts, so that a unit is one of a part and not of the whole state.
+    pub fn is_divided(&self, state: u32) -> bool {
+        self.of_state.get(&state).is_some_and(|parts| parts.len() > 1)
+    }
+
+    /// What is missing, in words; nothing where nothing is.
+    pub fn described(&self) -> Option<String> {
+        let by = self.declared_by.as_deref()?;
+        let is_or_are = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
+        let mut parts = Vec::new();
+        if !self.states.is_empty() {
+            let names: Vec<String> = self.states.iter().map(|state| format!("{state:02}")).collect();
+            let (noun, verb) = (if names.len() == 1 { "state" } else { "states" }, is_or_are(&names));
+            parts.push(format!("{} {noun} of {by} {verb} not in the folder ({})", names.len(), shortened(&names)));
+        }
+        if !self.halves.is_empty() {
+            let names: Vec<String> = self.halves.iter().map(|part| format!("State={part}")).collect();
+            let verb = is_or_are(&names);
+            parts.push(format!("{} {verb} not in the folder, though another part of the state is", shortened(&names)));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// The first few of some names, and how many more there are.
+pub(super) fn shortened(names: &[String]) -> String {
+    const MOST: usize = 6;
+    match names.len() {
+        0..=MOST => names.join(", "),
+        all => format!("{}, and {} more", names[..MOST].join(", "), all - MOST),
+    }
+}
+
+fn by_state(parts: &BTreeSet<String>) -> BTreeMap<u32, BTreeSet<String>> {
+    let mut of_state: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for part in parts {
+        of_state.entry(state_of(part)).or_default().insert(part.clone());
+    }
+    of_state
+}
+
+/// The parts of a bundled release: those of 2020 or of the demonstration of 2010, or Puerto Rico's.
+fn of_release(release: &Release) -> Vec<BTreeSet<String>> {
+    if release.levels.first().is_none_or(|level| level.name != "US") {
+        return vec![BTreeSet::from([format!("0{PUERTO_RICO}")])];
+    }
+    let with = |aian: &[u32]| {
+        let whole = STATES.iter().map(|state| format!("0{state:02}"));
+        whole.chain(aian.iter().map(|state| format!("1{state:02}"))).collect()
+    };
+    vec![with(&WITH_AIAN_2020), with(&WITH_AIAN_2010)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_of_2020_and_2010_differ_in_three_states() {
+        let release = Release::find("pl94-persons-us").unwrap();
+        let lists = of_release(&release);
+        assert_eq!(lists.iter().map(BTreeSet::len).collect::<Vec<_>>(), [88, 87]);
+        let only = |a: usize, b: usize| lists[a].difference(&lists[b]).cloned().collect::<Vec<_>>();
+        assert_eq!((only(0, 1), only(1, 0)), (vec!["118".to_string(), "147".to_string()], vec!["144".to_string()]));
+        let puerto_rico = of_release(&Release::find("pl94-persons-pr").unwrap());
+        assert_eq!(puerto_rico, [BTreeSet::from(["072".to_string()])]);
+        assert!(is_state(44) && is_state(72) && !is_state(3) && !is_state(0) && !is_state(99));
+    }
+}

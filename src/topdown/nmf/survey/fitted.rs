@@ -1,0 +1,191 @@
+//! The fit of a survey: what each state leaves of it, the nation held against all of them, and the decision.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use super::{Seen, Survey};
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+    topdown::{
+        gls::pass::Measurements,
+        nmf::{
+            budgets::Budgets,
+            counts::{NationCounts, Watch},
+            fit::{FitReport, Stand, StateFit, Tally},
+            meter::{At, Meter},
+            paths::{self, Paths, Short},
+            units::{Asked, Constraints, Geocodes, PartUnits},
+        },
+    },
+};
+
+impl Survey {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // A poisoned lock means that another thread has panicked; what it holds is still whole.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the residuals of a state are known.
+    pub(super) fn is_fitted(&self, state: u32) -> bool {
+        self.seen().fits.contains_key(&state)
+    }
+
+    /// Checks the paths of a part that was seen, and takes in its residuals.
+    pub(super) fn take_watch(&self, units: &PartUnits, watch: Watch, fit: &mut StateFit) -> Result<()> {
+        let paths = Paths::new(units, &self.prefix, &watch.carried);
+        match self.settings.incomplete {
+            false => paths::check(&paths, (&self.folder, &self.names, &self.budgets), units)?,
+            true => {
+                let shorts = paths::shorts(&paths, &self.names, units);
+                let state = crate::topdown::nmf::complete::state_of(&units.part);
+                let mut seen = self.seen();
+                let known = seen.shorts.entry(state).or_default();
+                known.retain(|short| short.part != units.part);
+                known.extend(shorts);
+            }
+        }
+        if let Some(walk) = watch.walk {
+            let (tally, stand) = walk.finish();
+            fit.tally.join(&tally);
+            fit.parts.push(stand);
+        }
+        Ok(())
+    }
+
+    /// Keeps the residuals of a state, with those of its exact total.
+    pub(super) fn keep_fit(&self, state: u32, mut fit: StateFit) {
+        let own = if self.root.is_nation { None } else { self.root.total };
+        let kept = self.settings.constraints != Constraints::None;
+        for total in self.settings.totals.get(&state).copied().filter(|_| kept).into_iter().chain(own) {
+            let whole = Stand::sum(fit.parts.iter());
+            fit.tally.exact_total(&self.fit_plan, self.first(), &format!("{state:02}"), &whole, total);
+        }
+        self.put_fit(state, fit);
+    }
+
+    /// What stands in the way of an estimate: files that are missing, if that is why.
+    pub(super) fn instead_of(&self, why: Error, units: &PartUnits) -> Error {
+        if self.settings.incomplete {
+            return why;
+        }
+        match self.carried_of(units).map(|carried| Paths::new(units, &self.prefix, &carried)) {
+            Ok(paths) => paths::check(&paths, (&self.folder, &self.names, &self.budgets), units).err().unwrap_or(why),
+            Err(_) => why,
+        }
+    }
+
+    fn carried_of(&self, units: &PartUnits) -> Result<Vec<Vec<u8>>> {
+        let mut counts = self.counts(units, None);
+        counts.watch = Some(std::sync::Mutex::new(Watch::new(None, units, self.first())));
+        for level in (0..units.codes.len()).rev() {
+            counts.read(level, &mut |_| Ok(()))?;
+        }
+        let watch = counts.watch.map(|watch| watch.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(watch.map_or_else(Vec::new, |watch| watch.carried))
+    }
+
+    /// Reads the counts of all states whose residuals are not known, for these alone.
+    pub fn fit_all(&self, at: &At) -> Result<()> {
+        let meter = &Meter::new(at, self.work());
+        for (state, parts) in &self.states {
+            if self.is_fitted(*state) {
+                continue;
+            }
+            let mut fit = StateFit::default();
+            for part in parts {
+                let asked = Asked { zeros: None, bounds: false };
+                let units = PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked)?;
+                let all = units.codes.iter().map(Geocodes::len).sum();
+                let mut counts = self.counts(&units, Some(meter.phase(self.folder.bytes_of_part(part), all)));
+                let watch = Watch::new(Some(&self.fit_plan), &units, self.first());
+                counts.watch = Some(std::sync::Mutex::new(watch));
+                for level in (0..units.codes.len()).rev() {
+                    counts.read(level, &mut |_| Ok(()))?;
+                }
+                if let Some(watch) = counts.watch.take() {
+                    let watch = watch.into_inner().unwrap_or_else(PoisonError::into_inner);
+                    self.take_watch(&units, watch, &mut fit)?;
+                }
+            }
+            self.keep_fit(*state, fit);
+        }
+        Ok(())
+    }
+
+    /// The residuals of a state, if they are known.
+    pub(in crate::topdown::nmf) fn fit_of(&self, state: u32) -> Option<StateFit> {
+        self.seen().fits.get(&state).cloned()
+    }
+
+    /// The residuals of a state that were kept.
+    pub(in crate::topdown::nmf) fn put_fit(&self, state: u32, fit: StateFit) {
+        self.seen().fits.insert(state, fit);
+    }
+
+    /// Where levels have no noisy counts of a state although their share is carried by nobody.
+    pub(in crate::topdown::nmf) fn shorts_of(&self, state: u32) -> Vec<Short> {
+        self.seen().shorts.get(&state).cloned().unwrap_or_default()
+    }
+
+    /// What was kept of that.
+    pub(in crate::topdown::nmf) fn put_shorts(&self, state: u32, shorts: Vec<Short>) {
+        self.seen().shorts.insert(state, shorts);
+    }
+
+    /// All that was found of it.
+    pub fn shorts(&self) -> Vec<Short> {
+        self.seen().shorts.values().flatten().cloned().collect()
+    }
+
+    /// How well the counts of all states that were read fit each other, and the nation.
+    pub fn fit(&self) -> Result<FitReport> {
+        let (mut tally, mut stands) = (Tally::default(), Vec::new());
+        for fit in self.seen().fits.values() {
+            tally.join(&fit.tally);
+            stands.extend(fit.parts.iter().cloned());
+        }
+        if self.uses_nation {
+            let whole = Stand::sum(stands.iter());
+            let budgets: &Budgets = &self.budgets;
+            if let Some((unit, carried)) =
+                (NationCounts { folder: &self.folder, names: &self.names, budgets }).read()?
+            {
+                tally.unit(&self.fit_plan, 0, "", &unit, budgets.noise(0, carried), &whole);
+            }
+            if let Some(total) = self.root.total {
+                tally.exact_total(&self.fit_plan, 0, "", &whole, total);
+            }
+        }
+        Ok(FitReport::new(&self.fit_plan, &self.names, &tally))
+    }
+
+    /// Notes before anything is written whether the counts fit, where it is allowed that they do not: the residuals of all states are known.
+    pub fn note_misfit(&self) -> Result<()> {
+        let fit = self.fit()?;
+        if fit.is_misfit() {
+            self.misfit.get_or_init(|| fit.p_shown());
+        }
+        Ok(())
+    }
+
+    /// Refuses counts that do not fit each other, unless that is allowed.
+    pub(in crate::topdown::nmf) fn judge(&self) -> Result<()> {
+        if self.settings.despite_misfit {
+            return Ok(());
+        }
+        let fit = self.fit()?;
+        if !fit.is_misfit() {
+            return Ok(());
+        }
+        let (freedom, chi_square) = fit.whole();
+        let why = format!(
+            "the noisy counts do not fit each other: noise of the release leaves such residuals with a probability below {} \
+             (chi-square {chi_square:.0} with {freedom} degrees of freedom, corrected for {} tests). The worst: {}. A count or a \
+             level was changed, files of two vintages are mixed, or a state is missing",
+            fit.p_shown(),
+            fit.tests,
+            fit.worst,
+        );
+        Err(file_error(&self.folder.path, why))
+    }
+}
