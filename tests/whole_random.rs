@@ -182,6 +182,8 @@ fn solve(at: &Path, made: &Made) -> Result<HashMap<(usize, String), Vec<i64>>, S
         areas: AreaSource::None,
         truth: None,
         whole: Some(made.order.clone()),
+        incomplete: false,
+        despite_misfit: false,
     };
     let survey = Survey::open(at, &made.release, settings).map_err(|why| why.to_string())?;
     let mut found = HashMap::new();
