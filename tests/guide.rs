@@ -45,10 +45,25 @@ fn skipped(block: &Block) -> Option<&str> {
     }
 }
 
+/// The bundled data: links to all of it, but copies of records that commands draw from, because a log of the draws stays beside them.
+fn copy_or_link(from: &Path, to: &Path) {
+    const COPIED: [&str; 4] = ["data", "examples", "safetab", "safetab-h"];
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        let is_copied = COPIED.iter().any(|copied| name == *copied);
+        match (entry.is_dir(), from.file_name().is_some_and(|name| name.to_string_lossy().starts_with("safetab"))) {
+            (true, false) if is_copied => copy_or_link(&entry, &to.join(name)),
+            (false, true) => fs::copy(&entry, to.join(name)).map(drop).unwrap(),
+            (true, _) | (false, false) => symlink(&entry, to.join(name)).unwrap(),
+        }
+    }
+}
+
 /// A folder in which the commands of a document run, with the bundled data beside them.
 fn workplace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    symlink(root().join("data"), folder.path().join("data")).unwrap();
+    copy_or_link(&root().join("data"), &folder.path().join("data"));
     if let Some(facts) = facts() {
         for file in fs::read_dir(facts).unwrap().map(Result::unwrap) {
             symlink(file.path(), folder.path().join(file.file_name())).unwrap();

@@ -599,6 +599,126 @@ fn one_budget_is_drawn_once_unless_the_curator_says_otherwise() {
     assert!(world.refusal("persons.txt", "out", &[]).contains("out.log, line 1"));
 }
 
+/// A draw from the same records into another folder spends its budget once more: the log beside the records tells of the first, and the
+/// certificate has the sum of all.
+#[test]
+fn a_second_draw_into_another_folder_is_noticed() {
+    let world = World::new(3, 200);
+    world.write_config(&world.config("0.5", "0.9999"));
+    // Noise that anybody can subtract protects nobody: it is in no log of the records.
+    world.done("persons.txt", "test", &["--insecure-seed", "4"]);
+    assert!(!world.path("persons.txt.draws").exists());
+    world.done("persons.txt", "first", &[]);
+    let log = fs::read_to_string(world.path("persons.txt.draws")).unwrap();
+    assert!(log.lines().count() == 1 && log.contains("first.log") && !log.contains("records"), "{log}");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(world.path("persons.txt.draws")).unwrap());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    world.write_config(&world.config("0.25", "0.9999"));
+    let refused = world.refusal("persons.txt", "second", &[]);
+    for said in ["drawn from before, once", "first.log", "United States: 6", "--discard", "persons.txt.draws"] {
+        assert!(refused.contains(said), "{said}: {refused}");
+    }
+    assert!(!world.path("second").exists() && !world.path("second.log").exists());
+    // Under another name they are the same records.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(world.path("persons.txt"), world.path("people.txt")).unwrap();
+        assert!(world.refusal("people.txt", "second", &[]).contains("drawn from before"));
+    }
+    let outcome = world.done("persons.txt", "second", &["--discard", "--json"]);
+    let certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((certificate["draw"].as_u64(), certificate["earlier_draws"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(certificate["earlier_draws_into_other_folders"].as_u64(), Some(1));
+    assert_eq!(
+        (certificate["all_draws"]["rho"].as_f64(), certificate["all_draws"]["bounded"]["rho"].as_f64()),
+        (Some(9.0), Some(18.0))
+    );
+    let page = fs::read_to_string(world.path("second/certificate.md")).unwrap();
+    for said in [
+        "One earlier draw spent its own budget (rho = 6)",
+        "together up to 9, and 18 where",
+        "1 went into other folders",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    // The folder and its log taken away, the log of the records still tells.
+    for gone in ["first", "second"] {
+        fs::remove_dir_all(world.path(gone)).unwrap();
+        fs::remove_file(world.path(&format!("{gone}.log"))).unwrap();
+    }
+    assert!(world.refusal("persons.txt", "first", &[]).contains("drawn from before, 2 times"));
+    let log = fs::read_to_string(world.path("persons.txt.draws")).unwrap();
+    world.write("persons.txt.draws", &log.replace("United", "x").replacen('{', "[", 1));
+    assert!(world.refusal("persons.txt", "third", &[]).contains("persons.txt.draws, line 1"));
+}
+
+/// Every number of the certificate follows from the public inputs, and both its files are there and agree.
+#[test]
+fn a_forged_or_missing_certificate_is_refused_with_the_difference() {
+    let world = World::new(3, 200);
+    world.write_config(&world.config("0.5", "0.9999"));
+    world.done("persons.txt", "out", &["--insecure-seed", "4"]);
+    let inputs = |config: &str| {
+        let path = |name: &str| world.path(name).to_str().unwrap().to_string();
+        ["--config", &path(config), "--spec", &path("spec"), "--geography", &path("GRF-C.txt")].map(String::from)
+    };
+    let verify = |with: &[String]| {
+        let mut command = Command::new(ASSAY);
+        let output = command.args(["tabulate", "--verify-output"]).arg(world.path("out")).args(with).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (own, alone) = (inputs("config.json"), Vec::new());
+    for with in [&own[..], &alone] {
+        let (status, said) = verify(with);
+        assert!(status == Some(0) && said.contains("No rule is broken"), "{said}");
+    }
+    let [json, page] = ["certificate.json", "certificate.md"]
+        .map(|name| (world.path("out").join(name), files(&world.path("out"))[name].clone()));
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (certificate, shown) = (text(&json.1), text(&page.1));
+    let epsilon = certificate.lines().find(|line| line.contains("\"lower\"")).unwrap();
+    let hash =
+        serde_json::from_str::<Value>(&certificate).unwrap()["sha256"]["geography"].as_str().unwrap().to_string();
+    let cases: [(&PathBuf, String, &[&str], bool); 6] = [
+        (
+            &json.0,
+            certificate.replacen("\"rho_exact\": \"6\"", "\"rho_exact\": \"1\"", 1),
+            &["rho_exact", "certificate.md"],
+            true,
+        ),
+        (&json.0, certificate.replacen(epsilon, "\"lower\": 0.25,", 1), &["epsilon"], false),
+        (&json.0, certificate.replace(&hash, &hash.replace(['a', '1'], "b")), &["sha256"], true),
+        (&json.0, certificate.replacen("\"moe_stage1\": ", "\"moe_stage1\": 1", 1), &["moe_stage1"], false),
+        (&page.0, shown.replace("| 6 |", "| 1 |"), &["certificate.md", "Whole run"], true),
+        (&page.0, shown.replace("rho = 6.", "rho = 1."), &["certificate.md", "rho = 1."], false),
+    ];
+    for (path, forged, names, alone_too) in cases {
+        let before = fs::read(path).unwrap();
+        assert_ne!(forged.as_bytes(), before, "{names:?}");
+        fs::write(path, &forged).unwrap();
+        let (status, said) = verify(&own);
+        assert!(status == Some(1) && names.iter().all(|name| said.contains(name)), "{names:?}: {said}");
+        let (status, said) = verify(&alone);
+        assert!(!alone_too || status == Some(1), "{names:?}: {said}");
+        fs::write(path, before).unwrap();
+    }
+    for (path, bytes) in [&json, &page] {
+        fs::remove_file(path).unwrap();
+        for with in [&own[..], &alone] {
+            let (status, said) = verify(with);
+            assert!(status == Some(1) && said.contains("the certificate of the release"), "{said}");
+        }
+        fs::write(path, bytes).unwrap();
+    }
+    // Another budget: its hash and its numbers differ.
+    fs::write(world.path("other.json"), world.config("0.25", "0.9999").to_string()).unwrap();
+    let (status, said) = verify(&inputs("other.json"));
+    assert!(status == Some(1) && said.contains("sha256.configuration") && said.contains("rho"), "{said}");
+}
+
 /// A run that takes a while from its first noise to its end.
 fn long_world() -> World {
     let mut world = World::new(4, 50);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Account, Delta},
-    draws::{self, Draw, DrawIntent, ReleaseFolder, Taken},
+    draws::{self, Draw, DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
     loss::law::Law,
     noise::{DiscreteGaussian, DiscreteLaplace},
     numeric::{Enclosure, rational},
@@ -53,7 +53,8 @@ pub struct Args {
     /// For a spine of privacy "pure": the pure epsilon of all noisy counts together, shared out as the release shares its rho
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// The folder for the noisy counts; it must be empty or not there. Beside it stays DIR.log, the log of every draw of noise
+    /// The folder for the noisy counts; it must be empty or not there. Beside it stays DIR.log, the log of every draw of noise, and
+    /// beside the counts FILE.draws, for draws into other folders
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How the answer is written [default: table]; or nmf, as --files nmf
@@ -100,7 +101,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
     let unfinished = args.unfinished.choice();
     let manifest = if files == Files::Nmf { write::MANIFEST } else { measurement_files::MANIFEST };
-    let taken = ReleaseFolder::take(&args.out, manifest, unfinished).map_err(mechanism::explained).context("--out")?;
+    let records = args.randomness.is_secret().then_some(args.counts.as_path());
+    let taken = ReleaseFolder::take(&args.out, manifest, records, unfinished);
+    let taken = taken.map_err(mechanism::explained).context("--out")?;
     let Taken::Free(mut folder) = taken else { return was_complete(args, form) };
     let provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
@@ -118,7 +121,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let intent = intent(args, files, &account, &provenance);
     let hash = draws::confidential_hash(&args.counts).context("--counts")?;
     let draw = folder.draw(&intent, &hash, unfinished).map_err(mechanism::explained).context("--out")?;
-    let Draw { number, earlier, mut streams } = draw;
+    let Draw { number, earlier, unlogged, mut streams } = draw;
+    unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
+    let earlier = EarlierBudgets::of(&earlier, &intent)?;
     let privacy = account.json(&release, &delta);
     // A release that is resumed is that of the draw that was begun, to the last byte.
     let mut begun = provenance.clone();
@@ -159,7 +164,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     object.insert("confidential".into(), confidential);
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("draw".into(), json!(number));
-    object.insert("earlier_draws".into(), json!(earlier));
+    object.insert("earlier_draws".into(), json!(earlier.draws()));
+    object.extend(earlier.json(&intent.unit, false).unwrap_or_default());
     if let Some(seed) = streams.insecure_seed() {
         object.insert("insecure_seed".into(), json!(seed));
     }
@@ -178,10 +184,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         histograms.total(),
         saved.blocks(),
     ));
-    if earlier > 0 {
-        page.text(format!(
-            "Draw {number} in this place: {earlier} earlier may have been seen, and what is said of privacy is of this one alone.\n"
-        ));
+    if let Some(said) = earlier.in_words(&intent.unit.replace('_', " "), false) {
+        page.text(format!("This is draw {number} in this place, and the line above is of this draw alone. {said}\n"));
     }
     page.text(output::insecure(streams.insecure_seed()));
     page.print()?;
@@ -214,14 +218,15 @@ fn intent(args: &Args, files: Files, account: &Spending, provenance: &Provenance
         ("heading of the counts", args.column.clone()),
         ("layout", files.to_string()),
     ];
-    let budget = match &account.pure_epsilon {
-        Some(epsilon) => ("pure epsilon", epsilon.to_string()),
+    let (unit, budget) = match &account.pure_epsilon {
+        Some(epsilon) => ("pure_epsilon", epsilon.to_string()),
         None => ("rho", account.rho.to_string()),
     };
     DrawIntent {
         version: VERSION.to_string(),
         inputs: inputs.map(|(role, said)| (role.to_string(), said)).into(),
-        budget: vec![(budget.0.to_string(), budget.1)],
+        budget: vec![(unit.replace('_', " "), budget)],
+        unit: unit.to_string(),
         insecure_seed: args.randomness.seed(),
     }
 }

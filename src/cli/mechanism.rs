@@ -57,7 +57,7 @@ pub struct Unfinished {
     /// Complete a draw that was begun, with the same noise, for the same inputs
     #[arg(long, conflicts_with = "discard")]
     resume: bool,
-    /// Give up the draws that were begun here, count their budgets as spent, and draw afresh
+    /// Give up the draws that were begun here, count the budgets of all draws of these records as spent, and draw afresh
     #[arg(long)]
     discard: bool,
 }
@@ -72,12 +72,19 @@ impl Unfinished {
     }
 }
 
+/// Says on standard error that a draw is not in the log beside the records.
+pub fn warn_unlogged(why: &str) {
+    eprint(&format!(
+        "assay: the log beside the records {why}: a draw from the same records into another folder will not be noticed\n"
+    ));
+}
+
 /// The error of a draw with the options that it can be answered by.
 pub fn explained(error: dp_assay::Error) -> anyhow::Error {
     match error {
         error @ dp_assay::Error::Draw { .. } => anyhow!(
             "{error}\n--resume repeats a draw that was begun, with the same noise, for the same inputs; --discard counts the \
-             budgets of all earlier draws as spent, and draws afresh"
+             budgets of all earlier draws as spent, here and of the same records elsewhere, and draws afresh"
         ),
         other => other.into(),
     }
@@ -90,6 +97,11 @@ impl Randomness {
             None => Ok(Streams::from_system()?),
             Some(seed) => Ok(Streams::with_insecure_seed(seed)),
         }
+    }
+
+    /// Whether the noise is secret: no seed is given that anybody may know.
+    pub fn is_secret(&self) -> bool {
+        self.insecure_seed.is_none()
     }
 
     /// The insecure seed, if there is one: standard error says so.

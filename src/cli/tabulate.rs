@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Exit,
-    mechanism::{Unfinished, explained},
+    mechanism::{self, Unfinished, explained},
     output,
     page::{FormArgs, Page},
     progress, quantity,
@@ -27,8 +27,9 @@ use super::{
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
 ///
 /// Writes a folder with tables in the bureau's format (t1 and t2 of persons, t3 and t4 of households) and a certificate, whole
-/// or not at all. Beside it stays a log of every draw of noise; a draw that was not completed is repeated or discarded, never
-/// drawn again silently. --check and --dry-run draw nothing.
+/// or not at all. Beside it stays a log of every draw of noise, and beside the records another one, NAME.draws, for draws into other
+/// folders; a draw that was not completed is repeated or discarded, and a second draw of the same records needs --discard.
+/// --check and --dry-run draw nothing.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("records").args(["persons", "households"]))]
 pub struct Args {
@@ -78,8 +79,8 @@ pub struct Args {
     /// Only say what a run would spend and on which groups, from the public inputs
     #[arg(long, conflicts_with_all = ["out", "resume", "discard", "insecure_seed"])]
     dry_run: bool,
-    /// Only check the tables of a release: their rows, cells and sums; with --config, --spec and --geography (and --totals for
-    /// households) also against these
+    /// Only check a release: the rows, cells and sums of its tables, and its certificate in both forms; with --config, --spec and
+    /// --geography (and --totals for households) also against these, and the certificate is computed again
     #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
     verify_output: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
@@ -256,7 +257,8 @@ fn release(job: &Job, mut page: Page) -> Result<()> {
     let out = job.out.display();
     let outcome = outcome.map_err(explained)?;
     match outcome {
-        Outcome::Released { certificate, page: text, records, .. } => {
+        Outcome::Released { certificate, page: text, records, unlogged } => {
+            unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
             put_certificate(&mut page, certificate, &format!("{text}\nThe release is in {out}.\n"));
             // For whoever sits at the terminal, and not in what is kept of the output.
             if std::io::IsTerminal::is_terminal(&std::io::stderr()) {

@@ -16,9 +16,10 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    UnfinishedDraw,
+    EarlierDraw, UnfinishedDraw,
     key::KeyFile,
-    log::{DrawIntent, DrawLog},
+    log::{self, DrawIntent, DrawLog},
+    records::{DrawOfRecords, RecordsLog},
 };
 use crate::{
     error::{Error, Result},
@@ -35,6 +36,8 @@ pub struct ReleaseFolder {
     part: PathBuf,
     log: DrawLog,
     key: KeyFile,
+    /// The log beside the records; none for records that have no place, and for noise that a given seed makes.
+    records: Option<RecordsLog>,
     /// Held as long as the run lives.
     _lock: File,
     /// A run that is told to end removes the unfinished files.
@@ -53,8 +56,10 @@ pub enum Taken {
 pub struct Draw {
     /// Its number, from 1.
     pub number: u64,
-    /// Draws before it, which somebody may have seen: each has spent its budget as well.
-    pub earlier: u64,
+    /// Draws before it, here and of the same records elsewhere, which somebody may have seen: each has spent its budget as well.
+    pub earlier: Vec<EarlierDraw>,
+    /// Why no log beside the records says of this draw, where it could not be written.
+    pub unlogged: Option<String>,
     /// The noise.
     pub streams: Streams,
 }
@@ -66,9 +71,16 @@ fn draw_error(path: &Path, why: impl ToString) -> Error {
 
 impl ReleaseFolder {
     /// Takes the folder of a release, or says why it is not free. `manifest` is the file of such releases, in JSON, whose `draw` is the
-    /// number of the draw.
-    pub fn take(out: &Path, manifest: &'static str, unfinished: UnfinishedDraw) -> Result<Taken> {
-        let folder = ReleaseFolder::lock(out, manifest)?;
+    /// number of the draw. `records` are the confidential records, of which draws into other folders are looked for: `None` for noise
+    /// that a given seed makes, which protects nobody and spends no budget.
+    pub fn take(
+        out: &Path,
+        manifest: &'static str,
+        records: Option<&Path>,
+        unfinished: UnfinishedDraw,
+    ) -> Result<Taken> {
+        let mut folder = ReleaseFolder::lock(out, manifest)?;
+        folder.records = records.map(RecordsLog::beside).transpose()?.flatten();
         let open = folder.log.open().map(|(draw, _)| draw);
         if open.is_none() {
             // A run that ended between its last two steps left its key.
@@ -93,8 +105,43 @@ impl ReleaseFolder {
             (None, UnfinishedDraw::Resume) => {
                 Err(draw_error(log, "no draw was begun and not completed: there is nothing to resume"))
             }
-            _ => Ok(Taken::Free(folder)),
+            (_, UnfinishedDraw::Refuse) => folder.unless_drawn_elsewhere(),
+            (_, UnfinishedDraw::Resume | UnfinishedDraw::Discard) => Ok(Taken::Free(folder)),
         }
+    }
+
+    /// Refused if the same records were drawn from before into another folder.
+    fn unless_drawn_elsewhere(self) -> Result<Taken> {
+        let known = self.known();
+        let others = self.records.as_ref().map(|log| log.others(self.log.path(), &known)).unwrap_or_default();
+        let (Some(log), Some(last)) = (&self.records, others.last()) else { return Ok(Taken::Free(self)) };
+        let spent =
+            last.intent.budget.iter().map(|(name, budget)| format!("{name}: {budget}")).collect::<Vec<_>>().join(", ");
+        let why = format!(
+            "these records were drawn from before, {} in all; the last draw, number {} by {}, had the budget {spent}. A new draw spends its \
+             budget once more. If the records are those of other people, move this log away with the old ones",
+            if others.len() == 1 { "once".to_string() } else { format!("{} times", others.len()) },
+            last.draw,
+            last.log.display(),
+        );
+        Err(draw_error(log.path(), why))
+    }
+
+    /// The draws of the release's own log: number and time.
+    fn known(&self) -> Vec<(u64, u64)> {
+        self.log.begun().map(|(draw, time, _)| (draw, time)).collect()
+    }
+
+    /// What was drawn before a draw of this number, here and elsewhere.
+    fn earlier(&self, number: u64) -> Vec<EarlierDraw> {
+        let here = self.log.begun().filter(|(draw, ..)| *draw < number).map(|(_, _, intent)| EarlierDraw {
+            budget: intent.budget.clone(),
+            unit: intent.unit.clone(),
+            elsewhere: false,
+        });
+        let known = self.known();
+        let others = self.records.iter().flat_map(|log| log.others(self.log.path(), &known));
+        here.chain(others.map(DrawOfRecords::earlier)).collect()
     }
 
     /// Locks the folder for unfinished files, empties it, and reads the log.
@@ -140,6 +187,7 @@ impl ReleaseFolder {
             part,
             log,
             key: KeyFile::at(key),
+            records: None,
             _lock: lock,
             unfinished,
         })
@@ -154,8 +202,7 @@ impl ReleaseFolder {
                 return Ok(Taken::Complete);
             }
         }
-        let why =
-            "is there already: a release is never overwritten; choose another folder (whose budget is spent anew)";
+        let why = "is there already: a release is never overwritten, and a draw into another folder spends its budget once more";
         Err(file_error(out, why))
     }
 
@@ -193,9 +240,25 @@ impl ReleaseFolder {
             None => getrandom::fill(&mut key).map_err(|error| Error::Randomness { why: error.to_string() })?,
         }
         self.key.write(&key, records)?;
-        let number = 1 + self.log.draws();
-        self.log.intend(number, intent.clone())?;
-        Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
+        let (number, unix_time) = (1 + self.log.draws(), log::now());
+        let earlier = self.earlier(number);
+        self.log.intend(number, unix_time, intent.clone())?;
+        let unlogged = self.log_beside_records(number, unix_time, intent)?;
+        Ok(Draw { number, earlier, unlogged, streams: streams(key, intent.insecure_seed) })
+    }
+
+    /// Writes a draw into the log beside the records; returns why not where its folder is read-only.
+    fn log_beside_records(&mut self, draw: u64, unix_time: u64, intent: &DrawIntent) -> Result<Option<String>> {
+        let log = self.log.path().to_path_buf();
+        let Some(records) = &mut self.records else { return Ok(None) };
+        if records.has(&log, draw, unix_time) {
+            return Ok(None);
+        }
+        if !records.can_be_written() {
+            return Ok(Some(format!("{}: cannot be written", records.path().display())));
+        }
+        records.append(DrawOfRecords { log, draw, unix_time, intent: intent.clone() })?;
+        Ok(None)
     }
 
     fn draw_again(&mut self, intent: &DrawIntent, records: &[u8; 32]) -> Result<Draw> {
@@ -219,7 +282,11 @@ impl ReleaseFolder {
         }
         let key = self.key.read(records)?;
         self.log.resumed(number)?;
-        Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
+        let earlier = self.earlier(number);
+        // The run may have ended between its two logs.
+        let time = self.log.begun().find(|(draw, ..)| *draw == number).map_or(0, |(_, time, _)| time);
+        let unlogged = self.log_beside_records(number, time, intent)?;
+        Ok(Draw { number, earlier, unlogged, streams: streams(key, intent.insecure_seed) })
     }
 
     /// Gives the folder with the release its name, writes down that it is complete, and destroys the key.

@@ -21,8 +21,11 @@ pub struct DrawIntent {
     pub version: String,
     /// SHA-256 of each public input, by its role.
     pub inputs: Vec<(String, String)>,
-    /// The budgets, by the names of what they are spent on.
+    /// The budgets, by the names of what they are spent on: exact fractions.
     pub budget: Vec<(String, String)>,
+    /// The unit of the budgets: `rho` or `pure_epsilon`; empty in logs of versions that did not say.
+    #[serde(default)]
+    pub unit: String,
     /// The seed, if the key is not the operating system's.
     pub insecure_seed: Option<u64>,
 }
@@ -83,12 +86,20 @@ impl DrawLog {
 
     /// How many draws were begun.
     pub(super) fn draws(&self) -> u64 {
-        self.events.iter().filter(|event| matches!(event, Event::Intent { .. })).count() as u64
+        self.begun().count() as u64
+    }
+
+    /// The draws that were begun: number, time, and what each was for.
+    pub(super) fn begun(&self) -> impl Iterator<Item = (u64, u64, &DrawIntent)> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Intent { draw, unix_time, intent } => Some((*draw, *unix_time, intent)),
+            Event::Resumed { .. } | Event::Discarded { .. } | Event::Released { .. } => None,
+        })
     }
 
     /// Writes down that noise is about to be drawn.
-    pub(super) fn intend(&mut self, draw: u64, intent: DrawIntent) -> Result<()> {
-        self.append(Event::Intent { draw, unix_time: now(), intent })
+    pub(super) fn intend(&mut self, draw: u64, unix_time: u64, intent: DrawIntent) -> Result<()> {
+        self.append(Event::Intent { draw, unix_time, intent })
     }
 
     /// Writes down that a draw is repeated.
@@ -124,6 +135,6 @@ impl DrawLog {
     }
 }
 
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -13,6 +13,7 @@ use super::{
     levels::{CountNoise, TabulatedLevel},
 };
 use crate::{
+    draws::EarlierBudgets,
     loss::law::Law,
     numeric::{Enclosure, rational},
     safetab::{
@@ -33,8 +34,10 @@ pub struct TabulationCertificate<'a> {
     pub allow_negative_counts: bool,
     /// The seed of the noise, where it is not secret.
     pub insecure_seed: Option<u64>,
-    /// The number of the draw, and how many there were before it; `None` if nothing was drawn.
-    pub draw: Option<(u64, u64)>,
+    /// The number of the draw; `None` if nothing was drawn.
+    pub draw: Option<u64>,
+    /// What was spent on the same records before.
+    pub earlier: EarlierBudgets,
     /// SHA-256 of the public inputs, by role.
     pub inputs: &'a [(String, String)],
     /// What else is said of the inputs, by its key.
@@ -80,6 +83,14 @@ pub fn name(pass: Pass) -> &'static str {
     match pass {
         Pass::UnitedStates => "United States",
         Pass::PuertoRico => "Puerto Rico",
+    }
+}
+
+/// The unit of a budget.
+pub(super) fn unit(privacy: Privacy) -> &'static str {
+    match privacy {
+        Privacy::ZeroConcentrated => "rho",
+        Privacy::Pure => "pure_epsilon",
     }
 }
 
@@ -165,10 +176,7 @@ impl TabulationCertificate<'_> {
 
     /// The unit of the budget.
     pub(super) fn unit(&self) -> &'static str {
-        match self.privacy {
-            Privacy::ZeroConcentrated => "rho",
-            Privacy::Pure => "pure_epsilon",
-        }
+        unit(self.privacy)
     }
 
     /// The noise in words.
@@ -228,13 +236,16 @@ impl TabulationCertificate<'_> {
                 Some(seed) => json!(format!("INSECURE: the noise follows from seed {seed}")),
             },
             "insecure_seed": self.insecure_seed,
-            "draw": self.draw.map(|draw| draw.0),
-            "earlier_draws": self.draw.map(|draw| draw.1),
+            "draw": self.draw,
+            "earlier_draws": self.draw.map(|_| self.earlier.draws()),
             "delta": number(self.delta),
             "neighbors": "unbounded: one record is added or removed; \"bounded\": one record is changed",
         });
         let Value::Object(fields) = &mut object else { return object };
         fields.extend(self.guarantees(&self.total));
+        if let Some(all) = self.earlier.json(self.unit(), true) {
+            fields.extend(all);
+        }
         if let Some(gamma) = self.gamma {
             fields.insert("stage_1_fraction".to_string(), number(gamma));
         }

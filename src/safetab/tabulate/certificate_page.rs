@@ -28,7 +28,7 @@ impl TabulationCertificate<'_> {
         self.write_files(page)?;
         let version = env!("CARGO_PKG_VERSION");
         match self.draw {
-            Some((draw, _)) => writeln!(page, "\nMade by assay {version}, draw {draw}."),
+            Some(draw) => writeln!(page, "\nMade by assay {version}, draw {draw}."),
             None => writeln!(page, "\nMade by assay {version}. Nothing was drawn, and nothing is spent."),
         }
     }
@@ -67,13 +67,8 @@ impl TabulationCertificate<'_> {
         }
         let whose = if self.is_of_households() { "household" } else { "person" };
         writeln!(page, "Unbounded: one {whose}'s record is added or removed. Bounded: one record is changed.\n")?;
-        if let Some((draw, earlier)) = self.draw.filter(|(_, earlier)| *earlier > 0) {
-            writeln!(
-                page,
-                "**This is draw {draw}. Each of the {earlier} before it has spent its own budget too, if anybody saw it: the \
-                 whole then is up to {} times the budget.**\n",
-                earlier + 1
-            )?;
+        if let (Some(draw), Some(said)) = (self.draw, self.earlier.in_words(&unit, true)) {
+            writeln!(page, "**This is draw {draw}. {said}**\n")?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{
-    certificate::{CertifiedLevel, CertifiedPass, TabulationCertificate},
+    certificate::{self, CertifiedLevel, CertifiedPass, TabulationCertificate, WrittenRows},
     cluster::Cluster,
     guarantees::RunGuarantees,
     household_levels::HouseholdLevel,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     account::{Delta, Stop},
-    draws::UnfinishedDraw,
+    draws::{EarlierBudgets, UnfinishedDraw},
     error::{Error, Result},
     safetab::{
         counting::RecordKind,
@@ -175,6 +175,29 @@ impl Job {
         Ok(DryRun { account: certificate.json(), page: certificate.page() })
     }
 
+    /// The certificate of a release computed again from the public inputs, at the delta that it states and about the draw that it states:
+    /// in JSON and as a page. `None` if it states no delta.
+    pub(in crate::safetab) fn certificate_again(
+        &self,
+        inputs: &Inputs,
+        stated: &Value,
+    ) -> Result<Option<(Value, String)>> {
+        let Ok(delta) = stated["delta"].to_string().parse::<Delta>() else { return Ok(None) };
+        let job = Job { delta, insecure_seed: stated["insecure_seed"].as_u64(), ..self.clone() };
+        let passes = inputs.passes()?;
+        let guarantees = passes.guarantees(inputs, &job.delta)?;
+        let hashes = job.paths().hashes()?;
+        let mut certificate = job.certificate(inputs, &passes, guarantees, &hashes);
+        certificate.draw = stated["draw"].as_u64();
+        certificate.earlier = EarlierBudgets::from_json(stated, inputs.unit()).unwrap_or_default();
+        for (pass, said) in certificate.passes.iter_mut().zip(stated["passes"].as_array().into_iter().flatten()) {
+            let rows = ["t1", "t2", "t3", "t4"].map(|table| Some((table, said["rows"][table].as_u64()?)));
+            let coterminous = said["coterminous_groups_replaced"].as_u64();
+            pass.written = Some(WrittenRows { rows: rows.into_iter().flatten().collect(), coterminous });
+        }
+        Ok(Some((certificate.json(), certificate.page())))
+    }
+
     /// What a certificate says of the blocks, where records are edited files.
     pub(super) fn note_of_blocks(&self) -> Vec<(&'static str, Value)> {
         let cut = match (&self.units, &self.records) {
@@ -218,6 +241,7 @@ impl Job {
             allow_negative_counts: scope.allow_negative_counts(),
             insecure_seed: self.insecure_seed,
             draw: None,
+            earlier: EarlierBudgets::default(),
             inputs: hashes,
             notes: [inputs.notes(&self.records), self.note_of_blocks()].concat(),
             passes: certified.collect(),
@@ -268,6 +292,15 @@ impl Inputs {
             ("totals_without_units", json!(without_units)),
             ("totals_not_tabulated", json!(not_tabulated)),
         ]
+    }
+
+    /// The unit of the budgets.
+    pub(super) fn unit(&self) -> &'static str {
+        let scope = match self {
+            Inputs::Persons(inputs) => inputs.config.scope(),
+            Inputs::Households(inputs) => inputs.config.scope(),
+        };
+        certificate::unit(scope.privacy())
     }
 
     /// What the records are.

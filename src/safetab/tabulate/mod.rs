@@ -2,7 +2,7 @@
 //!
 //! A [`Job`] checks all input, computes the privacy guarantees of the run, counts, writes down what it is about to draw,
 //! adds noise, and publishes tables with a certificate. Nothing appears under the name of the release until all of it
-//! is on the disk, and no budget is drawn twice unless the curator says so ([`draws`](crate::draws)).
+//! is on the disk, and a second draw of the same records is refused unless the curator says so ([`draws`](crate::draws)).
 //!
 //! A cluster of Apache Spark may count in place of this machine: the files marked * (feature `cluster`).
 //!

@@ -21,7 +21,7 @@ use super::{
     two_stage::{GroupBatch, Tabulation},
 };
 use crate::{
-    draws::{DrawIntent, ReleaseFolder, Taken},
+    draws::{DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
     error::Result,
     files::{file_error, write_whole},
     noise::Streams,
@@ -45,6 +45,8 @@ pub enum Outcome {
         page: String,
         /// How many records were read: confidential.
         records: u64,
+        /// Why the log beside the records says nothing of the draw, where it could not be written.
+        unlogged: Option<String>,
     },
     /// The release was complete before; only the end of its log was missing.
     WasComplete,
@@ -53,7 +55,8 @@ pub enum Outcome {
 impl Job {
     /// Runs it. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, self.unfinished)? {
+        let records = self.insecure_seed.is_none().then(|| self.records.path());
+        let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, records, self.unfinished)? {
             Taken::Free(folder) => folder,
             Taken::Complete => return Ok(Outcome::WasComplete),
         };
@@ -80,8 +83,8 @@ impl Job {
         let hashes = self.paths().hashes()?;
 
         let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, counted: &counted };
-        let (certificate, page) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
-        Ok(Outcome::Released { certificate, page, records })
+        let (certificate, page, unlogged) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
+        Ok(Outcome::Released { certificate, page, records, unlogged })
     }
 
     /// Checks and counts all records; returns their number, too.
@@ -132,7 +135,7 @@ impl Job {
         guarantees: RunGuarantees,
         records: &[u8; 32],
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Value, String)> {
+    ) -> Result<(Value, String, Option<String>)> {
         let names = run.passes.names();
         let budget = guarantees.passes.iter().zip(&names).map(|(guarantees, pass)| {
             (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
@@ -143,6 +146,7 @@ impl Job {
             version: env!("CARGO_PKG_VERSION").to_string(),
             inputs: [run.hashes, &settings].concat(),
             budget: budget.collect(),
+            unit: run.inputs.unit().to_string(),
             insecure_seed: self.insecure_seed,
         };
         let mut draw = folder.draw(&intent, records, self.unfinished)?;
@@ -151,7 +155,8 @@ impl Job {
 
         let written = run.write(&release, &mut draw.streams, progress)?;
         let mut certificate = self.certificate(run.inputs, run.passes, guarantees, run.hashes);
-        certificate.draw = Some((draw.number, draw.earlier));
+        certificate.draw = Some(draw.number);
+        certificate.earlier = EarlierBudgets::of(&draw.earlier, &intent)?;
         for (pass, written) in certificate.passes.iter_mut().zip(written) {
             pass.written = Some(written);
         }
@@ -159,7 +164,7 @@ impl Job {
         write_text(&release.join(CERTIFICATE), &format!("{json:#}\n"))?;
         write_text(&release.join("certificate.md"), &page)?;
         folder.publish()?;
-        Ok((json, page))
+        Ok((json, page, draw.unlogged))
     }
 }
 

@@ -3,14 +3,16 @@
 //! Without inputs: every table is there and no other; every row has the form of its column; no row is given twice; the cells of
 //! a group are those of one table, whole; all sums agree. With inputs: every region and iteration is one of theirs and is
 //! tabulated, no group is missing that is never suppressed, none is published that is suppressed, and the detail is what
-//! the inputs call for. All of it is in memory: 24 bytes for each row.
+//! the inputs call for; and the certificate is computed again from them. All of it is in memory: 24 bytes for each row.
 //!
 //! | file | what it is about |
 //! | --- | --- |
+//! | `certificate` | the certificate, in both its files, and computed again |
 //! | `rows` | the rows of tables, read and put in order |
 //! | `persons` | T1 and T2 |
 //! | `households` | T3 and T4 |
 
+mod certificate;
 mod households;
 mod persons;
 mod rows;
@@ -61,7 +63,7 @@ pub fn verify_release(folder: &Path, job: Option<&Job>) -> Result<VerifiedReleas
     };
     check_others(folder, &names, is_of_households, &mut report);
     tables.sort(&mut report);
-    tables.check_certificate(folder, &mut report);
+    certificate::check(folder, &tables, job.zip(inputs.as_ref()), &mut report)?;
     let groups = match (&inputs, is_of_households) {
         (Some(Inputs::Persons(inputs)), _) => persons::check(&tables, Some(inputs), &mut report)?,
         (Some(Inputs::Households(inputs)), _) => households::check(&tables, Some(inputs), &mut report)?,
@@ -91,7 +93,7 @@ fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<Stri
 fn check_others(folder: &Path, names: &[String], is_of_households: bool, report: &mut ValidationReport) {
     let tables = if is_of_households { ["t3", "t4"] } else { ["t1", "t2"] };
     for name in names {
-        if !tables.contains(&name.as_str()) && !["certificate.json", "certificate.md"].contains(&name.as_str()) {
+        if !tables.contains(&name.as_str()) && !certificate::FILES.contains(&name.as_str()) {
             let file = name_of(&folder.join(name));
             let allowed = format!("{}, {} and the certificate", tables[0], tables[1]);
             report.add(Location { file: &file, ..Location::default() }, Rule::UnexpectedGroup, name, &allowed);

@@ -1,0 +1,140 @@
+//! The log beside the confidential records: which draws were made of them, into whichever folder.
+//!
+//! A release has its own log beside its folder, and a second folder has another one: only a place that both draws see can tell that
+//! the same records were drawn from before. It is beside the records, `NAME.draws` for the file or folder `NAME`, readable by its owner
+//! only. It holds no hash of the records, which would identify them: it is about whatever lies under that name. A file with
+//! a corrected record is about the same people, and their budgets add up all the same; whoever puts the records of other people under the
+//! same name moves the log away with the old ones.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{EarlierDraw, log::DrawIntent};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, sync_folder_of},
+};
+
+/// A draw of the records: where its own log is, its number there, and what it was for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DrawOfRecords {
+    /// The log of the release.
+    pub(super) log: PathBuf,
+    /// Its number in that log.
+    pub(super) draw: u64,
+    /// When it was begun.
+    pub(super) unix_time: u64,
+    /// What it was for.
+    pub(super) intent: DrawIntent,
+}
+
+/// The log of the draws of some records.
+pub(super) struct RecordsLog {
+    path: PathBuf,
+    draws: Vec<DrawOfRecords>,
+    /// Whether a last line that a crash cut off is there.
+    is_torn: bool,
+}
+
+impl RecordsLog {
+    /// The log beside a file or a folder of records; `None` for what is neither, such as a pipe.
+    pub(super) fn beside(records: &Path) -> Result<Option<Self>> {
+        if !records.is_file() && !records.is_dir() {
+            return Ok(None);
+        }
+        // The same records under two names have one log.
+        let real = fs::canonicalize(records).map_err(|why| file_error(records, why))?;
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Ok(None) };
+        let mut name = name.to_os_string();
+        name.push(".draws");
+        RecordsLog::read(parent.join(name)).map(Some)
+    }
+
+    fn read(path: PathBuf) -> Result<Self> {
+        let text = match fs::read_to_string(&path) {
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(|why| file_error(&path, why))?,
+        };
+        let is_torn = !text.is_empty() && !text.ends_with('\n');
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let draw = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|why| Error::DataFile {
+                file: path.display().to_string(),
+                line: number + 1,
+                column: 0,
+                why: format!("is not a draw ({why}): the log of what was drawn of these records must not be edited"),
+            })
+        };
+        let draws = whole.lines().enumerate().map(draw).collect::<Result<_>>()?;
+        Ok(RecordsLog { path, draws, is_torn })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The draws that a release's own log does not have: those into other folders, and those whose log is gone.
+    pub(super) fn others(&self, own: &Path, known: &[(u64, u64)]) -> Vec<&DrawOfRecords> {
+        let is_known = |draw: &&DrawOfRecords| draw.log == own && known.contains(&(draw.draw, draw.unix_time));
+        self.draws.iter().filter(|draw| !is_known(draw)).collect()
+    }
+
+    /// Whether it says of a draw.
+    pub(super) fn has(&self, log: &Path, draw: u64, unix_time: u64) -> bool {
+        self.draws.iter().any(|known| known.log == log && (known.draw, known.unix_time) == (draw, unix_time))
+    }
+
+    /// Whether it, or its folder, can be written: records may lie where nothing can be added.
+    pub(super) fn can_be_written(&self) -> bool {
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&self.path) {
+            Ok(_) => true,
+            Err(why) => {
+                !matches!(why.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
+            }
+        }
+    }
+
+    /// Writes down a draw that is about to be made, unless another one was written down meanwhile: then it is refused.
+    pub(super) fn append(&mut self, draw: DrawOfRecords) -> Result<()> {
+        let wrong = |why: std::io::Error| file_error(&self.path, why);
+        let mut options = OpenOptions::new();
+        options.create(true).read(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&self.path).map_err(wrong)?;
+        file.lock().map_err(wrong)?;
+        let mut now = String::new();
+        file.read_to_string(&mut now).map_err(wrong)?;
+        if now.matches('\n').count() != self.draws.len() {
+            let why = "another draw of the same records was begun meanwhile: its budget is spent as well; start again";
+            return Err(Error::Draw { path: self.path.clone(), why: why.to_string() });
+        }
+        let line = serde_json::to_string(&draw).map_err(|why| file_error(&self.path, why))?;
+        if self.is_torn {
+            // A line that a crash cut off is no draw: nothing is drawn before its line is on the disk.
+            let whole = now.rfind('\n').map_or(0, |end| end + 1) as u64;
+            file.set_len(whole).map_err(wrong)?;
+        }
+        file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
+        sync_folder_of(&self.path);
+        self.draws.push(draw);
+        Ok(())
+    }
+}
+
+impl DrawOfRecords {
+    /// As a draw that has spent its budget.
+    pub(super) fn earlier(&self) -> EarlierDraw {
+        EarlierDraw { budget: self.intent.budget.clone(), unit: self.intent.unit.clone(), elsewhere: true }
+    }
+}
