@@ -771,7 +771,7 @@ fn the_command_line_answers_and_refuses() {
     let (status, table, _) = assay(&release);
     assert!(status == 0 && table.contains("one count spends rho = 0.04954"), "{table}");
     let (status, csv, _) = assay(&["single", "--rho", "0.099", "--prior", "1/2", "--noisy=-1..2", "--csv"]);
-    assert!(status == 0 && csv.lines().count() == 5 && csv.starts_with("noisy,probability_lower"), "{csv}");
+    assert!(status == 0 && csv.lines().count() == 5 && csv.starts_with("noisy,probability_if_counts_lower"), "{csv}");
     let (status, csv, _) = assay(&[
         "hierarchical",
         "--rho",

@@ -80,8 +80,8 @@ fn row(name: &str, value: &Enclosure, digits: u32) -> Vec<String> {
 }
 
 /// Columns of a series as JSON arrays of numbers.
-fn arrays(object: &mut Value, columns: &[&str], rows: &[Vec<String>]) {
+fn arrays<S: AsRef<str>>(object: &mut Value, columns: &[S], rows: &[Vec<String>]) {
     for (k, column) in columns.iter().enumerate() {
-        object[*column] = rows.iter().map(|row| output::json_number(&row[k])).collect();
+        object[column.as_ref()] = rows.iter().map(|row| output::json_number(&row[k])).collect();
     }
 }

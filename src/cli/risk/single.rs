@@ -285,6 +285,18 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
     Ok(Exit::Done)
 }
 
+/// Of one noisy count: its probability if the target counts, the posterior, the risk, its probability if the target does not count,
+/// and its probability overall: prior times the first plus the rest times the second.
+fn of_range(attack: &Attack, n: i64, digits: u32) -> dp_assay::Result<[Enclosure; 5]> {
+    let [present, absent] = [true, false].map(|present| attack.probability(&[n], present, digits));
+    let (present, absent) = (present?, absent?);
+    let bits = present.lower().prec().max(absent.lower().prec());
+    let weight = |share: &Rational| Enclosure::rational(share, bits);
+    let rest = Rational::from(1 - attack.prior());
+    let overall = weight(attack.prior()).mul(&present).add(&weight(&rest).mul(&absent));
+    Ok([present, attack.posterior(&[n], digits)?, attack.risk(&[n], digits)?, absent, overall])
+}
+
 /// A range of outputs of one count.
 fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
     const MOST: i64 = 100_000;
@@ -292,33 +304,33 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
         bail!("--noisy {from}..{to}: give a range from the smaller to the larger, of at most {MOST} counts");
     }
     let digits = args.format.digits;
-    let columns = [
-        "noisy",
-        "probability_lower",
-        "probability_upper",
-        "posterior_lower",
-        "posterior_upper",
-        "risk_lower",
-        "risk_upper",
-    ];
-    let values: Vec<[Enclosure; 3]> = (from..=to)
-        .map(|n| {
-            Ok([attack.probability(&[n], true, digits)?, attack.posterior(&[n], digits)?, attack.risk(&[n], digits)?])
-        })
-        .collect::<dp_assay::Result<_>>()
-        .context("--noisy")?;
+    let values: Vec<[Enclosure; 5]> =
+        (from..=to).map(|n| of_range(attack, n, digits)).collect::<dp_assay::Result<_>>().context("--noisy")?;
     let rows: Vec<Vec<String>> = ((from..=to).zip(&values))
         .map(|(n, values)| {
             let ends = values.iter().flat_map(|value| <[String; 2]>::from(ends(value)));
             std::iter::once(n.to_string()).chain(ends).collect()
         })
         .collect();
+    let names = |columns: &[&str]| -> Vec<String> {
+        let both = columns.iter().flat_map(|name| ["lower", "upper"].map(|end| format!("{name}_{end}")));
+        std::iter::once("noisy".to_string()).chain(both).collect()
+    };
     let mut page = args.drawn.page(&args.format)?;
     let mut object = base(attack, None);
-    arrays(&mut object, &columns, &rows);
+    arrays(
+        &mut object,
+        &names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]),
+        &rows,
+    );
     page.object(object);
     page.text(format!("rho = {}, prior = {}\n\n", exact_text(&attack.rhos()[0]), rational::display(attack.prior())));
-    page.table(&columns, rows);
+    let columns = ["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"];
+    page.table(&names(&columns), rows);
+    page.text(
+        "\nProbabilities of the noisy count, the released one minus the known one: if the target counts, if it does not, and overall, by the \
+         prior.\n",
+    );
     let points = |k: usize| (from..=to).zip(&values).map(|(n, row)| (n as f64, row[k].approximate())).collect();
     let title = format!("One noisy count: rho = {}, prior = {}", exact_text(&attack.rhos()[0]), attack.prior());
     args.drawn.write(|| outputs::of_one_count(&title, points(1), points(0)))?;
