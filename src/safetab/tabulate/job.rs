@@ -23,6 +23,9 @@ use crate::{
     },
 };
 
+/// The tables of both programs, as certificates name them, in the order of their pages.
+const TABLES: [&str; 8] = ["t1", "t2", "T03001", "T03002", "T03003", "T03004", "T04001", "T04002"];
+
 /// What is tabulated.
 #[derive(Clone, Debug)]
 pub enum Records {
@@ -191,7 +194,7 @@ impl Job {
         certificate.draw = stated["draw"].as_u64();
         certificate.earlier = EarlierBudgets::from_json(stated, inputs.unit()).unwrap_or_default();
         for (pass, said) in certificate.passes.iter_mut().zip(stated["passes"].as_array().into_iter().flatten()) {
-            let rows = ["t1", "t2", "t3", "t4"].map(|table| Some((table, said["rows"][table].as_u64()?)));
+            let rows = TABLES.map(|table| Some((table, said["rows"][table].as_u64()?)));
             let coterminous = said["coterminous_groups_replaced"].as_u64();
             pass.written = Some(WrittenRows { rows: rows.into_iter().flatten().collect(), coterminous });
         }
