@@ -392,7 +392,7 @@ mod tests {
             // Searched for in doubles: as certain and about as narrow.
             let quick = zcdp_epsilon_best_order(&rho, &delta).unwrap();
             assert!(
-                quick.overlaps(&epsilon) && (quick.is_tight(12) || !epsilon.is_tight(12)),
+                quick.overlaps(&epsilon) && (quick.is_tight(9) || !epsilon.is_tight(9)),
                 "{rho} {delta}: {quick}"
             );
         }
