@@ -221,9 +221,7 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     assert_eq!(report.len(), kept.len());
     assert!(kept.contains("### The pipeline of Section A.6") && !kept.contains("Not explained."));
     // What the texts refer to stands beside them.
-    for said in
-        ["Read as ", "Beside it, ", "That computation gives ", "What was computed: ", "SHA-256 `"]
-    {
+    for said in ["Read as ", "Beside it, ", "That computation gives ", "What was computed: ", "SHA-256 `"] {
         assert!(kept.contains(said), "{said}");
     }
 }

@@ -391,10 +391,7 @@ mod tests {
             assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
             // Searched for in doubles: as certain and about as narrow.
             let quick = zcdp_epsilon_best_order(&rho, &delta).unwrap();
-            assert!(
-                quick.overlaps(&epsilon) && (quick.is_tight(9) || !epsilon.is_tight(9)),
-                "{rho} {delta}: {quick}"
-            );
+            assert!(quick.overlaps(&epsilon) && (quick.is_tight(9) || !epsilon.is_tight(9)), "{rho} {delta}: {quick}");
         }
     }
 

@@ -34,10 +34,10 @@ pub struct Subject {
     #[arg(long, value_enum)]
     neighbors: Option<Relation>,
     /// Groups of K people who leave or enter together: every shift times K
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     group: u64,
     /// K independent releases: each count is counted K times
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 }
 
