@@ -12,7 +12,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
     },
-    numeric::Enclosure,
+    numeric::{Enclosure, rational},
 };
 
 /// A mechanism, or the worst of many, whose privacy can be told: everything that the questions of this room need to know.
@@ -68,6 +68,33 @@ pub trait Account: Sync {
     /// largest as far as is known.
     fn second_delta(&self, epsilon: &Epsilon, leader: Option<Pair>) -> Result<SecondEnclosure> {
         self.evaluator().second_hockey_stick(epsilon, leader)
+    }
+
+    /// The epsilon at delta by the same means, where all digits would take too long: both ends are proven, to a few digits or hardly any.
+    fn second_epsilon(&self, delta: &Delta) -> Result<Answer> {
+        const HALVINGS: u32 = 40;
+        let evaluator = self.evaluator();
+        // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
+        let ceiling = conversions::zcdp_epsilon(&self.rho(), delta, 15).upper().to_f64().next_up();
+        let (mut lower, mut upper) = ([0.0, ceiling], [0.0, ceiling]);
+        for _ in 0..HALVINGS {
+            let halved = |[low, high]: [f64; 2]| low + (high - low) / 2.0;
+            let at = |epsilon: f64| -> Result<Enclosure> {
+                let epsilon = rational::from_f64(epsilon)?;
+                Ok(evaluator.second_hockey_stick(&epsilon, None)?.value)
+            };
+            // delta(epsilon) >= delta proves a lower end, delta(epsilon) <= delta an upper one.
+            let (low, high) = (halved(lower), halved(upper));
+            if *at(low)?.lower() >= **delta {
+                lower[0] = low
+            } else {
+                lower[1] = low
+            }
+            if *at(high)?.upper() <= **delta { upper[1] = high } else { upper[0] = high }
+        }
+        let value = Enclosure::double(lower[0], 64).hull(&Enclosure::double(upper[1], 64));
+        let method = Method::Immediate("moments of the loss, and the comparison with continuous noise");
+        Ok(Answer { met: false, value, method })
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.

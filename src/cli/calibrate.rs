@@ -402,7 +402,12 @@ impl Asked {
             _ => self.of_whole(subject)?,
         };
         let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
-        Ok(Together { epsilon: calibrated.whole.epsilon(&self.delta, self.digits)?, target, compared })
+        // Every pair of block paths has noise of its own then: all digits of the worst would take minutes.
+        let epsilon = match calibrated.worst() {
+            Some(worst) => worst.second_epsilon(&self.delta)?,
+            None => calibrated.whole.epsilon(&self.delta, self.digits)?,
+        };
+        Ok(Together { epsilon, target, compared })
     }
 
     /// The least noise of one part.
