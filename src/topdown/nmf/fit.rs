@@ -585,13 +585,53 @@ fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
         return 1.0;
     }
     if n <= MANY {
-        let half = Float::with_val(PRECISION, n) / 2_u32;
-        let gamma = half.clone().gamma();
-        return (half.gamma_inc(&Float::with_val(PRECISION, t / 2.0)) / gamma).to_f64();
+        return upper_gamma_share_approx(n as f64 / 2.0, t / 2.0);
     }
     let spread = 2.0 / (9.0 * n as f64);
     let z = ((t / n as f64).cbrt() - (1.0 - spread)) / spread.sqrt();
     (Float::with_val(PRECISION, z / 2_f64.sqrt()).erfc() / 2_u32).to_f64()
+}
+
+/// The share of the gamma integral with parameter a that lies above x, in doubles: by the series of the other share up to x = a + 1, beyond by the
+/// continued fraction (Abramowitz & Stegun 6.5.29 and 6.5.31).
+fn upper_gamma_share_approx(a: f64, x: f64) -> f64 {
+    const MOST_TERMS: u32 = 10_000;
+    const SMALL: f64 = 1e-15;
+    if x.is_nan() || x <= 0.0 {
+        return 1.0;
+    }
+    let ln_gamma = Float::with_val(64, a).ln_gamma().to_f64();
+    let front = (a * x.ln() - x - ln_gamma).exp();
+    if front == 0.0 && x > a {
+        return 0.0;
+    }
+    if x < a + 1.0 {
+        let (mut term, mut sum) = (1.0 / a, 1.0 / a);
+        for k in 1..MOST_TERMS {
+            term *= x / (a + f64::from(k));
+            sum += term;
+            if term < sum * SMALL {
+                break;
+            }
+        }
+        return (1.0 - front * sum).clamp(0.0, 1.0);
+    }
+    // From its beginning, by Lentz's rule.
+    let mut b = x + 1.0 - a;
+    let (mut c, mut d) = (1e300, 1.0 / b);
+    let mut fraction = d;
+    for k in 1..MOST_TERMS {
+        let k = f64::from(k);
+        let step = -k * (k - a);
+        b += 2.0;
+        d = 1.0 / (step * d + b);
+        c = b + step / c;
+        fraction *= d * c;
+        if (d * c - 1.0).abs() < SMALL {
+            break;
+        }
+    }
+    (front * fraction).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
