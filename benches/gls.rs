@@ -203,7 +203,7 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
         })?;
         levels.push(all);
     }
-    let of_nation = NationCounts { folder: &folder, names: &names, budgets: &budgets }.read()?.expect("its counts");
+    let of_nation = NationCounts { folder, names, budgets }.read()?.expect("its counts");
     let held = Held::new(levels);
     let mut made = Shapes::default();
     let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.of(&problem, free)).collect();
@@ -225,9 +225,9 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
             let mut of_states = Below::new(shapes[0][0].clone());
             of_states.add(&state.expect("a total that zeros allow"));
             let mut scratch = vec![0.0; problem.basis.coordinates()];
-            let information = Arc::new(problem.information(0, &counts.variances, &of_states.shape));
+            let information = Arc::new(problem.information(0, &counts.0.variances, &of_states.shape));
             let right_side =
-                problem.right_side(0, &counts.variances, &mut counts.counts, &mut scratch, &of_states.shape);
+                problem.right_side(0, &counts.0.variances, &mut counts.0.counts, &mut scratch, &of_states.shape);
             let nation = of_states.estimate(false, Some(&Measured { information, right_side }));
             dp_assay::Result::Ok((risen, of_state, nation.expect("an estimate")))
         });

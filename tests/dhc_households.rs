@@ -382,7 +382,7 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
     };
     let spoilt: [(SecondRow, &str); 4] = [
         (&|row| row.shape = vec![1, 3, 2], "query_shape is [1, 3, 2]: expected [3]"),
-        (&|row| row.variance = 1.0, "the variance of tenure of the State"),
+        (&|row| row.variance = 1.0, "the variance of tenure of the "),
         (&|row| row.name = "pairs_dpq".to_string(), "pairs"),
         (
             &carries_more,

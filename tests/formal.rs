@@ -29,7 +29,7 @@ fn what_has_no_formal_proof_is_refused_and_nothing_written() {
         ("Laplace.v", &["--discrete-laplace", "0.3x10", "--epsilon", "1"][..], "discrete Laplace"),
         ("Fine.v", &["--discrete-gaussian", "5000000", "--delta", "1/100"], "too fine"),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
-        ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "end in .v"),
+        ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),
     ] {
         let file = folder.path().join(name);
         let mut args = vec!["prove", "--out", out.to_str().unwrap(), "--rocq", file.to_str().unwrap()];

@@ -94,7 +94,7 @@ fn program(args: &[&str]) -> Result<String, String> {
 }
 
 fn noise(path: &Path) -> Result<String, String> {
-    let out = path.with_extension("noisy");
+    let out = path.with_extension("noisy.csv");
     let _ = fs::remove_file(&out);
     let name = path.to_str().unwrap();
     let said =

@@ -236,7 +236,7 @@ fn misfit(product: &Product, place: &[&str]) {
     let (said, _) = product.estimate(&["--despite-misfit", "--level", "County"]);
     assert_eq!(said["fit"]["fits"], false);
     let text = fs::read_to_string(product.at("out.csv")).unwrap();
-    says(text.lines().next().unwrap(), &["estimate (insecure seed 2020; misfit, p below 1e-"]);
+    says(text.lines().next().unwrap(), &["estimate (insecure seed 2020; misfit: p below 1e-"]);
     let beside = fs::read_to_string(product.at("out.csv.provenance.json")).unwrap();
     says(&beside, &["\"misfit\": \"noisy counts that do not fit each other"]);
     let work = product.at("work").display().to_string();

@@ -23,6 +23,8 @@ enum Written {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Csv,
+    /// CSV, compressed.
+    Gzip,
     Html,
     Json,
     Parquet,
@@ -36,6 +38,7 @@ impl Kind {
     fn words(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Kind::Csv => ("CSV", &["csv", "txt"]),
+            Kind::Gzip => ("gzip", &["gz"]),
             Kind::Html => ("HTML", &["html", "htm"]),
             Kind::Json => ("JSON", &["json"]),
             Kind::Parquet => ("Parquet", &["parquet"]),
@@ -55,7 +58,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("figures", "out", Written::Folder),
     ("man", "out", Written::Folder),
     ("measure", "out", Written::Folder),
-    ("noise", "out", Written::File(&[Kind::Csv, Kind::Parquet])),
+    ("noise", "out", Written::File(&[Kind::Csv, Kind::Parquet, Kind::Gzip])),
     ("prove", "out", Written::File(&[Kind::Json])),
     ("prove", "rocq", Written::File(&[Kind::Rocq])),
     ("rehearse", "out", Written::Folder),

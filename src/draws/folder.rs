@@ -47,7 +47,7 @@ pub struct ReleaseFolder {
 /// What became of taking a release folder.
 pub enum Taken {
     /// It is free for a run.
-    Free(ReleaseFolder),
+    Free(Box<ReleaseFolder>),
     /// Its release is complete; only the end of the log was missing, and was added.
     Complete,
 }
@@ -106,7 +106,7 @@ impl ReleaseFolder {
                 Err(draw_error(log, "no draw was begun and not completed: there is nothing to resume"))
             }
             (_, UnfinishedDraw::Refuse) => folder.unless_drawn_elsewhere(),
-            (_, UnfinishedDraw::Resume | UnfinishedDraw::Discard) => Ok(Taken::Free(folder)),
+            (_, UnfinishedDraw::Resume | UnfinishedDraw::Discard) => Ok(Taken::Free(Box::new(folder))),
         }
     }
 
@@ -114,7 +114,7 @@ impl ReleaseFolder {
     fn unless_drawn_elsewhere(self) -> Result<Taken> {
         let known = self.known();
         let others = self.records.as_ref().map(|log| log.others(self.log.path(), &known)).unwrap_or_default();
-        let (Some(log), Some(last)) = (&self.records, others.last()) else { return Ok(Taken::Free(self)) };
+        let (Some(log), Some(last)) = (&self.records, others.last()) else { return Ok(Taken::Free(Box::new(self))) };
         let spent =
             last.intent.budget.iter().map(|(name, budget)| format!("{name}: {budget}")).collect::<Vec<_>>().join(", ");
         let why = format!(

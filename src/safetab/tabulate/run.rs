@@ -57,7 +57,7 @@ impl Job {
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
         let records = self.insecure_seed.is_none().then(|| self.records.path());
         let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, records, self.unfinished)? {
-            Taken::Free(folder) => folder,
+            Taken::Free(folder) => *folder,
             Taken::Complete => return Ok(Outcome::WasComplete),
         };
         let files = self.record_files()?;

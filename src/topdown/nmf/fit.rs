@@ -135,9 +135,9 @@ impl Stand {
                 return own.clone();
             }
             sum.values.iter_mut().zip(&own.values).for_each(|(sum, value)| *sum += value);
-            let add =
-                |(a, b): (&Option<(f64, f64)>, &Option<(f64, f64)>)| a.zip(*b).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
-            sum.noise = sum.noise.iter().zip(&own.noise).map(add).collect();
+            let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+            let both = sum.noise.iter().zip(&own.noise);
+            sum.noise = both.map(|(a, b)| a.zip(*b).map(|(a, b)| add(a, b))).collect();
             sum
         })
     }

@@ -160,7 +160,7 @@ fn estimate_heading(survey: &Survey) -> String {
 
 fn marked(survey: &Survey, name: &str) -> String {
     let seed = survey.insecure_seed.map(|seed| format!("insecure seed {seed}"));
-    let misfit = survey.misfit().map(|bound| format!("misfit, p below {bound}"));
+    let misfit = survey.misfit().map(|bound| format!("misfit: p below {bound}"));
     let marks: Vec<String> = seed.into_iter().chain(misfit).collect();
     if marks.is_empty() { name.to_string() } else { format!("{name} ({})", marks.join("; ")) }
 }

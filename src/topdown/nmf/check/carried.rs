@@ -20,6 +20,9 @@ use crate::{
 /// The queries of each histogram, and the variances of its noise.
 pub(super) struct Histograms(Vec<(Names, Budgets)>);
 
+/// What each unit carries, level by level, and for each histogram its residuals and what stands for the part.
+type Carried = (Vec<Vec<u8>>, Vec<(Tally, Stand)>);
+
 impl Histograms {
     /// Those of a release.
     pub(super) fn new(release: &Release) -> Result<Histograms> {
@@ -88,7 +91,7 @@ impl Histograms {
         units: &PartUnits,
         first: usize,
         plans: &[FitPlan],
-    ) -> Result<(Vec<Vec<u8>>, Vec<(Tally, Stand)>)> {
+    ) -> Result<Carried> {
         let mut walks: Vec<Walk> = plans.iter().map(|plan| Walk::new(plan, units, first)).collect();
         let mut carried = Vec::with_capacity(units.codes.len());
         // From the lowest level upwards, as sums over children are held against what comes after them.
