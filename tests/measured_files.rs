@@ -207,7 +207,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
         (&manifest, text.clone(), "{}".to_string(), "measurements.json, line 1"),
         (&first, rows.clone(), rows.replacen("0,,", "0,,1", 1), "other noise"),
         (&first, rows.clone(), rows.replacen("0,", "7,", 1), "not of this spine"),
-        (&first, rows.clone(), rows.trim_end().to_string() + "1x\n", "is no count"),
+        (&first, rows.clone(), rows.trim_end().to_string() + "1x\n", "is no noisy count"),
         (&first, rows.clone(), format!("{}{}\n", rows, rows.lines().nth(1).unwrap()), "twice"),
     ] {
         assert_ne!(from, to, "{says}");
@@ -370,9 +370,8 @@ fn a_spine_is_read_back_as_it_was_built() {
     put(folder.path(), "blocks.csv", &format!("block\n{list}"));
     put(folder.path(), "release.toml", &release_text());
     put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
-    let plan = SpinePlan::read(&folder.path().join("plan.toml"));
-    // A release is named as from the current folder, as everywhere.
-    assert!(plan.is_err());
+    // A release is named as from the folder of the file that names it, as everywhere.
+    assert!(SpinePlan::read(&folder.path().join("plan.toml")).is_ok());
     let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
     put(folder.path(), "plan.toml", &text);
     let plan = SpinePlan::read(&folder.path().join("plan.toml")).unwrap();

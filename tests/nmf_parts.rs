@@ -49,7 +49,8 @@ fn parts_together_are_the_whole_to_the_last_byte() {
         &["--whole", "--queries", "detailed", "--level", "County", "Tract", "--truth", &truth],
     ];
     for (at, question) in questions.into_iter().enumerate() {
-        let name = |kind: &str| format!("{at}-{kind}.csv");
+        let end = if question.contains(&"parquet") { "parquet" } else { "csv" };
+        let name = |kind: &str| format!("{at}-{kind}.{end}");
         let said = run(&words(folder.path(), &name("one"), question), &[]);
         let one = fs::read(folder.path().join(name("one"))).unwrap();
         assert!(one.iter().filter(|byte| **byte == b'\n').count() > 1);

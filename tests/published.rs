@@ -300,7 +300,7 @@ fn what_is_no_file_of_values_is_refused_at_once() {
     let nested = format!("{HEAD}[[value]]\nid = 'a'\nplace = ''\nprinted = {}\n", "[".repeat(100_000));
     assert!(refused(nested.as_bytes()).contains("own.toml"));
     assert!(refused(&vec![b' '; 17 << 20]).contains("larger than"));
-    assert!(refusal(&["verify", folder.path().to_str().unwrap()]).contains("directory"));
+    assert!(refusal(&["verify", folder.path().to_str().unwrap()]).contains("is a folder"));
     assert!(refusal(&["verify", "no-such.toml"]).contains("no such file"));
     assert!(refusal(&["verify", "nosuch"]).contains("path of a TOML file"));
     #[cfg(unix)]

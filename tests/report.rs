@@ -8,7 +8,7 @@ use crate::common::program::{assay, json, refusal};
 
 /// A page of these arguments, and what the command printed, in one line.
 fn page(folder: &Path, args: &[&str]) -> (String, String) {
-    let out = folder.join("deep/report.html");
+    let out = folder.join("report.html");
     let out = out.to_str().expect("UTF-8");
     let printed = assay(&[&["report"], args, &["--out", out]].concat()).assert().success().get_output().stdout.clone();
     (fs::read_to_string(out).expect("a page"), words(&String::from_utf8(printed).expect("UTF-8")))
@@ -246,10 +246,8 @@ fn the_same_command_line_writes_the_same_bytes() {
     let args = ["--release", "su-su-wang-2025", "--level", "County", "--level", "Block"];
     let (first, _) = page(folder.path(), &args);
     assert_eq!(first, page(folder.path(), &args).0);
-    let names: Vec<_> = fs::read_dir(folder.path().join("deep"))
-        .expect("a folder")
-        .map(|entry| entry.expect("a file").file_name())
-        .collect();
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("a file").file_name()).collect();
     assert_eq!(names, ["report.html"]);
 }
 
