@@ -693,7 +693,7 @@ fn a_forged_or_missing_certificate_is_refused_with_the_difference() {
         (&json.0, certificate.replace(&hash, &hash.replace(['a', '1'], "b")), &["sha256"], true),
         (&json.0, certificate.replacen("\"moe_stage1\": ", "\"moe_stage1\": 1", 1), &["moe_stage1"], false),
         (&page.0, shown.replace("| 6 |", "| 1 |"), &["certificate.md", "Whole run"], true),
-        (&page.0, shown.replace("rho = 6.", "Budget"), &["certificate.md", "rho = 1."], false),
+        (&page.0, shown.replace("rho = 6.", "rho = 1."), &["certificate.md", "Budget"], false),
     ];
     for (path, forged, names, alone_too) in cases {
         let before = fs::read(path).unwrap();
