@@ -3,7 +3,7 @@
 //!
 //! The passes are those of [`gls`](super::gls), over counts that are held in memory; the weights are the variances of the noise
 //! that was drawn, discrete Gaussian or discrete Laplace. Where these are far apart, the passes are those of
-//! [`precise`](super::precise).
+//! [`precise`].
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -11,7 +11,7 @@
 //!   matrix of whole numbers, and on differences as the identity, if it keeps every value of the attribute, or as zero.
 //!
 //! Noise whose variance is below [`EXACT`] is taken as none: its standard deviation is a billionth of a count, which doubles do not show
-//! beside counts of millions. Its counts are then measurements of the variance [`NOTHING`], which no answer can be told from zero in, and
+//! beside counts of millions. Its counts are then measurements of the variance `NOTHING`, which no answer can be told from zero in, and
 //! they are checked to be kept.
 //!
 //! | file | what it is about |
@@ -31,7 +31,7 @@ mod tests;
 
 use rug::Float;
 
-/// The bits of all numbers. Variances from [`NOTHING`] to 10^18 are 2^260 apart, which inverting a sum of matrices may lose of them.
+/// The bits of all numbers. Variances from `NOTHING` to 10^18 are 2^260 apart, which inverting a sum of matrices may lose of them.
 pub const BITS: u32 = 640;
 /// The exponent of the variance of a count without noise.
 const NOTHING: i32 = -200;

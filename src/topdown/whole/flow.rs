@@ -8,7 +8,7 @@
 //! - what is missing or too much at nodes is carried along shortest paths, which keeps prices at zero or above (Ahuja, Magnanti and
 //!   Orlin, Network Flows, 1993, section 14.5): in large steps first, which are halved, and one by one at the end. It comes to an end from
 //!   any start, in whole numbers: with all sums and bounds kept, or with a set of nodes that cannot get rid of what it has, which
-//!   proves that no flow exists ([`cut`]);
+//!   proves that no flow exists (`cut`);
 //! - where it starts. The problem in real numbers is a quadratic program, which Clarabel solves (an interior-point method for sparse cone
 //!   programs); its multipliers are the potentials, and rounding its flow leaves little to carry. However that solver ends, its
 //!   answer is a start and nothing else: prices below zero are mended first, and where it gives no finite numbers, the search
