@@ -182,6 +182,22 @@ impl From<Listed> for Answer {
 }
 
 impl Method {
+    /// The name of the engine, or of the closed form, that certified the value. For the largest over a family: of the engine of the pair that attains it.
+    pub fn engine(&self) -> &'static str {
+        match self {
+            Method::Immediate(_) => "bound",
+            Method::Contour(_) => "contour",
+            Method::ClosedForm => "closed form",
+            Method::Atoms(_) => "enumeration",
+            Method::Split(_) => "conditioning",
+            Method::Smoothed(_) => "smoothing",
+            Method::Merged { .. } => "common-step reduction",
+            Method::Worst { method, .. } => method.engine(),
+            Method::Knots => "knots",
+            Method::Lines => "supporting lines",
+        }
+    }
+
     /// The proof by a contour, if there is one.
     pub fn contour(&self) -> Option<&ContourProof> {
         match self {

@@ -15,6 +15,7 @@ mod account;
 mod cases;
 mod continuous;
 mod decisions;
+mod engines;
 mod enumerated;
 mod fixed;
 #[path = "../../fuzz/src/formats.rs"]
