@@ -283,6 +283,11 @@ impl Error {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
 
+    /// Whether it ends a computation whatever else may be tried: two enclosures that exclude each other, or a wish to stop.
+    pub(crate) fn is_fatal(&self) -> bool {
+        matches!(self, Error::Contradiction { .. } | Error::Stopped)
+    }
+
     /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
     pub(crate) fn is_beyond_reach(&self) -> bool {
         matches!(self, Error::Unsweepable { .. } | Error::TooLong { .. } | Error::NotFinite { .. } | Error::OutOfTime)

@@ -16,8 +16,9 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method, Pair},
-        evaluator::{Evaluator, FamilyEvaluator, Slack, SumEvaluator},
-        neighbors::Neighbors,
+        engine::{Tolerance, session::Session},
+        evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
+        limit::Limit,
         parameter::{Delta, Rho},
     },
     numeric::{
@@ -64,10 +65,12 @@ const GUARD_DIGITS: u32 = 2;
 
 /// A privacy profile, in two qualities.
 trait Profile {
-    /// The hockey stick at epsilon to so many digits; `neighbors`: what steps to one epsilon share.
-    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer>;
+    /// The hockey stick at epsilon to so many digits; the steps to one epsilon are a session.
+    fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer>;
     /// Its logarithm, an approximation; below `far` an estimate.
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64>;
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64>;
+    /// A session of requests to it.
+    fn session(&self, deadline: Limit) -> Session;
     /// Of one sum, its evaluator.
     fn sum(&self) -> Option<&SumEvaluator>;
     /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
@@ -75,17 +78,24 @@ trait Profile {
 }
 
 impl Profile for Evaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer> {
+    fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
         match self {
-            Evaluator::Sum(sum) => sum.enclose(epsilon, digits, neighbors),
+            Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
 
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64> {
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64> {
         match self {
-            Evaluator::Sum(sum) => sum.ln_approx(epsilon, neighbors, far),
+            Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
+        }
+    }
+
+    fn session(&self, deadline: Limit) -> Session {
+        match self {
+            Evaluator::Sum(sum) => sum.session(deadline),
+            Evaluator::Family(family) => family.session(deadline),
         }
     }
 
@@ -105,12 +115,16 @@ impl Profile for Evaluator {
 }
 
 impl Profile for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer> {
-        self.hockey_stick_for_root(epsilon, digits, neighbors)
+    fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
+        self.hockey_stick_together(epsilon, digits, Together::Root, session)
     }
 
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64> {
-        self.ln_hockey_stick_approx_near(epsilon, neighbors, Slack { far, ..Slack::OF_REST })
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64> {
+        self.ln_hockey_stick_approx_together(epsilon, session, Tolerance { far, ..Tolerance::OF_VALUE })
+    }
+
+    fn session(&self, deadline: Limit) -> Session {
+        SumEvaluator::session(self, deadline)
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -150,19 +164,18 @@ impl Asked<'_> {
     fn by_root_of(&self, evaluator: &impl Profile) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
-        let neighbors = Neighbors::new(self.digits);
+        let session = evaluator.session(Limit::of(self.digits));
         let enclose = |epsilon: &Rational, digits| {
-            let answer = evaluator.enclose(epsilon, digits, &neighbors)?;
+            let answer = evaluator.enclose(epsilon, digits, &session)?;
             let value = answer.value.clone();
             last.replace(Some((epsilon.clone(), answer)));
             Ok(value)
         };
         let far = FAR * Enclosure::rational(self.delta, 64).ln().approximate() - FURTHER;
-        let ln_approx = |epsilon: &Rational| evaluator.ln_approx(epsilon, &neighbors, far);
+        let ln_approx = |epsilon: &Rational| evaluator.ln_approx(epsilon, &session, far);
         let profile = Decreasing { ln_approx, enclose };
         let within = |stretch: &Stretch| {
-            let method = last.borrow().as_ref().map(|(_, answer)| answer.method.clone());
-            let found = self.root_within(evaluator, stretch, method.as_ref(), &neighbors)?;
+            let found = self.root_within(evaluator, stretch, &session)?;
             let Some((lower, upper, proof)) = found else { return Ok(None) };
             last.replace(Some((upper.clone(), proof)));
             Ok(Some((lower, upper)))
@@ -172,7 +185,7 @@ impl Asked<'_> {
         let upper = upper_end(&root.value)?;
         let method = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.method,
-            _ => match evaluator.enclose(&upper, self.digits, &neighbors) {
+            _ => match evaluator.enclose(&upper, self.digits, &session) {
                 Ok(proof) => proof.method,
                 Err(Error::OutOfTime) => {
                     Method::Immediate("the bound by zCDP and what was proven in the time that an answer may take")
@@ -192,10 +205,9 @@ impl Asked<'_> {
         &self,
         evaluator: &impl Profile,
         stretch: &Stretch,
-        method: Option<&Method>,
-        neighbors: &Neighbors,
+        session: &Session,
     ) -> Result<Option<(Rational, Rational, Answer)>> {
-        let (Some(sum), Some(Method::Smoothed(_))) = (evaluator.sum(), method) else { return Ok(None) };
+        let Some(sum) = evaluator.sum().filter(|sum| sum.is_quicker_between(session)) else { return Ok(None) };
         let (known, value) = stretch.from;
         // A mass m takes at most m (E_b - E_a) / 4 from delta.
         let ln_error = |a: &Rational, b: &Rational| {
@@ -213,10 +225,10 @@ impl Asked<'_> {
         let further = further.map(|further| known + Rational::from(stretch.to - known) * further);
         let to = further.filter(|to| *to > 0).unwrap_or_else(|| stretch.to.clone());
         let (a, b) = ends(&to);
-        let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b), CROWDED * MOST_LOSSES) else {
+        let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b), CROWDED * MOST_LOSSES, session) else {
             return Ok(None);
         };
-        let proof = evaluator.enclose(&to, stretch.digits, neighbors)?;
+        let proof = evaluator.enclose(&to, stretch.digits, session)?;
         let (value, other) = (value.clone().negate(), proof.value.clone().negate());
         let (of_a, of_b) = if *known < to { (&value, &other) } else { (&other, &value) };
         let (a, b) = (End { loss: &a, value: of_a }, End { loss: &b, value: of_b });

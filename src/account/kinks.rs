@@ -193,7 +193,9 @@ mod tests {
             let delta = |loss: &Rational| evaluator.hockey_stick(loss, DIGITS + 10).unwrap().value.negate();
             let (of_a, of_b) = (delta(&a), delta(&b));
             let ln_error = of_b.clone().negate().ln().approximate() - f64::from(DIGITS) * LN_10 - b.to_f64();
-            let interval = evaluator.losses_between(&a, &b, ln_error, 1e6).unwrap();
+            let interval = evaluator
+                .losses_between(&a, &b, ln_error, 1e6, &evaluator.session(crate::loss::limit::Limit::NONE))
+                .unwrap();
             assert!(interval.losses.len() > 10, "{groups:?}: {}", interval.losses.len());
             let end = |loss, value| End { loss, value };
             let between = Between::new(end(&a, &of_a), end(&b, &of_b), &interval, DIGITS);

@@ -21,7 +21,7 @@ mod kinks;
 mod peak;
 mod top;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use rug::{Float, Rational};
 
@@ -34,9 +34,9 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method},
-        evaluator::SumEvaluator,
+        engine::session::Session,
+        evaluator::{SumEvaluator, Together},
         limit::Limit,
-        neighbors::Neighbors,
     },
     numeric::{Enclosure, enclosure, precision, rational},
 };
@@ -78,12 +78,10 @@ pub(super) struct Lines<'a> {
     alpha: &'a Rational,
     /// The zCDP rho, in doubles: how far losses reach, for searching.
     rho: f64,
-    /// To so many digits lists told a height.
-    listed: Cell<u32>,
     /// Whether lists may tell the function itself.
     may_list: bool,
     /// What lines next to each other share.
-    neighbors: Neighbors,
+    session: Session,
     /// All lines so far, in increasing order of eps.
     drawn: RefCell<Vec<Line>>,
     /// So many digits are asked for.
@@ -120,13 +118,13 @@ impl Line {
 impl<'a> Lines<'a> {
     /// The lines of a composition of this zCDP, to tell so many digits from now on.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
-        let (listed, drawn, neighbors) = (Cell::new(0), RefCell::default(), Neighbors::new(digits));
-        Lines { evaluator, alpha, rho, listed, may_list: false, neighbors, drawn, digits }
+        let session = evaluator.session(Limit::of(digits));
+        Lines { evaluator, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
     }
 
     /// The same which are drawn until then.
     pub(super) fn until(self, limit: Limit) -> Self {
-        Lines { neighbors: Neighbors::until(limit), ..self }
+        Lines { session: self.evaluator.session(limit), ..self }
     }
 
     /// The same where lists that are to tell the heights of lines tell the function itself: one search in place of many lines.
@@ -179,7 +177,7 @@ impl<'a> Lines<'a> {
         // Up to so many digits three lines do.
         if self.may_list && digits > OF_DOUBLES {
             let at = rational::from_f64(top.eps.abs())?;
-            let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.neighbors)?;
+            let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.session)?;
             if let Some(Answer { value, met: true, method }) = listed {
                 let value = value.meet(&known).ok_or(Error::Contradiction { what: TRADEOFF })?;
                 return Ok((value, method));
@@ -251,7 +249,7 @@ impl<'a> Lines<'a> {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
             // To as many digits as lists were made for.
-            let (needed, listed) = (top.needed(digits), self.listed.get());
+            let (needed, listed) = (top.needed(digits), self.evaluator.digits_prepared(&self.session));
             let asked = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
             let mut lines = Vec::new();
             for _ in 0..=MOST_MOVES {
@@ -394,12 +392,9 @@ impl<'a> Lines<'a> {
         // What two heights have in common cancels: more bits than digits.
         let bits = precision::bits(digits, 64) + SLOPE_BITS;
         let slope = Enclosure::rational(&exact, bits).exp();
-        let listed = digits <= self.listed.get() + FEW_DIGITS;
-        let Answer { value: delta, met, method } =
-            self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits, listed, &self.neighbors)?;
-        if met && matches!(method, Method::Atoms(_)) {
-            self.listed.set(digits.max(self.listed.get()));
-        }
+        let at = exact.clone().abs();
+        let Answer { value: delta, met, .. } =
+            self.evaluator.hockey_stick_together(&at, digits, Together::Lines, &self.session)?;
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
         let height = match (exact >= 0, *delta.upper() < 0.5) {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, to_as_many_as_told},
+        answer::{Answer, Method, as_precise_as_possible},
         evaluator::SumEvaluator,
         limit::Limit,
         second::SecondEnclosure,
@@ -122,7 +122,7 @@ impl Curve {
         check_alpha(alpha)?;
         let limit = Limit::of(digits);
         let is_told = |answer: &Answer, fewer| answer.value.is_tight(fewer);
-        match to_as_many_as_told(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit)) {
+        match as_precise_as_possible(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit)) {
             Err(error) if error.is_beyond_reach() => {
                 let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
                 let value = Enclosure::double(0.0, 64).hull(&trivial);

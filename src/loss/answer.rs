@@ -264,7 +264,7 @@ impl fmt::Display for ContourProof {
 
 /// What `ask` tells to so many digits. Where that is hardly anything, no engine of so many digits serves, but one of fewer may: half as many are asked
 /// for, and half of these, until they are told (`is_told`) or the time is over.
-pub(crate) fn to_as_many_as_told(
+pub(crate) fn as_precise_as_possible(
     digits: u32,
     limit: Limit,
     is_told: impl Fn(&Answer, u32) -> bool,
@@ -315,18 +315,18 @@ mod tests {
         let is_told = |answer: &Answer, digits| answer.value.is_tight(digits);
         // Up to ten digits are told.
         let ask = |digits| Ok(answer(if digits > 10 { 0.5 } else { 1e-11 }, digits));
-        let of = |digits| to_as_many_as_told(digits, Limit::NONE, is_told, ask).unwrap();
+        let of = |digits| as_precise_as_possible(digits, Limit::NONE, is_told, ask).unwrap();
         assert!(of(10).met && !of(40).met && of(40).value.is_tight(10) && of(12).value.is_tight(6));
         let refused = |digits| if digits > 10 { Err(Error::OutOfTime) } else { ask(digits) };
-        let known = to_as_many_as_told(20, Limit::NONE, is_told, refused).unwrap();
+        let known = as_precise_as_possible(20, Limit::NONE, is_told, refused).unwrap();
         assert!(known.value.is_tight(10) && !known.met);
         let wrong = |_| -> Result<Answer> { Err(Error::NoLattice) };
-        assert!(matches!(to_as_many_as_told(20, Limit::NONE, is_told, wrong), Err(Error::NoLattice)));
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, wrong), Err(Error::NoLattice)));
         // Two that exclude each other are an error.
         let other =
             |digits| if digits > 10 { Ok(answer(0.5, digits)) } else { Err(Error::Contradiction { what: "it" }) };
-        assert!(matches!(to_as_many_as_told(20, Limit::NONE, is_told, other), Err(Error::Contradiction { .. })));
-        let late = || to_as_many_as_told(40, Limit::NONE, is_told, ask).unwrap();
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, other), Err(Error::Contradiction { .. })));
+        let late = || as_precise_as_possible(40, Limit::NONE, is_told, ask).unwrap();
         assert!(!crate::loss::limit::tests::after(0, late).0.value.is_tight(10));
     }
 }

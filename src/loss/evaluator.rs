@@ -27,8 +27,8 @@ use crate::{
     numeric::rational,
 };
 pub use family::{Above, FamilyEvaluator};
-pub(crate) use sum::Slack;
 pub use sum::SumEvaluator;
+pub(crate) use sum::Together;
 
 /// Answers questions about the hockey sticks of one sum, or about the largest over a family.
 #[derive(Debug)]
@@ -234,8 +234,8 @@ mod tests {
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let on = |threads: usize| {
             pool(threads).install(|| {
-                let listed = long.evaluator().hockey_stick_by_lists(&small, 40).unwrap().unwrap();
-                let smoothed = fine.evaluator().hockey_stick_by_smoothing(&epsilon, 40).unwrap().unwrap();
+                let listed = long.evaluator().hockey_stick_by("enumeration", &small, 40).unwrap().unwrap();
+                let smoothed = fine.evaluator().hockey_stick_by("smoothing", &epsilon, 40).unwrap().unwrap();
                 let by_nodes = nodes.evaluator().by_contour(&parse("3.7").unwrap(), 12).unwrap();
                 [listed, smoothed, by_nodes]
             })
@@ -314,7 +314,7 @@ mod tests {
             let evaluator = LossSum::new(groups).unwrap().evaluator();
             for epsilon in ["0", "1.3"] {
                 let epsilon = parse(epsilon).unwrap();
-                let few = evaluator.digits_of_rest(&epsilon, 40).unwrap().unwrap();
+                let few = evaluator.moments().digits_of_complement(&epsilon, 40).unwrap().unwrap();
                 assert!((8..=37).contains(&few), "{few}");
                 let (delta, both) =
                     (evaluator.delta(&epsilon, 40).unwrap(), evaluator.hockey_stick(&epsilon, 40).unwrap());
@@ -323,8 +323,8 @@ mod tests {
                     "{delta:?} {both:?}"
                 );
             }
-            assert!(evaluator.digits_of_rest(&parse("0").unwrap(), 12).unwrap().is_none());
-            assert!(evaluator.digits_of_rest(&parse("900").unwrap(), 40).unwrap().is_none());
+            assert!(evaluator.moments().digits_of_complement(&parse("0").unwrap(), 12).unwrap().is_none());
+            assert!(evaluator.moments().digits_of_complement(&parse("900").unwrap(), 40).unwrap().is_none());
         }
     }
 
@@ -335,7 +335,7 @@ mod tests {
         let wide = Group { law: Law::DiscreteGaussian { sigma2: parse("1/5").unwrap() }, shift: 2, copies: 1000 };
         let evaluator = LossSum::new([groups, vec![wide]].concat()).unwrap().evaluator();
         let epsilon = parse("5000092.165233336389").unwrap();
-        let split = evaluator.hockey_stick_by_split(&epsilon, 42).unwrap().unwrap();
+        let split = evaluator.hockey_stick_by("conditioning on groups far apart", &epsilon, 42).unwrap().unwrap();
         let rest = |answer: &Answer| Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value);
         assert!(split.value.is_tight(42) && !split.met && !rest(&split).is_tight(1), "{split:?}");
         let answer = evaluator.hockey_stick(&epsilon, 42).unwrap();

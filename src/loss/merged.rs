@@ -334,7 +334,10 @@ fn convergents(number: &Rational) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{loss::evaluator::SumEvaluator, numeric::rational::parse};
+    use crate::{
+        loss::{evaluator::SumEvaluator, limit::Limit},
+        numeric::rational::parse,
+    };
 
     fn sum(list: &[(&str, u64, u64)]) -> LossSum {
         let group = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
@@ -383,10 +386,10 @@ mod tests {
                     }
                     let known = of_merged.hockey_stick(&epsilon, Merged::needed(digits)).unwrap();
                     let between = |from: &Rational, to: &Rational, ln_error, most| {
-                        of_merged.losses_between(from, to, ln_error, most)
+                        of_merged.losses_between(from, to, ln_error, most, &of_merged.session(Limit::NONE))
                     };
                     let told = merged.hockey_stick(&known, &epsilon, digits, between).unwrap().unwrap();
-                    let listed = all.hockey_stick_by_lists(&epsilon, digits + 4).unwrap().unwrap();
+                    let listed = all.hockey_stick_by("enumeration", &epsilon, digits + 4).unwrap().unwrap();
                     assert!(told.value.overlaps(&listed.value), "{groups:?} {epsilon}: {told:?} {listed:?}");
                     assert!(told.value.is_tight(5), "{groups:?} {epsilon} {digits}: {told:?}");
                     if !is_at_loss {

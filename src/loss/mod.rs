@@ -14,7 +14,7 @@
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | `rough` | approximations by a contour in doubles, for searching |
-//! | `near`, `cells`, `shared`, `neighbors` | many questions to one sum: contours that neighbors share, in sums of two doubles |
+//! | `near`, `cells`, `shared` | many requests to one sum: contours that they share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
 //! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
@@ -22,7 +22,8 @@
 //! | `fine` | groups whose sums are all but Gaussian, for the second and the fourth engine |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
-//! | [`evaluator`], `engine` | which engine answers, and all that is remembered |
+//! | `engine` | the engines, one file each, and the scheduler that chooses among them |
+//! | [`evaluator`] | answers about one sum, or the largest over a family |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
 //! | `limit`, [`stop`] | how a question ends that takes too long, or that nobody waits for any more |
 //! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares no code with the engines |
@@ -35,7 +36,7 @@ mod bundles;
 mod cells;
 mod contour;
 pub mod convolve;
-mod engine;
+pub(crate) mod engine;
 pub mod evaluator;
 mod factor_bound;
 pub mod family;
@@ -48,7 +49,6 @@ pub(crate) mod limit;
 mod lobes;
 mod merged;
 mod near;
-pub(crate) mod neighbors;
 pub mod parameter;
 mod phase;
 mod plan;

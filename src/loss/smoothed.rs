@@ -80,8 +80,8 @@ use super::{
         tilt::{self, Outline},
     },
     contour::Contours,
+    engine::session::Session,
     law::{Group, Law},
-    neighbors::Neighbors,
     question::Question,
     stop::Stop,
     sum::LossSum,
@@ -273,13 +273,7 @@ impl Smoothed {
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
-    pub(super) fn hockey_stick(
-        &self,
-        epsilon: &Rational,
-        digits: u32,
-        neighbors: Option<&Neighbors>,
-        stop: &Stop,
-    ) -> Result<Option<Answer>> {
+    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Option<Answer>> {
         let Some(foretold) = self.scale_at(epsilon, digits) else { return Ok(None) };
         let k = foretold.k;
         let contours = self.contours(k)?;
@@ -295,26 +289,18 @@ impl Smoothed {
         if of_nodes > 6.0 * foretold.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
-        let first =
-            |neighbors: &Neighbors| neighbors.first(&contours, Some(k), &choice, digits + MORE_DIGITS).transpose();
-        let smooth = match neighbors.and_then(first) {
-            Some(answer) => answer?,
+        let smooth = match session.first(&contours, Some(k), &choice, digits + MORE_DIGITS)? {
+            Some(answer) => answer,
             None => contours.hockey_stick(choice, digits + MORE_DIGITS)?,
         };
-        self.without_noise(smooth, epsilon, k, digits, stop)
+        self.without_noise(smooth, epsilon, k, digits, session.stop())
     }
 
-    /// The same by a contour that was made for a question next to it; `None` where there is none.
-    pub(super) fn by_neighbors(
-        &self,
-        epsilon: &Rational,
-        digits: u32,
-        neighbors: &Neighbors,
-        stop: &Stop,
-    ) -> Option<Answer> {
-        let k = neighbors.of_noise()?;
-        let smooth = neighbors.hockey_stick(&*self.contours(k).ok()?, Some(k), epsilon, digits + MORE_DIGITS)?;
-        self.without_noise(smooth, epsilon, k, digits, stop).ok()?.filter(|answer| answer.met)
+    /// The same by a contour that the session holds of a request close to this one; `None` where there is none.
+    pub(super) fn by_session(&self, epsilon: &Rational, digits: u32, session: &Session) -> Option<Answer> {
+        let k = session.of_noise()?;
+        let smooth = session.hockey_stick(&*self.contours(k).ok()?, Some(k), epsilon, digits + MORE_DIGITS)?;
+        self.without_noise(smooth, epsilon, k, digits, session.stop()).ok()?.filter(|answer| answer.met)
     }
 
     /// The answer from that with continuous noise of scale 2^-k.
@@ -570,7 +556,14 @@ mod tests {
             for digits in [6, 12, 20] {
                 for epsilon in ["0", "0.013", "0.4", "1", "3.7", "9", "40"] {
                     let epsilon = parse(epsilon).unwrap();
-                    let Some(answer) = smoothed.hockey_stick(&epsilon, digits, None, &Stop::default()).unwrap() else {
+                    let Some(answer) = smoothed
+                        .hockey_stick(
+                            &epsilon,
+                            digits,
+                            &Session::single(crate::loss::limit::Limit::NONE, &Stop::default()),
+                        )
+                        .unwrap()
+                    else {
                         continue;
                     };
                     let known = other.hockey_stick(&epsilon, digits + 4).unwrap();

@@ -66,9 +66,9 @@ use super::{
         coarse::{self, Atom, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
+    engine::session::Session,
     law::Group,
     limit::Limit,
-    neighbors::Neighbors,
     sum::LossSum,
 };
 use crate::{
@@ -82,10 +82,6 @@ const APART: f64 = 16.0;
 const LEAST_APART: f64 = 2.0;
 /// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
 const MOST_GROWN: f64 = 1e6;
-/// Nor is it made if it is predicted to take longer than this: far from all losses the cut grows with what nobody asks about. As long as
-/// other splits are to be tried, less.
-pub(super) const MOST_SECONDS: f64 = 0.5;
-pub(super) const QUICK_SECONDS: f64 = 0.01;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
 /// By how much other engines are preferred for many digits, of which more is foretold.
@@ -104,10 +100,10 @@ const ENOUGH: f64 = -2.0;
 
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
-    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as asked; `neighbors`: what the questions of one list share.
-    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)>;
+    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as requested. The requests of one list are a session.
+    fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
+    fn ln_approx(&self, epsilon: &Rational, session: &Session) -> Result<f64>;
     /// How many seconds a question to so many digits takes, about.
     fn seconds(&self, epsilon: &Rational, digits: u32) -> f64;
 }
@@ -213,7 +209,7 @@ impl Split {
         epsilon: &Rational,
         digits: u32,
         most_seconds: f64,
-        limit: Limit,
+        session: &Session,
     ) -> Result<Answer> {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let mut cut = first_cut(digits);
@@ -221,7 +217,7 @@ impl Split {
         let mut best: Option<Answer> = None;
         let mut before = f64::INFINITY;
         // A finer list asks for much that the one before has asked for.
-        let neighbors = Neighbors::until(limit);
+        let (of_rest, limit) = (session.of_part(), session.deadline());
         let known_rest = RefCell::new(HashMap::<(Rational, u32), (Enclosure, bool)>::new());
         for attempt in 0..ATTEMPTS {
             let told = Cell::new(true);
@@ -230,7 +226,7 @@ impl Split {
                 let (value, met) = match known {
                     Some(known) => known,
                     None => {
-                        let found = self.rest.enclose(y, digits, &neighbors)?;
+                        let found = self.rest.enclose(y, digits, &of_rest)?;
                         known_rest.borrow_mut().insert((y.clone(), digits), found.clone());
                         found
                     }
@@ -280,17 +276,22 @@ impl Split {
 
     /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the
     /// rest. `None` where a list that is fine enough would take longer than this.
-    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64, limit: Limit) -> Option<f64> {
+    pub(super) fn ln_hockey_stick_approx(
+        &self,
+        epsilon: &Rational,
+        most_seconds: f64,
+        session: &Session,
+    ) -> Option<f64> {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| {
             // Roundings lead above one.
-            let value = Float::with_val(64, self.rest.ln_approx(y)?.min(0.0)).exp();
+            let value = Float::with_val(64, self.rest.ln_approx(y, session)?.min(0.0)).exp();
             Ok(Enclosure::new(value.clone(), value))
         };
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let (mut cut, mut reach) = (first_cut(DIGITS), 0);
         for _ in 0..ATTEMPTS {
-            let found = self.enclose(epsilon, plan, cut, (DIGITS, reach, limit), profile).ok()?;
+            let found = self.enclose(epsilon, plan, cut, (DIGITS, reach, session.deadline()), profile).ok()?;
             let Found { value, missed, left_out, .. } = found;
             if value.is_tight(DIGITS - 3) {
                 let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
@@ -306,7 +307,7 @@ impl Split {
             }
             cut = finer(cut, missed).unwrap_or(cut);
             reach += further(left_out);
-            if limit.is_over() || self.is_too_fine(plan, cut, most_seconds) {
+            if session.deadline().is_over() || self.is_too_fine(plan, cut, most_seconds) {
                 return None;
             }
         }
@@ -467,7 +468,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        loss::{atoms::Atoms, evaluator::SumEvaluator, law::Law},
+        loss::{atoms::Atoms, engine::machine, evaluator::SumEvaluator, law::Law},
         numeric::rational::parse,
     };
 
@@ -512,7 +513,7 @@ mod tests {
                     if *listed.value.upper() == 0 {
                         continue;
                     }
-                    let answer = split.hockey_stick(&epsilon, digits, MOST_SECONDS, Limit::NONE).unwrap();
+                    let answer = split.hockey_stick(&epsilon, digits, machine::FINER_LIST, &Session::of(12)).unwrap();
                     assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                     assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
                     if let Method::Split(splitting) = &answer.method {
@@ -523,8 +524,9 @@ mod tests {
                     let rest = one.sub(&answer.value);
                     assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
                     let exact = listed.value.ln().approximate();
-                    if let Some(ln) =
-                        split.ln_hockey_stick_approx(&epsilon, MOST_SECONDS, Limit::NONE).filter(|_| digits >= 12)
+                    if let Some(ln) = split
+                        .ln_hockey_stick_approx(&epsilon, machine::FINER_LIST, &Session::of(12))
+                        .filter(|_| digits >= 12)
                     {
                         assert!((ln - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{epsilon}: {ln} {exact}");
                         approximated += 1;
@@ -551,7 +553,7 @@ mod tests {
                 let epsilon = parse(epsilon).unwrap();
                 assert!(split.seconds(&epsilon, 12).is_some());
                 let (answer, listed) = (
-                    split.hockey_stick(&epsilon, 12, MOST_SECONDS, Limit::NONE).unwrap(),
+                    split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of(12)).unwrap(),
                     atoms.hockey_stick(&epsilon, 14).unwrap(),
                 );
                 assert!(
@@ -570,12 +572,12 @@ mod tests {
     struct Recorded(SumEvaluator, &'static AtomicU32);
 
     impl Rest for Recorded {
-        fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)> {
+        fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<(Enclosure, bool)> {
             self.1.fetch_max(digits, Relaxed);
-            Rest::enclose(&self.0, epsilon, digits, neighbors)
+            Rest::enclose(&self.0, epsilon, digits, session)
         }
-        fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-            Rest::ln_approx(&self.0, epsilon)
+        fn ln_approx(&self, epsilon: &Rational, session: &Session) -> Result<f64> {
+            Rest::ln_approx(&self.0, epsilon, session)
         }
         fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
             Rest::seconds(&self.0, epsilon, digits)
@@ -592,7 +594,7 @@ mod tests {
         // Twenty steps of the second group above the likeliest loss of the first.
         for epsilon in ["160501.01", "160501.1", "160579.9"] {
             let epsilon = parse(epsilon).unwrap();
-            let answer = split.hockey_stick(&epsilon, 8, MOST_SECONDS, Limit::NONE).unwrap();
+            let answer = split.hockey_stick(&epsilon, 8, machine::FINER_LIST, &Session::of(12)).unwrap();
             let magnitude = answer.value.ln().approximate() / std::f64::consts::LN_10;
             assert!(answer.met && (-400.0..-290.0).contains(&magnitude), "{epsilon}: {answer:?}");
             assert!(MOST.load(Relaxed) <= 12, "{MOST:?}");
@@ -606,7 +608,7 @@ mod tests {
         let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
         for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
             let epsilon = parse(epsilon).unwrap();
-            let answer = split.hockey_stick(&epsilon, 30, MOST_SECONDS, Limit::NONE).unwrap();
+            let answer = split.hockey_stick(&epsilon, 30, machine::FINER_LIST, &Session::of(12)).unwrap();
             assert!(answer.met, "{epsilon}: {answer:?}");
             let other = contour.by_contour(&epsilon, 6).unwrap();
             assert!(answer.value.overlaps(&other.value), "{epsilon}: {answer:?} {other:?}");

@@ -111,6 +111,16 @@ impl LossSum {
         self.step.as_ref()
     }
 
+    /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
+    pub(crate) fn is_beyond(&self, z: &Rational) -> bool {
+        self.rho == 0 && *z > self.offset
+    }
+
+    /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
+    pub(crate) fn is_continuous(&self) -> bool {
+        self.groups.iter().all(|group| matches!(group.law, Law::Gaussian { .. }))
+    }
+
     /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the
     /// theta series exceeds one.
     pub(crate) fn concentrated(&self, x: &Rational) -> Rational {

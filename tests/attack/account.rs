@@ -2,7 +2,7 @@
 
 use dp_assay::{
     account::{Account, Composition, Delta},
-    loss::{answer::Answer, evaluator::SumEvaluator},
+    loss::evaluator::SumEvaluator,
 };
 use rug::{Float, Integer, Rational, ops::Pow};
 
@@ -14,18 +14,6 @@ use super::{
 
 /// The classes in which some groups are fine.
 const WITH_FINE: [&str; 5] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed", NEARLY_EQUAL];
-
-/// How one engine is asked for a delta; `None` where it does not serve.
-type Engine = fn(&SumEvaluator, &Rational, u32) -> dp_assay::Result<Option<Answer>>;
-
-/// The engines that others often answer for.
-const ENGINES: [(&str, Engine); 5] = [
-    ("lists", SumEvaluator::hockey_stick_by_lists),
-    ("split", SumEvaluator::hockey_stick_by_split),
-    ("long split", SumEvaluator::hockey_stick_by_long_split),
-    ("smoothed", SumEvaluator::hockey_stick_by_smoothing),
-    ("merged", SumEvaluator::hockey_stick_by_merging),
-];
 
 /// No exponent of the oracle is larger: its masses need so many bits more.
 const MOST_EPSILON: f64 = 9000.0;
@@ -77,7 +65,7 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
         asked.lines(numbers, record);
     }
     if WITH_FINE.contains(&class) {
-        for engine in ENGINES {
+        for engine in composition.loss().evaluator().engine_names() {
             asked.by(engine, &epsilons, record);
         }
     }
@@ -235,13 +223,13 @@ impl Asked<'_> {
     }
 
     /// The profile by one engine, whatever else would answer, as far as it serves.
-    fn by(&self, (kind, ask): (&'static str, Engine), epsilons: &[Rational], record: &mut Record) {
+    fn by(&self, kind: &'static str, epsilons: &[Rational], record: &mut Record) {
         // Noise that is added takes long to more digits.
-        let digits = if kind == "smoothed" { self.reach.digits.min(12) } else { self.reach.digits };
+        let digits = if kind == "smoothing" { self.reach.digits.min(12) } else { self.reach.digits };
         let evaluator: SumEvaluator = self.composition.loss().evaluator();
         for epsilon in epsilons.iter().step_by(2) {
             let text = || format!("{} {kind}", self.text("delta --epsilon", epsilon));
-            let asked = record.ask(kind, &text, || ask(&evaluator, epsilon, digits));
+            let asked = record.ask(kind, &text, || evaluator.hockey_stick_by(kind, epsilon, digits));
             let Some(Some(answer)) = asked else { continue };
             record.contains(kind, &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
             record.width(kind, &answer, digits, &text);

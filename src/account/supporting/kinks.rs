@@ -104,7 +104,13 @@ impl Lines<'_> {
         let (many, most) = most_losses(digits);
         loop {
             let (from, to) = place.around(top)?;
-            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits), CROWDED * most)?;
+            let interval = self.evaluator.losses_between(
+                &from,
+                &to,
+                place.ln_error(top, digits),
+                CROWDED * most,
+                &self.session,
+            )?;
             let (losses, found) = (interval.losses.len(), interval.found as f64);
             if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > many / 2.0 {
                 return Some(interval);

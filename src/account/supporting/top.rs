@@ -5,7 +5,7 @@ use rug::Rational;
 use super::Lines;
 use crate::{
     error::Result,
-    loss::evaluator::Slack,
+    loss::engine::Tolerance,
     numeric::{extremum, rational},
 };
 
@@ -67,8 +67,8 @@ impl Lines<'_> {
     fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
         const NEGLIGIBLE: f64 = 1e-14;
         let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
-        let slack = Slack { negligible, ..Slack::OF_REST };
-        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors, slack)
+        let tolerance = Tolerance { negligible, ..Tolerance::OF_VALUE };
+        self.evaluator.ln_hockey_stick_approx_together(&rational::from_f64(eps.abs())?, &self.session, tolerance)
     }
 
     /// The height of the line of slope -exp(eps), divided by the slope for the mirrored ones, in doubles; and what of it is known to as many digits as

@@ -13,7 +13,9 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method, Pair},
+        engine::session::Session,
         family::{CommonContour, Family},
+        limit::Limit,
         second::{Second, SecondEnclosure},
         stop::Stop,
     },
@@ -63,6 +65,11 @@ impl FamilyEvaluator {
     /// The same, which answers nothing more once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
         FamilyEvaluator { stop: stop.clone(), alone: Mutex::default(), ..self }
+    }
+
+    /// A session of requests, to be answered by the deadline.
+    pub(crate) fn session(&self, deadline: Limit) -> Session {
+        Session::until(deadline, &self.stop)
     }
 
     /// An evaluator of one unit that is not kept: many units may need a sweep each, which would fill the memory.

@@ -169,11 +169,8 @@ mod tests {
     use crate::{
         loss::{
             atoms::Atoms,
-            limit::Limit,
-            split::{
-                MOST_SECONDS,
-                tests::{split, sum},
-            },
+            engine::{machine, session::Session},
+            split::tests::{split, sum},
         },
         numeric::rational::parse,
     };
@@ -187,7 +184,7 @@ mod tests {
         let mut few = 0;
         for above in ["3.3", "17", "31.2", "77"] {
             let epsilon = parse(above).unwrap() + sum.rho();
-            let answer = split.hockey_stick(&epsilon, 12, MOST_SECONDS, Limit::NONE).unwrap();
+            let answer = split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of(12)).unwrap();
             let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
             assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
             for complement in [false, true] {

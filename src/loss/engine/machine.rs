@@ -1,0 +1,28 @@
+//! Seconds: what single steps of the engines take on one processor, and the thresholds of time that follow.
+//!
+//! They decide which engine is tried first, and so how long an answer takes; no digit of an enclosure's proof depends on them. They are fixed
+//! numbers, the same on every machine, so that the choice is.
+
+/// What is predicted to take no longer is tried before the costs of other engines are looked at: to predict them takes as long.
+pub(crate) const QUICK: f64 = 0.002;
+/// An enumeration for a value of a trade-off function that takes no longer is preferred to supporting lines.
+pub(crate) const AT_ONCE: f64 = 0.02;
+/// An enumeration that takes longer is tried after a contour of unknown cost.
+pub(crate) const MOST_OF_ENUMERATION: f64 = 1.5;
+
+/// An engine that is called by its name is not begun where it is predicted to take longer.
+pub(crate) const MOST_OF_ANY: f64 = 4.0;
+
+/// A node of a contour, for each group: in sums of two doubles, and in balls over MPFR.
+pub(crate) const PER_FACTOR: f64 = 2e-6;
+pub(crate) const PER_FACTOR_OF_MANY_BITS: f64 = 2e-5;
+
+/// A request to the remaining groups of a conditioning: by a short period of a contour; the same with more digits than two doubles hold; and at
+/// least, by any other engine.
+pub(crate) const OF_SHORT_PERIOD: f64 = 2e-4;
+pub(crate) const OF_SHORT_PERIOD_OF_MANY_BITS: f64 = 4e-3;
+pub(crate) const LEAST_OF_REMAINING: f64 = 1e-3;
+
+/// A list of a conditioning that is made again with a finer cut: where other ways to condition are left to try, and where none is.
+pub(crate) const FINER_LIST_AT_FIRST: f64 = 0.01;
+pub(crate) const FINER_LIST: f64 = 0.5;
