@@ -1,5 +1,5 @@
-//! The numbers that README and the guide quote: certified and fast points of the profile, its inverse, a whole curve, and the cost
-//! of many copies.
+//! The timings quoted in README and the guide: certified and fast points of the profile, its inverse, a whole curve, and the cost of many
+//! copies.
 
 #[path = "../tests/common/numbers.rs"]
 mod numbers;
@@ -64,7 +64,7 @@ fn many_copies(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Allocations without a lattice to sweep, all pairs of block paths, and hundreds of two-point losses.
+/// Allocations whose lattice is too fine to sum over, all pairs of block paths, and hundreds of two-point losses.
 fn any_allocation(criterion: &mut Criterion) {
     let delta = number("1e-10");
     let release = |name: &str| Release::find(name).expect("a bundled release");

@@ -1,5 +1,4 @@
-//! Few groups and bounded losses, listed: the compositions that a contour cannot sweep, and the largest lists that are
-//! still taken.
+//! Enumeration of few groups and bounded losses: compositions that are too large for a contour, and the largest enumerations allowed.
 
 use std::hint::black_box;
 
@@ -30,7 +29,7 @@ fn atoms(groups: &[Group]) -> Atoms {
     Atoms::new(&LossSum::new(groups.iter().cloned()).expect("a sum")).expect("a sum on a lattice")
 }
 
-/// One question to a new table, so that making the lists is part of the time.
+/// One request to a new table, so that the time includes its construction.
 fn questions(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("atoms, lists and one question");
     let four = [gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1), gaussian("5.3", 1, 2)];
@@ -66,7 +65,7 @@ fn questions(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Many questions to one sum: the tables are made once.
+/// Many requests to one sum: the tables are constructed once.
 fn curves(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("atoms, 200 points");
     group.sample_size(10);

@@ -1,4 +1,4 @@
-//! Calibration: all levels one by one, one factor for a whole release, and with the worst of all block paths.
+//! Calibration: single levels, one factor for a whole release, and the worst of all block paths.
 
 #[path = "../tests/common/numbers.rs"]
 mod numbers;

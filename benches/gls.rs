@@ -1,10 +1,9 @@
-//! Least squares of all queries of P.L. 94-171, in memory: processor time of one thread a block, up and down; reading is not in
-//! it. Where the system says how long threads ran (Linux), other work on the machine does not disturb it; elsewhere it is time
-//! that passes.
+//! Least squares of all queries of P.L. 94-171, in memory: processor time of one thread per block, up and down, without reading. Where the
+//! system reports the time of threads (Linux), other work of the machine has no effect; elsewhere it is wall-clock time.
 //!
-//! `cargo bench --bench gls` takes a synthetic state, with the zeros of group quarters and without constraints. With a folder of
-//! noisy measurement files of one state and its exact total, `cargo bench --bench gls -- FOLDER TOTAL`, it takes these, with all
-//! constraints, together with the nation's counts, and prints a line of JSON for scripts/compare-peers.
+//! `cargo bench --bench gls` uses a synthetic state, with the zeros of group quarters and without constraints. With a folder of noisy
+//! measurement files of one state and its exact total, `cargo bench --bench gls -- FOLDER TOTAL`, it uses these, with all constraints,
+//! together with the nation's counts, and prints a line of JSON for scripts/compare-peers.
 
 use std::{
     fs,
@@ -35,7 +34,7 @@ use dp_assay::{
     },
 };
 
-/// For how long something ran.
+/// Measures how long something ran.
 struct Clock(f64, Instant);
 
 impl Clock {
@@ -48,7 +47,7 @@ impl Clock {
     }
 }
 
-/// The time that all threads of this process were on a processor.
+/// The time that all threads of this process spent on a processor.
 fn processor_seconds() -> Option<f64> {
     let tasks = fs::read_dir("/proc/self/task").ok()?;
     let ran = |task: fs::DirEntry| -> Option<f64> {
@@ -58,10 +57,10 @@ fn processor_seconds() -> Option<f64> {
     tasks.map(|task| ran(task.ok()?)).sum::<Option<f64>>().map(|nanoseconds| nanoseconds / 1e9)
 }
 
-/// Counties, tracts, block groups and blocks, each of the unit above.
+/// Counties, tracts, block groups and blocks per unit above.
 const FANOUTS: [u64; 4] = [10, 12, 4, 30];
 
-/// The counts of every level, in memory. A pass uses them up, so each gets a copy that is made before it.
+/// The counts of every level, in memory. A pass consumes them, so each pass gets a copy made before it.
 struct Held {
     levels: Vec<Vec<UnitCounts>>,
     copy: Mutex<Vec<Vec<UnitCounts>>>,
@@ -100,7 +99,7 @@ impl Measurements for Held {
 }
 
 fn main() {
-    // One thread: a second of the clock is one of a core.
+    // With one thread, a second of the clock is a second of a core.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the first pool");
     let release = Release::find("pl94-persons-us").expect("bundled");
     let given: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
@@ -133,9 +132,9 @@ fn synthetic(release: &Release) {
     let tree = Tree::census(&Blocks::from_geoids(geoids).expect("different blocks"));
     let blocks = tree.units(5);
     println!("P.L. 94-171 persons, {blocks} blocks, {} block groups, one thread", tree.units(4));
-    for (name, told) in [("no constraints", Part::Total), ("zeros of group quarters", Part::Whole)] {
-        let with_zeros = told == Part::Whole;
-        let apart = [told.clone(), told, Part::Total, Part::Total];
+    for (name, part) in [("no constraints", Part::Total), ("zeros of group quarters", Part::Whole)] {
+        let with_zeros = part == Part::Whole;
+        let apart = [part.clone(), part, Part::Total, Part::Total];
         let problem = Problem::new(&sizes, &queries, &[], &apart).expect("a problem");
         let held = draw(&problem, &tree, release);
         let shapes = shapes(&problem, &tree, with_zeros);
@@ -150,14 +149,14 @@ fn synthetic(release: &Release) {
     }
 }
 
-/// How long something takes, and what it gives.
+/// Runs something, and returns its time and its result.
 fn timed<T>(what: impl FnOnce() -> T) -> (f64, T) {
     let start = Clock::start();
     let given = what();
     (start.seconds(), given)
 }
 
-/// Downwards to every block; the sum of what `each` makes of the final estimates of all units.
+/// The downward pass to every block; returns the sum of `each` over the final estimates of all units.
 fn to_blocks(pass: &Pass, risen: &Risen, root: Belief, each: impl Fn(&Belief) -> f64 + Sync) -> dp_assay::Result<f64> {
     let mut sum = 0.0;
     pass.down(
@@ -173,10 +172,10 @@ fn to_blocks(pass: &Pass, risen: &Risen, root: Belief, each: impl Fn(&Belief) ->
     Ok(sum)
 }
 
-/// How often the passes over files are repeated; the median counts.
+/// The number of repetitions of the passes over files; the median counts.
 const REPEATS: usize = 9;
 
-/// The state of a folder, with all constraints and its exact total, and the nation of this state alone.
+/// The state of a folder with all constraints and its exact total, and the nation that consists of this state.
 fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()> {
     let names = Names::new(release)?;
     let folder = NmfFolder::open(folder, &names.levels)?;
@@ -189,8 +188,8 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
     let cells = vec![vec![Part::Whole; names.sizes.len()]];
     let problem = Problem::new(&names.sizes, &levels, &cells, &root.zeros.apart)?;
     let answers = Answers::of_queries(&problem, names.schema(), &["detailed".to_string()])?;
-    let asked = Asked { zeros: Some(&root.zeros), bounds: false };
-    let units = PartUnits::read(&folder, &names, &problem, 1, &parts[0], asked)?;
+    let requested = Asked { zeros: Some(&root.zeros), bounds: false };
+    let units = PartUnits::read(&folder, &names, &problem, 1, &parts[0], requested)?;
     let budgets = Budgets::new(release, &names)?;
     let (folder, names, budgets) = (&folder, &names, &budgets);
     let counts = PartCounts { folder, names, units: &units, first: 1, budgets, seen: None, watch: None };
@@ -233,7 +232,7 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
         });
         let (risen, of_state, nation) = above?;
         times[0].push(up);
-        // The nation is its one state: so is its final estimate.
+        // The nation consists of one state, so both have the same final estimate.
         let down = |each: &(dyn Fn(&Belief) -> f64 + Sync)| {
             held.prepare();
             timed(|| {
@@ -262,7 +261,7 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
     Ok(())
 }
 
-/// Noise-like counts for every unit, with the variances of the release.
+/// Random counts for every unit, with the variances of the release.
 fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Held {
     let mut seed = 7_u64;
     let mut next = || {

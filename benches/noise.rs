@@ -1,8 +1,8 @@
-//! The speed of the samplers, beside the raw random words they are made of, in one run: the guide quotes them.
+//! The speed of the samplers, with that of the raw random words that they use, in one run; quoted in the guide.
 //!
-//! All on one core but the last group, and measured in time on the processor where Linux tells it, so that what else
-//! runs on the machine counts little. As a peer, the rejection sampler of Canonne, Kamath & Steinke (2020, Algorithms
-//! 1 to 3) in exact 128-bit integers, written out here from the paper.
+//! All on one core except the last group, and in processor time where Linux reports it, so that other work of the machine has little
+//! effect. For comparison, the rejection sampler of Canonne, Kamath & Steinke (2020, Algorithms 1 to 3) in exact 128-bit integers,
+//! implemented here from the paper.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use dp_assay::{
 
 const SAMPLES: usize = 1 << 16;
 
-/// Time that this thread spent on a processor, in nanoseconds; on systems that do not tell it, time that passed.
+/// Processor time of this thread, in nanoseconds; wall-clock time on systems that do not report it.
 struct ProcessorTime {
     began: Instant,
 }
@@ -32,9 +32,9 @@ fn processor_time() -> ProcessorTime {
 
 impl ProcessorTime {
     fn now(&self) -> Duration {
-        let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let told = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
-        told.map_or_else(|| self.began.elapsed(), Duration::from_nanos)
+        let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let nanoseconds = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
+        nanoseconds.map_or_else(|| self.began.elapsed(), Duration::from_nanos)
     }
 }
 
@@ -120,7 +120,7 @@ fn peer(criterion: &mut Criterion<ProcessorTime>) {
 mod published {
     use dp_assay::noise::Source;
 
-    /// A uniform integer below `end`, by rejection of too large binary numbers.
+    /// A uniform integer below `end`, by rejection of larger binary numbers.
     fn below(end: u128, source: &mut Source) -> u128 {
         let digits = 128 - (end - 1).leading_zeros();
         loop {
@@ -132,7 +132,7 @@ mod published {
         }
     }
 
-    /// A coin of probability exp(-top / bottom) for top <= bottom (Algorithm 1).
+    /// True with probability exp(-top / bottom), for top <= bottom (Algorithm 1).
     fn exp_below_one(top: u128, bottom: u128, source: &mut Source) -> bool {
         let mut k = 1;
         while below(bottom * k, source) < top {

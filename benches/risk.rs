@@ -1,5 +1,5 @@
-//! The figures of Kazan & Reiter (2023) that take longest: Figure 4 (tiles of decisions), Figure 5 (30 true counts to 6
-//! digits) and Figure 6 (200 values of rho for each of 3 true counts).
+//! The slowest figures of Kazan & Reiter (2023): Figure 4 (tiles of decisions), Figure 5 (30 true counts to 6 digits) and Figure 6 (200
+//! values of rho for each of 3 true counts).
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::replication::risk::{curves, settings::settings};

@@ -1,4 +1,4 @@
-//! The figures of the guide for spines: `cargo bench --bench spine`. Rhode Island where its files are (the folder that
+//! The timings of the guide for spines: `cargo bench --bench spine`. Rhode Island if its files are available (in the folder that
 //! ASSAY_FACTS names, or ../shared/facts beside the package), and a synthetic nation of eight million blocks.
 
 use std::{
@@ -79,7 +79,7 @@ fn nation() {
     }
 }
 
-/// Weighted least squares of a total: noisy totals of all units that carry a share, which are drawn beforehand.
+/// Weighted least squares of a total, from noisy totals of all units that carry a share, drawn in advance.
 fn least_squares(spine: &Spine) {
     let tree = &spine.tree;
     let start = Instant::now();

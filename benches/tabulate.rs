@@ -1,5 +1,5 @@
-//! Noise, suppression and rows of ten million counts; and whole runs from a million and from ten million invented persons on
-//! the production's specification and Rhode Island's blocks, where the files are (the folder that ASSAY_FACTS names, or
+//! Noise, suppression and rows of ten million counts; and whole runs from a million and from ten million synthetic persons on the
+//! production's specification and Rhode Island's blocks, if the files are available (in the folder that ASSAY_FACTS names, or
 //! ../shared/facts beside the package). The guide quotes it.
 
 use std::{
@@ -67,7 +67,7 @@ fn tabulate(plan: &TabulatedLevel) {
 fn ten_million_counts(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ten million counts");
     group.sample_size(10);
-    // Two draws for each of 5 million groups, nearly all of which are suppressed.
+    // Two draws for each of 5 million groups, nearly all of them suppressed.
     let sparse = plan(5000, i64::MAX);
     group.bench_function("5 million totals, suppressed", |bencher| bencher.iter(|| tabulate(&sparse)));
     // All cells are published.
@@ -120,7 +120,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let outcome = job.run(&mut |_| {}).expect("a release");
                 assert!(matches!(outcome, Outcome::Released { records, .. } if records == count));
-                // Whoever means to release again takes away what the first run left.
+                // Remove the first release before the next run.
                 fs::remove_dir_all(&job.out).expect("a release");
                 fs::remove_file(job.out.with_extension("log")).expect("a log");
             })

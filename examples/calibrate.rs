@@ -1,4 +1,4 @@
-//! The least noise that keeps a promise, proven, and noise of exactly that law: `cargo run --example calibrate`.
+//! The least noise that keeps a promise, with proof, and samples of exactly that noise: `cargo run --example calibrate`.
 
 use dp_assay::{
     account::{
@@ -15,7 +15,7 @@ fn main() -> dp_assay::Result<()> {
     let promise = Promise::Epsilon { delta: "1e-9".parse()?, epsilon: "4".parse()? };
     let sigma2 = Rational::from(5);
     let counts = Composition::new([Counts::discrete_gaussian(&sigma2, 10, 1)?])?;
-    // The least sigma2 of two decimals that keeps it, and the next smaller, which is proven not to.
+    // The least sigma2 with two decimals that keeps it, and the next smaller one, which is proven not to keep it.
     let least = calibrate(&counts, &counts, &promise, (GridOf::SmallestSigma2, 2))?;
     let calibrated = &sigma2 * least.factor;
     println!("sigma2 = {} keeps the promise", display(&calibrated));

@@ -1,4 +1,4 @@
-//! How private is a release, level by level and as a whole? `cargo run --example levels [RELEASE] [DELTA]`.
+//! The privacy of a release, level by level and as a whole: `cargo run --example levels [RELEASE] [DELTA]`.
 
 use dp_assay::{
     account::{Account, Delta, conversions::zcdp_epsilon},
@@ -14,7 +14,7 @@ fn main() -> dp_assay::Result<()> {
     parts.push(("all composed", Vec::new()));
     println!("{}\n{:<24}{:>18}{:>24}", release.title, "", "exact epsilon", "zCDP (Bun-Steinke)");
     for (name, levels) in parts {
-        // No level named stands for all of them; None for the release's own neighbor relation.
+        // An empty list of levels stands for all of them; None for the release's own neighbor relation.
         let composition = release.composition(&levels, None)?;
         let exact = composition.epsilon(&delta, 10)?.value;
         let published = zcdp_epsilon(composition.rho(), &delta, 10);

@@ -1,6 +1,6 @@
-"""What scripts/bench-python measures: the same question to several libraries, and the speed of the package. Writes results/python.csv and the
-tables of docs/guide/python.md. Seconds are processor seconds of all threads unless a row says otherwise: they depend less on what else
-the machine does."""
+"""The measurements of scripts/bench-python: the same computation by several libraries, and the speed of the package. Writes
+results/python.csv and the tables of docs/guide/python.md. Seconds are processor seconds of all threads unless a row says otherwise,
+because they depend less on other work of the machine."""
 
 import csv
 import os
@@ -29,7 +29,7 @@ def processor():
 
 
 def timed(question, runs=1):
-    """The answer, and the least processor seconds of some runs."""
+    """The result, and the least processor seconds of several runs."""
     seconds = []
     for _ in range(runs):
         began = processor()
@@ -47,7 +47,7 @@ def route(function):
 
 
 def same_question():
-    """Rows of the table: library, how it is asked, what it answers and claims, seconds."""
+    """Rows of the table: library, call, result and claim, seconds."""
     own, cpu = timed(lambda: DiscreteGaussian(5, 10).epsilon(DELTA), 20)
     yield f"dp-assay {dp_assay.__version__}", "`DiscreteGaussian(5, 10).epsilon(1e-9)`", own.shown(12), "proven, both ends", cpu
     for package, asked, claim, question in (
@@ -56,7 +56,7 @@ def same_question():
         ("autodp", "`DiscreteGaussianMechanism`, Renyi", "upper bound", route(autodp_renyi)),
         ("prv-accountant", "`GaussianMechanism`, which is continuous, eps_error 0.01", "upper bound for continuous noise", route(prv(0.01))),
     ):
-        question()  # imports and warms
+        question()  # imports and warms up
         value, cpu = timed(question, 3)
         over = f"{value:.8g} ({100 * (value / own.midpoint_float - 1):+.3f} %)"
         yield f"{package} {metadata.version(package)}", asked, over, claim, cpu
@@ -72,20 +72,20 @@ def per_call(question, n=100):
 
 
 def import_milliseconds():
-    """Of the package alone, the interpreter's own start not counted: the least of ten processes."""
+    """The import time of the package without the start of the interpreter: the least of ten processes."""
     code = "import time, fractions, decimal; t = time.perf_counter(); import dp_assay; print((time.perf_counter() - t) * 1e3)"
     return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(10))
 
 
 def from_rust(call, *thread):
-    """The microseconds of each question from Rust, by name, on the only thread of a process or on a second one."""
+    """The microseconds of each call from Rust, by name, on the only thread of a process or on a second one."""
     printed = subprocess.run([call, *thread], capture_output=True, text=True, check=True).stdout
     return {name: float(took) for name, took in map(str.split, printed.splitlines())}
 
 
 def speed(call):
-    """Rows of the table: what, how long, what was aimed at. A call is the least of seven medians of a hundred calls, in turn from Rust and
-    from Python, so that what else the machine does disturbs both least."""
+    """Rows of the table: task, time, target. The time of a call is the least of seven medians of a hundred calls, alternately from Rust
+    and from Python, to reduce the effect of other work of the machine on both."""
     counts, bounded, release = DiscreteGaussian(5, 10), DiscreteLaplace(1), Release("su-su-wang-2025")
     questions = {
         "nothing": ("delta(5) of a count that loses at most 1 (nothing to compute)", lambda: bounded.delta(5)),
@@ -103,7 +103,7 @@ def speed(call):
         yield f"{what}, one call", shown, "at most 20 us more than from Rust"
     epsilons = numpy.linspace(0, 30, 1000)
     for what, digits in (("profile of 1000 points of the 80 counts, 12 digits", 12), ("the same, 6 digits", 6)):
-        # Accounts that were asked nothing yet: later questions find contours of earlier ones.
+        # New accounts, because later requests reuse contours of earlier ones.
         fresh = [Release("su-su-wang-2025") for _ in range(5)]
         _, cpu = timed(lambda: fresh.pop().profile(epsilons, digits=digits), 5)
         yield what, f"{cpu * 1e3:.0f} ms of processor time", "50 ms"

@@ -1,4 +1,4 @@
-//! Builds a GRF-C from the census block assignment files of a state, which anybody can download:
+//! Builds a GRF-C from the census block assignment files of a state, which are public downloads:
 //!
 //! ```sh
 //! cargo run --release --example build-geography -- --places BlockAssign_ST44_RI_INCPLACE_CDP.txt \
@@ -17,13 +17,13 @@ use dp_assay::{
 /// Builds a GRF-C from block assignment files
 #[derive(Parser)]
 struct Args {
-    /// Blocks with the places that they lie in (BLOCKID|PLACEFP)
+    /// Blocks with their places (BLOCKID|PLACEFP)
     #[arg(long, value_name = "FILE")]
     places: PathBuf,
-    /// Blocks with the AIANNH areas that they lie in (BLOCKID|AIANNHCE)
+    /// Blocks with their AIANNH areas (BLOCKID|AIANNHCE)
     #[arg(long, value_name = "FILE")]
     areas: PathBuf,
-    /// Where the GRF-C is written: whole, or not at all
+    /// Output file, written completely or not at all
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

@@ -1,6 +1,6 @@
-//! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median. Accounts keep
-//! their evaluators, as those of Python do. With the argument `thread` they are asked on another thread than the main one, as those of Python
-//! are: the system's allocator takes locks there, which it does not in a process of one thread.
+//! Prints the microseconds of the calls of scripts/bench_python.py from Rust: one line each, name and median. Accounts keep their
+//! evaluators, as in Python. With the argument `thread` the calls are made on a second thread, as in Python: the system's allocator
+//! takes locks there, which it does not in a process with one thread.
 
 use std::time::Instant;
 

@@ -1,10 +1,10 @@
-"""An invented state: blocks with people, for scripts/scale-state and scripts/peers_estimate.py."""
+"""A synthetic state: blocks with people, for scripts/scale-state and scripts/peers_estimate.py."""
 
 import random
 
-# Blocks of a block group, block groups of a tract, and tracts of a county near what California has.
+# Blocks of a block group, block groups of a tract, and tracts of a county, close to those of California.
 BLOCKS, GROUPS, TRACTS = 33, 3, 70
-# Cells that are filled by chance, with their part of a block's people: voting age, Hispanic origin and race.
+# Cells that are filled at random, with their share of a block's people: voting age, Hispanic origin and race.
 CELLS = [("18-and-over", "not-hispanic", "0", 0.40), ("below-18", "not-hispanic", "0", 0.10),
          ("18-and-over", "hispanic", "0", 0.10), ("18-and-over", "hispanic", "5", 0.10), ("below-18", "hispanic", "5", 0.07),
          ("18-and-over", "not-hispanic", "3", 0.10), ("18-and-over", "not-hispanic", "1", 0.05),
@@ -12,12 +12,12 @@ CELLS = [("18-and-over", "not-hispanic", "0", 0.40), ("below-18", "not-hispanic"
 
 
 def most_blocks(tracts=TRACTS):
-    """How many blocks a state of such counties can have."""
+    """The largest number of blocks of a state with such counties."""
     return 400 * tracts * GROUPS * BLOCKS
 
 
 def blocks(count, tracts):
-    """The GEOIDs of so many blocks of one state."""
+    """The GEOIDs of this number of blocks of one state."""
     for number in range(count):
         group, block = divmod(number, BLOCKS)
         tract, group = divmod(group, GROUPS)
@@ -27,7 +27,7 @@ def blocks(count, tracts):
 
 def invent(folder, count, tracts=TRACTS, quarters=("college",)):
     """Writes blocks.csv, counts.csv, plan.toml and totals.csv: a hundred people in a block on average; one block in sixty has group
-    quarters, of each of these types in turn. Returns how many people there are."""
+    quarters, of each of these types in turn. Returns the number of people."""
     chance, people, homes = random.Random(2020), 0, 0
     with (folder / "blocks.csv").open("w") as places, (folder / "counts.csv").open("w") as cells:
         places.write("block\n")

@@ -1,4 +1,4 @@
-//! Writes data/examples/safetab: an invented nation of two states and Puerto Rico, invented groups, 500 invented persons.
+//! Writes data/examples/safetab: a synthetic nation of two states and Puerto Rico, synthetic groups, and 500 synthetic persons.
 //!
 //! ```sh
 //! cargo run --release --example make-examples -- data/examples/safetab
@@ -43,7 +43,7 @@ const CODES: [(u16, &str); 19] = [
     (9990, "Not of the coast (checkbox)"),
 ];
 
-/// Where a group is tabulated.
+/// The levels at which a group is tabulated.
 #[derive(Clone, Copy)]
 enum Where {
     Everywhere,
@@ -52,7 +52,7 @@ enum Where {
 }
 use Where::{Coarse, Detailed, Everywhere};
 
-/// Race groups: the code of the iteration alone (500 more in combination), name, level, where, codes.
+/// Race groups: the code of the iteration alone (500 more in combination), name, level, granularity, codes.
 const RACES: [(u16, &str, u8, Where, &[u16]); 16] = [
     (1001, "Lowland", 0, Everywhere, &[1000, 1010, 1011, 1020, 1030, 1040]),
     (1002, "Highland", 0, Everywhere, &[2000, 2010, 2020, 2021]),
@@ -92,7 +92,7 @@ fn flags(level: u8, place: Where) -> &'static str {
     }
 }
 
-/// Two states of two counties, of which the last has one tract alone, and two tracts of Puerto Rico.
+/// Two states of two counties each, the last with a single tract, and two tracts of Puerto Rico.
 fn geography() -> String {
     let mut text = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE\n".to_string();
     let tracts = [
@@ -107,13 +107,13 @@ fn geography() -> String {
     for (state, county, tract, blocks) in tracts {
         for block in 0..blocks {
             let place = match (county, block) {
-                // A place that is a tract.
+                // A place that is equal to a tract.
                 (1, _) if tract == 201 => 22_800,
                 (1, 0..=2) => 10_100,
                 (3, 1) => 30_500,
                 _ => 99_999,
             };
-            // An area in both states, and one that is no tract or county.
+            // An area in both states, and one that is neither a tract nor a county.
             let area = match (tract, block) {
                 (200 | 301, _) => 40,
                 (100, 4) => 2415,
@@ -213,7 +213,7 @@ fn household_config() -> String {
     text
 }
 
-/// Invented totals T1: three persons for each household of a group, and none below the states where there are few.
+/// Synthetic totals T1: three persons for each household of a group, and no total for small groups below the states.
 fn totals(records: &str, specification: &Specification, geography: &Geography) -> Result<String> {
     let mut text = "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT\n".to_string();
     let fields = |row: &str| -> Vec<String> { row.split('|').map(str::to_string).collect() };
@@ -251,7 +251,7 @@ fn totals(records: &str, specification: &Specification, geography: &Geography) -
     Ok(text)
 }
 
-/// Writes the files of households into a folder; the others are those of the example of persons.
+/// Writes the files of households into a folder; the other files are those of the example of persons.
 pub fn write_household_examples(persons: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let put = |name: &str, text: &str| fs::write(folder.join(name), text).with_context(|| name.to_string());

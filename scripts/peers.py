@@ -1,14 +1,14 @@
-"""Runs `assay` and the accountants of others on the same work; writes results/peers.csv and results/peers.svg.
+"""Runs `assay` and other accountants on the same tasks; writes results/peers.csv and results/peers.svg.
 
-Called by scripts/compare-peers. A piece of work is one mechanism by one route of one library, in a process of its own
-with a timeout; each delta is asked anew. Seconds are those of the computation, without starting Python and importing
-the library; for `assay` they are those of the whole process. Peak memory is that of the process, interpreter and
-libraries included; of `assay` no less can be seen than the bare Python that starts it takes, about 11 MiB.
+Called by scripts/compare-peers. A task is one mechanism by one route of one library, in a separate process with a
+timeout; each delta is computed from scratch. Seconds are those of the computation, without starting Python and importing
+the library; for `assay` they are those of the whole process. Peak memory is that of the process, including interpreter and
+libraries; for `assay` it cannot be measured below that of the bare Python that starts it, about 11 MiB.
 
-A value claims to be an upper bound, a lower bound, or only an estimate. The claim is held against the certified
-enclosure that `assay` gives in the same run; none of the others claims to have bounded the rounding of its doubles.
-Where a library has no discrete noise, its continuous noise is run and the row says so: that is another mechanism, and
-its own certified value stands beside it.
+A value claims to be an upper bound, a lower bound, or only an estimate. The claim is compared with the certified
+enclosure of `assay` in the same run; no other library claims to bound the rounding errors of its doubles. If a library
+has no discrete noise, its continuous noise is run and the row says so: that is another mechanism, and its own certified
+value is given beside it.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from peers_plot import svg
 from peers_routes import ESTIMATE, LOWER, MODULES, ROOT, ROUTES, SAMPLES, UPPER, WORKS
 from peers_routes import opendp_samples, processor_seconds
 
-# ---- a piece of work in a process of its own -----------------------------------------------------------------------
+# ---- a task in a separate process ----------------------------------------------------------------------------------
 
 
 def peak_mib(who):
@@ -42,7 +42,7 @@ def peak_mib(who):
 
 
 def piece(library, name, work):
-    """Runs a piece of work; a JSON line for each answer, on what was standard output."""
+    """Runs a task; prints a JSON line for each answer on the original standard output."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print
     warnings.simplefilter("ignore")
@@ -61,12 +61,12 @@ def piece(library, name, work):
     _, function, _ = ROUTES[library, name]
     groups = groups()
     for index, _ in enumerate(asked):
-        # Each delta is asked anew, so that the seconds are those of one question.
+        # Each delta is computed from scratch, so that the seconds are those of one computation.
         began = time.monotonic(), processor_seconds()
         try:
             values = next(function(noise, groups, asked[index : index + 1]))
             failure = None
-        except Exception as error:  # whatever a library raises is its answer
+        except Exception as error:  # any exception of a library is its answer
             values, failure = [], f"{type(error).__name__}: {error}".splitlines()[0]
         say(
             values=[(claim, float(value)) for claim, value in values],
@@ -77,7 +77,7 @@ def piece(library, name, work):
 
 
 def run_piece(library, name, work, timeout):
-    """The JSON lines of a piece of work, and what went wrong."""
+    """The JSON lines of a task, and its error."""
     command = [sys.executable, __file__, "--piece", library, name, work]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -92,12 +92,12 @@ def run_piece(library, name, work, timeout):
         os.killpg(process.pid, signal.SIGKILL)
         out, _ = process.communicate()
         failure = f"no answer within {timeout} s"
-    # The last line may be cut short by the end of the process.
+    # The end of the process may truncate the last line.
     return [json.loads(line) for line in out.splitlines() if line.endswith("}")], failure
 
 
 def run_assay(assay, arguments, timeout):
-    """What a call of `assay` prints, with wall and processor seconds and peak memory of the process."""
+    """The output of a call of `assay`, with wall and processor seconds and peak memory of the process."""
     program = (
         "import json, resource, subprocess, sys, time\n"
         "began = time.monotonic()\n"
@@ -149,7 +149,7 @@ def number(value, digits=6):
 
 
 def holds(claim, value, enclosure):
-    """Whether a claimed bound is one: it is not if the whole enclosure lies on the wrong side of it."""
+    """Whether a claimed bound is valid: it is not if the whole enclosure is on the wrong side of it."""
     if claim == ESTIMATE or enclosure is None or math.isnan(value):
         return ""
     lower, upper = enclosure
@@ -183,7 +183,7 @@ class Comparison:
         print("  ".join(str(cell) for cell in shown if cell != ""), file=sys.stderr, flush=True)
 
     def certify(self, work, law, at):
-        """The certified enclosure of a piece of work for one law of noise."""
+        """The certified enclosure of a task for one law of noise."""
         key = (work, law, at)
         if key not in self.certified:
             quantity, _, groups, _ = WORKS[work]
@@ -272,7 +272,7 @@ class Comparison:
 
 
 def write(path, text):
-    """A file beside, then renamed: whole or not at all."""
+    """Writes a temporary file and renames it, so that it is complete or missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_text(text)
@@ -283,8 +283,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", help="the program to compare with")
     parser.add_argument("--out", type=Path, help="the folder to write into (default results)")
-    parser.add_argument("--timeout", type=int, default=60, help="seconds for a piece of work (default 60)")
-    parser.add_argument("--only", default="", help="only the work whose name holds this text")
+    parser.add_argument("--timeout", type=int, default=60, help="seconds for a task (default 60)")
+    parser.add_argument("--only", default="", help="only tasks whose name contains this text")
     parser.add_argument("--piece", nargs=3, metavar=("LIBRARY", "ROUTE", "WORK"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.piece:

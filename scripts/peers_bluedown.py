@@ -2,12 +2,11 @@
 
     python peers_bluedown.py CHECKOUT FOLDER STATE TOTAL OUT
 
-Called by scripts/peers_estimate.py, in a process of its own. CHECKOUT is a clone of census-bluedown, of which these are used as they are:
-its reader of noisy measurement files, its shape of P.L. 94-171 (`run_pass.BLOCK_SHAPE`), its passes (`main_passes.input_pass`, which
+Called by scripts/peers_estimate.py, in a separate process. CHECKOUT is a clone of census-bluedown. These parts are used unchanged: its reader of noisy measurement files, its shape of P.L. 94-171 (`run_pass.BLOCK_SHAPE`), its passes (`main_passes.input_pass`, which
 regresses the counts of each unit and keeps the zeros of its constraints, `bottom_up_pass` and `top_down_pass`) and its treatment of the
 nation (`root.root_input_pass`, `constrain.apply_sum_constraint`, `regression.combine`). Between passes it writes files; here they stay
-in memory. How the nation's counts reach the state in linear passes is not in it, where a non-linear program follows: the best combination
-of the state's own counts with the nation's, its exact total kept, is made by its own functions.
+in memory. It has no linear step from the nation's counts to the state, because a non-linear program follows there. Here its own functions
+make that step: the best combination of the state's counts with the nation's, keeping the exact total.
 
 Prints a line of JSON: processor seconds upwards and downwards, and for reading. Writes to OUT, by level, the geocodes and the final
 estimates and variances of some queries.
@@ -22,7 +21,7 @@ QUERIES = ["total", "hhgq", "votingage * hispanic", "cenrace", "detailed"]
 
 
 def query_matrix(np, name):
-    """The groups of a query over the 32 cells of hhgq, votingage and hispanic; and whether it tells races apart."""
+    """The groups of a query over the 32 cells of hhgq, votingage and hispanic; and whether it distinguishes races."""
     kept = [part.strip() for part in name.split("*")]
     matrix = np.ones((1, 1))
     for axis, size in (("hhgq", 8), ("votingage", 2), ("hispanic", 2)):
@@ -50,7 +49,7 @@ def main():
     from census_bluedown.run_pass import BLOCK_SHAPE as shape
 
     class Memory(io.AbstractBlockHierarchicalIO):
-        """Tables by level and name, or by level alone where the name is ignored, as in its reader."""
+        """Tables by level and name, or by level only if the name is ignored, as in its reader."""
 
         def __init__(self, named):
             super().__init__(path_prefix="", subtree_folder="", read_only=False)
@@ -60,7 +59,7 @@ def main():
             return (level, filename if self.named else None)
 
         def read(self, level, filename):
-            # Its passes add columns to what they read.
+            # Its passes add columns to their input.
             return self.tables[self.key(level, filename)].copy(deep=False)
 
         def write(self, level, filename, df):

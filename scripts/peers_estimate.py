@@ -1,14 +1,14 @@
 """Runs `assay` and census-bluedown over the same noisy measurements on one core each; writes results/peers-estimate.csv and a table of the
 guide.
 
-Called by scripts/compare-peers --bluedown. A state is invented (scripts/invented_state.py), and its eleven queries of P.L. 94-171 are drawn for the
-nation and everything below by `assay measure --files nmf`, in the layout that both read; the constraint files get the bounds of group quarters and
-the zero of minors in nursing homes. Both make the best linear estimate of every unit from all of them, with every zero of the constraint
-files and the exact total of the state: census-bluedown by its linear passes
-(scripts/peers_bluedown.py), `assay` by the same two passes in memory (`cargo bench --bench gls`), and as the whole program. Seconds are those of a
-processor, of one thread; that both give the same numbers is checked before a time is written.
+Called by scripts/compare-peers --bluedown. The state is synthetic (scripts/invented_state.py). `assay measure --files nmf` draws its eleven queries
+of P.L. 94-171 for the nation and all levels below, in the layout that both programs read; the constraint files get the bounds of group quarters and
+the zero of minors in nursing homes. Both programs compute the best linear estimate of every unit from all queries, with every zero of the
+constraint files and the exact total of the state: census-bluedown by its linear passes (scripts/peers_bluedown.py), `assay` by the same two passes
+in memory (`cargo bench --bench gls`), and as the whole program. Seconds are processor seconds of one thread. Times are only written if both
+programs give the same numbers.
 
-Not compared is what census-bluedown does after its pass upwards: a non-linear program for non-negative whole counts, by a commercial solver.
+The step of census-bluedown after its upward pass is not compared: a non-linear program for non-negative whole counts, by a commercial solver.
 """
 
 import argparse
@@ -34,12 +34,12 @@ PRODUCT, STATE = "US_Person_PL_PROD", "006"
 GUIDE = ROOT / "docs" / "guide" / "evidence.md"
 COLUMNS = ["what", "unit", "census_bluedown", "assay", "ratio", "difference", "note", "blocks", "versions", "machine"]
 LEVELS = ["State", "County", "Tract", "Block_Group", "Block"]
-# Tracts, and so blocks, in a county.
+# Tracts, and thereby blocks, in a county.
 TRACTS = 10
 COUNTY = TRACTS * GROUPS * BLOCKS
 HHGQ = ["household", "correctional", "juvenile", "nursing", "other-institutional", "college", "military", "other-noninstitutional"]
-# Both are exact but for the rounding of doubles. Beyond this they would answer different questions: estimates by standard deviations, and
-# variances by themselves; counts that constraints fix in persons, which a root of rounded variances is among.
+# Both are exact except for the rounding of doubles. Larger differences would mean different problems: of estimates in standard deviations, and
+# of variances relatively; of counts fixed by constraints in persons, to which the root of a rounded variance belongs.
 MOST_DIFFERENCE, MOST_OF_FIXED = 1e-6, 1e-4
 
 
@@ -48,7 +48,7 @@ def stop(message):
 
 
 def on_one_core(command, folder):
-    """Runs a command on one core with one thread: what it prints, and its processor seconds."""
+    """Runs a command on one core with one thread: its output, and its processor seconds."""
     threads = dict.fromkeys(["RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
     pin = None
     if hasattr(os, "sched_setaffinity"):
@@ -69,8 +69,8 @@ def on_one_core(command, folder):
 
 
 def write_constraints(files, counts):
-    """Writes the constraint files of every level anew: of each unit the bounds of its group quarters, a facility in each block that has
-    people in one, and that no minors are in nursing homes."""
+    """Rewrites the constraint files of every level: for each unit the bounds of its group quarters, a facility in each block that has
+    people in one, and the zero of minors in nursing homes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -80,7 +80,7 @@ def write_constraints(files, counts):
             of_block = facilities.setdefault(row["block"], [1] + [0] * (len(HHGQ) - 1))
             of_block[HHGQ.index(row["hhgq"])] = 1
     (of_blocks,) = files.glob("Block.parquet/Constraint/*/*.parquet")
-    # A block in which nobody lives has homes.
+    # An uninhabited block has homes.
     empty = [1] + [0] * (len(HHGQ) - 1)
     by_code = {code: facilities.get(code[15:26] + code[27:], empty) for code in pq.read_table(of_blocks)["geocode"].to_pylist()}
     for path in files.glob("*.parquet/Constraint/**/*.parquet"):
@@ -113,7 +113,7 @@ def at_most(value):
 
 
 class Differences:
-    """How far the estimates of both are apart."""
+    """The differences between the estimates of both."""
 
     def __init__(self):
         self.counts, self.fixed, self.estimates, self.variances, self.of_fixed = 0, 0, 0.0, 0.0, 0.0
@@ -131,7 +131,7 @@ class Differences:
 
 
 def compared(ours, theirs):
-    """Holds every count of QUERIES of every unit against the other program's."""
+    """Compares every count of QUERIES of every unit with the other program's."""
     import numpy as np
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -149,7 +149,7 @@ def compared(ours, theirs):
                 # Both by geocode, then by cell.
                 units = rows["geocode"].to_numpy().reshape(-1, their.shape[2])
                 if (units[:, 0] != codes[order]).any() or (units != units[:, :1]).any():
-                    # A unit that has no counts of its own is left out by census-bluedown.
+                    # census-bluedown omits units without counts of their own.
                     kept = np.isin(units[:, 0], codes)
                 else:
                     kept = np.ones(len(units), bool)
@@ -175,7 +175,7 @@ def main():
     parser.add_argument("--assay", required=True, type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--gls", required=True, type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--checkout", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--blocks", type=int, default=3960, help="how many blocks the state has (default 3960)")
+    parser.add_argument("--blocks", type=int, default=3960, help="number of blocks of the state (default 3960)")
     parser.add_argument("--out", type=Path, help="the folder to write into (default results, and the guide's table)")
     asked = parser.parse_args()
     if not 2 * COUNTY <= asked.blocks <= most_blocks(TRACTS):
@@ -203,7 +203,7 @@ def main():
 
 
 def measure(assay, gls, checkout, blocks, folder):
-    """The rows of the table, and a sentence about the numbers of both."""
+    """The rows of the table, and a sentence about the agreement of both."""
     total = invent(folder, blocks, TRACTS, HHGQ[1:])
     for arguments in (
         ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"],
@@ -268,7 +268,7 @@ def measure(assay, gls, checkout, blocks, folder):
 
 
 def write_guide(rows, sentence):
-    """The table of the guide: times in microseconds a block."""
+    """The table of the guide: times in microseconds per block."""
     lines = ["| microseconds of one core a block | census-bluedown | assay | ratio |", "| --- | --- | --- | --- |"]
     for row in rows:
         if "ratio" in row:

@@ -1,9 +1,9 @@
-"""A small chart of results/peers.csv as SVG: how far off each library is as delta falls, and what the 80 counts cost.
+"""A small chart of results/peers.csv as SVG: the error of each library as delta decreases, and the time for 80 counts.
 
     python3 scripts/peers_plot.py results/peers.csv results/peers.svg
 
-draws it again without measuring. Drawn here because its numbers are measured: `assay figures` draws only what it
-computes, to the same bytes everywhere.
+draws it again without measuring. It is drawn here because its numbers are measured: `assay figures` only draws computed
+numbers, with the same bytes everywhere.
 """
 
 import csv
@@ -12,7 +12,7 @@ import sys
 from html import escape
 from pathlib import Path
 
-# The Okabe-Ito palette, with a marker each, so that nothing rests on colour alone.
+# The Okabe-Ito palette, with one marker each, so that color is not the only distinction.
 STYLES = {
     "dp-assay": ("#0072B2", "circle"),
     "dp-accounting": ("#D55E00", "square"),
@@ -22,7 +22,7 @@ STYLES = {
     "riskcal": ("#CC79A7", "ring"),
 }
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 380, 250, 62, 74, 46
-# An enclosure narrower than this, or an error smaller, stands at the foot.
+# Narrower enclosures and smaller errors are drawn at the bottom.
 FLOOR = 1e-13
 
 
@@ -72,7 +72,7 @@ class Panel:
             self.parts.append(text(x - 5, y + 4, f"1e{power}", "end"))
 
     def dot(self, row, x):
-        """The error of a row above x; ringed where what it claims is not so, for the mechanism that it ran."""
+        """The error of a row above x; with a ring if its claim is false for the mechanism that it ran."""
         colour, kind = STYLES[row["library"]]
         x, y = self.place(x, off(row))
         self.parts.append(marker(kind, x, y, colour))
@@ -86,7 +86,7 @@ def text(x, y, words, anchor="start", transform=""):
 
 
 def off(row):
-    """The relative error of a row; nothing where it gave no finite answer."""
+    """The relative error of a row; None if it gave no finite answer."""
     return abs(float(row["relative_error"])) if row["relative_error"] else None
 
 
@@ -99,7 +99,7 @@ def svg(rows):
         if row["work"].startswith("su-su-wang-2025, 80") and row["at"] == "1e-10" and off(row) is not None
     ]
     first = Panel(0, "10 counts, σ² = 5: error of ε", (1e-3, 1e-27), (FLOOR, 10), "δ", "relative error of ε")
-    # The libraries one beside the other at each delta.
+    # The libraries side by side at each delta.
     for row in sweep:
         shift = 10 ** (0.35 * (list(STYLES).index(row["library"]) - 2.5))
         first.dot(row, float(row["at"]) * shift)

@@ -1,6 +1,6 @@
-"""What scripts/peers.py compares: the pieces of work, and the route by which each library answers them.
+"""The tasks of scripts/peers.py, and the route by which each library solves them.
 
-Each library is asked through the interface that its documentation recommends for the purpose.
+Each library is used through the interface that its documentation recommends for the purpose.
 """
 
 import math
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# ---- the work ------------------------------------------------------------------------------------------------------
+# ---- the tasks -----------------------------------------------------------------------------------------------------
 
 
 def exact(text):
@@ -40,7 +40,7 @@ def gaussians(*groups):
 
 SWEEP = ["1e-5", "1e-10", "1e-15", "1e-20", "1e-25"]
 
-# name: (what is asked, noise, groups of (sigma2 or epsilon, count), at which deltas or alphas)
+# name: (requested quantity, noise, groups of (sigma2 or epsilon, count), deltas or alphas)
 WORKS = {
     "10 counts, sigma2 = 5": ("epsilon", "gaussian", lambda: gaussians(("5", 10)), SWEEP),
     "10 counts, sigma2 = 5000/73": ("epsilon", "gaussian", lambda: gaussians(("5000/73", 10)), ["1e-10"]),
@@ -96,7 +96,7 @@ def dp_accounting(claim, **options):
 
 
 def dp_accounting_far(noise, groups, asked):
-    """With the mass that may be cut off a thousand times smaller than delta."""
+    """With a truncated mass of at most a thousandth of delta."""
     for delta in asked:
         whole = pld(noise, groups, dots=True, tail=float(delta) * 1e-3)
         yield [(UPPER, whole.get_epsilon_for_delta(float(delta)))]
@@ -239,7 +239,7 @@ ROUTES = {
     ("riskcal", "trade-off of dp-accounting's PLD, interval 1e-5"): ("type II error", riskcal_tradeoff(1e-5), None),
 }
 
-# What is imported before the clock starts.
+# Imports before the clock starts.
 MODULES = {
     "dp-accounting": ["dp_accounting.pld.privacy_loss_distribution"],
     "prv-accountant": ["prv_accountant"],

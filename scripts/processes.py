@@ -1,4 +1,4 @@
-"""What scripts share that ask whole processes and write tables into the guide."""
+"""Shared by scripts that run whole processes and write tables into the guide."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ import time
 
 
 def asked(command, most_seconds):
-    """Runs a command: the seconds until its end, megabytes of memory, its exit status (None where it was stopped after so many seconds)
-    and what it wrote."""
+    """Runs a command: the seconds until its end, megabytes of memory, its exit status (None if it was stopped after that many seconds)
+    and its output."""
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         began = time.monotonic()
@@ -29,7 +29,7 @@ def asked(command, most_seconds):
 
 
 def with_table(text, name, headings, rows):
-    """The text of a page with these rows in its table of this name; all columns but the first are of numbers."""
+    """The text of a page with these rows in its table of this name; all columns except the first are numbers."""
     head, rest = text.split(f"<!-- table: {name} -->\n")
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)

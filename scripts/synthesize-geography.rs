@@ -1,11 +1,11 @@
-//! Invents a GRF-C of the size of the United States and Puerto Rico:
+//! Generates a synthetic GRF-C of the size of the United States and Puerto Rico:
 //!
 //! ```sh
 //! cargo run --release --example synthesize-geography -- --out GRF-C.txt
 //! ```
 //!
 //! In 2020 there were 8,132,968 blocks in 84,414 tracts of 3,221 counties, about 32,000 places and 700 American Indian, Alaska
-//! Native and Native Hawaiian areas. Here all 52 are alike: 8,047,104 blocks in 83,824 tracts of 3,224 counties, 32,240 places and
+//! Native and Native Hawaiian areas. Here all 52 are equal: 8,047,104 blocks in 83,824 tracts of 3,224 counties, 32,240 places and
 //! 663 areas.
 
 use std::{
@@ -25,17 +25,17 @@ const STATES: [u64; 52] = [
 /// Tracts of a county and blocks of a tract.
 const TRACTS: u64 = 26;
 const BLOCKS: u64 = 96;
-/// Places of a county, and areas of a state; a block in four is in no place, and one in twenty-six in an area.
+/// Places of a county, and areas of a state; one block in four is in no place, and one in twenty-six in an area.
 const PLACES: u64 = 10;
 const AREAS: u64 = 13;
 
-/// Invents blocks with their places and areas
+/// Generates synthetic blocks with their places and areas
 #[derive(Parser)]
 struct Args {
-    /// How many counties each state has
+    /// Number of counties of each state
     #[arg(long, value_name = "N", default_value_t = 62, value_parser = clap::value_parser!(u64).range(1..=499))]
     counties: u64,
-    /// Where the GRF-C is written
+    /// Output file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
         for county in 0..args.counties {
             for tract in 0..TRACTS {
                 for block in 0..BLOCKS {
-                    // A place has two or three neighboring tracts, but for their last blocks.
+                    // A place has two or three neighboring tracts, without their last blocks.
                     let in_place = block < BLOCKS * 3 / 4;
                     let place = if in_place { 1 + county * PLACES + tract * PLACES / TRACTS } else { 99_999 };
                     // An area has one tract of each of some counties. Puerto Rico has none.

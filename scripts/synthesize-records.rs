@@ -1,11 +1,11 @@
-//! Invents persons or households in the bureau's format on a geography and a specification:
+//! Generates synthetic persons or households in the bureau's format for a geography and a specification:
 //!
 //! ```sh
 //! cargo run --release --example synthesize-records -- --config config.json --spec DIR --geography GRF-C.txt \
 //!     --persons 1000000 --seed 7 --out person-records.txt
 //! ```
 //!
-//! The name says the format: `.txt`, `.txt.gz` or `.parquet`.
+//! The extension determines the format: `.txt`, `.txt.gz` or `.parquet`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use dp_assay::safetab::{
     synthetic::Population,
 };
 
-/// Invents records in the format of person-records.txt or household-records.txt, the same for the same seed
+/// Generates synthetic records in the format of person-records.txt or household-records.txt, reproducible by the seed
 #[derive(Parser)]
 struct Args {
     /// The bureau's config.json of persons
@@ -29,16 +29,16 @@ struct Args {
     /// The blocks
     #[arg(long, value_name = "GRF-C.txt")]
     geography: PathBuf,
-    /// How many persons
+    /// Number of persons
     #[arg(long, value_name = "N", required_unless_present = "households", conflicts_with = "households")]
     persons: Option<u64>,
-    /// How many households
+    /// Number of households
     #[arg(long, value_name = "N")]
     households: Option<u64>,
-    /// What they follow from
+    /// Seed of the generator
     #[arg(long, value_name = "SEED")]
     seed: u64,
-    /// Where they are written: whole, or not at all. As text, compressed text (.gz) or Parquet (.parquet)
+    /// Output file, written completely or not at all: text, compressed text (.gz) or Parquet (.parquet)
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

@@ -150,7 +150,7 @@ fn targets_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_lattice_too_fine_for_doubles_is_accounted_for_on_the_line() {
-    // 80 variances without a common divisor: the step of the lattice is below 10^-300.
+    // 80 variances without a common divisor: the lattice step is below 10^-300.
     let composition = |move_by: u32| {
         let sigma2 = |k: u32| Rational::from((30_011 + 1009 * k + move_by, 1000));
         let counts = (0..80).map(|k| Counts::discrete_gaussian(sigma2(k), 1, 1).unwrap());
@@ -160,6 +160,6 @@ fn a_lattice_too_fine_for_doubles_is_accounted_for_on_the_line() {
     let delta = |move_by: u32| composition(move_by).delta(parse("6").unwrap(), 6).unwrap().value;
     let (near, far) = (delta(0), delta(10));
     assert!(near.is_tight(5) && far.is_tight(5), "{near:?}");
-    // A hundredth more in every variance moves rho by little, and delta down.
+    // An increase of one percent in every variance changes rho little and reduces delta.
     assert!(far.upper() < near.lower() && far.approximate() > 0.98 * near.approximate());
 }

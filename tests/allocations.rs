@@ -1,4 +1,4 @@
-//! Any allocation: discrete Laplace noise, mixtures and lattices too fine to sweep, held against independent paths.
+//! Any allocation: discrete Laplace noise, mixtures and lattices that are too fine to sum over, compared with independent methods.
 
 use dp_assay::{
     account::{Account, Composition, Counts},
@@ -17,7 +17,7 @@ fn gaussian(text: &str) -> Counts {
     text.parse().expect("counts of this file")
 }
 
-/// Contour against convolution, at epsilons below, on and above the atoms.
+/// The contour against convolution, at epsilons below, on and above the atoms.
 fn agrees_with_convolution(counts: Vec<Counts>, epsilons: &[&str]) {
     let composition = Composition::new(counts).expect("a composition");
     let masses = Masses::new(composition.loss(), 260).expect("a short convolution");
@@ -38,8 +38,8 @@ fn discrete_laplace_agrees_with_convolution() {
     agrees_with_convolution(vec![laplace("5x2")], &["0", "4", "9.99", "10"]);
 }
 
-/// Where only the largest loss counts there is no saddle point: n counts, all at their largest loss e, have the mass
-/// (exp(e) / (1 + exp(e)))^n. Whether e rounds up or down as a double must not matter.
+/// If only the largest loss counts, there is no saddle point: n counts, all at their largest loss e, have the mass (exp(e) / (1 +
+/// exp(e)))^n. The result must not depend on whether e rounds up or down as a double.
 #[test]
 fn the_largest_of_bounded_losses_is_met_whatever_its_digits() {
     for (e, count) in [("0.507", 9), ("0.51", 9), ("4.569017302/9", 9), ("1/3", 7), ("0.1234567", 63), ("3.01", 2)] {
@@ -80,13 +80,12 @@ fn one_laplace_count_has_its_closed_form() {
     let beyond = one.delta(number("0.5"), 12).expect("an answer").value;
     assert!(*beyond.upper() == 0);
     assert_eq!(one.pure_epsilon(), Some(number("0.5")));
-    // Its pure epsilon spends e^2 / 2 of zCDP.
+    // Its zCDP budget by its pure epsilon e is e^2 / 2.
     assert_eq!(*one.rho(), number("1/8"));
 }
 
-/// The Renyi divergence of order alpha at shift 1 is
-/// ln((exp(alpha e) + exp((1 - alpha) e)) / (1 + exp(e))) / (alpha - 1). The published Lemma 8 of the SafeTab proposal
-/// integrates where it should sum, and is smaller than the truth.
+/// The Renyi divergence of order alpha at shift 1 is ln((exp(alpha e) + exp((1 - alpha) e)) / (1 + exp(e))) / (alpha - 1). The published
+/// Lemma 8 of the SafeTab proposal has an integral instead of the sum, and is smaller than the true value.
 #[test]
 fn the_renyi_divergence_is_the_sum_and_not_the_integral() {
     let e = number("0.7");
@@ -110,7 +109,7 @@ fn the_renyi_divergence_is_the_sum_and_not_the_integral() {
     }
 }
 
-/// Three counts whose lattice no sweep can settle, against the sum over all outcomes.
+/// Three counts whose lattice is too fine to sum over, against the sum over all outcomes.
 #[test]
 fn incommensurate_counts_agree_with_enumeration() {
     const BITS: u32 = 120;
@@ -143,7 +142,7 @@ fn incommensurate_counts_agree_with_enumeration() {
                 }
             }
         }
-        // What lies beyond the reach: below 6 exp(-13^2 / 2.6) < 10^-27.
+        // The mass beyond the reach is below 6 exp(-13^2 / 2.6) < 10^-27.
         let sum = sum.hull(&sum.add(&Enclosure::double(1e-27, BITS)));
         let answer = composition.delta(&epsilon, 8).expect("an answer");
         assert!(answer.value.overlaps(&sum), "{epsilon}: {answer:?} {sum:?}");
@@ -152,7 +151,7 @@ fn incommensurate_counts_agree_with_enumeration() {
     }
 }
 
-/// A query more never lowers delta.
+/// An additional query never lowers delta.
 #[test]
 fn a_further_query_never_lowers_delta() {
     let base = Composition::new([gaussian("5x10"), laplace("0.1x3")]).expect("a composition");

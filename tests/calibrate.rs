@@ -1,4 +1,4 @@
-//! Calibrated noise keeps what it promises, and less noise does not.
+//! Calibrated noise keeps its promise, and less noise does not.
 
 use dp_assay::{
     account::{Account, Composition, Counts, Rho, crossing},
@@ -65,7 +65,7 @@ fn one_factor_for_all_levels_lowers_the_noise_by_what_both_terms_allow() {
 
 #[test]
 fn the_worst_of_all_paths_decides_for_a_release_that_has_them() {
-    // Two levels of which one may be bypassed: its budget then goes to the other, with one of the paths the worst.
+    // Two levels, one of which may be bypassed: its budget then goes to the other, and one of the paths is the worst.
     let text = r#"
 name = "two"
 title = "Two levels"
@@ -134,7 +134,7 @@ fn a_matched_curve_is_kept_at_every_delta_and_by_no_smaller_noise() {
     }
     let less = at(&row["not_enough_sigma2"]);
     assert_eq!(crossing::within_everywhere(&less, &rho, &number(from), &number(to)).unwrap(), Certainty::No);
-    // A match at the smallest delta alone needs no more noise.
+    // A match at the smallest delta only needs no more noise.
     let point =
         json(&["calibrate", "--discrete-gaussian", "4.9995x10", "--delta", from, "--match", "zcdp", "--decimals", "3"]);
     assert!(exact(&point["levels"][0]["calibrated_sigma2"]) <= exact(&row["calibrated_sigma2"]));
@@ -189,7 +189,7 @@ fn a_target_that_is_met_already_gives_an_honest_reduction() {
     let fine = row("10.12483094", "12");
     let step: Rational = exact(&fine["calibrated_sigma2"]) - exact(&fine["not_enough_sigma2"]);
     assert_eq!(step, number("1e-12"));
-    // So much that the least noise of all is enough: no smaller point is named.
+    // The target is so large that the least noise of the grid suffices: no smaller point is named.
     assert!(row("1e9", "6")["not_enough_sigma2"].is_null());
 }
 
@@ -231,7 +231,7 @@ fn discrete_laplace_noise_takes_a_factor() {
     };
     let factor = exact(&row["factor"]);
     assert!(*epsilon(factor.clone()).upper() <= 1 && *epsilon(factor - number("0.0001")).lower() > 1);
-    // A thousand small losses: pure DP adds them up, and most of the noise could be spared.
+    // A thousand small losses: pure DP adds them up, so most of the noise is unnecessary.
     let many = ["calibrate", "--discrete-laplace", "0.01x1000", "--delta", "1e-10", "--match", "pure", "--scale-all"];
     let answer = json(&many);
     assert_eq!(answer["compared_with"]["name"], "pure DP");
@@ -239,7 +239,7 @@ fn discrete_laplace_noise_takes_a_factor() {
     assert!(exact(&answer["factor"]) < number("0.4"));
 }
 
-/// What `--svg` draws is in the JSON: from less noise a larger delta, and zCDP above the noise as it was.
+/// The curves of `--svg` are in the JSON: less noise has a larger delta, and the zCDP curve is above the original noise.
 #[test]
 fn the_profiles_that_are_drawn_are_given_as_numbers() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Edited person and unit files of fixed width (CEF) with a whole GRF-C: the same truth as from simple files, the geography cut to
+//! Edited person and unit files of fixed width (CEF) with a whole GRF-C: the same truth as from simple files, the geography reduced to
 //! blocks that hold a unit, and every broken rule with its file and line.
 
 use std::{
@@ -26,7 +26,7 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
     text.lines().skip(1).map(|row| row.split('|').map(str::to_string).collect()).collect()
 }
 
-/// Characters at a place of a line, numbers at their right.
+/// Writes text at a place of a line, numbers right-aligned.
 fn put(line: &mut [u8], from: usize, width: usize, text: &str) {
     line[from..from + width].copy_from_slice(format!("{text:>width$}").as_bytes());
 }
@@ -82,8 +82,8 @@ impl World {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// From the simple records of persons or of households; each has a unit of its own. With households there are a child for
-    /// each, a person in group quarters, and a vacant unit too, of which none is a household.
+    /// From the simple records of persons or of households; each record has its own unit. For households also a child for each, a person in
+    /// group quarters, and a vacant unit, none of which is a household.
     fn new(of_households: bool) -> World {
         let world = World { folder: tempfile::tempdir().unwrap(), inhabited: BTreeSet::new() };
         let columns: Vec<&str> = GRF_C.split_whitespace().collect();
@@ -114,7 +114,7 @@ impl World {
             true => (format!("{HOUSEHOLDS}/household-records.txt"), 0),
         };
         let mut inhabited = BTreeSet::new();
-        // Every third block is left without anybody: the records there are left out of the simple file, too.
+        // Every third block is uninhabited: its records are also omitted from the simple file.
         let left_out: BTreeSet<&String> = oids.keys().step_by(3).collect();
         let mut simple = fs::read_to_string(&file).unwrap().lines().next().unwrap().to_string() + "\n";
         for (id, row) in (100..).zip(rows(Path::new(&file))) {
@@ -128,7 +128,7 @@ impl World {
                 (units.entry(row[first].clone()).or_default(), persons.entry(row[first].clone()).or_default());
             let oid = &oids[&block];
             if of_households {
-                // Of the Bureau's seven types, 6 and 7 are those of women who live without a family.
+                // Of the Bureau's seven types, 6 and 7 are women who live without a family.
                 let hht = match row[14].as_str() {
                     "4" if id % 2 == 0 => "6",
                     "5" if id % 2 == 0 => "7",
@@ -183,7 +183,7 @@ fn words(all: &[String]) -> Vec<&str> {
     all.iter().map(String::as_str).collect()
 }
 
-/// Every file below a folder but the page, which names its command.
+/// Every file below a folder except the page, which names its command.
 fn files(folder: &Path, below: &str) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder.join(below)).unwrap() {
@@ -212,7 +212,7 @@ fn edited_files_have_the_truth_of_the_simple_ones() {
         };
         let simple = run("simple", false, &[]);
         assert!(run("all", true, &["--all-blocks"]) == simple, "households: {of_households}");
-        // Cut, there is no group of a tract without a unit, and the others have the same truth.
+        // If reduced, there is no group of a tract without a unit, and the other groups have the same truth.
         let cut = run("cut", true, &[]);
         let name = Path::new(if of_households { "truth/t3/T03001/us.csv" } else { "truth/t1/us.csv" });
         let tracts = |files: &BTreeMap<PathBuf, String>| -> BTreeSet<String> {
@@ -248,8 +248,8 @@ fn the_certificate_says_that_the_geography_is_cut() {
     let checked = words(&world.args("tabulate", false, true, &["--check"])).join(" ");
     assert!(checked.contains("--units"));
     let output = assay(&words(&world.args("tabulate", false, true, &["--check"]))).assert().success();
-    let told = String::from_utf8(output.get_output().stdout.clone()).unwrap();
-    assert!(told.contains("No rule is broken in"), "{told}");
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("No rule is broken in"), "{text}");
 }
 
 #[test]
@@ -261,10 +261,10 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
             let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
             change(&mut lines);
             world.write(name, &lines.iter().map(|line| format!("{line}\n")).collect::<String>());
-            let told = world.refusal(of_households);
+            let message = world.refusal(of_households);
             world.write(name, &text);
             for part in expected {
-                assert!(told.contains(part), "{name}, {part}: {told}");
+                assert!(message.contains(part), "{name}, {part}: {message}");
             }
         };
         let (per, unit) = ("CEF20_PER_01.txt", "CEF20_UNIT_01.txt");
@@ -292,7 +292,7 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
         );
         spoil(unit, &|lines| lines[0].replace_range(0..1, "3"), &[unit, "RTYPE", "line 1, column 1", "group quarters"]);
         spoil(unit, &|lines| lines[0].replace_range(59..60, "8"), &[unit, "HHT", "0 to 7"]);
-        // Line 1 is of a householder where there are households; codes are checked where a record is made of a line.
+        // For households, line 1 is a householder; codes are checked only if a record is made from a line.
         spoil(
             per,
             &|lines| lines[0].replace_range(48..52, "8999"),
@@ -320,10 +320,10 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
         assert!(world.refusal(of_households).contains("the heading OIDTABBLK has to be there"));
         world.write("GRF-C.txt", &text);
         fs::remove_file(world.path(unit)).unwrap();
-        let told = world.refusal(of_households);
+        let message = world.refusal(of_households);
         assert!(
-            told.contains("a unit file of each state of the person files: 01, 02") && told.contains("CEF20_UNIT"),
-            "{told}"
+            message.contains("a unit file of each state of the person files: 01, 02") && message.contains("CEF20_UNIT"),
+            "{message}"
         );
     }
 }

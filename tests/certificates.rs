@@ -1,4 +1,4 @@
-//! A certificate says what the program says, and another program proves it: proofs/check.py, where there is a Python to run it.
+//! A certificate agrees with the program's answers, and another program proves it: proofs/check.py, if Python is available.
 
 use std::{
     fs,
@@ -12,19 +12,19 @@ fn proofs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
 }
 
-/// The output of a Python program of the folder proofs; `None` where there is no Python, which is said.
+/// The output of a Python program of the folder proofs; `None`, with a note, without Python.
 fn python(program: &str, args: &[&str]) -> Option<Output> {
     let known = Command::new("python3").args(["-c", "import math; math.lcm(1, 2)"]).output();
     if !known.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: there is no python3 of version 3.9 or newer");
         return None;
     }
-    // No folder of compiled modules beside the source.
+    // Do not write compiled modules beside the source.
     let output = Command::new("python3").arg("-B").arg(proofs().join(program)).args(args).output();
     Some(output.expect("python3 runs"))
 }
 
-/// What is accounted for: compositions that take every way through the checker, quick ones.
+/// Subjects: compositions that cover every branch of the checker and are fast.
 const SUBJECTS: &[(&str, &[&str])] = &[
     ("ten-counts", &["--discrete-gaussian", "5x10", "--delta", "1e-11"]),
     ("whole-release", &["--release", "su-su-wang-2025", "--delta", "1e-10", "--digits", "12"]),
@@ -81,7 +81,7 @@ fn what_is_certified_is_proven_again() {
     for (name, args) in SUBJECTS {
         let file = folder.path().join(format!("{name}.json"));
         let answer = prove(args, &file);
-        // The ends hold what the other commands say.
+        // The ends contain those of the other commands.
         let about = ["--delta", "--epsilon", "--alpha"].iter().position(|flag| args.contains(flag)).unwrap();
         let (about, command) = [("epsilon", "epsilon"), ("delta", "delta"), ("beta", "tradeoff")][about];
         let plain: Vec<&str> = args.iter().copied().take_while(|arg| *arg != "--digits").collect();
@@ -118,14 +118,14 @@ fn the_checker_keeps_its_bounds() {
     assert!(lines <= 700, "{lines} lines");
 }
 
-/// Forged certificates are refused, faults that are planted into the checker are found, and long checks are refused at once.
+/// Forged certificates are refused, planted faults of the checker are found, and long checks are refused at once.
 #[test]
 fn forged_certificates_are_refused() {
     let Some(output) = python("test_forger.py", &[]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Certificates changed in more than ten thousand ways.
+/// Certificates with more than ten thousand different changes.
 #[test]
 fn changed_certificates_are_refused() {
     let Some(output) = python("test_tampering.py", &[]) else { return };
@@ -136,7 +136,7 @@ fn changed_certificates_are_refused() {
     assert!(many.and_then(|many| many.parse::<u32>().ok()) >= Some(10_000), "{said}");
 }
 
-/// The certificates of proofs/examples, which those tests change, are what the program writes.
+/// The certificates of proofs/examples, which those tests modify, are what the program writes.
 #[test]
 fn examples_are_written_again_byte_by_byte() {
     let folder = tempfile::tempdir().unwrap();
@@ -210,7 +210,7 @@ fn listed() -> Vec<(String, Vec<String>)> {
     words.map(|mut words| (words.remove(0), words)).collect()
 }
 
-/// Every certificate of results/certificates is there; the quick ones are written again and proven again.
+/// Every certificate of results/certificates exists; the fast ones are written again and proven again.
 #[test]
 fn kept_certificates_are_written_and_proven_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,7 +240,7 @@ fn kept_certificates_are_written_and_proven_again() {
     }
 }
 
-/// `scripts/certificates --check` has proven all of them, none in more than the two minutes that the guide says.
+/// `scripts/certificates --check` has proven all of them, each within the two minutes that the guide states.
 #[test]
 fn kept_certificates_were_all_proven_in_two_minutes_each() {
     let times = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/certificates/times.csv");
@@ -256,7 +256,7 @@ fn kept_certificates_were_all_proven_in_two_minutes_each() {
     }
 }
 
-/// The calibrated noise is what `assay calibrate` finds, and both statements about it are proven; so is a row of a paper.
+/// The calibrated noise is that of `assay calibrate`, and both statements about it are proven; so is a row of a paper.
 #[test]
 fn calibrations_and_rows_are_proven_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,7 +297,7 @@ fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
     prove(&["--discrete-gaussian", "5x10", "--delta", "1e-5"], &file);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("\"count\":10", "\"count\":11", 1)).unwrap();
-    // A row of its own, and the exit status of a check that failed.
+    // The row has its own certificate; the exit status is that of a failed check.
     let output = assay(&["verify", "--certificates", at]).assert().code(1).get_output().stdout.clone();
     let shown = String::from_utf8(output).unwrap();
     assert!(shown.contains("one.json") && shown.contains("SHA-256") && shown.contains("refused"), "{shown}");

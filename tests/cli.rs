@@ -1,4 +1,4 @@
-//! The command line keeps its contract: keys, exit statuses, messages, and numbers that agree with each other.
+//! The contract of the command line: keys, exit statuses, messages, and numbers that agree with each other.
 
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ fn curves_have_arrays_of_the_asked_length_and_agree_with_csv() {
     assert_eq!(lines.len(), 6);
     let first: Vec<&str> = lines[1].split(',').collect();
     assert_eq!(first[1], answer["delta_lower"][0].to_string());
-    // Total variation at epsilon 0, where zCDP says nothing.
+    // Total variation at epsilon 0, where zCDP gives only 1.
     assert!(first[1].starts_with("0.5197669475367") && first[3] == "1");
 }
 
@@ -119,7 +119,7 @@ fn explain_gives_every_error_bound() {
     assert_eq!(answer["lattice_step"].to_string(), "0.00073");
     assert_eq!(answer["groups"], 7);
     assert!(text(&with("explain", &RELEASE, &["--delta", "1e-10"])).contains("side lobes survived the sieve"));
-    // The contour of another sum is not printed as one of this: two groups are taken as one.
+    // The contour of a reduced sum is not printed as that of the original: these two groups are merged into one.
     let near = ["--discrete-gaussian", "1000000000x999@2", "--discrete-gaussian", "100000000000001/100000x458"];
     let near = text(&with("explain", &near, &["--delta", "1e-12"]));
     let near = near.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -419,6 +419,6 @@ fn manual_pages_are_printed_and_written() {
         assert!(page.contains(example) && page.contains(".SH SYNOPSIS"), "{name}: {page}");
     }
     assert!(!out.join("assay-help.1").exists());
-    // A file stands where the folder should be.
+    // There is a file in place of the folder.
     assert!(refusal(&["man", "--out", out.join("assay.1").to_str().expect("UTF-8")]).contains("assay.1"));
 }

@@ -1,5 +1,5 @@
-//! Every gain is against what was published for the same, or against the smallest standard account; and what zCDP allows an adversary
-//! follows from rho.
+//! Every gain is relative to the published figure, or to the smallest standard account; the probabilities that zCDP allows an adversary
+//! follow from rho.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::common::{
     program::{assay, json, refusal},
 };
 
-/// What the program prints.
+/// The output of the program.
 fn text(args: &[&str]) -> String {
     let output = assay(args).assert().success().get_output().stdout.clone();
     String::from_utf8(output).expect("UTF-8")
@@ -26,7 +26,7 @@ fn middle(value: &Value) -> f64 {
     (end("lower") + end("upper")) / 2.0
 }
 
-/// P.L. 94-171: the gain against the certificate's conversion, and the noise that it leaves to spare.
+/// P.L. 94-171: the gain relative to the certificate's conversion, and the spare noise.
 #[test]
 fn the_gains_of_the_redistricting_data_are_against_what_was_published() {
     for (release, printed, gain, spare) in
@@ -50,7 +50,7 @@ fn the_gains_of_the_redistricting_data_are_against_what_was_published() {
             assert_eq!(scale["compared_with"], *compared);
         }
     }
-    // At another delta nothing was published, nor of a level that the certificate does not have.
+    // At another delta nothing was published, nor for a level that the certificate lacks.
     let other = json(&["epsilon", "--release", "pl94-units-us", "--delta", "1e-9"]);
     assert!(other["compared_with"]["printed"].is_null() && other["compared_with"]["source"].is_null());
     let per_level = json(&["epsilon", "--release", "pl94-units-us", "--delta", "1e-10"]);
@@ -61,10 +61,10 @@ fn the_gains_of_the_redistricting_data_are_against_what_was_published() {
     let scale = ["calibrate", "--release", "pl94-units-us", "--delta", "1e-9", "--match", "published", "--scale-all"];
     assert!(refusal(&scale).contains("nothing was published at delta = 1e-9, but at delta = 1e-10"));
     let by_level = refusal(&["calibrate", "--release", "pl94-units-us", "--delta", "1e-10", "--match", "published"]);
-    assert!(by_level.contains("nothing was published for what is accounted for"), "{by_level}");
+    assert!(by_level.contains("nothing was published for this account"), "{by_level}");
 }
 
-/// Every figure that a bundled release states is the one that `verify` judges, to its printed digits; or it says why not.
+/// Every figure stated by a bundled release is the one that `verify` judges, to its printed digits; or the release gives the reason.
 #[test]
 fn published_figures_are_those_of_their_conversions() {
     let mut figures = 0;
@@ -107,7 +107,7 @@ epsilon = 0.25
 cells = 2
 "#;
 
-/// Nothing is called published, and nobody's name stands, under a release of one's own.
+/// For a release of the user nothing is called published, and no source is named.
 #[test]
 fn nothing_is_published_for_a_release_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -140,7 +140,7 @@ fn nothing_is_published_for_a_release_of_ones_own() {
         let words = [&["calibrate", "--release", own, "--delta", "1e-8", "--match", "published"], refused].concat();
         assert!(refusal(&words).contains("nothing was published"));
     }
-    // Allocations and scaled noise are not what was published either.
+    // Allocations and scaled noise are not the published mechanism either.
     let folder = folder.path().join("allocated.toml");
     let release = Release::find("dhc-demo-persons-us").unwrap();
     assert!(!release.published.is_empty());
@@ -165,7 +165,7 @@ fn a_figure_in_a_file_is_compared_with_and_a_malformed_one_is_refused() {
         (&answer["compared_with"]["printed"], &answer["compared_with"]["name"]),
         (&"1.7".into(), &"zCDP (best order)".into())
     );
-    // The printed digits are not those of the conversion, and this is said.
+    // The answer states that the printed digits are not those of the conversion.
     let shown =
         text(&["epsilon", "--release", own, "--delta", "1e-8"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -190,7 +190,7 @@ fn a_figure_in_a_file_is_compared_with_and_a_malformed_one_is_refused() {
     }
 }
 
-/// Calibrated levels composed, and more noise called more.
+/// Calibrated levels composed; increased noise is called more.
 #[test]
 fn calibrated_levels_are_shown_together() {
     let words = ["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-10", "--match", "zcdp"];
@@ -200,7 +200,7 @@ fn calibrated_levels_are_shown_together() {
     assert!((middle(&all["target_epsilon"]) - 21.985_141_77).abs() < 1e-7 && all["keeps_target"] == false);
     let shown = text(&words);
     assert!(shown.contains("WARNING") && shown.contains("\nall composed") && shown.contains("change"), "{shown}");
-    // Together as they are by hand.
+    // The composition is the same as by hand.
     let levels = answer["levels"].as_array().unwrap();
     let counts = levels
         .iter()
@@ -216,17 +216,17 @@ fn calibrated_levels_are_shown_together() {
     assert!(more.contains(" +") && !more.contains("lower by"), "{more}");
 }
 
-/// An account that is as good as exact is a target like any other.
+/// An account that is practically exact is a target like any other.
 #[test]
 fn a_target_that_is_met_to_its_last_digit_is_decided() {
     let words = ["calibrate", "--discrete-laplace", "0.25x2", "--delta", "1e-8", "--match", "rdp", "--scale-all"];
     let answer = json(&words);
-    // Doubles of the middles of two enclosures that touch.
+    // Middles of two touching enclosures, as doubles.
     assert!(middle(&answer["epsilon"]) <= middle(&answer["target_epsilon"]) * (1.0 + 1e-12));
     assert_eq!(answer["factor"].to_string(), "1");
 }
 
-/// With paths, each level's noise by its own factor on every path.
+/// With paths, each level's noise is scaled by its own factor on every path.
 #[test]
 fn calibrated_levels_are_composed_on_the_worst_path() {
     let words = ["calibrate", "--release", "pl94-units-us", "--delta", "1e-10", "--match", "zcdp"];
@@ -258,7 +258,7 @@ fn no_bound_is_shown_below_what_it_bounds() {
     assert!(!text(&["epsilon", "--discrete-gaussian", "5", "--delta", "1e-6"]).contains("--json has all"));
 }
 
-/// The chart and the sentences of noise with a bounded loss are about pure DP.
+/// For noise with a bounded loss, the chart and the sentences refer to pure DP.
 #[test]
 fn pure_noise_is_reported_beside_pure_dp() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,7 +295,7 @@ fn total_variation(sigma2: &[f64], shifts: &[i64]) -> f64 {
 
 #[test]
 fn the_total_variation_that_rho_allows_is_never_exceeded() {
-    // A small generator with a fixed beginning.
+    // A small generator with a fixed seed.
     let mut state = 20_261_126_u64;
     let mut next = move |most: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -326,7 +326,7 @@ fn the_total_variation_that_rho_allows_is_never_exceeded() {
         let bound = conversions::zcdp_total_variation(&rho.parse().unwrap(), 20);
         assert!(bound.lower().to_f64() >= least - 1e-30 && *bound.upper() <= most, "{rho}: {bound}");
     }
-    // The table of what an adversary is allowed, and the single pair beside it.
+    // The table of what an adversary can achieve, and the single pair beside it.
     let answer = json(&["risk", "bound", "--release", "su-su-wang-2025", "--level", "State", "--prior", "1/2"]);
     let allowed = &answer["zcdp"];
     assert!(middle(&allowed["correct_decision_upper"]) < 0.8537 && middle(&allowed["correct_decision_upper"]) > 0.8535);

@@ -21,10 +21,10 @@ use crate::common::{
     nmf_rows::{self, Row},
 };
 
-/// A man of 37 in a prison (relgq 20), not Hispanic, of the sixth combination of races: which count of each query he is in, by the
-/// groups of the run's own code, attributes in the order of the histogram.
+/// A man of 37 in a prison (relgq 20), not Hispanic, of the sixth combination of races: the index of his count in each query, by the groups
+/// of the production code, with attributes in the order of the histogram.
 #[test]
-fn a_record_is_in_the_count_of_each_query_that_the_run_says() {
+fn a_record_is_in_the_counts_of_the_production_run() {
     for name in ["dhc-persons-us", "dhc-persons-pr"] {
         let release = Release::find(name).unwrap();
         let schema = release.schema.clone().unwrap();
@@ -59,8 +59,8 @@ fn a_record_is_in_the_count_of_each_query_that_the_run_says() {
     }
 }
 
-/// The matrices of least squares: far fewer rows than the 1160 combinations of groups of relationships and ages, because groups of one
-/// size that all queries treat alike share them.
+/// The matrices of least squares have far fewer rows than the 1160 combinations of groups of relationships and ages, because groups of one
+/// size that all queries treat alike share their rows.
 #[test]
 fn its_matrices_are_small() {
     for name in ["dhc-persons-us", "dhc-persons-pr"] {
@@ -76,9 +76,9 @@ fn its_matrices_are_small() {
             let problem = Problem::for_answers(&sizes, &levels, &answers, &apart).unwrap();
             (problem.basis.rows().max().unwrap(), problem.basis.coordinates())
         };
-        // 13 classes of relationships and 12 of ages, of which the total needs one sector.
+        // 13 classes of relationships and 12 of ages; the total needs one sector of them.
         assert_eq!(rows(&["total"]), (156, 156));
-        // Sexes apart are one sector more; single ages those of differences between and within groups of ages.
+        // Separate sexes add one sector; single ages add those of differences between and within groups of ages.
         assert_eq!(rows(&["sex"]), (156, 312));
         assert_eq!(rows(&["age"]), (156, 13 * 116));
         assert_eq!(rows(&["sex * age_38_groups"]), (156, 2 * 13 * 38));
@@ -86,7 +86,7 @@ fn its_matrices_are_small() {
     }
 }
 
-/// The 32 constraints of every unit: relationships or types of group quarters, and the ages that they do not have.
+/// The 32 constraints of every unit: relationships or types of group quarters, and the ages that they exclude.
 const ZEROS: [(&[usize], &str); 13] = [
     (&[0, 1, 2, 3, 4, 5, 18, 19, 20, 21, 22], "age_lessthan15"),
     (&[6, 7, 8], "age_greaterthan89"),
@@ -103,7 +103,7 @@ const ZEROS: [(&[usize], &str); 13] = [
     (&[39], "age_lt16_gt75"),
 ];
 
-/// The constraints of a unit of the published files: the 32 zeros, and bounds by type of group quarters.
+/// The constraints of a unit in the published files: the 32 zeros, and bounds by type of group quarters.
 fn constraints(code: &str, lower: Vec<i32>, upper: Vec<i32>) -> Vec<Row> {
     let row = |name: &str, sign, relgq: &str, age: &str, values: Vec<i32>| {
         let shape = [values.len() as i32, 1, 1, 1, 1];
@@ -120,10 +120,10 @@ fn constraints(code: &str, lower: Vec<i32>, upper: Vec<i32>) -> Vec<Row> {
     rows
 }
 
-/// With the zeros of the published files matrices are larger, because these tell relationships and ages apart; but relationships that
-/// are zero at the same ages are not.
+/// With the zeros of the published files matrices are larger, because the zeros distinguish relationships and ages; but not relationships
+/// that are zero at the same ages.
 #[test]
-fn its_zeros_tell_few_relationships_and_ages_apart() {
+fn its_zeros_distinguish_few_relationships_and_ages() {
     let release = Release::find("dhc-persons-us").unwrap();
     let axes = ["relgq", "sex", "age", "hispanic", "cenrace"];
     let rows = constraints("", vec![0; 25], vec![99_999; 25]);
@@ -142,7 +142,7 @@ fn its_zeros_tell_few_relationships_and_ages_apart() {
     assert_eq!(problem.point_cells().len(), 31 * 14);
     // 32 classes of these and 24 of ages.
     assert_eq!(problem.basis.rows().collect::<Vec<_>>(), [768]);
-    // By relationship the years of age that it does not have, and what is left of 42 x 116.
+    // For each relationship the years of age that it excludes, and the remaining ones of 42 x 116.
     let years = [15 * 11, 26 * 3, 30 * 2, 41, 41, 95, 67 * 4, 90 * 3, 20, 88, 66, 16 * 2, 56];
     assert_eq!(root.zeros.cells(&problem), years.iter().sum::<usize>() * 252);
     let free = root.zeros.free(&problem);
@@ -183,7 +183,7 @@ fn it_is_measured_certified_and_estimated() {
     }
     let is_exact = |row: &estimates::Row| row.key(&["level", "query"]) == "US,total" && row.number("variance") == 0.0;
     assert!(rows.iter().any(is_exact));
-    // The man of 37, among 900,000 like him: within five standard deviations.
+    // The man of 37, among 900,000 equal records: within five standard deviations.
     let own = rows.iter().find(|row| {
         row.key(&["level", "query", "sex", "age_38_groups"]) == "County,sex * age_38_groups,male,35-39"
             && row.get("geocode").starts_with("04410001")
@@ -193,8 +193,8 @@ fn it_is_measured_certified_and_estimated() {
     assert!((estimate - 900_000.0).abs() < 5.0 * deviation && deviation < 10.0 && own.cell() == 20, "{estimate}");
 }
 
-/// Writes the constraints of the published files in place of those of `assay measure`: the 32 zeros, and bounds by type of group quarters, all
-/// without facilities but the prisons (relgq 20, the fourth group) of a block.
+/// Writes the constraints of the published files instead of those of `assay measure`: the 32 zeros, and bounds by type of group quarters.
+/// There are no facilities except the prisons (relgq 20, the fourth group) of one block.
 fn put_constraints(product: &Path, release: &Release, prison: &str) -> usize {
     let names = Names::new(release).unwrap();
     let folder = NmfFolder::open(product, &names.levels).unwrap();
@@ -256,7 +256,7 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
     let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--state-totals", "totals.csv", "--level"];
     let queries = ["--queries", "total", "sex * age_38_groups", "relgq", "--whole", "sex"];
     let said = flat(&done(at, &[&estimate[..], &levels, &queries, &release].concat()));
-    // 42 relationships, both sexes, and 45 groups of ages: the 38, split by what is zero.
+    // 42 relationships, both sexes, and 45 groups of ages: the 38, split by the zeros.
     assert!(said.contains("Made of the 3780 cells"), "{said}");
     let text = fs::read_to_string(at.join("out.csv")).unwrap();
     let mut sums: BTreeMap<(&str, &str, &str), BTreeMap<&str, i64>> = BTreeMap::new();
@@ -270,7 +270,7 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
         *sums.entry((level, query, cell)).or_default().entry("all").or_default() += count;
         *of_units.entry((level, code, query)).or_default() += count;
         if let ("relgq", Ok(kind @ 18..)) = (query, cell.parse::<usize>()) {
-            // No group quarters but the prison, which is in one block.
+            // No group quarters except the prison, which is in one block.
             let is_above = level != "Block" || code.ends_with("4400100010011000");
             assert!(kind == 20 && is_above, "{line}");
         }
@@ -278,7 +278,7 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
             assert!((39_000..41_000).contains(&count), "{line}");
         }
     }
-    // Every query adds up to the exact total at every level, and every cell to what it is in the nation.
+    // Every query sums to the exact total at every level, and every cell to its count in the nation.
     for ((level, query, cell), sum) in &sums {
         assert_eq!(sum, &sums[&("US", *query, *cell)], "{level} {query} {cell}");
     }

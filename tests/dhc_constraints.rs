@@ -1,4 +1,4 @@
-//! Constraints of a small product like the DHC's: held against each other, and exact totals among them.
+//! Constraints of a small product like the DHC's: compared with each other, and exact totals among them.
 
 use std::fs;
 
@@ -9,21 +9,21 @@ use crate::common::{
     small_dhc::{Row, Spoil, release, spoilt_product},
 };
 
-/// What `check` says of a product whose constraints were spoilt.
+/// The output of `check` for a product with modified constraints.
 fn checked(spoil: Spoil) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     fs::write(at.join("release.toml"), release()).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
     spoilt_product(&at.join("product"), &release, spoil);
-    // The noisy counts are made up, and do not fit each other.
+    // The noisy counts are artificial and inconsistent.
     in_folder::answered(at, &["nmf", "check", "product", "--release", "release.toml"])
 }
 
 #[test]
 fn a_check_holds_zeros_tables_and_bounds_against_each_other() {
     let (well, said) = checked(&|_| ());
-    // Two relationships below 2, of both sexes and three races, and one type of group quarters above 4.
+    // Two relationships below 2, for both sexes and three races, and one type of group quarters above 4.
     assert!(well && said.contains("3 constraints, the same for every unit, fix 36 cells at zero"), "{said}");
     assert!(said.contains("published after the noise, and not used in estimates: pl94"), "{said}");
     let of = |row: &Row, name: &str, code: &str| row.name == format!("{name}_con") && row.code == code;
@@ -45,7 +45,7 @@ fn a_check_holds_zeros_tables_and_bounds_against_each_other() {
     }
 }
 
-/// The exact totals of states that the files have: those of a table that says so, or rows of totals.
+/// The exact totals of states in the files: those of a table that declares them, or rows of totals.
 #[test]
 fn totals_of_states_are_read_from_the_files() {
     let with = "rho = \"2\"\nexact_total = \"pl94\"\n";
@@ -90,7 +90,7 @@ fn totals_of_states_are_read_from_the_files() {
         let (_, said) = in_folder::said(at, &words);
         (fs::read_to_string(at.join("out.csv")).unwrap_or_default(), said)
     };
-    // Given, from a table, and from a row.
+    // Given by the option, from a table, and from a row.
     let (given, said) = estimated(&text[0], &without_total, &["--state-totals", "totals.csv"]);
     let is_exact = |text: &str| {
         let row = text.lines().find(|line| line.starts_with("State,044,44,,total,0,")).unwrap();
@@ -109,12 +109,12 @@ fn totals_of_states_are_read_from_the_files() {
             assert!(said.contains("Exact totals that the files have: states 44"), "{said}");
         }
     }
-    // Nothing is kept, and the table that does not say so is not used.
+    // No constraint is used, nor the table that does not declare totals.
     let (nothing, said) = estimated(&text[1], &exact, &["--constraints", "none"]);
     assert!(nothing != given && !said.contains("Exact totals"), "{said}");
     let (nothing, said) = estimated(&text[0], &exact, &[]);
     assert!(!is_exact(&nothing) && !said.contains("Exact totals"), "{said}");
-    // Contradictions: with what was given, between two constraints of a unit, and with the root.
+    // Contradictions: with the given totals, between two constraints of a unit, and with the root.
     let (_, said) = estimated(&text[1], &exact, &["--state-totals", "others.csv"]);
     assert!(
         said.contains("the exact total of the state 44 = 7001 is out of range: 7000, as the constraints"),

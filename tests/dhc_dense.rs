@@ -1,4 +1,4 @@
-//! A small product with the attributes, recodes and constraints of the DHC, against dense least squares over all its cells.
+//! A small product with the attributes, recodes and constraints of the DHC, compared with dense least squares over all its cells.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,7 +22,7 @@ fn is_zero(block: usize, cell: usize) -> bool {
     structural || (relgq >= 3 && FACILITIES[block][relgq - 3] == 0)
 }
 
-/// The estimates of all free cells of all leaves, the units of the lowest level, and their covariance.
+/// The estimates of all free cells of all leaves (the units of the lowest level), and their covariance.
 struct Dense {
     place: HashMap<(usize, usize), usize>,
     x: Vec<f64>,
@@ -39,7 +39,7 @@ fn dense(measured: &[Measured], leaves: &[Unit], with_zeros: bool) -> Dense {
     }
     let n = place.len();
     let (mut normal, mut right) = (vec![vec![0.0; n]; n], vec![0.0; n]);
-    // Units below the leaves are not there.
+    // Units below the leaves are missing.
     let is_there = |own: &&Measured| own.blocks.len() >= leaves[0].1.len();
     for own in measured.iter().filter(is_there) {
         let weight = f64::from(own.variance).recip();
@@ -83,7 +83,7 @@ fn leaves_in<'a>(leaves: &'a [Unit], blocks: &'a std::ops::Range<usize>) -> impl
     leaves.iter().enumerate().filter(inside).map(|(leaf, _)| leaf)
 }
 
-/// By Cholesky: L, its inverse, and their product.
+/// The inverse by Cholesky factorization: L, its inverse, and their product.
 fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
     let mut lower = vec![vec![0.0; n]; n];
@@ -106,7 +106,7 @@ fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..n).map(|a| (0..n).map(|b| dot(a, b)).collect()).collect()
 }
 
-/// The number of a cell in the order of the attributes, from that in the order in which the name of a query has them.
+/// The index of a cell in the order of the attributes, from its index in the order of the query's name.
 fn stored_cell(name: &str, cell: usize) -> usize {
     let schema = Release::parse(&release(), "release.toml").unwrap().schema.unwrap();
     let of_part = |part: &str| {
@@ -133,7 +133,7 @@ fn estimates(
 ) -> BTreeMap<(String, String, String, usize), (f64, f64)> {
     let estimate =
         ["estimate", "--nmf", "product", "--release", "release.toml", "--constraints", constraints, "--despite-misfit"];
-    // All levels that are there.
+    // All available levels.
     let there = ["US", "State", "County", "Block"];
     let there = there.iter().filter(|level| folder.join(format!("product/{level}.parquet")).is_dir()).copied();
     let levels: Vec<&str> = ["--out", "out.csv", "--level"].into_iter().chain(there).chain(["--queries"]).collect();
@@ -149,7 +149,7 @@ fn estimates(
 
 type Found = BTreeMap<(String, String, String, usize), (f64, f64)>;
 
-/// Holds estimates of units of some levels, of which the last has the leaves, against dense ones.
+/// Compares estimates of units of some levels, the last of which has the leaves, with dense ones.
 fn assert_like(found: &Found, dense: &Dense, (release, names): (&Release, &[&str]), levels: &[(&str, &[Unit])]) {
     let leaves = levels[levels.len() - 1].1;
     let (mut compared, mut worst) = (0, (0.0_f64, 0.0_f64));
@@ -183,7 +183,7 @@ fn assert_like(found: &Found, dense: &Dense, (release, names): (&Release, &[&str
     assert!(compared == found.len() && worst.0 < 1e-9 && worst.1 < 1e-9, "{worst:?}");
 }
 
-/// Whoever has the files of some levels alone estimates from these.
+/// Estimates from a folder that only has some levels.
 #[test]
 fn a_folder_that_ends_above_blocks_is_estimated_from_what_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,7 +223,7 @@ fn estimates_are_those_of_dense_least_squares_over_all_cells() {
     for (constraints, with_zeros) in [("none", false), ("all", true)] {
         let found = estimates(at, constraints, &all);
         assert_like(&found, &dense(&measured, UNITS[3].1, with_zeros), (&release, &all), &UNITS);
-        // Alone, a query is answered from its own sectors: the same.
+        // A single query is answered from its own sectors: the same result.
         for name in ["total", "sex * cenrace", "gq_constr_groups * age_groups"] {
             for (key, (own, variance)) in estimates(at, constraints, &[name]) {
                 let (both, both_variance) = found[&key];

@@ -18,10 +18,10 @@ use crate::common::{
     numbers::Numbers,
 };
 
-/// A woman of 45 to 54 (group 3), Hispanic, of the third race, in a home of the third kind of tenure; a household of type 290, which is in the third of the
-/// groups of couples (282-391) and the ninth of those of partners and children (172-188, 282-298).
+/// A woman of 45 to 54 (group 3), Hispanic, of the third race, in a home of the third kind of tenure; a household of type 290, which is in
+/// the third of the groups of couples (282-391) and the ninth of those of partners and children (172-188, 282-298).
 #[test]
-fn a_household_is_in_the_count_of_each_query_that_the_run_says() {
+fn a_household_is_in_the_counts_of_the_production_run() {
     for name in ["dhc-units-us", "dhc-units-pr"] {
         let release = Release::find(name).unwrap();
         let schema = release.schema.clone().unwrap();
@@ -32,7 +32,7 @@ fn a_household_is_in_the_count_of_each_query_that_the_run_says() {
             recode.group_of[290]
         };
         let (generations, children) = (group_of("multig"), group_of("DetailedCoupleTypeMultGenDetOwnChildSize"));
-        // The attributes in the order of the histogram, whatever the name's.
+        // The attributes in the order of the histogram, regardless of the name's order.
         let expected = [
             ("multig * hisp * hhtenshort_2lev", 8, 3 * 2 + generations),
             ("hisp * hhtenshort_2lev", 4, 3),
@@ -86,7 +86,7 @@ fn its_matrices_are_small() {
     assert_eq!(rows("hisp * race"), (MOST, 14 * MOST));
 }
 
-/// The rows of the largest matrix: types of household whose groups cannot change places, twice for tenure.
+/// The number of rows of the largest matrix: types of household whose groups are not interchangeable, twice for tenure.
 const MOST: usize = 130;
 
 /// Drawn in the Bureau's layout, read back, certified and estimated.
@@ -136,7 +136,7 @@ fn it_is_measured_certified_and_estimated() {
         ("County 44003 tenvacgq 1", 0.0),
     ] {
         let (_, estimate, deviation) = all.iter().find(|(own, ..)| own == key).unwrap();
-        // No total is exact: a household may be a vacant home in a neighboring data set.
+        // No total is exact, because a household may be a vacant home in a neighboring data set.
         let is_near = *deviation > 0.5 && *deviation < 4.0 && (estimate - truth).abs() < 5.0 * deviation;
         assert!(is_near, "{key}: {estimate} {deviation}");
     }
@@ -203,7 +203,7 @@ name = "detailed"
 sigma2 = 6
 "#;
 
-/// Level, code, blocks.
+/// Level, code and blocks.
 const UNITS: [(usize, &str, std::ops::Range<usize>); 6] = [
     (0, "044", 0..3),
     (1, "044100011", 0..2),
@@ -214,10 +214,10 @@ const UNITS: [(usize, &str, std::ops::Range<usize>); 6] = [
 ];
 const CELLS: usize = 8;
 
-/// How the rows of the second histogram are written.
+/// A modification of the rows of the second histogram.
 type SecondRow<'a> = &'a dyn Fn(&mut Row);
 
-/// Writes the product and gives for each histogram the dense normal equations over the cells of all blocks.
+/// Writes the product and returns for each histogram the dense normal equations over the cells of all blocks.
 fn product(folder: &Path, release: &Release, second: SecondRow<'_>, with_joint: bool) -> [Normal; 2] {
     let schema = release.schema.as_ref().unwrap();
     let beside = &schema.beside.as_ref().unwrap().schema;
@@ -277,7 +277,7 @@ impl Normal {
         }
     }
 
-    /// The estimate of a sum of unknowns and its variance: by elimination with the sum as the right side.
+    /// The estimate of a sum of unknowns and its variance: by elimination with the sum as the right-hand side.
     fn sum(&self, places: &[usize]) -> (f64, f64) {
         let mut functional = vec![0.0; self.right.len()];
         places.iter().for_each(|place| functional[*place] = 1.0);
@@ -304,7 +304,7 @@ impl Normal {
     }
 }
 
-/// However the rows of the second histogram are written: both histograms are estimated as by dense least squares, each by itself.
+/// For every form of the rows of the second histogram, both histograms are estimated separately, as by dense least squares.
 #[test]
 fn both_histograms_are_estimated_as_by_dense_least_squares() {
     let seconds: [SecondRow; 3] = [&|_| (), &|row| row.shape = vec![1, 1, 3], &|row| {
@@ -317,7 +317,7 @@ fn both_histograms_are_estimated_as_by_dense_least_squares() {
         let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
         let schema = release.schema.clone().unwrap();
         let normals = product(&at.join("product"), &release, second, false);
-        // The noisy counts are made up, and do not fit each other.
+        // The noisy counts are artificial and inconsistent.
         let (_, said) = answered(at, &["nmf", "check", "product", "--release", "release.toml"]);
         assert!(said.contains("every variance is one of two-histograms"), "{said}");
         for (own, names) in [(0, &["total", "sex * pairs", "kind", "detailed"][..]), (1, &["tenure"])] {
@@ -370,8 +370,8 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
         let said = flat(&done(at, &[&estimate[..], &[query, "--constraints", "state-totals"]].concat()));
         assert!(said.contains("Not used, because they are of two histograms or of unknown groups: owned"), "{said}");
     }
-    // A row of the second histogram with the wrong shape, the wrong variance, none at all, and with the noise of a county that has its
-    // block's share too, which the first does not have.
+    // A row of the second histogram with the wrong shape, the wrong variance, none at all, and with the noise of a county that also has its
+    // block's share, unlike in the first histogram.
     let tenure = release.levels[1].queries.iter().find(|query| query.name == "tenure").unwrap();
     let shares = Rational::from(&release.levels[1].rho + &release.levels[2].rho);
     let of_both = variance(&(Rational::from(tenure.sigma2().unwrap() * &release.levels[1].rho) / shares));

@@ -1,7 +1,7 @@
-//! The promise: every delta, epsilon and tail is an interval that contains the truth and is as narrow as was asked.
+//! Every delta, epsilon and tail is an interval that contains the true value and has the requested precision.
 //!
-//! Four questions are put to each: does it contain the value of an independent path (exact convolution, enumeration,
-//! the closed forms of Su, Su & Wang)? Do two precisions overlap? Do two formulas? Is it tight?
+//! Each is checked in four ways: it contains the value by an independent method (exact convolution, enumeration, the closed forms of Su, Su
+//! & Wang); two precisions overlap; two formulas overlap; it is tight.
 
 use std::time::{Duration, Instant};
 
@@ -29,20 +29,20 @@ fn rounds_to(value: &Enclosure, printed: &str) -> bool {
     end(value.lower()) > Rational::from(&printed - &half_unit) && end(value.upper()) < printed + half_unit
 }
 
-/// A certified answer that met its width and overlaps another enclosure of the same number.
+/// A certified answer that reached its precision and overlaps another enclosure of the same number.
 #[track_caller]
 fn agrees(got: &Answer, other: &Enclosure, digits: u32, question: &str) {
     assert!(got.met && got.value.is_tight(digits), "{question}: not tight to {digits} digits: {:?}", got.value);
     assert!(got.value.overlaps(other), "{question}: {:?} against {other:?}", got.value);
 }
 
-/// rho + spread sqrt(2 rho), to a few places.
+/// rho + spread sqrt(2 rho), to a few digits.
 fn around(composition: &Composition, spread: f64) -> Rational {
     let rho = composition.rho().to_f64();
     Rational::from_f64(((rho + spread * (2.0 * rho).sqrt()) * 4096.0).round() / 4096.0).unwrap()
 }
 
-/// The eight geolevels of the 2020 DHC, ten counts each, with every variance proxy times `scale`.
+/// The eight geolevels of the 2020 DHC with ten counts each, and every variance proxy times `scale`.
 fn all_levels(scale: &Rational) -> Composition {
     let shares = ["0.02", "0.274", "0.085", "0.131", "0.131", "0.238", "0.118", "0.003"];
     Composition::new(shares.map(|share| level(share, scale))).unwrap()
@@ -60,7 +60,7 @@ fn one_level(share: &str) -> Composition {
 
 // ---- against exact convolution ------------------------------------------------------------------------------------
 
-/// Delta at epsilon zero, small, on an atom of the loss, between two, and far out; tails at the same places.
+/// Delta at epsilon zero, small, at an atom of the loss, between two atoms, and far out; tails at the same places.
 fn against_convolution(text: &str, bits: u32, spreads: &[f64]) {
     const DIGITS: u32 = 14;
     let composition = composition(text);
@@ -123,8 +123,8 @@ fn noise_that_hardly_moves_just_above_an_atom() {
     against_convolution_on_the_staircase(&["1000", "1001", "1100", "2000", "2100"]);
 }
 
-/// A lattice whose period holds tens of thousands of nodes: on it or on the line, few digits or many, the answer
-/// contains the truth.
+/// A lattice whose period holds tens of thousands of nodes: with the lattice contour or the unbounded contour, to few digits or many, the
+/// answer contains the true value.
 #[test]
 fn a_long_period_agrees_with_convolution() {
     let composition = composition("5x1 4099/1001x1");
@@ -137,7 +137,7 @@ fn a_long_period_agrees_with_convolution() {
     }
 }
 
-/// Continuous noise beside counts: the Gaussian profile at epsilon less every loss of the counts, weighted by its mass.
+/// Continuous noise beside counts: the Gaussian profile at epsilon minus every loss of the counts, weighted by its mass.
 #[test]
 fn continuous_noise_beside_counts_agrees_with_its_closed_form() {
     for (text, continuous) in [("1x2", "3x2"), ("0.2x2", "5"), ("0.31x1 1x1@3", "1/2"), ("1/20x1", "100x3@2")] {
@@ -193,7 +193,7 @@ fn a_single_count_agrees_with_its_closed_form() {
             let epsilon = around(&composition, spread).max(Rational::new());
             let center = Rational::from(&epsilon * &sigma2) / mu;
             let half = Rational::from((mu, 2));
-            // X > t for an integer X is X >= floor(t) + 1.
+            // For an integer X, X > t is equivalent to X >= floor(t) + 1.
             let above = |t: Rational| masses.upper_tail(t.floor().numer().to_i64().unwrap() + 1);
             let (first, second) = (above(Rational::from(&center - &half)), above(center + half));
             let closed = first.sub(&exact(&epsilon).exp().mul(&second));
@@ -230,7 +230,7 @@ fn delta_at_zero_is_the_total_variation() {
         let masses = Masses::new(&number(sigma2));
         let composition = Composition::new([Counts::discrete_gaussian(number(sigma2), 1, mu).unwrap()]).unwrap();
         let zero = exact(&Rational::new());
-        // What lies outside the window of either law adds at most the mass outside, once for each law.
+        // The truncated mass of either law adds at most itself, once for each law.
         let outside = masses.beyond.hull(&zero);
         let overlap = masses.at.iter().fold(outside.add(&outside), |sum, (x, p)| {
             let q = masses.at.get(&(x - mu as i64)).unwrap_or(&zero);
@@ -244,7 +244,7 @@ fn delta_at_zero_is_the_total_variation() {
 
 // ---- numbers that are known ---------------------------------------------------------------------------------------
 
-/// Section 4 of the numerics: values that a prototype and exact convolution agree on, to all digits printed there.
+/// Section 4 of the numerics: values on which a prototype and exact convolution agree, to all digits printed there.
 #[test]
 fn checked_truths_hold_to_all_their_digits() {
     let epsilon = |composition: &Composition, delta: &str, digits: u32| {
@@ -271,13 +271,13 @@ fn checked_truths_hold_to_all_their_digits() {
     let far = release.delta(Rational::from(30), 35).unwrap().value;
     assert!(rounds_to(&far, "1.92329446074175661481017474946e-23"), "{far:?}");
 
-    // Few groups on a fine lattice: side lobes of the integrand, which a contour must not drop, are most of a per mille here.
+    // Few groups on a fine lattice: side lobes of the integrand, which a contour must not drop, contribute nearly 10^-3 here.
     let two = composition("500/73x10 2500/137x6").delta(Rational::from(9), 12).unwrap();
     assert!(two.met && rounds_to(&two.value, "1.18143160e-10"), "{two:?}");
     assert!(end(two.value.upper()) < number("1.18198e-10"), "the main lobe alone is above the truth");
 }
 
-/// At delta = 1e-10 the exact account lets every variance of the release fall by 12.28% for the epsilon of zCDP.
+/// At delta = 1e-10 the exact account allows every variance of the release to decrease by 12.28% for the epsilon of zCDP.
 #[test]
 fn the_release_could_have_had_an_eighth_less_variance() {
     let delta: Delta = "1e-10".parse().unwrap();
@@ -287,17 +287,17 @@ fn the_release_could_have_had_an_eighth_less_variance() {
     assert_eq!(zcdp.below(&at("0.12285")), Certainty::Yes);
 }
 
-/// The witness: P[L > eps], the first term alone, was published as the profile. It is above the truth everywhere.
+/// A known error: P[L > eps], only the first term, was published as the profile. It is above the true value everywhere.
 #[test]
 fn the_one_term_bound_is_above_the_profile() {
     let release = all_levels(&Rational::from(1));
     let one_term =
         |epsilon: &Rational| release.loss().evaluator().upper_tail(&release.loss().above(epsilon), 12).unwrap().value;
-    // 20.8371 is where the one term reaches 1e-10 ...
+    // At 20.8371 the one term reaches 1e-10 ...
     let target = number("1e-10");
     assert_eq!(one_term(&number("20.83705")).at_most(&target), Certainty::No);
     assert_eq!(one_term(&number("20.83715")).at_most(&target), Certainty::Yes);
-    // ... while delta is below a third of it there: both terms count.
+    // ... while delta is below a third of that: both terms count.
     let delta = release.delta(number("20.8371"), 12).unwrap().value;
     assert_eq!(delta.at_most(&(target / 3_u32)), Certainty::Yes);
     for epsilon in ["0", "1", "5", "12", "20.8371", "40"] {
@@ -309,7 +309,7 @@ fn the_one_term_bound_is_above_the_profile() {
 // ---- precision and order ------------------------------------------------------------------------------------------
 
 #[test]
-fn precisions_overlap_and_each_is_as_tight_as_asked() {
+fn precisions_overlap_and_each_is_reached() {
     let texts = ["5x10", "1x2@3 0.31x1", "0.2x3"];
     let mut compositions = texts.map(composition).to_vec();
     compositions.push(all_levels(&Rational::from(1)));
@@ -336,7 +336,7 @@ fn precisions_of_epsilon_overlap_and_prove_both_sides() {
             let answers = [8, 20, 45, 100].map(|digits| {
                 let epsilon = composition.epsilon(&delta, digits).unwrap();
                 assert!(epsilon.met && epsilon.value.is_tight(digits), "{digits} digits: {epsilon:?}");
-                // delta(lower) >= delta >= delta(upper), asked again with more digits.
+                // delta(lower) >= delta >= delta(upper), evaluated with more digits.
                 let at = |epsilon: &rug::Float| composition.delta(end(epsilon), digits + 10).unwrap().value;
                 assert_eq!(at(epsilon.value.upper()).at_most(&delta), Certainty::Yes);
                 assert_ne!(at(epsilon.value.lower()).below(&exact(&delta)), Certainty::Yes);
@@ -377,7 +377,7 @@ fn seeded(cases: u32, seed: u64) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() }
 }
 
-/// One to three groups whose lattice an exact convolution can hold.
+/// One to three groups whose lattice is small enough for exact convolution.
 fn groups() -> impl Strategy<Value = Vec<Counts>> {
     let sigma2 = select(vec!["1/20", "1/5", "1/4", "3/10", "1/3", "1/2", "1", "3/2", "5/2", "4", "5", "10"]);
     let group = (sigma2, 1_u64..=5, 1_u64..=3)
@@ -398,7 +398,7 @@ proptest! {
         let z = match place {
             0 => near,
             1 => loss.at_most(&near),
-            // So close above an atom that a double could not tell.
+            // Closer above an atom than doubles resolve.
             _ => loss.at_most(&near) + Rational::from(loss.step().unwrap() / 1_000_000_000_000_000_000_u64),
         };
         if z >= 0 {
@@ -426,8 +426,7 @@ proptest! {
 proptest! {
     #![proptest_config(seeded(48, 0xf01d))]
 
-    /// What is composed is a bag of counts: neither its order, nor how it is grouped, nor how a variance is written
-    /// changes an answer.
+    /// A composition is a multiset of counts: neither their order, nor their grouping, nor the notation of a variance changes an answer.
     #[test]
     fn order_and_grouping_do_not_matter(groups in groups(), turn in 0..3_usize, cut in 1_u64..5) {
         let mut other: Vec<Counts> = Vec::new();
@@ -457,7 +456,7 @@ proptest! {
 
 // ---- extremes -----------------------------------------------------------------------------------------------------
 
-/// Each answers soon, tight, or is refused for a reason that the type names.
+/// Each is answered soon and tightly, or refused with a specific error.
 #[test]
 fn extreme_questions_are_answered_soon_or_refused_clearly() {
     enum Ask {
@@ -480,7 +479,7 @@ fn extreme_questions_are_answered_soon_or_refused_clearly() {
         ("1e18", Epsilon("1e-10"), true),
         ("1e12x1 1e12x10@2", Epsilon("1e-10"), true),
         ("5x10 1e6", Epsilon("1e-10"), true),
-        // Refused today, and rightly or not, at once.
+        // Currently refused, at once.
         ("1e-6", Epsilon("1e-10"), false),
         ("1e-6x1000000000000@1000000", Epsilon("1e-10"), false),
         ("5x1000000000000", Epsilon("1e-10"), false),
@@ -508,7 +507,7 @@ fn extreme_questions_are_answered_soon_or_refused_clearly() {
             }
             Err(other) => panic!("{question}: {other}"),
         }
-        // A second or a few on any machine of today; the rest is slack for a busy one.
+        // A second or a few on any current machine; the margin is for a busy one.
         let most = Duration::from_secs(if must_answer { 20 } else { 60 });
         assert!(start.elapsed() < most, "{question} took {:?}", start.elapsed());
     }
@@ -527,7 +526,7 @@ fn a_lattice_too_fine_to_sweep_is_answered_soon_and_says_how_well() {
     }
 }
 
-/// Beyond the exponents that MPFR can hold, the enclosure is wide and says so; it never becomes a false zero.
+/// Beyond the exponent range of MPFR the enclosure is wide and marked so; it is never a false zero.
 #[test]
 fn underflow_is_not_zero() {
     for (text, epsilon) in [("1e18", "1e4"), ("5x10", "1e9"), ("1000x3@2", "1e4")] {
@@ -547,7 +546,7 @@ fn what_has_no_answer_is_refused_by_name() {
     }
     assert!(matches!(Composition::new(counts("")), Err(Error::EmptyComposition)));
     assert!(matches!(LossSum::new([]), Err(Error::EmptyComposition)));
-    // delta(0) is below the target already: epsilon is zero, and that is exact.
+    // delta(0) is below the target: epsilon is zero, exactly.
     let epsilon = level.epsilon(number("0.52"), 8).unwrap();
     assert!(
         epsilon.met && *epsilon.value.lower() == 0 && *epsilon.value.upper() == 0 && epsilon.method.contour().is_none()
@@ -556,7 +555,7 @@ fn what_has_no_answer_is_refused_by_name() {
 
 // ---- where answers were once useless, refused or late ---------------------------------------------------------------
 
-/// An epsilon that is answered within ten seconds and tight.
+/// The epsilon is computed within ten seconds to the requested precision.
 #[track_caller]
 fn epsilon_is_met(text: &'static str, delta: Rational, digits: u32) {
     let answer = within(10, move || composition(text).epsilon(&delta, digits));
@@ -612,7 +611,7 @@ fn one_minus_a_delta_near_one_keeps_its_digits() {
 /// Two paths whose lattices differ by a factor of two.
 #[test]
 fn worst_pairs_agree_with_the_composition_of_both() {
-    // Both spend 3.505: the steps are 1/100 and 1/200.
+    // Both have rho 3.505: the steps are 1/100 and 1/200.
     let paths = [composition("100x701"), composition("200/501x2 100x200")];
     let worst = WorstPath::new(paths.to_vec(), Units::Pairs).unwrap();
     for epsilon in ["0.5", "1.1", "1.6", "2.2", "3.2"] {
@@ -629,7 +628,7 @@ fn worst_pairs_agree_with_the_composition_of_both() {
     }
 }
 
-/// The witness: P[L >= z] of continuous noise is Phi((rho - z) / sqrt(2 rho)).
+/// Closed form: P[L >= z] of continuous noise is Phi((rho - z) / sqrt(2 rho)).
 #[test]
 fn tails_of_continuous_noise_are_those_of_the_normal_law() {
     let noise = Composition::new([Counts::parse_gaussian("5x10").unwrap()]).unwrap();
@@ -640,7 +639,7 @@ fn tails_of_continuous_noise_are_those_of_the_normal_law() {
             let x = exact(&(Rational::from(z - 1) / 2_u32));
             x.erfc().div(&exact(&Rational::from(2)))
         };
-        // An answer or a refusal, but no other number.
+        // An answer or an error, but no other number.
         if let Ok(tail) = noise.loss().evaluator().upper_tail(&z, 8) {
             assert!(tail.value.overlaps(&normal(&z)), "P[L >= {z}]: {tail:?}");
         }

@@ -1,4 +1,4 @@
-//! Least squares over spines against dense matrices, in exact fractions; integers from the top down.
+//! Least squares over spines against dense matrices, in exact fractions; whole counts from the top down.
 
 use dp_assay::{
     release::{Neighbors, schema::Schema},
@@ -19,7 +19,7 @@ use rug::Rational;
 
 use crate::common::spines::{Numbers, dense_solve, numbered, release, small_tree};
 
-/// Exact precisions of all units, some zero above the blocks.
+/// Exact precisions of all units, some of them zero above the blocks.
 fn precisions(tree: &Tree, numbers: &mut Numbers) -> Vec<Vec<Rational>> {
     let last = tree.levels() - 1;
     let mut draw = |level: usize| {
@@ -98,12 +98,12 @@ fn variances_are_those_of_dense_matrices_exactly_and_estimates_nearly() {
     }
 }
 
-/// Units with like subtrees share a computation: with and without sharing the same fractions come out.
+/// Units with equal subtrees share a computation: the fractions are the same without sharing.
 #[test]
 fn like_subtrees_have_the_variances_of_their_own() {
     let geoids = (0..54_u64)
         .map(|k| 10_u64.pow(13) + k % 2 * 10_u64.pow(10) + k / 2 % 3 * 10_000 + 1000 + k / 6 % 3 * 1000 + k / 18);
-    // Two counties of three tracts of three groups of three blocks; then some blocks are taken away.
+    // Two counties of three tracts of three groups of three blocks, from which some blocks are removed.
     for missing in [vec![], vec![5], vec![0, 1, 7, 8, 30, 31, 32]] {
         let kept: Vec<u64> =
             geoids.clone().enumerate().filter(|(k, _)| !missing.contains(k)).map(|(_, geoid)| geoid).collect();
@@ -148,7 +148,7 @@ fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     let variances = exact(1).unwrap();
     assert_eq!([0, 1, 2].map(|unit| *variances.unit(5, unit)), [1.0, 1.0, 4.0]);
     assert_eq!(*variances.unit(4, 0), 2.0);
-    // Of the sum of a measured and the open block, and of all.
+    // Variances of the sum of a measured and the unmeasured block, and of all.
     assert_eq!(variances.blocks(&tree, &[0, 2]), 3.0);
     assert_eq!(variances.blocks(&tree, &[0, 1, 2]), 2.0);
     assert_eq!(variances.blocks(&tree, &[]), 0.0);
@@ -178,23 +178,23 @@ fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
         let mut matrix = vec![vec![Rational::new(); n]; n];
         let mut right = vec![Rational::new(); n];
         let mut noisy: Vec<Vec<Vec<f64>>> = Vec::new();
-        for (level, asked) in mechanism.levels().iter().enumerate() {
+        for (level, queries) in mechanism.levels().iter().enumerate() {
             let mut of_level = Vec::new();
-            for asked in asked {
-                let counts = asked.group.counts();
+            for query in queries {
+                let counts = query.group.counts();
                 let values: Vec<i64> =
                     (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
                 for unit in 0..tree.units(level) {
-                    let Some(law) = asked.law(spine.carried(level, unit)) else { continue };
+                    let Some(law) = query.law(spine.carried(level, unit)) else { continue };
                     let w = numbered(law).recip();
                     let rows: Vec<(usize, usize)> = tree
                         .blocks(level, unit)
                         .flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell)))
                         .collect();
                     for (i, a) in &rows {
-                        let count = asked.group.cell_of[*a] as usize;
+                        let count = query.group.cell_of[*a] as usize;
                         right[*i] += Rational::from(&w * values[unit * counts + count]);
-                        let alike = rows.iter().filter(|(_, b)| asked.group.cell_of[*b] as usize == count);
+                        let alike = rows.iter().filter(|(_, b)| query.group.cell_of[*b] as usize == count);
                         alike.for_each(|(j, _)| matrix[*i][*j] += &w);
                     }
                 }
@@ -257,7 +257,7 @@ fn integers_from_the_top_down_are_whole_non_negative_and_add_up() {
                     }
                 }
             }
-            // What is consistent already stays as it is.
+            // Consistent values stay unchanged.
             let whole: Vec<Vec<f64>> =
                 counts.iter().map(|level| level.iter().map(|count| *count as f64).collect()).collect();
             assert_eq!(top_down(&tree, cells, &whole), counts);
@@ -265,8 +265,8 @@ fn integers_from_the_top_down_are_whole_non_negative_and_add_up() {
     }
 }
 
-/// Theorem 2 on trees of six levels, all units and random sets of blocks, exactly: a bypass that the rule allows raises no
-/// variance. With Gaussian noise the unit's own variance grows with two children or more, and nothing changes with one.
+/// Theorem 2 on trees of six levels, for all units and random sets of blocks, exactly: a bypass allowed by the rule increases no variance.
+/// With Gaussian noise the unit's own variance increases for two children or more, and does not change for one.
 #[test]
 fn theorem_2_holds_on_deep_trees_and_zcdp_bypasses_only_children() {
     let mut numbers = Numbers(59);
@@ -337,19 +337,19 @@ fn estimates_of_measurements_are_near_the_truth() {
             Ok(())
         })
         .unwrap();
-    // Such noise has next to no variance where the continuous one has 2 / epsilon^2; noise of sigma2 near 20 has nearly all.
+    // Such noise has almost no variance compared with 2 / epsilon^2 of continuous noise; for sigma2 near 20 it has nearly all.
     assert!(*mechanism.least_ratio(15).unwrap().upper() < 1e-100);
     let release = release(&mut numbers, true);
     let shares: Vec<Rational> = release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
     let other = Spine::new(spine.tree.clone(), shares, Privacy::Concentrated).unwrap();
     let gaussian = MeasurementPlan::of_release(&other, &release).unwrap();
     let ratio = gaussian.least_ratio(15).unwrap();
-    let laws = gaussian.levels().iter().flatten().flat_map(|asked| (1..=6).filter_map(|carried| asked.law(carried)));
+    let laws = gaussian.levels().iter().flatten().flat_map(|query| (1..=6).filter_map(|carried| query.law(carried)));
     let smallest = laws.map(numbered).min().unwrap();
-    // It is that of the smallest sigma2: the ratio grows with it.
+    // It is that of the smallest sigma2, because the ratio increases with sigma2.
     let own = dp_assay::noise::DiscreteGaussian::new(smallest.clone()).unwrap().variance(15);
     assert!((own.approximate() / smallest.to_f64() - ratio.approximate()).abs() < 1e-12);
-    // At epsilon = 1000 a level the noise is zero but for a chance of exp(-1000).
+    // At epsilon = 1000 per level the noise is zero except with probability exp(-1000).
     let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
     for (level, estimates) in kronecker.estimate_approx(&noisy).unwrap().iter().enumerate() {
         for (unit, estimate) in estimates.iter().enumerate() {

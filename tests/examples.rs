@@ -1,8 +1,8 @@
-//! The example programs run and print what they promise.
+//! The example programs run and print what their documentation states.
 
 use std::{path::PathBuf, process::Command};
 
-/// The program of an example, which `cargo test` builds beside `assay`.
+/// The executable of an example, which `cargo test` builds beside `assay`.
 fn example(name: &str) -> PathBuf {
     let program = assert_cmd::cargo::cargo_bin!("assay");
     let path = program.parent().unwrap().join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);

@@ -1,5 +1,5 @@
-//! `assay explore`: who is answered and who is not, and that every answer is that of the command with `--json`. The page itself is
-//! tested in a browser by `scripts/test-explore`.
+//! `assay explore`: which requests are answered, and that every answer is that of the command with `--json`. The page itself is tested in a
+//! browser by `scripts/test-explore`.
 #![cfg(feature = "explore")]
 
 #[path = "explore/server.rs"]
@@ -35,7 +35,7 @@ fn the_page_is_whole_and_allows_nothing_else() {
         !page.header("content-security-policy").contains("unsafe")
             && page.header("access-control-allow-origin").is_empty()
     );
-    // Everything that the page and its scripts name is there, and none of it is elsewhere.
+    // Everything that the page and its scripts refer to exists, and all of it is local.
     let mut names: Vec<String> = named(&page.body, "\"").collect();
     for name in names.clone() {
         names.extend(named(&server.get(&name).body, "\"./"));
@@ -52,7 +52,7 @@ fn the_page_is_whole_and_allows_nothing_else() {
     }
 }
 
-/// The files of the page that a text names after `before`.
+/// The files of the page that follow `before` in a text.
 fn named<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = String> + 't {
     let ends = [".js", ".css", ".svg"];
     let name = move |rest: &str| {
@@ -94,7 +94,7 @@ fn strangers_are_refused_before_anything_is_said() {
         assert_eq!(reply.status, 403, "{path}");
         assert!(reply.body.contains("token") && !reply.body.contains(&server.token), "{path}");
     }
-    // 127.0.0.2 is this machine, too, but not this socket.
+    // 127.0.0.2 is also this machine, but not this socket.
     assert!(TcpStream::connect(("127.0.0.2", server.port)).is_err());
 }
 
@@ -153,7 +153,7 @@ fn what_is_no_question_is_refused_and_the_next_one_is_answered() {
     }
     let deep = "[".repeat(100_000);
     assert_eq!(with(json, deep.as_bytes()).status, 400);
-    // A body that is too long, and one that says it is and never comes.
+    // A body that is too long, and one whose declared length is too long but never arrives.
     assert_eq!(with(json, &vec![b' '; (1 << 20) + 1]).status, 413);
     let chunked = format!("Content-Type: {json}\r\nTransfer-Encoding: chunked\r\n");
     let chunks: Vec<u8> = [b"10000\r\n".to_vec(), vec![b' '; 0x10000], b"\r\n".to_vec()].concat().repeat(20);
@@ -203,7 +203,7 @@ fn slow_clients_are_let_go_and_others_are_answered_meanwhile() {
     }
 }
 
-/// An answer of the page, and what the command line that it names prints: the same, but for where it comes from.
+/// An answer of the page against the output of its command line: they agree except for the provenance.
 fn agrees(server: &Server, question: &str, options: Value) -> Value {
     let (status, reply) = server.ask(question, options.clone());
     assert_eq!(status, 200, "{question} {options}: {reply}");
@@ -226,7 +226,7 @@ fn agrees(server: &Server, question: &str, options: Value) -> Value {
     reply
 }
 
-/// The words of a command line, as a shell reads them.
+/// The words of a command line, split like by a shell.
 fn shell_words(line: &str) -> Vec<String> {
     let script = format!("for word in {line}; do printf '%s\\n' \"$word\"; done");
     let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("a shell");
@@ -248,7 +248,7 @@ fn answers_are_those_of_the_commands() {
     let reply = agrees(&server, "bound", json!({ "release": release, "prior": "1/2", "delta": "1e-10" }));
     assert!(reply["said"][0].as_str().expect("words").contains("right at most 91.2 times in 100"), "{reply}");
     agrees(&server, "bound", json!({ "discrete-gaussian": "5", "prior": "1/864", "delta": "1e-3", "digits": 8 }));
-    // A slider that moves takes over what it does not change, and the numbers stay those of the command.
+    // When a slider moves, unchanged settings are kept, and the numbers are those of the command.
     for (prior, delta, digits) in [("1/3", "1e-10", 12), ("1/3", "1e-9", 12), ("0.7", "1e-9", 12), ("0.7", "1e-9", 7)] {
         agrees(&server, "bound", json!({ "release": release, "prior": prior, "delta": delta, "digits": digits }));
     }
@@ -268,7 +268,7 @@ fn answers_are_those_of_the_commands() {
         "calibrate",
         json!({ "discrete-gaussian": "50x3", "delta": "1e-10", "match": "zcdp", "queries": true }),
     );
-    // While a slider moves, GDP's epsilon is left out, and nothing else is.
+    // While a slider moves, only GDP's epsilon is omitted.
     let options = json!({ "release": release, "delta": "1e-10", "digits": 6 });
     let body = json!({ "options": options, "moving": true });
     let (_, mut rest) = server.ask("epsilon", options.clone());
@@ -317,7 +317,7 @@ fn rows(reply: &Value, table: usize) -> Vec<Vec<String>> {
     serde_json::from_value(reply["tables"][table]["rows"].clone()).expect("rows of text")
 }
 
-/// The answer about moved budgets, held against what the command prints about the file that comes with it.
+/// The answer about changed budgets, compared with the output of the command for the file that comes with it.
 fn moved(server: &Server, options: Value) -> Value {
     let (status, reply) = server.ask("budget", options);
     assert_eq!(status, 200, "{reply}");
@@ -327,7 +327,7 @@ fn moved(server: &Server, options: Value) -> Value {
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
     let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
-    // What the view does not show is not computed.
+    // Values that the view does not show are not computed.
     let mut forget = |line: &mut Value| {
         for key in ["posterior_exceeded", "posterior_exceeded_by", "provenance"] {
             line.as_object_mut().expect("an object").remove(key);
@@ -339,7 +339,7 @@ fn moved(server: &Server, options: Value) -> Value {
     reply
 }
 
-/// Epsilon and the adversary's chance follow the budgets on every block path, and so does the optimum.
+/// Epsilon, the adversary's probability and the optimum follow the budgets on every block path.
 #[test]
 fn moved_budgets_are_those_of_the_worst_block_path() {
     let server = Server::start(&[]);
@@ -398,7 +398,7 @@ fn moved_budgets_are_files_that_the_commands_read() {
         let (status, answer) = server.ask("budget", options);
         assert!(status == 400 && answer["error"].as_str().expect("an error").contains(part), "{answer}");
     }
-    // The optimum is what the command writes, and is read as a release.
+    // The command writes the optimum and can read it as a release.
     let options = json!({ "release": release, "epsilon": "20", "delta": "1e-10" });
     let (_, best) = server.ask("allocate", options);
     let mut printed = json(&["allocate", "--release", release, "--epsilon", "20", "--delta", "1e-10"]);
@@ -448,7 +448,7 @@ fn places_are_rows_of_the_files_of_a_spine() {
     let places: Vec<Vec<String>> = lines.into_iter().filter(|line| line[1].contains("44003")).collect();
     assert_eq!(places.len(), 2);
     assert_eq!(search("aReA 44003"), places);
-    // One place is said in words, and each that is shown is drawn.
+    // A single place is described in words, and each listed place is drawn.
     let (_, one) = server.ask("places", json!({ "search": &places[0][1] }));
     let said = one["said"][0].as_str().expect("words");
     assert!(said.contains(&format!("a variance of {}", places[0][6])), "{said}");
@@ -541,20 +541,20 @@ fn all_pairs_of_block_paths() {
     assert_eq!(names(&start["releases"]), names(&json(&["releases"])["releases"]));
 }
 
-/// Seconds of processor time that a process has taken.
+/// The processor time of a process in seconds.
 #[cfg(target_os = "linux")]
 fn processor_seconds(process: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("of this machine");
     let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
     let ticks = |field: usize| fields[field].parse::<f64>().expect("a number");
-    // Hundredths of a second everywhere.
+    // Hundredths of a second on all systems.
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// Noise whose calibration takes minutes: one that is no longer asked for ends at the next point, in processor time.
+/// Noise whose calibration takes minutes: an outdated request ends at its next point, measured in processor time.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_out_of_date_is_stopped() {
+fn outdated_requests_are_stopped() {
     use std::time::Duration;
 
     let server = Server::start(&[]);
@@ -568,7 +568,7 @@ fn what_is_out_of_date_is_stopped() {
         }
         json!({ "options": options, "view": "v", "step": step })
     };
-    // Crossings of all levels and of everything, at forty digits.
+    // Crossings of all levels and of the whole, at forty digits.
     let slow = || json!({ "match-curve": "1e-40..1e-3", "scale-all": true, "decimals": 12, "digits": 40 });
     let quick = || json!({ "match": "zcdp", "digits": 6 });
     let wait_until_it_works = |before: f64| {
@@ -578,7 +578,7 @@ fn what_is_out_of_date_is_stopped() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    // The point that it is at takes a second or two on a busy machine, all that is left takes minutes.
+    // The current point takes a second or two on a busy machine, the remaining ones take minutes.
     let rests = || {
         let began = std::time::Instant::now();
         loop {
@@ -590,7 +590,7 @@ fn what_is_out_of_date_is_stopped() {
             }
         }
     };
-    // Replaced by a newer question of the same view.
+    // Replaced by a newer request of the same view.
     std::thread::scope(|scope| {
         let before = used();
         let first = scope.spawn(|| server.post("calibrate", &body(1, "", slow())));
@@ -601,7 +601,7 @@ fn what_is_out_of_date_is_stopped() {
         assert_eq!((status, reply["error"].as_str()), (409, Some("a newer question took its place")));
     });
     assert!(rests(), "it goes on");
-    // The client has gone.
+    // The client has disconnected.
     let before = used();
     let connection = server.post_and_keep("calibrate", &body(3, "", slow()));
     wait_until_it_works(before);
@@ -661,7 +661,7 @@ fn files_of_the_user_are_read_from_what_is_dropped_and_refused_at_their_line() {
         "bound",
         json!({ "release": "own.toml", "level": ["It's & <level>"], "delta": "1e-10", "prior": "0.5" }),
     );
-    // Another text of that name is another release, also for what was remembered.
+    // Another text with the same name is another release, also for remembered results.
     let noisier = OWN.replace("\"5\"", "\"50\"");
     fs::write(server.folder().join("own.toml"), &noisier).expect("written");
     assert_eq!(keep("own.toml", &noisier).0, 200);

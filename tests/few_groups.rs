@@ -1,11 +1,11 @@
-//! Few groups and bounded losses, which no contour settles: every question is answered to the asked width. Each of these once
-//! took more than twenty seconds, or came out wide.
+//! Few groups and bounded losses, which are hard for a contour: every request reaches its precision. Each of these once took more than
+//! twenty seconds, or came out wide.
 
 use serde_json::Value;
 
 use crate::common::program::{json, refusal};
 
-/// All statuses of an answer: one, or one for each point.
+/// Whether all statuses of an answer are met: one, or one for each point.
 fn met(answer: &Value) -> bool {
     match &answer["status"] {
         Value::Array(all) => !all.is_empty() && all.iter().all(|status| status == "met"),
@@ -43,22 +43,22 @@ fn what_once_hung_is_answered_to_the_asked_width() {
     }
 }
 
-/// What no engine tells is wide, and no error: that no trade-off function is above 1 - alpha is always true.
+/// A result that no engine can compute is wide, not an error: that a trade-off function is at most 1 - alpha always holds.
 #[test]
-fn a_tradeoff_function_that_nothing_tells_is_bounded() {
+fn a_tradeoff_function_beyond_all_engines_is_bounded() {
     let fine = "--discrete-gaussian 3492279629/25x14 --discrete-laplace 1/6x731 --discrete-laplace 1/61x108@2";
     let command = format!("tradeoff {fine} --discrete-laplace 5185/4099x224 --alpha 0.643599 --neighbors bounded");
     let answer = json(&command.split(' ').collect::<Vec<_>>());
     let end = |key: &str| answer[key][0].to_string().parse::<f64>().unwrap();
-    // 1 - alpha is 0.356401; a wide answer is printed to few digits, rounded up.
+    // 1 - alpha is 0.356401; a wide answer is printed with few digits, rounded up.
     assert!(end("beta_lower") >= 0.0 && end("beta_upper") <= 0.357, "{answer}");
     assert!(met(&answer) || answer["status"][0] == "wider than asked", "{answer}");
 }
 
-/// Where delta is below every floating-point number, the answer is that, and at once: looked for with ever longer lists it took seconds and
-/// hundreds of megabytes, and so did an epsilon whose search came there.
+/// A delta below every floating-point number is reported as such, at once. Searching for it with ever longer enumerations took seconds and
+/// hundreds of megabytes; so did an epsilon whose search came there.
 #[test]
-fn what_is_below_every_number_is_said_to_be() {
+fn a_delta_below_every_float_is_reported_as_such() {
     let mechanism = "--discrete-laplace 4/1237x54@3 --discrete-laplace 26/25x94 --discrete-gaussian 1665226207/100x14";
     let command = format!("delta {mechanism} --epsilon 198.6777419");
     let answer = json(&command.split(' ').collect::<Vec<_>>());
@@ -67,13 +67,13 @@ fn what_is_below_every_number_is_said_to_be() {
     let upper = answer["delta"]["upper"].to_string();
     let exponent = upper.split_once("e-").and_then(|(_, exponent)| exponent.parse::<u64>().ok());
     assert!(exponent.is_some_and(|exponent| exponent > 300_000_000), "{answer}");
-    // The losses of all Laplace counts sum to 98 at most: beyond them delta falls to nothing.
+    // The losses of all Laplace counts sum to at most 98: beyond, delta is zero.
     let command = format!("epsilon {mechanism} --delta 1e-200");
     let answer = json(&command.split(' ').collect::<Vec<_>>());
     assert!(met(&answer), "{answer}");
 }
 
-/// Twelve digits and thirty are about one number, whichever engine answers.
+/// Twelve and thirty digits enclose one number, whichever engine computes them.
 #[test]
 fn two_precisions_agree() {
     let number = |value: &Value| value.to_string().parse::<f64>().unwrap();
@@ -88,7 +88,7 @@ fn two_precisions_agree() {
             let (coarse, fine) = (ask("12"), ask("30"));
             let [low, high] = ["lower", "upper"].map(|end| number(&coarse[end]));
             let [least, most] = ["lower", "upper"].map(|end| number(&fine[end]));
-            // Doubles of the ends: at most a unit in the last place off.
+            // Ends converted to doubles: at most one unit in the last place off.
             assert!(
                 low <= most * (1.0 + 1e-15) && least <= high * (1.0 + 1e-15),
                 "{mechanism} at {epsilon}: {coarse} {fine}"

@@ -1,4 +1,4 @@
-//! `assay prove --rocq` writes the files of proofs/rocq that its check compiles, or says why not and writes nothing.
+//! `assay prove --rocq` writes the files of proofs/rocq that its check compiles, or gives the reason why not and writes nothing.
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! README and the guide say what is true: every command in them runs, every listing is what the program prints, every link
-//! leads somewhere, and every speed that they quote was measured.
+//! README and the guide are correct: every command in them runs, every listing is what the program prints, every link leads somewhere, and
+//! every quoted timing was measured.
 
 #![cfg(unix)]
 
@@ -31,13 +31,13 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The folder of Rhode Island's public files, where it is known.
+/// The folder of Rhode Island's public files, if available.
 fn facts() -> Option<PathBuf> {
     let folder = Path::new(&std::env::var_os("ASSAY_FACTS")?).join("geography/rhode-island");
     folder.is_dir().then_some(folder)
 }
 
-/// Why a block is not run here, if it is not.
+/// The reason why a block is not run here, if there is one.
 fn skipped(block: &Block) -> Option<&str> {
     match block.note.as_str() {
         "needs facts" if facts().is_none() => Some("ASSAY_FACTS does not name the folder of public data"),
@@ -45,7 +45,8 @@ fn skipped(block: &Block) -> Option<&str> {
     }
 }
 
-/// The bundled data: links to all of it, but copies of records that commands draw from, because a log of the draws stays beside them.
+/// The bundled data: links to all of it, except copies of the records that commands draw from, because a log of the draws stays beside
+/// them.
 fn copy_or_link(from: &Path, to: &Path) {
     const COPIED: [&str; 4] = ["data", "examples", "safetab", "safetab-h"];
     fs::create_dir(to).unwrap();
@@ -84,12 +85,12 @@ fn run(command: &str, folder: &Path) -> Output {
         .unwrap()
 }
 
-/// Whether a line is as shown, where `...` at its end stands for anything.
+/// Whether a line is as shown; `...` at its end matches anything.
 fn is_line(shown: &str, printed: &str) -> bool {
     shown.strip_suffix(" ...").map_or(shown == printed, |start| printed.starts_with(start.trim_end()))
 }
 
-/// Whether lines are as shown, where a line `...` stands for any lines.
+/// Whether lines are as shown; a line `...` matches any lines.
 fn matches(shown: &[String], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -98,9 +99,9 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs the commands of a document in order, and holds what they print against its listings.
+/// Runs the commands of a document in order, and compares their output with the listings.
 ///
-/// `cat FILE` of a file that is not there yet shows an input: it is written as shown.
+/// `cat FILE` of a file that does not exist yet shows an input: it is written as shown.
 fn check(name: &str) {
     let folder = workplace();
     for block in blocks(&text(name)) {
@@ -117,7 +118,7 @@ fn check(name: &str) {
                 continue;
             }
             if !block.is_listing && !line.starts_with("assay ") {
-                // A script or a tool: that it is there is checked below.
+                // A script or a tool; its existence is checked below.
                 continue;
             }
             let output = run(line, folder.path());
@@ -138,7 +139,7 @@ fn check(name: &str) {
     }
 }
 
-/// A test for each document, so that they run beside each other.
+/// One test for each document, so that they run in parallel.
 macro_rules! documents {
     ($($test:ident: $name:literal),* $(,)?) => {
         $(#[test]
@@ -198,7 +199,7 @@ fn every_command_stands_in_the_guide() {
     let (commands, _) = help.split_once("Options:").unwrap();
     let table = text("docs/guide/accounting.md");
     let is_command = |word: &&str| !word.starts_with("Example:") && *word != "help";
-    // What is set in further continues the line above.
+    // An indented line continues the line above.
     let own = commands.lines().filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
     let names: Vec<&str> = own.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.len() > 20, "{names:?}");
@@ -214,7 +215,7 @@ fn readme_is_a_short_front_door() {
     assert!(lines <= 180, "README.md has {lines} lines");
 }
 
-/// The anchor that a heading has on the pages of the usual hosts.
+/// The anchor of a heading on the usual hosting sites.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     kept.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-').collect::<String>().replace(' ', "-")
@@ -264,7 +265,7 @@ fn every_script_and_example_that_is_named_exists() {
     }
 }
 
-/// A quoted time, as `1.2 ms` or `0.81 s`, in nanoseconds, and how many significant digits it has.
+/// A quoted time, such as `1.2 ms` or `0.81 s`, in nanoseconds, and its number of significant digits.
 fn quoted(cell: &str) -> Option<(f64, usize)> {
     let (number, unit) = cell.trim().split_once(' ')?;
     let scale = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)].iter().find(|(name, _)| *name == unit)?.1;
@@ -285,7 +286,7 @@ fn every_quoted_speed_was_measured() {
     }
     let mut quotes = 0;
     for name in documents() {
-        // A row of a table whose last cell names the benchmark in backquotes.
+        // A table row whose last cell names the benchmark in backquotes.
         for line in text(&name).lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")) {
             let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
             let bench = cells[cells.len() - 1].trim_matches('`');
@@ -300,7 +301,7 @@ fn every_quoted_speed_was_measured() {
     assert!(quotes > 0);
 }
 
-/// The table of a page that scripts write: its headings and its rows, without the marks of code.
+/// The table of a page written by scripts: its headings and its rows, without code marks.
 fn marked_table(page: &str, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let (_, rest) = page.split_once(&format!("<!-- table: {name} -->\n")).unwrap();
     let (table, _) = rest.split_once("<!-- end of table -->").unwrap();
@@ -312,7 +313,7 @@ fn marked_table(page: &str, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (lines.next().unwrap(), lines.skip(1).collect())
 }
 
-/// What scripts measured and wrote into the chapter on speed stands in results/ as well.
+/// Measurements that scripts wrote into the chapter on speed are also in results/.
 #[test]
 fn every_table_of_speeds_is_that_of_the_results() {
     let page = text("docs/guide/speed.md");

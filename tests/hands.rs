@@ -1,5 +1,5 @@
-//! The program in its users' hands: what it says of itself, errors as JSON, Ctrl-C, closed pipes, full disks, and what a terminal
-//! shows. A terminal is made by the tool `script`; where that is not installed, these tests say so and are skipped.
+//! The program in interactive use: its description of itself, errors as JSON, Ctrl-C, closed pipes, full disks, and terminal output.
+//! Terminals are simulated by the tool `script`; without it these tests print a note and are skipped.
 
 #![cfg(unix)]
 
@@ -22,7 +22,7 @@ fn text(args: &[&str]) -> String {
     String::from_utf8(assay(args).assert().success().get_output().stdout.clone()).expect("UTF-8")
 }
 
-/// A command in a terminal of so many columns, and all that it shows; `None`, with a note, where there is no tool for it.
+/// The output of a command in a terminal of `columns` columns; `None`, with a note, without the tool.
 fn in_terminal(columns: u32, command: &str) -> Option<String> {
     let script = format!("stty cols {columns} rows 50; {command}");
     let output = Command::new("script").args(["-qec", &script, "/dev/null"]).stdin(Stdio::null()).output();
@@ -51,7 +51,7 @@ fn every_json_object_says_where_it_comes_from() {
     assert_eq!(said["digits"], 9);
     let bundled = sha256(&root.join("data/releases/su-su-wang-2025.toml"));
     assert_eq!(said["inputs"], serde_json::json!([{ "name": "su-su-wang-2025", "sha256": bundled }]));
-    // A file of one's own, by its path.
+    // A file of the user, by its path.
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("own.toml");
     fs::copy(root.join("data/releases/su-su-wang-2025.toml"), &own).expect("copied");
@@ -136,7 +136,7 @@ fn a_missing_file_is_said_and_a_near_name_is_offered() {
     }
 }
 
-/// Reads one line of what a command prints, and leaves.
+/// Reads one line of a command's output, and closes the pipe.
 fn first_line(args: &[&str]) -> (Output, String) {
     let mut child = spawned(args);
     let mut first = [0_u8; 16];
@@ -210,7 +210,7 @@ fn help_is_as_wide_as_the_terminal() {
     }
 }
 
-/// Text without the sequences that set colors, move the cursor and erase.
+/// Text without the escape sequences that set colors, move the cursor and erase.
 fn without_styles(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text.chars();
@@ -254,14 +254,14 @@ fn percentages_and_digits_are_true() {
 fn progress_is_shown_after_two_seconds_and_only_on_a_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("noise.txt");
-    // Wide noise takes a microsecond a sample.
+    // Wide noise takes a microsecond per sample.
     let command = format!("{ASSAY} sample --discrete-gaussian 1e18 --count 20000000 > {}", out.display());
     let began = Instant::now();
     let shown = in_terminal(80, &command);
     let seconds = began.elapsed().as_secs_f64();
     if let Some(shown) = shown.filter(|_| seconds > 3.5) {
         assert!(shown.contains("drawing") && shown.contains('%'), "after {seconds:.1} s: {shown:?}");
-        // The line is taken away.
+        // The progress line is removed.
         assert!(without_styles(&shown).lines().last().is_none_or(|line| !line.contains('\n')), "{shown:?}");
     } else {
         println!("skipped: it took {seconds:.1} s, too short for a bar, or there is no terminal");
@@ -277,13 +277,13 @@ fn progress_is_shown_after_two_seconds_and_only_on_a_terminal() {
     assert!(output.status.success() && output.stderr.is_empty());
 }
 
-/// The program with Ctrl-C as it is for a person: what runs in the background of a script inherits that it is ignored, and `env`
-/// takes that back before it becomes the program.
+/// The program with Ctrl-C enabled as in a terminal: background jobs of a script inherit that it is ignored, and `env` reverts that before
+/// it becomes the program.
 fn heeding(args: &[&str]) -> Child {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    // Signal 2, from the lowest bit on.
+    // Signal 2, counted from the lowest bit.
     let is_ignored = mask >> 1 & 1 == 1;
     if !is_ignored {
         return spawned(args);
@@ -293,8 +293,8 @@ fn heeding(args: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
-/// Sends a signal as soon as an unfinished file is there; what is left then. A command that was done before the signal came is
-/// run again, after `reset`.
+/// Sends a signal as soon as an unfinished file exists, and returns the remaining files. A command that ended before the signal is run
+/// again, after `reset`.
 fn interrupted(signal: &str, args: &[&str], folder: &Path, reset: impl Fn()) -> (Option<i32>, Vec<String>) {
     const ATTEMPTS: u32 = 8;
     let names = || -> Vec<String> {
@@ -314,7 +314,7 @@ fn interrupted(signal: &str, args: &[&str], folder: &Path, reset: impl Fn()) -> 
             std::thread::sleep(Duration::from_millis(1));
         }
         let id = child.id().to_string();
-        // There may be nobody left to take it.
+        // The process may have ended.
         Command::new("kill").args([signal, &id]).stderr(Stdio::null()).status().expect("kill");
         let status = child.wait().expect("it ends").code();
         if status != Some(0) || attempt == ATTEMPTS {
@@ -368,7 +368,7 @@ fn ctrl_c_removes_the_folder_of_measurements() {
     );
 }
 
-/// What a run that is told to end leaves: the log of its draw and its key, with which it can be resumed; nothing of the records.
+/// An interrupted run leaves the log of its draw and its key, with which it can be resumed, and nothing of the records.
 #[test]
 fn ctrl_c_removes_the_unfinished_folder_of_a_tabulation() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -386,11 +386,11 @@ fn ctrl_c_removes_the_unfinished_folder_of_a_tabulation() {
     assert_eq!(code, Some(130));
     let (release, rest): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == "release");
     assert!(rest.iter().all(|name| ["release.log", "release.key"].contains(&name.as_str())), "{names:?}");
-    // Told in its last moments, it may have given the release its name.
+    // If interrupted in its last moments, it may have renamed the release.
     assert!(release.is_empty() || folder.path().join("release/certificate.json").exists());
 }
 
-/// A small spine with counts, in a folder: the arguments that measure it.
+/// A small spine with counts, in a folder; returns the arguments that measure it.
 fn small_spine(folder: &Path, plan: &str) {
     let blocks = "block,mcd\n440010301001000,1\n440010301001001,2\n440010302001000,1\n440030101001000,\n";
     fs::write(folder.join("blocks.csv"), blocks).expect("written");
@@ -434,7 +434,7 @@ fn files_of_spines_have_geoids_margins_and_provenance() {
     run(&[&measure[..], &["--out", "m"]].concat());
     let said: Value = serde_json::from_str(&read("m/measurements.json")).expect("JSON");
     let inputs = said["provenance"]["inputs"].as_array().expect("inputs");
-    // The true counts are named and not hashed.
+    // The true counts are named but not hashed.
     let counts = inputs.iter().find(|input| input["name"] == "counts.csv").expect("named");
     assert_eq!((&counts["sha256"], &counts["confidential"]), (&Value::Null, &true.into()));
     let spine = inputs.iter().find(|input| input["name"] == "s").expect("named");
@@ -443,7 +443,7 @@ fn files_of_spines_have_geoids_margins_and_provenance() {
     let county = read("m/2-county/0-detailed.csv");
     assert!(county.starts_with("unit (insecure seed 4),geoid,sigma2,") && county.contains("\n1,44003,"), "{county}");
 
-    // What was measured without GEOIDs, by an earlier version, is still read.
+    // Files written without GEOIDs by an earlier version can still be read.
     let estimate = |from: &str, out: &str| {
         let spine = ["estimate", "--spine", "s", "--measurements", from, "--release", "pl94-units-us"];
         let object = run(&[&spine[..], &["--out", out, "--json"]].concat());
@@ -503,7 +503,7 @@ fn a_full_disk_leaves_the_spine_that_was_there() {
     small_spine(folder.path(), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n");
     let spine = ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "s"];
     let full = || {
-        // No file may grow beyond one block of 512 or 1024 bytes, where the signal for it is ignored: the pictures do.
+        // No file may grow beyond one block of 512 or 1024 bytes, and the signal for it is ignored: the pictures are larger.
         let script = r#"trap "" XFSZ; ulimit -f 1; exec "$@""#;
         let output = Command::new("sh")
             .args(["-c", script, "sh", ASSAY])
@@ -550,7 +550,7 @@ fn the_commit_is_found_in_a_checkout_in_a_package_and_nowhere_else() {
     assert!(clean.len() == 40 && clean.chars().all(|c| c.is_ascii_hexdigit()), "{clean}");
     fs::write(root.join("src/lib.rs"), "two").expect("written");
     assert_eq!(build_script::commit(root), Some(format!("{clean}-modified")));
-    // Unpacked inside of another checkout: that one's commit says nothing of it.
+    // Unpacked inside of another checkout, whose commit is unrelated.
     let inside = root.join("unpacked");
     fs::create_dir(&inside).expect("made");
     assert_eq!(build_script::commit(&inside), None);

@@ -130,7 +130,7 @@ fn a_hierarchy_of_ones_own_is_measured_as_the_census_is() {
         built["levels"].as_array().unwrap().iter().map(|level| level["variance"].clone()).collect()
     };
     assert_eq!(variances(&census), variances(&own));
-    // All but the level and the id: level, unit, id, estimate, variance, margin, count.
+    // All columns except the level and the id: level, unit, id, estimate, variance, margin, count.
     let without = |file: String, from: usize| -> Vec<Vec<String>> {
         rows(&folder.path().join(file)).into_iter().map(|row| row[from..].to_vec()).collect()
     };
@@ -147,11 +147,11 @@ fn estimates_with_recodes_answer_every_query_and_hold_the_truth() {
     let at = folder.path();
     done(at, &SPINE);
     done(at, &MEASURE);
-    let asked =
+    let queries =
         ["--queries", "total", "sex * adult", "--level", "country", "region", "district", "municipality", "--json"];
     let said: Value =
-        serde_json::from_str(&done(at, &[&ESTIMATE[..], &asked, &["--truth", "counts.csv"]].concat())).unwrap();
-    // Every level and query, and errors as large as the margins say.
+        serde_json::from_str(&done(at, &[&ESTIMATE[..], &queries, &["--truth", "counts.csv"]].concat())).unwrap();
+    // Every level and query, with errors as large as the margins predict.
     let errors = said["errors"].as_array().unwrap();
     assert_eq!(errors.len(), 8);
     for row in errors {
@@ -171,7 +171,7 @@ fn estimates_with_recodes_answer_every_query_and_hold_the_truth() {
             assert!((sum(level, query, cell) - root).abs() < 1e-6, "{level} {query} {cell}");
         }
     }
-    // An area of one whole district has the estimate and variance of the district; one of all units those of the country.
+    // An area of one whole district has the estimate and variance of the district; an area of all units has those of the country.
     let areas = "area,district,municipality\nF,Fjord,Sund\nF,Fjord,Vik\nF,Fjord,Nes\n";
     let everything: String = UNITS.lines().skip(1).map(|unit| format!("all,{}\n", &unit[6..])).collect();
     fs::write(at.join("areas.csv"), format!("{areas}{everything}")).unwrap();
@@ -186,13 +186,13 @@ fn estimates_with_recodes_answer_every_query_and_hold_the_truth() {
             assert!((a - b).abs() < 1e-7 * b.abs().max(1.0), "{area:?} {unit:?}");
         }
     }
-    // What is written is read again.
+    // Written files can be read again.
     let mut again = MEASURE.to_vec();
     (again[4], again[8]) = ("estimates/counts.csv", "again");
     done(at, &again);
 }
 
-/// Estimates of the second estimator are those of the first where no recode is asked.
+/// Both estimators agree if no recode is requested.
 #[test]
 fn both_estimators_agree_without_recodes() {
     let folder = country();
@@ -235,16 +235,16 @@ fn both_estimators_agree_without_recodes() {
             (level, row[1].parse::<usize>().unwrap())
         };
         found.sort_by_key(order);
-        // Under pure differential privacy units are split, into parts with one id.
+        // Under pure differential privacy units are split into parts with one id.
         let units = if privacy.is_empty() { 14 } else { 20 };
         assert_eq!((totals.len(), found.len()), (units, units), "{privacy}");
         for (total, own) in totals.iter().zip(&found) {
             let number = |text: &String| text.parse::<f64>().unwrap();
             assert_eq!(total[..3], own[..3]);
-            // The weights of the one are the proxies of the noise, those of the other its variances: alike for Gaussian noise.
+            // One estimator weights by the proxies of the noise, the other by its variances, which are nearly equal for Gaussian noise.
             let apart = if privacy.is_empty() { 1e-3 } else { 0.05 * number(&own[7]) };
             assert!((number(&total[3]) - number(&own[5])).abs() < apart, "{total:?} {own:?}");
-            // The certified variance is that of the proxies, above the true one by little.
+            // The certified variance is that of the proxies, slightly above the true one.
             let (upper, own) = (number(&total[4]), number(&own[6]));
             assert!(own <= upper * (1.0 + 1e-6) && own > 0.9 * upper, "{own} {upper}");
         }
@@ -266,7 +266,7 @@ fn without_bypassing_every_unit_has_its_own_share() {
     assert_eq!(carried("blocks.csv", 2), ["1"; 7]);
     assert_eq!(carried("units.csv", 7), ["", "North", "South", "Fjord", "Highland", "Coast", "Capital"]);
     done(at, &MEASURE);
-    // Ids that occur under several units are shown with these.
+    // Ids that occur under several units are shown with these units.
     let text = fs::read_to_string(at.join("noisy/3-municipality/1-detailed.csv")).unwrap();
     assert!(text.contains("\n0,North/Fjord/Sund,") && text.contains("\n3,North/Highland/Sund,"), "{text}");
 }
@@ -324,7 +324,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     with("release.toml", &confused, &MEASURE, "\"region\" is a level and an attribute");
     refused(at, &[&MEASURE[..], &["--files", "nmf"]].concat(), "blocks of the census");
     assert!(!at.join("noisy").exists());
-    // Files of the spine that do not fit each other.
+    // Inconsistent files of the spine.
     let units = fs::read_to_string(at.join("spine/blocks.csv")).unwrap();
     with("spine/blocks.csv", &units.replace("1,Vik", "1,Sund"), &MEASURE, "the unit 1 has the ids of unit 0");
     with("spine/blocks.csv", &units.replace("id", "block"), &MEASURE, "no column id");

@@ -1,5 +1,4 @@
-//! `assay tabulate --households`: the bureau's own expected tables without noise, its toy data, both noises, one draw for one
-//! budget.
+//! `assay tabulate --households`: the bureau's expected tables without noise, its toy data, both noises, and one budget per draw.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +20,7 @@ use tempfile::TempDir;
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 const TABLES: [&str; 6] = ["t3/T03001", "t3/T03002", "t3/T03003", "t3/T03004", "t4/T04001", "t4/T04002"];
 
-/// The folder of the bureau's toy data; says so where it is not there.
+/// The folder of the bureau's toy data; prints a note if it does not exist.
 fn toy() -> Option<PathBuf> {
     let facts = std::env::var_os("ASSAY_FACTS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts"), PathBuf::from);
@@ -37,7 +36,7 @@ fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// A job over the files of a folder, or of the toy where it has none, with a configuration of its own.
+/// A job over the files of a folder, or of the toy data for missing ones, with its own configuration.
 struct Case {
     work: TempDir,
     toy: PathBuf,
@@ -92,7 +91,7 @@ impl Case {
 
     /// Runs the program on the case.
     fn run(&self, out: &str, more: &[&str]) -> (Option<i32>, String, String) {
-        // A copy: the log of the draws stays beside the records.
+        // A copy, because the log of the draws stays beside the records.
         let records = self.path("household-records.txt");
         fs::copy(self.file("household-records.txt"), &records).unwrap();
         let totals = self.file("pop-group-totals.txt");
@@ -141,7 +140,7 @@ fn count(row: &str) -> i64 {
     row.rsplit('|').next().unwrap().parse().unwrap()
 }
 
-/// The configuration of the toy with these thresholds everywhere and these states.
+/// The configuration of the toy data with these thresholds everywhere and these states.
 fn config(toy: &Path, noise: &str, t3: [i64; 3], t4: i64, states: &[&str]) -> Value {
     let mut config = read_json(&toy.join(format!("input_dir_{noise}/config.json")));
     for (key, value) in [("thresholds_h_t3", json!(t3)), ("thresholds_h_t4", json!([t4]))] {
@@ -209,7 +208,7 @@ fn what_the_production_does_not_check_is_refused() {
     assert!(case.done("", &["--check", "--totals-as-given"]).contains("6 records"));
     assert!(!case.path("release").exists() && !case.path("release.log").exists());
 
-    // A copy that may be spoilt.
+    // A copy that may be damaged.
     let folder = tempfile::tempdir().unwrap();
     let original = |name: &str| fs::read_to_string(toy.join(name)).unwrap();
     let spoilt = Case::new(&toy, folder.path(), &toy.join("input_dir_zcdp"), &settings);
@@ -307,7 +306,7 @@ fn a_release_has_its_sums_its_noise_and_a_certificate() {
                 sums.iter().for_each(|(cell, parts)| assert_eq!(cells[cell], sum(parts), "{name} {group} {cell}"));
             }
         }
-        // T3 has all groups of T1, T4 all but those of the level that has no budget.
+        // T3 has all groups of T1; T4 has all except those of the level without a budget.
         assert_eq!(groups[0].len(), 583);
         let not_run = groups[0].difference(&groups[1]).collect::<Vec<_>>();
         assert!(!not_run.is_empty() && not_run.iter().all(|group| group.starts_with("1|USA|")));
@@ -334,7 +333,7 @@ fn one_budget_is_drawn_once() {
         assert!(account[key] == released[key] && !released[key].is_null(), "{key}");
     }
     assert!(account["draw"].is_null());
-    // The same noise for the same seed, and the heading says so.
+    // The same seed gives the same noise, and the heading shows the seed.
     case.done("b", &["--insecure-seed", "5"]);
     for table in TABLES {
         let file = |out: &str| fs::read_to_string(case.path(out).join(table).join("us.csv")).unwrap();
@@ -342,7 +341,7 @@ fn one_budget_is_drawn_once() {
     }
     case.done("c", &[]);
     assert_ne!(tables(&case.path("a")), tables(&case.path("c")));
-    // What was released is not overwritten, nor drawn again silently.
+    // A release is never overwritten, nor drawn again without a flag.
     assert!(case.refusal("c", &[]).contains("is there already"));
     fs::remove_dir_all(case.path("c")).unwrap();
     assert!(case.refusal("c", &[]).contains("its budget is spent"));
@@ -378,7 +377,7 @@ fn released_example(folder: &Path, households: bool) -> Vec<String> {
     inputs
 }
 
-/// What the check of a release says: its exit status and its answer.
+/// The result of checking a release: exit status and answer.
 fn verify(folder: &Path, inputs: &[String]) -> (Option<i32>, Value) {
     let output =
         Command::new(ASSAY).args(["tabulate", "--json", "--verify-output"]).arg(folder).args(inputs).output().unwrap();
@@ -386,7 +385,7 @@ fn verify(folder: &Path, inputs: &[String]) -> (Option<i32>, Value) {
     (output.status.code(), serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// What becomes of the lines of a file.
+/// A modification of the lines of a file.
 type Change<'a> = &'a dyn Fn(Vec<String>) -> Vec<String>;
 
 #[test]
@@ -438,7 +437,7 @@ fn a_release_is_verified_with_and_without_its_inputs() {
                 true,
             ),
         ];
-        // Without a certificate, which says how many rows there are.
+        // Without a certificate, which states the number of rows.
         let certificate = fs::read(release.join("certificate.json")).unwrap();
         for (number, (file, change, expected, needs_inputs)) in changes.into_iter().enumerate() {
             let path = release.join(file);
@@ -455,7 +454,7 @@ fn a_release_is_verified_with_and_without_its_inputs() {
                 "{number}: {found}"
             );
             let (alone, _) = verify(&release, &[]);
-            // A total of a group with ages is missed without inputs, too.
+            // A missing total of a group with ages is found without inputs, too.
             assert!(alone == Some(1) || needs_inputs, "{households} {number}");
             fs::write(&path, before).unwrap();
             fs::write(release.join("certificate.json"), &certificate).unwrap();

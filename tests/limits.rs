@@ -1,4 +1,4 @@
-//! Machines with little room, inputs without an end, and numbers far too large: fewer threads or an error with status 2, never a panic.
+//! Machines with few resources, endless inputs, and huge numbers: fewer threads or an error with status 2, never a panic.
 
 use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, time::Instant};
 
@@ -7,7 +7,7 @@ use crate::common::in_folder;
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 const EPSILON: &str = "epsilon --discrete-gaussian 5x10 --delta 1e-10";
 
-/// The status of a shell that runs this, and what it says; none where a signal ended it.
+/// The status of a shell that runs this text, and its messages; `None` if a signal ended it.
 fn shell(text: &str) -> (Option<i32>, String) {
     let output = Command::new("sh").args(["-c", text]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -37,20 +37,21 @@ fn little_memory_is_no_panic() {
         {
             let (status, said) =
                 shell(&format!("ulimit -v {kilobytes}; RAYON_NUM_THREADS={threads} exec {ASSAY} {command}"));
-            // Where there is no room for the program itself, the system does not begin it.
+            // Without memory for the program itself, the system does not start it.
             assert!(status != Some(101) && !said.contains("panicked"), "{kilobytes} {threads}: {status:?} {said}");
             assert!(kilobytes < 300_000 || status == Some(0), "{kilobytes} {threads}: {status:?} {said}");
         }
     }
 }
 
-/// A limit of processes does not bind the superuser, so another user has to run it: where the tests may not do that, there is nothing to see.
+/// A limit of processes does not apply to the superuser, so another user has to run it; without permission for that the test checks
+/// nothing.
 #[test]
 fn one_process_is_enough() {
     for command in [EPSILON, "sample --discrete-gaussian 5 --count 3 --insecure-seed 1"] {
-        let mut asked = Command::new("bash");
-        asked.args(["-c", &format!("ulimit -u 1; exec {ASSAY} {command}")]).uid(65_534).gid(65_534);
-        let Ok(output) = asked.output() else { return };
+        let mut limited = Command::new("bash");
+        limited.args(["-c", &format!("ulimit -u 1; exec {ASSAY} {command}")]).uid(65_534).gid(65_534);
+        let Ok(output) = limited.output() else { return };
         if matches!(output.status.code(), Some(126 | 127)) {
             // The program is in a folder that only its owner may enter.
             return;

@@ -1,4 +1,5 @@
-//! What is promised to the user, a file for each promise. They are one program: it is linked once, and its tests share all processors to the end.
+//! Guarantees to the user, one file for each. All files form one program: it is linked only once, and its tests share all processors to the
+//! end.
 
 mod common;
 

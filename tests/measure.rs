@@ -1,4 +1,4 @@
-//! Drawing on a spine: what it spends by enumeration of neighbors, and the noise that is drawn.
+//! Drawing on a spine: the budget by enumeration of neighbors, and the noise that is drawn.
 
 use dp_assay::{
     account::{Account, Delta},
@@ -20,17 +20,17 @@ fn shares(release: &dp_assay::release::Release) -> Vec<Rational> {
     release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect()
 }
 
-/// All counts of all units with one record, by level, unit, query and count: with the law of the noise on each.
+/// All counts of all units for a single record, by level, unit, query and count, with the law of the noise on each.
 fn answers(mechanism: &MeasurementPlan, place: u32, cell: u32) -> Vec<(Vec<i64>, Option<Rational>)> {
     let spine = mechanism.spine();
     let one = Histograms::new(vec![Entry { place, cell, count: 1 }]).unwrap();
     let mut all = Vec::new();
-    for (level, asked) in mechanism.levels().iter().enumerate() {
+    for (level, queries) in mechanism.levels().iter().enumerate() {
         for unit in 0..spine.tree.units(level) {
-            for asked in asked {
-                let mut counts = vec![0; asked.group.counts()];
-                one.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut counts);
-                all.push((counts, asked.law(spine.carried(level, unit)).map(numbered)));
+            for query in queries {
+                let mut counts = vec![0; query.group.counts()];
+                one.add_answers(&query.group, spine.tree.blocks(level, unit), &mut counts);
+                all.push((counts, query.law(spine.carried(level, unit)).map(numbered)));
             }
         }
     }
@@ -96,7 +96,7 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
                 assert_eq!(account.rho(), release.rho);
                 let delta = parse("1e-6").unwrap();
                 Delta::try_from(&delta).unwrap();
-                // From the laws drawn from, and from the release with the paths that occur.
+                // From the laws that are drawn from, and from the release with the paths that occur.
                 let by_release = bypass::worst_path(&concentrated.release(&release).unwrap()).unwrap();
                 let pair = [account.delta(parse("3").unwrap(), 8), by_release.delta(parse("3").unwrap(), 8)];
                 let [one, two] = pair.map(|answer| answer.unwrap().value);
@@ -107,7 +107,7 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
     assert!(attained >= 6, "{attained}");
 }
 
-/// What every unit answers, without noise, from entries.
+/// The exact answers of every unit from entries.
 fn truth(spine: &Spine, group: &QueryGroup, level: usize, unit: usize, entries: &[Entry]) -> Vec<i64> {
     let mut counts = vec![0; group.counts()];
     for entry in entries.iter().filter(|entry| spine.tree.blocks(level, unit).contains(&(entry.place as usize))) {
@@ -116,8 +116,8 @@ fn truth(spine: &Spine, group: &QueryGroup, level: usize, unit: usize, entries: 
     counts
 }
 
-/// The sum of squared noise over its variance, and the sum of noise over its deviation, are near their expectations: with
-/// so many noises a false alarm of 6 standard deviations has a chance below 10^-8; the seed is fixed.
+/// The sum of squared noise over its variance, and the sum of noise over its deviation, are close to their expectations: with this number
+/// of samples the probability of a false alarm at 6 standard deviations is below 10^-8; the seed is fixed.
 #[test]
 fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
     let mut numbers = Numbers(83);
@@ -150,16 +150,16 @@ fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
     let mut variances: std::collections::HashMap<Rational, f64> = Default::default();
     for seed in 0..200 {
         for (level, query, units, values) in draw(seed, 1) {
-            let asked = &mechanism.levels()[level][query];
-            for (unit, noisy) in units.iter().zip(values.chunks(asked.group.counts())) {
+            let query = &mechanism.levels()[level][query];
+            for (unit, noisy) in units.iter().zip(values.chunks(query.group.counts())) {
                 let carried = spine.carried(level, *unit as usize);
                 assert!(carried > 0, "a unit without a share answers nothing");
-                let Some(Law::DiscreteGaussian { sigma2 }) = asked.law(carried) else { panic!() };
+                let Some(Law::DiscreteGaussian { sigma2 }) = query.law(carried) else { panic!() };
                 let variance = *variances.entry(sigma2.clone()).or_insert_with(|| {
                     let noise = dp_assay::noise::DiscreteGaussian::new(sigma2.clone()).unwrap();
                     noise.variance(10).approximate()
                 });
-                for (noisy, truth) in noisy.iter().zip(truth(&spine, &asked.group, level, *unit as usize, &entries)) {
+                for (noisy, truth) in noisy.iter().zip(truth(&spine, &query.group, level, *unit as usize, &entries)) {
                     let noise = (noisy - truth) as f64;
                     squares += noise * noise / variance;
                     sum += noise / variance.sqrt();
@@ -168,7 +168,7 @@ fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
             }
         }
     }
-    // A discrete Gaussian has a kurtosis of at most 3.1 or so at these variances: the variance of a square is near 2.
+    // The kurtosis of a discrete Gaussian is at most about 3.1 at these variances, so the variance of a square is about 2.
     assert!((squares / count - 1.0).abs() < 6.0 * (2.5_f64 / count).sqrt(), "{} of {count}", squares / count);
     assert!((sum / count).abs() < 6.0 / count.sqrt());
 }

@@ -1,4 +1,4 @@
-//! `assay measure` and `assay estimate` from outside: what is written, once and whole, and what is refused; damaged files.
+//! `assay measure` and `assay estimate` from outside: files are written once and completely; errors; damaged files.
 
 use std::{
     fs,
@@ -117,7 +117,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     let out = folder.path().join("out");
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
     assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
-    // Read back: each count is near the truth, and each unit that carries a share has its row.
+    // Read back: each count is close to the truth, and each unit that carries a share has its row.
     let saved = SavedSpine::read(&folder.path().join("spine")).unwrap();
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
     let files = 3 * (0..6).filter(|level| carries(*level)).count();
@@ -140,7 +140,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
         text.starts_with("unit (insecure seed 9),geoid,sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"),
         "{text}"
     );
-    // The same seed gives the same bytes; a release is left alone.
+    // The same seed gives the same bytes; a release is never overwritten.
     assert!(refused(&measure(folder.path(), &[])).contains("never overwritten"));
     let again = measure_into(folder.path(), "again", &["--insecure-seed", "9"]);
     assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).contains("INSECURE"));
@@ -192,7 +192,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(json["confidential"]["records"], root);
-    // Noisy counts that are not of this release, or not all there.
+    // Noisy counts of another release, or incomplete ones.
     fs::remove_dir_all(folder.path().join("best")).unwrap();
     let manifest = folder.path().join("out/measurements.json");
     let text = fs::read_to_string(&manifest).unwrap();
@@ -266,7 +266,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         put(folder.path(), "other.toml", &release.replacen(from, to, 1));
         let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "other.toml", "--out"];
         if says.is_empty() {
-            // Another budget with the same shares is a release of this spine as well.
+            // Another budget with the same shares is also a release of this spine.
             let args = [&args[..], &["other", "--insecure-seed", "1"]].concat();
             assert!(assay(folder.path(), &args).status.success());
             continue;
@@ -295,11 +295,11 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         let message = refused(&assay(folder.path(), &all));
         assert!(message.contains(says), "{args:?}: {message}");
     }
-    // Nothing was drawn: nothing is in a log.
+    // Nothing was drawn, so there is no log.
     assert!(["out", "out.log", "out.key", ".out.part"].iter().all(|name| !folder.path().join(name).exists()));
 }
 
-/// A saved spine is not believed: overlapping or missing children (as a cycle would need), other shares, blocks twice.
+/// A saved spine is checked when it is read: overlapping or missing children (as a cycle would need), other shares, duplicate blocks.
 #[test]
 fn a_spine_that_was_tampered_with_is_refused() {
     let folder = prepared();
@@ -359,7 +359,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
     assert!(again.spine.tree == intact.spine.tree && again.ids.geoids() == intact.ids.geoids());
 }
 
-/// What is read back is what was built, unit by unit.
+/// A spine is read back as it was built, unit by unit.
 #[test]
 fn a_spine_is_read_back_as_it_was_built() {
     let geoids = (0..40_u64)
@@ -370,7 +370,7 @@ fn a_spine_is_read_back_as_it_was_built() {
     put(folder.path(), "blocks.csv", &format!("block\n{list}"));
     put(folder.path(), "release.toml", &release_text());
     put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
-    // A release is named as from the folder of the file that names it, as everywhere.
+    // A release is named relative to the folder of the file that names it, as everywhere.
     assert!(SpinePlan::read(&folder.path().join("plan.toml")).is_ok());
     let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
     put(folder.path(), "plan.toml", &text);
@@ -397,8 +397,8 @@ fn a_spine_is_read_back_as_it_was_built() {
     );
 }
 
-/// A spine for pure differential privacy says so in its files, is measured with Laplace noise only, and is refused where the
-/// release or the epsilon does not fit it.
+/// A spine for pure differential privacy is marked so in its files, is measured with Laplace noise only, and is refused if the release or
+/// the epsilon does not fit it.
 #[test]
 fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
     let folder = prepared();
@@ -422,7 +422,7 @@ fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
     let output = run("pure", "out", &["--epsilon", "24", "--json", "--insecure-seed", "3"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    // What the laws drawn from add up to, both records of a change together.
+    // The sum of the parameters that are drawn from, for both records of a change.
     assert_eq!(json["pure_epsilon"].as_f64(), Some(24.0));
     assert!(json["epsilon"]["lower"].as_f64().unwrap() <= 24.0);
     let saved = SavedSpine::read(&folder.path().join("pure")).unwrap();
@@ -455,8 +455,8 @@ fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
     }
 }
 
-/// Files damaged at random, byte by byte and line by line: they are read or refused, and what is read can be drawn and
-/// estimated; nothing panics.
+/// Files with random damage, in bytes and in lines: they are read or refused, and a spine that is read can be drawn and estimated; nothing
+/// panics.
 #[test]
 fn damaged_files_are_read_or_refused() {
     let folder = prepared();
@@ -523,7 +523,7 @@ fn events(folder: &Path, out: &str) -> Vec<serde_json::Value> {
     log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// One draw for one budget: a release that was taken away is not drawn anew unasked, and the second draw says that it is one.
+/// One budget per draw: a release that was removed is not drawn again without a flag, and the second draw is marked as such.
 #[test]
 fn a_second_draw_is_a_second_budget() {
     let folder = prepared();
@@ -541,7 +541,7 @@ fn a_second_draw_is_a_second_budget() {
     assert_eq!((&second["draw"], &second["earlier_draws"]), (&serde_json::json!(2), &serde_json::json!(1)));
     let manifest = fs::read_to_string(folder.path().join("out/measurements.json")).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["draw"], 2);
-    // Other noise: a key of the operating system's. One count could be the same twice; those of all units are not.
+    // The noise differs, with a key from the operating system. A single count could be equal by chance; those of all units are not.
     let noise = |of: &str| {
         let levels = fs::read_dir(folder.path().join(of)).unwrap().map(|level| level.unwrap().path());
         let totals: Vec<PathBuf> =
@@ -557,17 +557,17 @@ fn a_second_draw_is_a_second_budget() {
     assert_ne!(noise("kept"), noise("out"));
 }
 
-/// A draw whose run ended before its release was complete: the same noise again, for the same inputs only.
+/// A draw whose run ended before its release was complete: the same noise again, but only for the same inputs.
 #[test]
 fn an_unfinished_draw_is_resumed_with_the_same_noise_for_the_same_inputs_only() {
     let folder = prepared();
     let at = |name: &str| folder.path().join(name);
-    // The log of a draw that was begun, and its key, as they stand in the moment before the release is complete.
+    // The log of a draw that was begun, and its key, just before the release is complete.
     let seed = ["--insecure-seed", "6"];
     answer(&measure(folder.path(), &[&seed[..], &["--json"]].concat()));
     fs::rename(at("out"), at("whole")).unwrap();
     let begun = fs::read_to_string(at("out.log")).unwrap().lines().next().unwrap().to_string() + "\n";
-    // The key of a run that stops in its middle: no file may grow beyond a kilobyte.
+    // The key of an interrupted run: files are limited to a kilobyte.
     fs::remove_file(at("out.log")).unwrap();
     let stopped = std::process::Command::new("bash")
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_assay"), "measure"])
@@ -602,7 +602,7 @@ fn an_unfinished_draw_is_resumed_with_the_same_noise_for_the_same_inputs_only() 
     assert_eq!(kinds, ["intent", "resumed", "released"]);
     assert!(!at("out.key").exists());
 
-    // What was complete but for the end of its log is completed, and not drawn again.
+    // A draw that lacks only the end of its log is completed, and not repeated.
     fs::write(at("out.log"), &begun).unwrap();
     fs::write(at("out.key"), "").unwrap();
     assert_eq!(answer(&resume(&["--json"]))["status"], "was complete");

@@ -1,4 +1,4 @@
-//! Noisy measurement files in the Bureau's layout: read, estimated from, and held against dense least squares.
+//! Noisy measurement files in the Bureau's layout: reading them, and estimates compared with dense least squares.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -16,7 +16,7 @@ use crate::common::facts;
 const FIXTURES: [(&str, &str); 3] =
     [("mini", "US_Person_PL_PROD"), ("tiny", "US_Person_PL_PROD"), ("tiny-pr", "PR_Person_PL_PROD")];
 
-/// The release of a fixture, with the selections that its constraints name.
+/// The release of a fixture, with the selections named by its constraints.
 fn release_of(folder: &Path, name: &str) -> Release {
     let file = folder.join("release.toml");
     let mut text = fs::read_to_string(&file).unwrap();

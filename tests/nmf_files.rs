@@ -1,5 +1,5 @@
-//! `assay nmf`, `assay estimate --nmf` and `assay measure --format nmf` from outside, on the example that is bundled: what they
-//! answer, what they refuse, and that nothing half written is left.
+//! `assay nmf`, `assay estimate --nmf` and `assay measure --format nmf` from outside, on the bundled example: answers, errors, and no
+//! partial files.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ fn estimated(folder: &Path, nmf: &str, name: &str, options: &[&str]) -> String {
     fs::read_to_string(out).unwrap()
 }
 
-/// Rows by what they are about, with estimate and variance.
+/// Estimates and variances of rows, by subject.
 fn rows_of(text: &str) -> BTreeMap<String, (f64, f64)> {
     let about = if text.starts_with("area") { &["area", "query", "cell"][..] } else { &UNIT };
     let row = |row: &estimates::Row| (row.key(about), (row.number("estimate"), row.number("variance")));
@@ -71,7 +71,7 @@ fn a_folder_that_fits_is_certified() {
     assert_eq!(report["parts"], serde_json::json!(["009", "044", "144"]));
     let blocks: u64 = report["paths"].as_array().unwrap().iter().map(|path| path["blocks"].as_u64().unwrap()).sum();
     assert_eq!(blocks, levels.last().unwrap()["units"].as_u64().unwrap());
-    // No pair of paths of the release spends more than its worst pair.
+    // Every pair of paths of the release spends at most as much as its worst pair.
     let all = json(&["epsilon", "--release", "pl94-persons-us", "--delta", "1e-10", "--digits", "8"]);
     let (own, most) = (report["epsilon"]["upper"].as_f64().unwrap(), all["epsilon"]["upper"].as_f64().unwrap());
     assert!(own > 10.0 && own <= most * 1.000_000_1, "{own} {most}");
@@ -88,7 +88,7 @@ fn estimates_add_up_and_keep_what_is_exact() {
     let none = [&["--constraints", "none"][..], &levels, &queries].concat();
     let without = rows_of(&estimated(folder.path(), &product(), "without.csv", &none));
     assert_eq!(with.len(), without.len());
-    // Exact totals tell something of everything, and take nothing away.
+    // Exact totals add information about everything, so they never increase a variance.
     assert!(with.iter().all(|(key, (_, variance))| *variance <= without[key].1 * (1.0 + 1e-9)));
     let sum = |rows: &BTreeMap<String, (f64, f64)>, start: &str, end: &str| {
         let of = rows.iter().filter(|(key, _)| key.starts_with(start) && key.ends_with(end));
@@ -121,7 +121,7 @@ fn areas_are_units_where_they_are_units_and_both_parts_of_a_state_are_one() {
     let counties = run("counties.csv", &["--tabulation", "County", "--queries", "hhinstlevels", "total"]);
     let towns = example().join("towns.csv").display().to_string();
     let towns = run("towns.csv", &["--areas", &towns, "--queries", "hhinstlevels", "total"]);
-    // Millbridge is the county 44003, which both parts of the state have.
+    // Millbridge is the county 44003, which both parts of the state contain.
     for cell in ["hhinstlevels,0", "hhinstlevels,1", "hhinstlevels,2", "total,0"] {
         let (town, county) = (towns[&format!("Millbridge,{cell}")], counties[&format!("44003,{cell}")]);
         assert!((town.0 - county.0).abs() < 1e-9 && (town.1 - county.1).abs() < 1e-9 * county.1, "{cell}");
@@ -188,14 +188,14 @@ fn what_is_drawn_again_is_the_bundled_example() {
     let drawn_file = file(Path::new(&out), "Block.parquet/DPQuery/State=044");
     let bundled = file(&example().join("US_Person_PL_PROD"), "Block.parquet/DPQuery/State=044");
     assert!(fs::read(drawn_file).unwrap() == fs::read(bundled).unwrap());
-    // What was announced before the drawing is what the files certify.
+    // The files certify what was announced before the draw.
     let checked = json(&[&["nmf", "check", &out][..], &RELEASE].concat());
     assert_eq!(drawn["epsilon"], checked["epsilon"]);
     let counted: u64 = checked["levels"].as_array().unwrap().iter().map(|l| l["noisy_counts"].as_u64().unwrap()).sum();
     assert_eq!(drawn["noisy_counts"].as_u64(), Some(counted));
 }
 
-/// `--format` is how the answer is written, `--files` how the files are; `--format nmf` and `bureau` name files, too.
+/// `--format` is the format of the answer, `--files` that of the files; `--format nmf` and `bureau` also name file formats.
 #[test]
 fn answers_and_files_have_forms_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn answers_and_files_have_forms_of_their_own() {
     };
     let (product, drawn, out) = (product(), path("drawn"), path("out.csv"));
     let measure = |out: &str, more: &[&str]| {
-        // Each draw of the same records counts the earlier ones as spent.
+        // Each draw from the same records counts the earlier ones as spent.
         printed(&[&["measure", "--spine", &spine, "--counts", &counts, "--out", out, "--discard"], more].concat())
     };
     let estimate =
@@ -270,7 +270,7 @@ fn damaged_folders_are_refused_with_their_place() {
     says(refused(&["--tabulation", "Block_Group"]), &["--tabulation", "County"]);
     let block = file(&nmf, "Block.parquet/DPQuery/State=044");
     let whole = fs::read(&block).unwrap();
-    // Truncated, empty, and no Parquet at all.
+    // Truncated, empty, and not Parquet.
     for bytes in [&whole[..whole.len() / 2], &whole[..4], b"", b"geocode,value\n"] {
         fs::write(&block, bytes).unwrap();
         says(refused(&[]), &["part-00000-block"]);
@@ -287,21 +287,21 @@ fn damaged_folders_are_refused_with_their_place() {
     says(refused(&[]), &["geocode 009", "another part"]);
     fs::write(&block, fs::read(file(&nmf, "Tract.parquet/DPQuery/State=044")).unwrap()).unwrap();
     says(refused(&[]), &["geocode 044", "Constraint"]);
-    // A level without counts whose share no unit above carries; one without constraints has no units.
+    // A level without counts whose share no unit above carries; a level without constraints has no units.
     fs::remove_file(&block).unwrap();
     says(refused(&[]), &["of the budget is found", "Block has no noisy counts", "Block.parquet/DPQuery/State=044"]);
-    // Blocks alike cannot be told apart then.
+    // Then equal blocks cannot be distinguished.
     says(refused(&["--incomplete"]), &["Block", "told apart"]);
     fs::write(&block, &whole).unwrap();
     let tracts = file(&nmf, "Tract.parquet/Constraint/State=044");
     let kept = fs::read(&tracts).unwrap();
     fs::remove_file(&tracts).unwrap();
     says(refused(&[]), &["Tract", "044"]);
-    // Tracts of another part: blocks without parents.
+    // Tracts of another part, so blocks have no parents.
     fs::write(&tracts, fs::read(file(&nmf, "Tract.parquet/Constraint/State=009")).unwrap()).unwrap();
     says(refused(&[]), &["geocode", "009"]);
     fs::write(&tracts, kept).unwrap();
-    // Totals that contradict each other, and areas of blocks that are not there.
+    // Contradictory totals, and areas of blocks that do not exist.
     let table = folder.path().join("US_Person_PL_PROD/totals.csv");
     fs::write(&table, "state,total\n44,1\n09,1\n").unwrap();
     says(refused(&["--state-totals", table.to_str().unwrap()]), &["the exact total of the nation"]);
@@ -337,7 +337,7 @@ fn a_rehearsal_says_how_large_the_errors_are() {
     let row = |level: &str, query: &str| {
         rows.iter().find(|row| row["level"] == level && row["query"] == query).unwrap().clone()
     };
-    // The exact total of the nation is the truth, and tens of thousands of margins hold it as often as they say.
+    // The exact total of the nation is the true value, and tens of thousands of margins cover as often as stated.
     let nation = row("US", "total");
     assert!(nation["mean_absolute_error"].as_f64().unwrap() < 1e-6 && nation["coverage_95"].is_null(), "{nation}");
     for level in ["Tract", "Block_Group", "Block"] {
@@ -355,7 +355,7 @@ fn a_rehearsal_says_how_large_the_errors_are() {
     assert!(message.contains("nmf"), "{message}");
 }
 
-/// Bytes all over a file turned over, more of them near its end: read or refused with the file, never a panic, and quietly.
+/// Corrupted bytes anywhere in a file, more of them near its end: the file is read or refused by name, without a panic or output.
 #[test]
 fn damaged_bytes_are_errors_or_other_numbers() {
     let folder = tempfile::tempdir().unwrap();
@@ -363,7 +363,7 @@ fn damaged_bytes_are_errors_or_other_numbers() {
     let (mut read, mut refused, mut caught) = (0, 0, 0);
     let mut given_up = None;
     // The reader's own panics would be printed, although they are caught.
-    let told = std::panic::take_hook();
+    let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     for (level, kind) in [("Tract", "DPQuery/State=009"), ("Block", "Constraint/State=144"), ("US", "DPQuery")] {
         let whole = fs::read(file(&example().join("US_Person_PL_PROD"), &format!("{level}.parquet/{kind}"))).unwrap();
@@ -394,10 +394,10 @@ fn damaged_bytes_are_errors_or_other_numbers() {
             }
         }
     }
-    std::panic::set_hook(told);
+    std::panic::set_hook(hook);
     println!("{read} read, {refused} refused, {caught} of these because the reader gave up");
     assert!(read > 100 && refused > 100, "{read} {refused} {caught}");
-    // From outside, on a file that makes the reader give up, where there is one.
+    // From outside, on a file that makes the reader give up, if there is one.
     if let Some((bytes, why)) = given_up {
         let nmf = copied(folder.path());
         fs::write(file(&nmf, "Tract.parquet/DPQuery/State=009"), bytes).unwrap();
@@ -415,10 +415,10 @@ fn a_chart_shows_the_lowest_units_and_what_was_published() {
     let (svg, published) = (at("tracts.svg"), at("published.csv"));
     fs::write(&published, "geoid,count\n09001000100,560\n44001000200,1097\n").unwrap();
     let nmf = example().display().to_string();
-    let asked = ["--tabulation", "County", "Tract", "--svg", &svg, "--published", &published];
-    estimated(folder.path(), &nmf, "out.csv", &asked);
+    let options = ["--tabulation", "County", "Tract", "--svg", &svg, "--published", &published];
+    estimated(folder.path(), &nmf, "out.csv", &options);
     let text = fs::read_to_string(&svg).unwrap();
-    // Tracts, and not the counties above them.
+    // Tracts, without the counties above them.
     assert!(text.contains("44003000200") && text.contains("published") && !text.contains(">\n44003\n"), "{text}");
     assert!(fs::read_to_string(at("tracts.svg.provenance.json")).unwrap().contains("--published"));
     estimated(folder.path(), &nmf, "units.csv", &["--level", "State", "County", "--svg", &svg]);

@@ -1,5 +1,5 @@
-//! What noisy measurement files are joined with: columns of other types and codecs, labels of cells, codes of areas, block assignment
-//! files, and tables whose keys match nothing.
+//! Inputs that are joined with noisy measurement files: columns of other types and codecs, labels of cells, codes of areas, block
+//! assignment files, and tables whose keys match nothing.
 
 use std::{
     collections::BTreeMap,
@@ -28,7 +28,7 @@ fn says(message: &str, words: &[&str]) {
     words.iter().for_each(|word| assert!(flat.contains(word), "{word}: {flat}"));
 }
 
-/// A folder for files that are given and written.
+/// A folder for input and output files.
 struct Desk(tempfile::TempDir);
 
 impl Desk {
@@ -71,8 +71,8 @@ fn numbers(rows: &[Row], about: &[&str]) -> BTreeMap<String, (f64, f64)> {
 fn cells_are_in_the_order_that_is_written_and_carry_labels() {
     let desk = Desk::new();
     let (stored, written) = ("votingage * hispanic", "hispanic*votingage");
-    let asked = ["--level", "Tract", "--queries", stored, written, "hhinstlevels", "total"];
-    let (_, rows) = desk.estimate(&asked);
+    let options = ["--level", "Tract", "--queries", stored, written, "hhinstlevels", "total"];
+    let (_, rows) = desk.estimate(&options);
     let of = |query: &str| -> Vec<&Row> { rows.iter().filter(|row| row.get("query") == query).collect() };
     let labels =
         |query: &str| of(query).iter().take(4).map(|row| row.key(&["hispanic", "votingage"])).collect::<Vec<_>>();
@@ -94,7 +94,7 @@ fn cells_are_in_the_order_that_is_written_and_carry_labels() {
         ["household", "correctional+juvenile+nursing+other-institutional", "college+military+other-noninstitutional"];
     assert_eq!(levels, groups);
     assert!(of("total").iter().all(|row| row.key(&["hispanic", "votingage", "hhinstlevels"]) == ",,"));
-    // Whole counts and true counts go by the same cells.
+    // Whole counts and true counts have the same cells.
     let truth = example().join("counts.csv").display().to_string();
     let whole = [&["--level", "County", "--truth", &truth, "--queries", stored, written][..], &["--whole"]].concat();
     let (said, _) = desk.estimate_whole(&whole);
@@ -104,7 +104,7 @@ fn cells_are_in_the_order_that_is_written_and_carry_labels() {
     assert!(errors[0]["mean_absolute_error"].as_f64().unwrap() < 10.0, "{said}");
     // Parquet has the same columns.
     let (out, nmf) = (desk.at("out.parquet"), example().display().to_string());
-    assay(&desk.words(&out, &nmf, &asked)).assert().success();
+    assay(&desk.words(&out, &nmf, &options)).assert().success();
     let reader = parquet::file::reader::SerializedFileReader::new(fs::File::open(&out).unwrap()).unwrap();
     let schema = parquet::file::reader::FileReader::metadata(&reader).file_metadata().schema_descr_ptr();
     let columns: Vec<&str> = schema.columns().iter().map(|column| column.name()).collect();
@@ -131,7 +131,7 @@ fn a_row_says_which_part_of_its_state_it_is() {
     assert!(rows.iter().all(|row| (row.get("part") == "AIAN") == row.get("geocode").starts_with('1')));
 }
 
-/// The example, its block level written anew in another way.
+/// The example with its block level rewritten in another form.
 fn rewritten(desk: &Desk, name: &str, stored: &Stored, codec: Compression) -> String {
     fn copy(from: &Path, to: &Path, each: &dyn Fn(&Path, &Path)) {
         fs::create_dir_all(to).unwrap();
@@ -203,7 +203,7 @@ fn a_block_assignment_file_is_read_as_it_is() {
     let mill: Vec<&str> = towns.lines().filter_map(|line| line.strip_prefix("Millbridge,")).collect();
     let mut text = "\u{feff}BLOCKID|PLACEFP\n".to_string();
     mill.iter().for_each(|block| text += &format!("{block}|49960\n"));
-    // Blocks of these tracts without homes, one of them a place of its own, blocks of no place, and a tract of water in the county.
+    // Uninhabited blocks of these tracts, one of them a place of its own, blocks of no place, and a tract of water in the county.
     text += "440030001009001|49960\n440030001009002|49960\n440010001009003|11111\n440010001001001|\n440039900000001|49960\n";
     let places = desk.put("BlockAssign_ST44_RI_INCPLACE_CDP.txt", &text);
     let (said, rows) = desk.estimate(&["--areas", &places]);
@@ -219,12 +219,12 @@ fn a_block_assignment_file_is_read_as_it_is() {
     let found = numbers(&rows, &["area"]);
     assert_eq!(found["4449960"], known);
     assert_eq!((found["4411111"], found.len()), ((0.0, 0.0), 2));
-    // In parts, and with true counts, the same.
+    // With `--work` and with true counts, the same.
     let truth = example().join("counts.csv").display().to_string();
     let work = desk.at("work");
     let (parts, again) = desk.estimate(&["--areas", &places, "--work", &work, "--truth", &truth]);
     assert_eq!((numbers(&again, &["area"]), &parts["notes"]), (found, &said["notes"]));
-    // All that cannot be explained is named at once.
+    // All unexplained keys are named at once.
     let lost: String = (1..=25).map(|block| format!("44001090100{block:04}|1\n")).collect();
     let lost = desk.put("lost.txt", format!("BLOCKID|PLACEFP\n440010001001001|1\n{lost}"));
     let message = desk.refused(&["--areas", &lost]);
@@ -287,7 +287,7 @@ fn totals_and_true_counts_that_belong_to_nothing_are_refused() {
     totals("state,total\n44,2624\n72,10\n", &["totals.csv, line 3", "72 is no part of nmf.json"]);
     totals("state,total\n03,10\n", &["totals.csv, line 2, column 1", "no state 03"]);
     totals("state,total,weight\n44,2624,1\n", &["line 1, column 3", "weight"]);
-    // Exact totals that the noisy counts speak against.
+    // Exact totals that contradict the noisy counts.
     totals("state,total\n44,2724\n09,795\n", &["do not fit each other", "exact total"]);
     let counts = fs::read_to_string(example().join("counts.csv")).unwrap();
     let moved: String = counts.replace("\n44", "\n45").replace("\n09", "\n10");

@@ -1,4 +1,4 @@
-//! Estimates in parts: by several machines, or after an interruption, the same to the last byte as in one run.
+//! Estimates in parts, by several machines or after an interruption: identical to those of a single run, byte by byte.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ fn parts_together_are_the_whole_to_the_last_byte() {
     let towns = folder.path().join("towns.csv");
     fs::write(&towns, "area,block\nMill,440030001001001\nMill,440010002001001\nOld,090010001001001\n").unwrap();
     let towns = towns.display().to_string();
-    // A town in both states: of this one no state knows all.
+    // A town in both states, of which no state knows all blocks.
     let across = folder.path().join("across.csv");
     fs::write(&across, "area,block\nBoth,440030001001001\nBoth,090010001001001\nMill,440010002001001\n").unwrap();
     let across = across.display().to_string();
@@ -62,11 +62,11 @@ fn parts_together_are_the_whole_to_the_last_byte() {
             }
         }
         assert!(!folder.path().join(name("parts")).exists());
-        // Errors of rehearsals too.
+        // The same for errors of rehearsals.
         let combined = run(&parts, &["--work", &work, "--combine"]);
         assert_eq!(combined, said.replace(&name("one"), &name("parts")));
         assert!(fs::read(folder.path().join(name("parts"))).unwrap() == one, "{question:?}");
-        // What a kill leaves: a state without rows, another without its pass upwards.
+        // The state after a kill: one state without rows, another without its upward pass.
         let down = Path::new(&work).join("down-44.txt");
         fs::remove_file(&down).unwrap();
         let up = Path::new(&work).join("up-09.json");
@@ -119,14 +119,14 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
         "1 block of areas lie in states that are not read",
     );
     refuse(&["--areas", &towns, "--states", "09"], "16 blocks of areas lie in states that are not read");
-    // A file of a state that was cut or changed.
+    // A truncated or modified file of a state.
     let up = Path::new(&work).join("up-09.json");
     let kept = fs::read_to_string(&up).unwrap();
     for damaged in [&kept[..kept.len() / 2], "{}", &kept.replacen("\"x\":[", "\"x\":[1,", 1)] {
         fs::write(&up, damaged).unwrap();
         says(&[], "up-09.json");
     }
-    // The same of answers, and of what a state has of areas across states.
+    // The same for answers, and for the part of areas across states.
     fs::write(&up, &kept).unwrap();
     let across = across.to_str().unwrap();
     let other =

@@ -1,4 +1,4 @@
-//! Noisy measurement files that are not all there, or do not fit each other: what is missing is named, what is damaged refused.
+//! Incomplete or inconsistent noisy measurement files: missing parts are named, damaged ones refused.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf")
 }
 
-/// A product that may be damaged, in a folder that goes with it.
+/// A product that may be damaged, in its own folder.
 struct Product {
     folder: tempfile::TempDir,
     path: PathBuf,
@@ -54,7 +54,7 @@ impl Product {
         self.folder.path().join(name)
     }
 
-    /// Without all files of a part.
+    /// Removes all files of a part.
     fn without(self, part: &str) -> Product {
         for level in ["State", "County", "Tract", "Block_Group", "Block"] {
             for kind in ["DPQuery", "Constraint"] {
@@ -76,7 +76,7 @@ impl Product {
         serde_json::from_slice(&output).unwrap()
     }
 
-    /// The refusal of an estimate; nothing is written.
+    /// The error message of an estimate, which must write nothing.
     fn refused(&self, options: &[&str]) -> String {
         let out = self.at("no.csv");
         let words = ["estimate", "--nmf", &self.shown(), "--out", out.to_str().unwrap()];
@@ -114,11 +114,11 @@ fn a_download_of_one_state_is_estimated_without_the_nation() {
         said["notes"][0].as_str().unwrap(),
         &["Without the counts of the nation", "1 state of nmf.json is not in the folder (09)"],
     );
-    // The truth is 2624; the nation's total was spread over the state before.
+    // The true value is 2624; the nation's total was spread over the state before.
     let state = total_of(&rows, "44");
     let error = (state.number("estimate") - 2624.0).abs();
     assert!(error < 5.0 * state.number("std_dev") && state.number("std_dev") > 0.5, "{error}");
-    // The same without the nation's files, and for the state alone.
+    // The same without the nation's files, and for a single state.
     fs::remove_dir_all(product.path.join("US.parquet")).unwrap();
     assert_eq!(product.check(0)["missing"]["nation"], true);
     for options in [&["--states", "44", "--tabulation", "State"][..], &["--tabulation", "State"]] {
@@ -137,13 +137,13 @@ fn a_state_without_its_other_part_is_refused_unless_that_is_allowed() {
     let report = product.check(1);
     assert_eq!((&report["missing"]["parts"], &report["sound"]), (&serde_json::json!(["144"]), &Value::Bool(false)));
     says(&product.refused(&[]), &["State=144", "nmf.json", "two parts"]);
-    // The other state is whole.
+    // The other state is complete.
     product.estimate(&["--states", "09"]);
     let totals = example().join("state-totals.csv").display().to_string();
     let (said, rows) = product.estimate(&["--incomplete", "--level", "State", "--state-totals", &totals]);
     let notes = said["notes"].to_string();
     says(&notes, &["Without people of a part of a state: State=144", "not kept where a part is missing: 44"]);
-    // 2415 of the 2624 are outside of the areas that are missing.
+    // 2415 of the 2624 are outside of the missing areas.
     let part = total_of(&rows, "044");
     assert!((part.number("estimate") - 2415.0).abs() < 10.0 && part.get("part") == "non-AIAN", "{notes}");
 }
@@ -153,7 +153,7 @@ fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     let product = Product::new();
     fs::remove_file(product.path.join("nmf.json")).unwrap();
     let folder = product.folder.path();
-    // Connecticut has a part 109, and there are 49 states more.
+    // Connecticut has a part 109, and there are 49 more states.
     says(&product.refused(&[]), &["State=109", "pl94-persons-us"]);
     let (said, _) = product.estimate(&["--states", "44"]);
     assert_eq!(said["missing_states"].as_array().unwrap().len(), 49);
@@ -163,7 +163,7 @@ fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     fs::copy(source.path(), product.path.join("State.parquet/Constraint/State=072/p.parquet")).unwrap();
     says(&product.refused(&[]), &["State=072", "no part of the release pl94-persons-us"]);
     fs::remove_dir_all(product.path.join("State.parquet/Constraint/State=072")).unwrap();
-    // Of a release of another name nobody says which states it has.
+    // For a release with another name the set of states is unknown.
     let text =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/releases/pl94-persons-us.toml")).unwrap();
     let own = folder.join("own.toml").display().to_string();
@@ -173,7 +173,7 @@ fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     let said = json(&words);
     assert_eq!(said["uses_nation"], true);
     says(&said["notes"].to_string(), &["Which states the nation has is not known"]);
-    // A state that is missing is found by the counts.
+    // A missing state is found from the counts.
     let product = product.without("009");
     let words = ["estimate", "--nmf", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
     fs::remove_file(&out).unwrap();
@@ -205,12 +205,12 @@ fn files_of_noisy_counts_that_are_missing_are_named() {
         says(&checked.split_whitespace().collect::<Vec<_>>().join(" "), &["of the budget is found: Tract"]);
         let (said, rows) = product.estimate(&["--incomplete", "--level", "County"]);
         assert!(!rows.is_empty() && said["without_noisy_counts"][0]["level"] == "Tract", "{said}");
-        // In parts the same is said.
+        // With `--work` the message is the same.
         let work = product.at("work").display().to_string();
         let (parts, again) = product.estimate(&["--incomplete", "--level", "County", "--work", &work]);
         assert_eq!((&parts["without_noisy_counts"], again.len()), (&said["without_noisy_counts"], rows.len()));
     }
-    // No counts of the nation, where it takes part.
+    // No counts of the nation, although it takes part.
     let product = Product::new();
     fs::remove_dir_all(product.path.join("US.parquet/DPQuery")).unwrap();
     says(&product.refused(&[]), &["US has no noisy counts"]);
@@ -220,7 +220,7 @@ fn files_of_noisy_counts_that_are_missing_are_named() {
     says(&product.refused(&[]), &["no units of the part 044 in Tract.parquet/Constraint"]);
 }
 
-/// What does not fit is found, named with its place, and estimated from only where that is asked for.
+/// An inconsistency is found, named with its place, and estimated from only with an option.
 fn misfit(product: &Product, place: &[&str]) {
     let report = product.check(1);
     let fit = &report["fit"][0];
@@ -272,7 +272,7 @@ fn two_vintages_in_one_folder_do_not_fit() {
     let at = |name: &str| product.at(name).display().to_string();
     let (blocks, plan) = (own("blocks.csv"), own("plan.toml"));
     assay(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &at("spine")]).assert().success();
-    // Other people in the same blocks: five more of every kind that occurs.
+    // Different people in the same blocks: five more of every kind that occurs.
     let text = fs::read_to_string(own("counts.csv")).unwrap();
     let more = |(at, line): (usize, &str)| match (at, line.rsplit_once(',')) {
         (1.., Some((start, count))) => format!("{start},{}\n", count.parse::<u64>().unwrap() + 5),
@@ -283,7 +283,7 @@ fn two_vintages_in_one_folder_do_not_fit() {
         let draw = ["measure", "--spine", &at("spine"), "--counts", counts, "--files", "nmf", "--out", &at(out)];
         assay(&[&draw[..], &RELEASE, &["--insecure-seed", seed]].concat()).assert().success();
     };
-    // What is drawn fits, whatever the seed.
+    // Drawn files fit for any seed.
     for seed in ["1", "2", "3"] {
         measure(&own("counts.csv"), seed, seed);
         let report = json(&[&["nmf", "check", &at(seed)][..], &RELEASE].concat());
@@ -300,7 +300,7 @@ fn two_vintages_in_one_folder_do_not_fit() {
     misfit(&product, &["Tract"]);
 }
 
-/// The fixtures were drawn by another program, by another generator.
+/// The fixtures were drawn by another program with another generator.
 #[test]
 fn fixtures_fit() {
     let Some(facts) = facts::folder("nmf") else { return };

@@ -1,5 +1,4 @@
-//! `assay sample` and `assay noise` keep their contract: what they print, what they refuse, and files that are whole or
-//! not there.
+//! The contract of `assay sample` and `assay noise`: output, errors, and files that are complete or missing.
 
 use std::{
     fs,
@@ -33,7 +32,7 @@ fn done(args: &[&str]) -> Outcome {
     outcome
 }
 
-/// The message with which bad input is refused.
+/// The error message for bad input.
 fn refusal(args: &[&str]) -> String {
     let outcome = assay(args);
     assert_eq!(outcome.status, Some(2), "{args:?}: {}", outcome.stderr);
@@ -47,7 +46,7 @@ fn integers(text: &str) -> Vec<i64> {
 
 const FIVE: [&str; 2] = ["--discrete-gaussian", "5"];
 
-/// A folder with a table of counts, and the path of an output that is not there yet.
+/// A folder with a table of counts, and the path of an output that does not exist yet.
 fn table(text: &str) -> (TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
@@ -74,7 +73,7 @@ fn samples_are_integers_one_a_line() {
     for law in [["--discrete-gaussian", "1e18"], ["--discrete-laplace", "1/1000000"], ["--discrete-gaussian", "1e-6"]] {
         assert_eq!(integers(&done(&["sample", law[0], law[1], "--count", "3"]).stdout).len(), 3);
     }
-    // More than is drawn at a time.
+    // More samples than are drawn at a time.
     assert_eq!(done(&["sample", FIVE[0], FIVE[1], "--count", "600000"]).stdout.lines().count(), 600_000);
 }
 
@@ -124,10 +123,10 @@ fn noise_is_added_to_one_column_and_nothing_else() {
     let args = ["noise", &input, "--column", "count", "--discrete-laplace", "40", "--out", &output];
     let outcome = done(&args);
     assert!(outcome.stdout.contains("2 counts") && outcome.stdout.contains("rho = 800"), "{}", outcome.stdout);
-    // P[X != 0] is below 10^-16 a row.
+    // P[X != 0] is below 10^-16 per row.
     assert_eq!(fs::read_to_string(&output).unwrap(), text);
     assert_eq!(names(folder.path()), ["in.csv", "out.csv", "out.csv.provenance.json"]);
-    // To draw again is to spend again.
+    // Drawing again spends the budget again.
     let message = refusal(&args);
     assert!(message.contains("is there already") && message.contains("--force"), "{message}");
     assert_eq!(fs::read_to_string(&output).unwrap(), text);
@@ -226,7 +225,7 @@ fn a_full_disk_is_said_and_leaves_no_file() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
-    // A file that may not grow beyond a few kilobytes, where the signal for it is ignored.
+    // A file limited to a few kilobytes, with the signal for it ignored.
     let (folder, input, output) = table(&format!("count\n{}", "5\n".repeat(2_000_000)));
     fs::write(&output, "as it was").unwrap();
     let script = r#"trap "" XFSZ; ulimit -f 8; exec "$@""#;
@@ -271,7 +270,7 @@ fn a_kill_in_the_middle_leaves_no_half_file() {
             killed_in_the_middle = true;
             break;
         }
-        // It was done before the signal came; then the file is whole.
+        // It ended before the signal, so the file is complete.
         assert_eq!(found.lines().count(), rows + 1);
         fs::write(&output, "as it was").unwrap();
     }

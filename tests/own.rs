@@ -1,4 +1,4 @@
-//! A mechanism of one's own, from a file to a table in a paper: what a new user does, as processes.
+//! A mechanism of the user, from a file to a table in a paper: the steps of a new user, as processes.
 
 use std::{fs, path::Path};
 
@@ -65,7 +65,7 @@ fn a_bundled_release_and_a_template_are_files_to_start_from() {
     let template = put(folder.path(), "new.toml", &text(&["releases", "--new"]));
     let answer = json(&["epsilon", "--release", &template, "--delta", "1e-9", "--queries"]);
     assert_eq!(answer["queries"].as_array().expect("queries").len(), 4);
-    // Every field that a query may have is named in it.
+    // It names every field that a query may have.
     let text = fs::read_to_string(&template).expect("text");
     for field in ["proportion", "rho", "law", "sigma2", "epsilon", "times", "cells", "sensitivity", "[[recode]]"] {
         assert!(text.contains(field), "{field}");
@@ -113,7 +113,7 @@ fn each_query_has_its_share_and_its_own_epsilon() {
     let factor = |row: &Value| exact(&row["calibrated_sigma2"]) / exact(&row["sigma2"]);
     let levels = calibrated["levels"].as_array().expect("levels");
     assert_eq!(factor(&rows[0]), exact(&levels[0]["calibrated_sigma2"]) / exact(&levels[0]["sigma2"]));
-    // The parameter of discrete Laplace noise is divided by what sigma2 is multiplied by.
+    // The parameter of discrete Laplace noise is divided by the factor that multiplies sigma2.
     let laplace = parse(rows[1]["calibrated_exact"].as_str().expect("text")).expect("a fraction");
     assert_eq!(laplace * factor(&rows[0]), parse("0.1").expect("a number"));
 }
@@ -146,7 +146,7 @@ fn releases_stand_side_by_side() {
         assert_eq!(column["levels"].as_array().expect("levels").len(), levels);
     }
     let printed = text(&both);
-    // The levels of both, each once, and a word on the relations that differ.
+    // The levels of both, each once, and a note on the relations that differ.
     assert_eq!(printed.lines().filter(|line| line.starts_with("State ")).count(), 1);
     assert!(printed.contains("Block_Group") && printed.contains("neighbor relations differ"), "{printed}");
     let message = refusal(&["epsilon", "--release", names[0], "--release", names[1], "--delta", "1e-9"]);
@@ -192,7 +192,7 @@ fn an_answer_has_every_form() {
     assert!(refusal(&[&["epsilon", "--json"], &subject[..], &["--format", "md"]].concat()).contains("--json"));
 }
 
-/// Commands without a release, or with a list: their tables have the other forms too.
+/// Commands without a release, or with a list: their tables have the other formats, too.
 #[test]
 fn every_table_has_every_form() {
     let counts = "town,y,a,b\n1,2.5,10,20\n2,3.5,30,20\n3,4,10,15\n";
@@ -316,7 +316,7 @@ fn what_an_adversary_learns_is_drawn_and_is_csv() {
         assert!(folder.path().join("drawn.csv.provenance.json").exists());
         fs::remove_file(&file).expect("removed");
     }
-    // What is drawn are the points of the curves, and so are the rows.
+    // The points of the curves are drawn, and they are the rows.
     let least =
         ["calibrate", "--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-10", "--match", "zcdp"];
     let answer = json(&[&least[..], &["--csv", csv]].concat());
@@ -337,7 +337,8 @@ fn what_an_adversary_learns_is_drawn_and_is_csv() {
     assert!(!path.exists());
 }
 
-/// The sampler with the constraint has the exact posterior as its limit, but for (3.7); without it, another one.
+/// The sampler with the constraint has the exact posterior as its limit, except with (3.7) as printed; without the constraint it has
+/// another one.
 #[test]
 fn the_sampler_converges_to_the_posterior_unless_it_is_as_printed() {
     let levels = ["risk", "sampler", "--rho", "0.099,0.246", "--others", "27", "--prior", "1/2", "--noisy", "2,1,-1"];
@@ -352,7 +353,7 @@ fn the_sampler_converges_to_the_posterior_unless_it_is_as_printed() {
     assert!(refusal(&[&levels[..7], &["--prior", "1/2", "--noisy", "2,1"]].concat()).contains("X1,X2,Y1"));
 }
 
-/// What is left after post-processing is what the library says, and outcomes make up everything.
+/// Post-processed errors are those of the library, and the outcomes are complete.
 #[test]
 fn post_processed_counts_are_answered_outcome_by_outcome() {
     let post = ["risk", "postprocess", "--rho", "0.5", "--others", "3", "--prior", "1/4"];
@@ -413,7 +414,7 @@ fn targets_that_cannot_be_met_are_told_what_they_need() {
     let targets = put(folder.path(), "tight.toml", "[[query]]\nname = 'q'\ncount = 10\nmost_sigma2 = 5\n");
     let message = refusal(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);
     let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
-    // Ten counts of sigma2 = 5: the epsilon of the first listing of the guide, rounded up.
+    // Ten counts of sigma2 = 5: the epsilon in the first listing of the guide, rounded up.
     assert_eq!(needed, "10.124831");
     let enough = json(&["allocate", &targets, "--epsilon", needed, "--delta", "1e-11"]);
     assert_eq!(enough["queries"][0]["sigma2"].to_string(), "5");
@@ -425,7 +426,7 @@ fn targets_that_cannot_be_met_are_told_what_they_need() {
     assert!(refusal(&unknown).contains("--level"));
 }
 
-/// Plain and quoted numbers are the same in every file that the program reads.
+/// Plain and quoted numbers mean the same in every file that the program reads.
 #[test]
 fn plain_numbers_are_read_everywhere() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -437,7 +438,7 @@ fn plain_numbers_are_read_everywhere() {
     let answers = ["", "'"].map(|quote| {
         let path = put(folder.path(), "plan.toml", &plan(quote));
         let mut answer = json(&["tune", "--plan", &path]);
-        // What was typed is part of the answer, and the same here.
+        // The typed text is part of the answer, and the same here.
         answer.as_object_mut().expect("an object").retain(|key, _| key != "provenance");
         answer
     });
@@ -445,9 +446,9 @@ fn plain_numbers_are_read_everywhere() {
     assert_eq!(answers[0]["levels"][0]["rho"].to_string(), "0.159");
 }
 
-/// A file has the kind that its name says, or nothing is done: in every command that writes one.
+/// Every command that writes a file chooses the format by the file name, or refuses the name.
 #[test]
-fn files_get_the_kind_that_their_name_says_or_are_refused() {
+fn file_names_determine_the_format_or_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let counts = put(folder.path(), "towns.csv", "town,y,a,b\n1,2.5,10,20\n2,3.5,30,20\n3,4,10,15\n");
     let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_string();

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-/// All text of the Rust files below a folder, with their paths.
+/// The text of all Rust files below a folder, with their paths.
 fn sources(folder: &Path, all: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         if entry.is_dir() {

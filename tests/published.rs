@@ -1,4 +1,4 @@
-//! Published values of one's own: a file of the papers' form is recomputed, judged, and refused with the place of what is wrong.
+//! Published values of the user: a file in the form of the papers' files is recomputed and judged, or refused with the place of the fault.
 
 use std::{
     fs,
@@ -43,7 +43,7 @@ fn the_template_runs_as_it_is_and_overwrites_nothing() {
         "{verdicts:?}"
     );
     assert_eq!(answer["papers"][0]["values"], 11, "what is not printed is not counted");
-    // The last has its erratum, and what gives the printed value.
+    // The last has an erratum and a computation that gives the printed value.
     assert!(rows(&answer)[11]["erratum"].is_string() && rows(&answer)[11]["printed_by"]["lower"].is_number());
     fs::write(&file, "precious").unwrap();
     assert!(refusal(&["verify", "--new", &file]).contains("is there already"));
@@ -83,13 +83,13 @@ fn the_exit_status_is_that_of_the_worst_verdict() {
         let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
         assert_eq!(rows(&answer)[0]["verdict"], verdict, "{printed} {unit} {compute}: {answer}");
         assert_eq!(output.status.code(), Some(status), "{printed} {unit} {compute}");
-        // A recorded erratum explains whatever is wrong.
+        // A recorded erratum explains any disagreement.
         let explained = fs::read_to_string(&file).unwrap() + "erratum = 'a slip'\n";
         assay(&["verify", &written(folder.path(), "own.toml", explained)]).assert().code(0);
     }
 }
 
-/// A value that agrees only by another reading is counted apart, and what is computed beside it judges nothing.
+/// A value that agrees only by another reading is counted separately, and numbers computed beside a value do not judge it.
 #[test]
 fn readings_are_judged_and_numbers_beside_a_value_are_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,14 +125,14 @@ fn readings_are_judged_and_numbers_beside_a_value_are_not() {
     }
 }
 
-/// What `verify` says of a file is what the commands say of the same question.
+/// `verify` computes the same as the commands.
 #[test]
-fn every_kind_answers_as_the_commands_do() {
+fn every_kind_agrees_with_its_command() {
     let folder = tempfile::tempdir().unwrap();
     let counts = "discrete-gaussian = ['5x10', '3x2@2'], neighbors = 'bounded', group = 2, repeat = 3";
     let subject = "--discrete-gaussian 5x10 --discrete-gaussian 3x2@2 --neighbors bounded --group 2 --repeat 3";
-    let asked: Vec<&str> = subject.split(' ').collect();
-    let ask = |command: &[&str], more: &[&str]| json(&[command, &asked, more].concat());
+    let words: Vec<&str> = subject.split(' ').collect();
+    let ask = |command: &[&str], more: &[&str]| json(&[command, &words, more].concat());
     let compare = ask(&["compare"], &["--delta", "1e-10"]);
     let accountant = |name: &str| {
         let all = compare["accountants"].as_array().unwrap();
@@ -184,13 +184,13 @@ fn a_release_is_found_beside_the_file_and_papers_and_files_are_mixed() {
         answer["papers"].as_array().unwrap().iter().map(|paper| paper["paper"].as_str().unwrap()).collect();
     assert_eq!(papers, ["sieve-quadrature-2026", "second", "own"]);
     assert!(fs::read_to_string(out.join("REPORT.md")).unwrap().contains("A report"));
-    // The answer says what it was read from.
+    // The answer names the file that was read.
     let inputs = answer["provenance"]["inputs"].as_array().unwrap();
     for name in [&first, &second, &inner.join("../mine.toml").display().to_string(), "dhc-persons-us"] {
         let input = inputs.iter().find(|input| input["name"] == *name).unwrap_or_else(|| panic!("{name}: {inputs:?}"));
         assert_eq!(input["sha256"].as_str().map(str::len), Some(64), "{name}");
     }
-    // Two files of one key, and a file that takes the key of a paper that is asked for too.
+    // Two files with one key, and a file with the key of a requested paper.
     let twin = written(folder.path(), "twin.toml", fs::read(&second).unwrap());
     assert!(refusal(&["verify", &second, &twin]).contains("second.toml as well"));
     let table = assay(&["verify", &second, "--format", "csv"]).assert().success();
@@ -274,7 +274,7 @@ fn what_breaks_the_form_is_refused_with_its_place() {
             "line 8, column 14",
             "printed_by of kind \"rho\": says not",
         ),
-        // What only the computation finds has the line of its value.
+        // Errors found by the computation have the line of their value.
         ("kind = 'epsilon'", "kind = 'epsilon', group = 9999999", "line 3", "the value \"a\": shift"),
     ] {
         assert!(good.contains(from), "{from}");
@@ -307,7 +307,7 @@ fn what_is_no_file_of_values_is_refused_at_once() {
     assert!(refusal(&["verify", "/dev/zero"]).contains("larger than"));
 }
 
-/// Numbers of any size are answered or refused, within the time that a refusal may take.
+/// Numbers of any size are evaluated or refused, within a time limit.
 #[test]
 fn huge_numbers_neither_panic_nor_hang() {
     let folder = tempfile::tempdir().unwrap();
@@ -352,7 +352,7 @@ fn every_kind_and_unit_stands_in_the_guide_and_in_the_help() {
     }
 }
 
-/// Printed forms, each with the verdict that it gets beside a value known to be 10.12483...
+/// Printed forms, each with its verdict for a value known to be 10.12483...
 #[test]
 fn printed_forms_are_read_as_printed() {
     let folder = tempfile::tempdir().unwrap();
@@ -390,7 +390,7 @@ fn printed_forms_are_read_as_printed() {
         assert_eq!(output.status.code(), Some(i32::from(is_wrong)), "{printed} {unit}");
         assert_eq!(rows(&answer)[0]["difference"].is_null(), !is_wrong, "{printed} {unit}");
     }
-    // A decimal comma, where the file declares it; a plain number of TOML has a point all the same.
+    // A decimal comma, if the file declares it; plain numbers of TOML still have a point.
     let comma = HEAD.to_string() + "decimal = 'comma'\n";
     for printed in ["'10,12'", "10.12", "'10,1-10,2'"] {
         let file = written(folder.path(), "own.toml", comma.clone() + &value("a", printed, "nats", epsilon));
@@ -404,7 +404,7 @@ fn printed_forms_are_read_as_printed() {
         HEAD.to_string() + "decimal = 'komma'\n" + &value("a", "1", "nats", epsilon),
     );
     assert!(refusal(&["verify", &file]).contains("expected \"point\" or \"comma\""));
-    // A digit cut off is no rounding, and that is said with the size of the difference.
+    // Truncation is not rounding; the answer says so with the size of the difference.
     let file = written(
         folder.path(),
         "own.toml",
@@ -416,7 +416,7 @@ fn printed_forms_are_read_as_printed() {
     assert!(table.contains("2 values: 1 agrees, 1 differs; 1 without an explanation"), "{table}");
 }
 
-/// All that is wrong with a file is said in one run, each with its place.
+/// All faults of a file are reported in one run, each with its place.
 #[test]
 fn all_bad_values_are_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -467,7 +467,7 @@ fn values_may_be_a_table() {
         (&rows(&answer)[0]["computed"], &rows(&answer)[0]["compute"]),
         (&rows(&same)[0]["computed"], &rows(&same)[0]["compute"])
     );
-    // As a spreadsheet writes it where the comma is decimal.
+    // As a spreadsheet writes it in a locale with decimal comma.
     let german = "\u{feff}# decimal = 'comma'\r\nid;place;printed;unit;kind;discrete-gaussian;delta\r\na;T;10,12;nats;epsilon;5x10;1e-11\r\n";
     assay(&["verify", &written(folder.path(), "german.csv", german)]).assert().success();
     let risk = "id,place,printed,unit,kind,of,rho,prior,noisy\na,T,47.53,percent,risk,posterior,0.099,0.5,0\n";
@@ -501,7 +501,7 @@ fn values_may_be_a_table() {
     }
 }
 
-/// A report can be signed: it says what was verified, by which command, program and inputs, and when.
+/// A report can be signed: it names what was verified, the command, the program, the inputs and the date.
 #[test]
 fn a_report_says_what_was_verified_and_how() {
     let folder = tempfile::tempdir().unwrap();
@@ -551,7 +551,7 @@ fn a_report_says_what_was_verified_and_how() {
         assert!(header.split(',').any(|known| known == column), "{column}: {header}");
     }
     assert!(read("REPORT.csv.provenance.json").contains("\"date\""));
-    // The same bytes each time, where that is asked for: nothing but the report, without commit and date.
+    // With `--reproducible` the bytes are always the same: the report only, without commit and date.
     let stable = |name: &str| {
         run(&["--out", name, "--reproducible"]);
         assert_eq!(fs::read_dir(folder.path().join(name)).unwrap().count(), 1);

@@ -1,4 +1,4 @@
-//! `assay rehearse`: the truth by definition, the bureau's expected tables, reports that agree with each other, and what is refused.
+//! `assay rehearse`: the truth by definition, the bureau's expected tables, reports that agree with each other, and errors.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,7 +39,7 @@ fn rows(path: &Path, bar: char) -> Vec<Vec<String>> {
     text.lines().skip(1).map(|row| row.split(bar).map(str::to_string).collect()).collect()
 }
 
-/// Every file of a folder, by its path in it.
+/// Every file of a folder, by its relative path.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];
@@ -55,10 +55,10 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// An iteration of level 1 or 2, read anew.
+/// An iteration of level 1 or 2, read independently.
 struct Iteration {
     code: String,
-    /// `True` alone, `False` in combination, `None` of ethnicity.
+    /// `True` alone, `False` in combination, `None` for ethnicity.
     alone: Option<bool>,
     members: BTreeSet<String>,
 }
@@ -140,7 +140,7 @@ fn the_truth_of_persons_is_that_of_the_definition() {
         }
     }
     assert!(groups.len() > 150);
-    // The report of the one run has the groups of the truth, with their sizes, and the workload that the rows of T2 tell.
+    // The report of the one run has the groups of the truth with their sizes, and the workload given by the rows of T2.
     let report = rows(&out.join("error_report.csv"), ',');
     let workloads = BTreeMap::from([(0, "Total"), (10, "Sex x Age(4)"), (28, "Sex x Age(9)"), (72, "Sex x Age(23)")]);
     let reported: BTreeMap<Vec<String>, (String, &str)> =
@@ -205,7 +205,7 @@ fn reports_agree_with_each_other_and_stated_margins_hold() {
         assert_eq!((answer["holds"].as_bool(), answer["tabulated"].as_u64()), (Some(true), Some(3000)));
         let levels = answer["levels"].as_array().unwrap();
         assert!(levels.len() > 15, "{}", levels.len());
-        // Margins: what is seen is near to what is certified; all measured cells of all groups and trials are there.
+        // Margins: observed coverage is close to the certified one; all measured cells of all groups and trials are present.
         let margins = rows(&out.join("margins.csv"), ',');
         let kinds: BTreeSet<&str> = margins.iter().map(|row| row[3].as_str()).collect();
         match households {
@@ -237,7 +237,7 @@ fn reports_agree_with_each_other_and_stated_margins_hold() {
         if !households {
             let suppression = rows(&out.join("suppression.csv"), ',');
             assert!(suppression.len() > 20 && suppression.iter().all(|row| row[10] == "true"));
-            // Few groups of one are published (those that stage 1 sends on), and hardly one of 40 is not.
+            // Few groups of size 1 are published (those that stage 1 sends on), and nearly all of size 40.
             let rate = |size: &str| {
                 let of_size = || suppression.iter().filter(|row| row[4] == size);
                 of_size().map(|row| number(row, 6)).sum::<u64>() as f64
@@ -257,7 +257,7 @@ fn reports_agree_with_each_other_and_stated_margins_hold() {
 
 #[test]
 fn sums_of_cells_have_the_margins_that_are_stated_of_them() {
-    // Where negative counts stay, sexes and totals are sums of independent noise.
+    // If negative counts are allowed, sexes and totals are sums of independent noise.
     let folder = tempfile::tempdir().unwrap();
     let config = fs::read_to_string(format!("{EXAMPLE}/config.json")).unwrap();
     let config = config.replace("\"allow_negative_counts\": false", "\"allow_negative_counts\": true");
@@ -274,7 +274,7 @@ fn sums_of_cells_have_the_margins_that_are_stated_of_them() {
         let margins = rows(&Path::new(&out).join("margins.csv"), ',');
         let kinds: BTreeSet<&str> = margins.iter().map(|row| row[3].as_str()).collect();
         assert_eq!(kinds.len(), 8, "{kinds:?}");
-        // Without suppression and replacement noise has no bias: five standard errors, over some 60 means.
+        // Without suppression and replacement noise has no bias: five standard errors, over about 60 means.
         for row in &margins {
             let (bias, error): (f64, f64) = (row[10].parse().unwrap(), row[11].parse().unwrap_or(0.0));
             assert!(number(row, 7) < 30 || bias.abs() <= 5.0 * error, "{row:?}");

@@ -1,4 +1,4 @@
-//! `assay report`: one page that loads nothing, and whose numbers are those of the other commands.
+//! `assay report`: one page that loads nothing, with the numbers of the other commands.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::program::{assay, json, refusal};
 
-/// A page of these arguments, and what the command printed, in one line.
+/// The page for these arguments, and the output of the command, in one line.
 fn page(folder: &Path, args: &[&str]) -> (String, String) {
     let out = folder.join("report.html");
     let out = out.to_str().expect("UTF-8");
@@ -19,10 +19,10 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Elements that have no end.
+/// Elements without an end tag.
 const VOID: [&str; 1] = ["meta"];
 
-/// The page as pieces: `<...>` and the text between, entities as they are.
+/// The pieces of the page: `<...>` and the text between, with entities unchanged.
 fn pieces(html: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = html;
@@ -71,7 +71,7 @@ fn well_formed(html: &str) -> (Vec<String>, Vec<String>) {
     (names, ids)
 }
 
-/// What every page keeps: it is well-formed, runs nothing, loads nothing, and names what it has.
+/// Requirements of every page: it is well-formed, runs nothing, loads nothing, and labels its parts.
 fn check(html: &str) {
     let (names, ids) = well_formed(html);
     for forbidden in
@@ -103,7 +103,7 @@ fn check(html: &str) {
     }
 }
 
-/// The cells of a page, row by row: of the rows that begin with a name.
+/// The cells of a page, row by row, for rows that begin with a name.
 fn rows(html: &str) -> Vec<Vec<String>> {
     let cell = |cell: &str| {
         cell.rsplit('>').next().unwrap_or_default().replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
@@ -114,7 +114,7 @@ fn rows(html: &str) -> Vec<Vec<String>> {
     html.split("<th scope=\"row\">").skip(1).map(|row| cells(&format!(">{row}"))).collect()
 }
 
-/// The cells of the row of a name in one table of a command.
+/// The cells of the row with this name in a table of a command.
 fn printed_row(args: &[&str], name: &str) -> Vec<String> {
     let printed = assay(args).assert().success().get_output().stdout.clone();
     let printed = String::from_utf8(printed).expect("UTF-8");
@@ -125,17 +125,17 @@ fn printed_row(args: &[&str], name: &str) -> Vec<String> {
     row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect()
 }
 
-/// The lines of an answer: the levels, and the whole last, under its name.
+/// The lines of an answer: the levels, and last the whole, under its name.
 fn lines(answer: &Value, total: &str) -> Vec<(String, Value)> {
     let levels = answer["levels"].as_array().cloned().unwrap_or_default();
     let named = |level: &Value| (level["name"].as_str().expect("a name").to_string(), level.clone());
     levels.iter().map(named).chain([(total.to_string(), answer.clone())]).collect()
 }
 
-/// Holds the numbers of a page against `epsilon`, `risk bound` and `calibrate`.
+/// Compares the numbers of a page with `epsilon`, `risk bound` and `calibrate`.
 fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String) {
     let [delta, prior, digits] = options;
-    let asked = |command: &[&'static str], more: &[&'static str]| -> Vec<String> {
+    let words = |command: &[&'static str], more: &[&'static str]| -> Vec<String> {
         let words = [command, subject, &["--delta", delta, "--digits", digits], more].concat();
         words.into_iter().map(String::from).collect()
     };
@@ -149,16 +149,16 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
         let found = rows.iter().find(|row| row[0] == name && row.len() == width);
         found.unwrap_or_else(|| panic!("{name} with {width} cells: {rows:?}")).clone()
     };
-    let epsilon = ask(asked(&["epsilon"], &[]));
+    let epsilon = ask(words(&["epsilon"], &[]));
     for (name, line) in lines(&epsilon, total) {
-        let printed = asked(&["epsilon"], &[]);
+        let printed = words(&["epsilon"], &[]);
         let printed = printed_row(&printed.iter().map(String::as_str).collect::<Vec<_>>(), &name);
-        // Both ends in place of one number. The tables of rho and sigma2 may be as wide; that of epsilon comes first.
+        // Both ends instead of one number. The tables of rho and sigma2 may be as wide; that of epsilon comes first.
         let own = rows.iter().find(|row| row[0] == name && row.len() == printed.len() + 1).expect("a row of epsilon");
         assert_eq!([&own[2], &own[3]], [&line["epsilon"]["lower"].to_string(), &line["epsilon"]["upper"].to_string()]);
         assert_eq!((&own[1], &own[4..]), (&printed[1], &printed[3..]), "{name}");
     }
-    let mut risk = asked(&["risk", "bound"], &[]);
+    let mut risk = words(&["risk", "bound"], &[]);
     risk.extend(["--prior", prior].map(String::from));
     for (name, line) in lines(&ask(risk.clone()), total) {
         let own = cells(&name, 8);
@@ -202,7 +202,7 @@ fn a_release_with_levels() {
     }
     let answer = json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-11", "--scale-all"]);
     assert!(html.contains(&format!("All noise by one factor: {},", answer["factor"])), "{}", answer["factor"]);
-    // Program, inputs and command line stand at the end.
+    // Program, inputs and command line are at the end.
     let (name, sha256) = ("su-su-wang-2025", &answer["provenance"]["inputs"][0]["sha256"]);
     assert!(html.contains(&format!("Input {name}")) && html.contains(sha256.as_str().expect("a hash")));
     assert!(html.contains("assay report --release su-su-wang-2025 --delta 1e-11 --prior 1/2 --digits 12 --out "));
@@ -229,7 +229,7 @@ fn counts_of_ones_own() {
         "1e-9",
         &page(tempfile::tempdir().expect("a folder").path(), &["--discrete-gaussian", "5x10", "--delta", "1e-9"]).0,
     );
-    // Without Gaussian noise there is no sigma2 to spare.
+    // Without Gaussian noise there is no sigma2 to reduce.
     let folder = tempfile::tempdir().expect("a folder");
     let (html, said) = page(folder.path(), &["--discrete-laplace", "1x3", "--delta", "1e-6"]);
     check(&html);

@@ -1,4 +1,4 @@
-//! What stands in results/ is what the program writes: a part of it is written again and compared byte by byte.
+//! The files in results/ are the output of the program: a part of them is written again and compared byte by byte.
 
 use std::{fs, path::Path};
 
@@ -23,7 +23,7 @@ fn figures_are_written_again_byte_by_byte() {
     for item in figures::find(&names).unwrap() {
         let files = item.write(&Sources::default(), folder.path()).unwrap();
         for (file, kept) in files.iter().zip(item.files(committed())) {
-            // Said by name only: the files are long.
+            // Only the name is printed, because the files are long.
             assert!(fs::read(file).unwrap() == fs::read(&kept).unwrap(), "{} is not what is written", kept.display());
         }
     }
@@ -46,7 +46,7 @@ fn the_command_writes_both_files_and_names_what_it_skips() {
     let answer = json(&["figures", "su-su-wang-2025/table-3", "--out", out]);
     assert_eq!(answer["figures"][0]["files"].as_array().map(Vec::len), Some(2));
     assert!(folder.path().join("su-su-wang-2025/table-3.svg").exists());
-    // Asked for by name, data that are missing are an error; an unknown figure always is.
+    // If requested by name, missing data are an error; an unknown figure always is.
     for (name, said) in
         [("su-su-wang-2025/figure-6", "ASSAY_FACTS"), ("su-su-wang-2025/figure-1", "figure-2"), ("x", "figure-2")]
     {
@@ -58,7 +58,7 @@ fn the_command_writes_both_files_and_names_what_it_skips() {
     assert!(String::from_utf8_lossy(&list.get_output().stdout).contains("su-su-wang-2025/figure-15"));
 }
 
-/// With the block counts of Rhode Island, where they are at hand.
+/// With the block counts of Rhode Island, if available.
 #[test]
 fn errors_of_real_counts_are_written_again_where_the_data_is_at_hand() {
     let Some(facts) = std::env::var_os("ASSAY_FACTS") else {
@@ -76,7 +76,7 @@ fn errors_of_real_counts_are_written_again_where_the_data_is_at_hand() {
     }
 }
 
-/// Figures for a release and parameters of one's own: other titles, other numbers, the same certified ones.
+/// Figures for the user's release and parameters: other titles and numbers, but the same certified ones.
 #[test]
 fn figures_are_drawn_for_ones_own_release_and_parameters() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn figures_are_drawn_for_ones_own_release_and_parameters() {
     assert_eq!(csv.lines().count(), 7, "{csv}");
     assert!(csv.contains("State,,1,") || csv.contains(",9,"), "{csv}");
     assert!(svg.contains("pl94-persons-us") && !svg.contains("2020 DHC"), "{svg}");
-    // The same certified number as of the account itself.
+    // The same certified number as by the account.
     let answer = json(&["delta", "--release", "pl94-persons-us", "--level", "State", "--epsilon", "9"]);
     let row = csv.lines().find(|line| line.starts_with("State") && line.contains(",9,")).unwrap();
     let upper: f64 = row.split(',').nth(4).unwrap().parse().unwrap();
@@ -177,7 +177,7 @@ fn block_files_that_break_their_form_are_refused_with_their_line() {
 #[test]
 fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     let folder = tempfile::tempdir().unwrap();
-    // The command stands in the report: in a folder of its own it is that of scripts/reproduce.
+    // The command is part of the report: in a separate folder it is that of scripts/reproduce.
     let words = ["verify", "--out", "results", "--reproducible"];
     let verified = assay(&words).current_dir(folder.path()).assert().success();
     let summary = String::from_utf8_lossy(&verified.get_output().stdout).into_owned();
@@ -202,7 +202,7 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     let not_printed = papers.iter().map(|paper| paper.values.len()).sum::<usize>() - all;
     assert!(not_printed > 0 && summary.contains(&format!("\n{not_printed} more are computed that no document prints")));
     assert!(!summary.contains("without an explanation"));
-    // README says the same numbers.
+    // README has the same numbers.
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap().replace('\n', " ");
     let [circular, disproved] = [8, 5].map(|column| count("all", column));
     for said in [
@@ -220,7 +220,7 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     }
     assert_eq!(report.len(), kept.len());
     assert!(kept.contains("### The pipeline of Section A.6") && !kept.contains("Not explained."));
-    // What the texts refer to stands beside them.
+    // The numbers that the texts refer to are beside them.
     for said in ["Read as ", "Beside it, ", "That computation gives ", "What was computed: ", "SHA-256 `"] {
         assert!(kept.contains(said), "{said}");
     }
@@ -234,7 +234,7 @@ fn nodes_that_the_rule_cannot_take_are_refused() {
     }
 }
 
-/// Figures of SafeTab and of spines for one's own parameters and blocks: other numbers, in the same columns.
+/// Figures of SafeTab and of spines for the user's parameters and blocks: other numbers, in the same columns.
 #[test]
 fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +255,7 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     };
     let margins = draw("safetab-2021/margins", &["--from", "1", "--to", "2", "--points", "3"]);
     assert_eq!(margins.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "1.5", "2", "1", "1.5", "2"]);
-    // A smaller delta has a larger epsilon, but for pure differential privacy.
+    // A smaller delta has a larger epsilon, except under pure differential privacy.
     let kept = fs::read_to_string(committed().join("safetab-2021/table-2.csv")).unwrap();
     for (own, kept) in draw("safetab-2021/table-2", &["--delta", "1e-12"]).iter().zip(kept.lines().skip(1)) {
         let kept: f64 = kept.rsplit(',').next().unwrap().parse().unwrap();
@@ -270,11 +270,11 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     for own in budgets.iter().filter(|row| row[2] != "3") {
         let same = kept.iter().find(|row| row[6] == own[2] && row[7] == own[1]).expect("a margin of the paper");
         assert_eq!(same[..5], own.iter().rev().take(5).map(String::as_str).collect::<Vec<_>>()[..], "{own:?}");
-        // The paper's budget is the formula's to two decimals, cut or rounded; one's own is rounded up.
+        // The paper's budget is the formula's to two decimals, truncated or rounded; the user's is rounded up.
         let [printed, rounded] = [same[5], own[3].as_str()].map(|text| text.parse::<f64>().unwrap());
         assert!((0.0..0.011).contains(&(rounded - printed + 1e-9)), "{own:?} {same:?}");
     }
-    // A budget of one's own has the margin that is the least budget's, too.
+    // A budget of the user has the margin of the least budget.
     let rows = draw("safetab-p-2024/table-7", &["--rho", "0.02,0.159"]);
     for row in &rows {
         let [rho, least] = [2, 5].map(|column| row[column].parse::<f64>().unwrap());
@@ -287,7 +287,7 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     // Budgets for wider margins are smaller, and so is the epsilon of each analysis.
     let wide = draw("safetab-2021/table-2", &["--margin", "20,50"]);
     assert!(wide.iter().all(|row| row.last().unwrap().parse::<f64>().unwrap() < 11.0), "{wide:?}");
-    // The threshold is 21, so the sizes are those from 21 to 63.
+    // The threshold is 21, so the sizes are 21 to 63.
     let sizes = draw("safetab-p-2024/figure-1", &["--rho", "0.159", "--from", "1", "--to", "3"]);
     assert_eq!((sizes.len(), sizes[0][2].as_str(), sizes[42][3].as_str()), (43, "21", "3"));
     assert_eq!(draw("safetab-p-2024/figure-2", &["--rho", "0.159", "--points", "4"]).len(), 4);
@@ -322,7 +322,8 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     }
 }
 
-/// The comparison with census-bluedown: both gave the same numbers, ratios are those of the times beside them, and the guide has them.
+/// The comparison with census-bluedown: both programs gave the same numbers, ratios are those of the times beside them, and the guide shows
+/// them.
 #[test]
 fn the_other_estimator_gave_the_same_numbers_and_the_guide_has_its_times() {
     let mut table = csv::Reader::from_path(committed().join("peers-estimate.csv")).unwrap();
@@ -347,9 +348,9 @@ fn the_other_estimator_gave_the_same_numbers_and_the_guide_has_its_times() {
     assert_eq!((times, differences), (4, 3));
 }
 
-/// No level is dropped, and what is said to be shown is what is drawn.
+/// No level is dropped, and the description of a figure matches its content.
 #[test]
-fn a_figure_of_ones_own_says_what_it_shows() {
+fn the_description_of_a_users_figure_matches_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let draw = |name: &str, rest: &[&str]| -> (String, String, String) {
@@ -370,16 +371,16 @@ fn a_figure_of_ones_own_says_what_it_shows() {
     assert!(about.contains("US of the 2020 DHC") && about.ends_with("δ = 10⁻⁶, 10⁻⁷, 10⁻⁸"), "{about}");
     let (about, ..) = draw("su-su-wang-2025/figure-11", &["--copies", "500", "--sigma2", "50", "--points", "3"]);
     assert!(about.contains("500 counts"), "{about}");
-    // One point is marked, on an axis from which it can be read.
+    // A single point is marked, on an axis from which it can be read.
     let (_, _, svg) = draw("su-su-wang-2025/table-2", &["--sigma2", "3", "--copies", "4"]);
     let panel = svg.split("number of counts").nth(1).unwrap();
     assert!(panel.matches("<polygon").count() >= 2, "{panel}");
-    // A density is a curve, not the chain of its values at whole numbers.
+    // A density is a curve, not a polygon through its values at integers.
     let (_, _, svg) = draw("su-su-wang-2025/figure-10", &["--sigma2", "0.01"]);
     let longest =
         svg.split("points=\"").map(|points| points.split('"').next().unwrap().split(' ').count()).max().unwrap();
     assert!(longest > 100, "{longest}");
-    // What is drawn for one is refused for two.
+    // A figure for one parameter is refused for two.
     for (name, rest, said) in [
         ("su-su-wang-2025/figure-5", &["--delta", "1e-6", "--delta", "1e-7"][..], "delta = 2 of them"),
         ("su-su-wang-2025/figure-11", &["--copies", "5,9"], "copies = 2 of them"),

@@ -1,5 +1,5 @@
-//! The real blocks of Rhode Island with all entity kinds, under all named settings of production. Skipped where ASSAY_FACTS
-//! does not name the folder of public data.
+//! The real blocks of Rhode Island with all kinds of entities, under all named settings of production. Skipped unless ASSAY_FACTS names the
+//! folder of public data.
 
 use std::{
     fs,
@@ -48,7 +48,7 @@ fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("BlockAssign_ST44_RI_{name}.txt"))
 }
 
-/// The spine of a production setting with its release, all entities attached.
+/// The spine of a production setting with its release and all entities.
 fn built(folder: &Path, settings: &str, release: &str, blocks: &Path) -> BuiltSpine {
     let mut text = format!("settings = \"{settings}\"\nrelease = \"{release}\"\n");
     for (kind, name, column) in FILES {
@@ -86,7 +86,7 @@ fn every_production_setting_builds_whole_spines_whose_worst_pair_spends_the_budg
             let most = SpineSettings::production(settings).unwrap().most(tree.blocks(tract, unit).len()) + 1;
             assert!(tree.children(tract, unit).all(|group| tree.children(tract + 1, group).len() <= most),);
         }
-        // The AIAN area is on the spine: one unit makes it.
+        // The AIAN area is on the spine: it consists of one unit.
         let (kind, column) = built.entities.columns.iter().find(|(kind, _)| kind == "aian").unwrap();
         assert_eq!((column.names[1].as_str(), column.codes.iter().filter(|code| **code > 0).count()), ("2415", 25));
         let at = built.entities.columns.iter().position(|(other, _)| other == kind).unwrap();
@@ -127,7 +127,7 @@ fn all_entity_kinds_come_closer_where_block_groups_follow_them() {
     }
 }
 
-/// The block counts are of 2010, the entities of the 2018 prototype: what is on one side only is counted and listed.
+/// The block counts are of 2010, the entities of the 2018 prototype: blocks on one side only are counted and listed.
 #[test]
 fn another_vintage_is_counted_and_listed_on_both_sides() {
     let Some(folder) = folder() else { return };
@@ -141,12 +141,12 @@ fn another_vintage_is_counted_and_listed_on_both_sides() {
     spine_files::write(&built, &variances, out.path()).unwrap();
     let listed = fs::read_to_string(out.path().join("mismatches.csv")).unwrap();
     assert_eq!(listed.lines().count(), 1 + 6 * (25_181 + 25_649 - 2 * 20_710));
-    // And the whole spine is read back.
+    // The whole spine can be read back.
     let saved = SavedSpine::read(out.path()).unwrap();
     assert_eq!((saved.spine.tree, saved.ids.geoids().len()), (built.spine.tree, 25_181));
 }
 
-/// Real counts, exact noise, least squares: consistent at every unit, and as far from the truth as (3.4) says.
+/// Real counts, exact noise, least squares: consistent at every unit, with the error variance of (3.4).
 #[test]
 fn least_squares_over_real_counts_errs_as_its_variance_says() {
     let Some(folder) = folder() else { return };
@@ -232,7 +232,7 @@ fn least_squares_over_real_counts_errs_as_its_variance_says() {
     assert!(counts[5].iter().all(|count| *count >= 0));
 }
 
-/// What stands in results/ is what is drawn, byte by byte.
+/// The figures in results/ are those that are drawn, byte by byte.
 #[test]
 fn the_figures_are_written_again() {
     let results = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results"));

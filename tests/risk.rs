@@ -1,4 +1,4 @@
-//! Disclosure risk against independent paths: closed forms, sums over outputs, enumeration, limits.
+//! Disclosure risk against independent methods: closed forms, sums over outputs, enumeration, limits.
 
 use assert_cmd::Command;
 use dp_assay::{
@@ -38,7 +38,7 @@ fn masses(rho: f64, reach: i64) -> Vec<(i64, f64)> {
     (-reach..=reach).map(|x| (x, (-rho * (x * x) as f64).exp() / total)).collect()
 }
 
-/// Masses of a sum of so many, from -reach to reach, by repeated convolution in doubles.
+/// Masses of a sum of `count` noises, from -reach to reach, by repeated convolution in doubles.
 fn sum_masses(rho: f64, count: u32, reach: i64) -> Vec<(i64, f64)> {
     let one = masses(rho, reach.min(60));
     let mut sum = vec![0.0; 2 * reach as usize + 1];
@@ -87,8 +87,8 @@ fn one_count_agrees_with_sums_over_outputs() {
     }
 }
 
-/// For small rho the sum is taken by every k-th output; the integral for several counts is another path to it, with the
-/// rho divided between two counts whose evidence has nearly the same law.
+/// For small rho only every k-th output is summed; the integral for several counts is an independent method, with rho divided between two
+/// counts whose evidence has nearly the same law.
 #[test]
 fn wide_noise_is_summed_by_strides() {
     let strided = attack("1/5", &["0.0001"]);
@@ -128,7 +128,7 @@ fn several_levels_agree_with_sums_over_all_outputs() {
     let far = attack("1/3", &["1e-9", "1e-9"]);
     let (present, absent) = (far.correct_decision(10).expect("a tail"), far.correct_if_absent(10).expect("a tail"));
     assert!(*present.upper() < 1e-300 && *absent.lower() > 0.999);
-    // Six levels: the average posterior is the prior, whatever the levels.
+    // Six levels: the average posterior is the prior, for any levels.
     let six = attack("1/5", &["0.0992", "0.2466", "0.0504", "0.0514", "0.0505", "0.0509"]);
     let (present, absent) = (six.marginal(12).expect("one"), six.marginal_if_absent(12).expect("another"));
     assert!((0.2 * present.approximate() + 0.8 * absent.approximate() - 0.2).abs() < 1e-12);
@@ -185,8 +185,8 @@ fn the_posterior_of_two_levels_is_bayes_rule() {
     assert!(of(&a).overlaps(&of(&b)), "every output looked at and runs between equal ones");
 }
 
-/// An output of a hierarchy by the definition of the joint posterior: every mass to some 290 bits, every sum over counts up
-/// to `most`, far beyond what carries any weight at the outputs that are tried.
+/// An output of a hierarchy by the definition of the joint posterior: every mass to about 290 bits, every sum over counts up to `most`, far
+/// beyond any significant weight at the outputs tried.
 struct BruteForce<'a> {
     rhos: &'a [Rational],
     others: &'a [u64],
@@ -204,7 +204,7 @@ impl BruteForce<'_> {
         Float::with_val(Self::BITS, -Rational::from(rho * (x * x))).exp()
     }
 
-    /// The masses of the noise of a sum over so many groups, from -`REACH` to `REACH`.
+    /// The masses of the noise of a sum over `groups` groups, from -`REACH` to `REACH`.
     fn convolved(rho: &Rational, groups: u64) -> Vec<Float> {
         let total = (-Self::REACH..=Self::REACH).fold(Float::new(Self::BITS), |sum, x| sum + Self::gaussian(rho, x));
         let one: Vec<Float> = (-Self::REACH..=Self::REACH).map(|x| Self::gaussian(rho, x) / &total).collect();
@@ -244,7 +244,7 @@ impl BruteForce<'_> {
             let index = usize::try_from(noisy_others[level] - y + Self::REACH).ok();
             index.and_then(|index| beside[level].get(index)).cloned().unwrap_or_else(|| Float::new(Self::BITS))
         };
-        // What the levels above a count say of it, from the top.
+        // The evidence of the levels above for a count, from the top.
         let mut above = vec![Float::with_val(Self::BITS, 1); (self.most - self.known + 1) as usize];
         for level in (1..self.rhos.len()).rev() {
             let own = |x: i64| Self::gaussian(&self.rhos[level], noisy[level] - x);
@@ -275,15 +275,15 @@ impl BruteForce<'_> {
     }
 }
 
-/// Whether an enclosure holds a number that is known to 1e-60 of itself and 1e-75.
+/// Whether an enclosure contains a number with a relative error of 1e-60 and an absolute error of 1e-75.
 fn holds(value: &Enclosure, truth: &Float) -> bool {
     let slack = Float::with_val(300, truth * 1e-60_f64) + 1e-75_f64;
     let (low, high) = (Float::with_val(300, truth - &slack), Float::with_val(300, truth + &slack));
     *value.lower() <= high && *value.upper() >= low
 }
 
-/// Asks one output and compares all of it; `true` if the sum over the listed joint entries, which is what the posterior of
-/// X_2 was in version 0.1.0, misses the truth somewhere.
+/// Evaluates one output and compares everything; `true` if the sum over the listed joint entries, which version 0.1.0 used as the posterior
+/// of X_2, misses the true value somewhere.
 fn compare_with_brute_force(brute: &BruteForce, attack: &Hierarchy, noisy: &[i64], beside: &[i64]) -> bool {
     let case = format!("{attack:?} {noisy:?} {beside:?}");
     let posterior = attack.posterior(noisy, beside, 12).expect("a posterior");
@@ -322,7 +322,7 @@ fn the_posterior_of_the_count_above_is_summed_before_anything_is_left_out() {
     assert!(compare_with_brute_force(&brute, &attack, &[9, 8], &[5]), "the sum of what is listed was too small here");
 }
 
-/// Random outputs of two and three levels, in some of which the sum of what is listed is wrong.
+/// Random outputs of two and three levels; the sum over listed entries is wrong for some.
 #[test]
 fn posteriors_agree_with_brute_force() {
     let mut state = 20_260_711_u64;
@@ -345,7 +345,7 @@ fn posteriors_agree_with_brute_force() {
         let noisy: Vec<i64> = (0..levels).map(|_| known + below(7) - 1).collect();
         // Without other groups their sum is zero and has no noise.
         let beside: Vec<i64> = others.iter().map(|d| if *d == 0 { 0 } else { below(7) - 1 }).collect();
-        // Without other groups X_2 is X_1, which no such point is.
+        // Without other groups X_2 equals X_1, which excludes such points.
         if matches!(upper, Upper::Point(point) if point > known + 1 && others[0] == 0) {
             continue;
         }
@@ -359,7 +359,7 @@ fn posteriors_agree_with_brute_force() {
 
 /// A known count shifts everything (Section S1.1), and without other groups two levels are two counts (S1.1).
 #[test]
-fn shifts_and_empty_groups_are_the_limits_they_should_be() {
+fn shifts_and_empty_groups_have_the_expected_limits() {
     let attack = two_levels(["0.2", "0.4"], 6, "1/3", Upper::Uniform);
     let shifted = attack.clone().with_known(5).expect("a shift");
     let of = |attack: &Hierarchy, noisy: [i64; 2]| attack.posterior(&noisy, &[3], 12).expect("a posterior").present;
@@ -385,7 +385,7 @@ fn shifts_and_empty_groups_are_the_limits_they_should_be() {
     );
 }
 
-/// All outputs one by one, in doubles.
+/// Enumeration of all outputs, in doubles.
 #[test]
 fn decisions_agree_with_enumeration() {
     let beside = sum_masses(0.3, 3, 60);
@@ -431,9 +431,9 @@ fn decisions_agree_with_enumeration() {
     }
 }
 
-/// With a point prior h(a + 1) / h(a) decides, and ties are exact for the sum of noises as for one Gaussian.
+/// With a point prior, h(a + 1) / h(a) decides, and ties are exact for the sum of noises as for one Gaussian.
 #[test]
-fn ties_of_point_priors_are_seen() {
+fn ties_of_point_priors_are_recognized() {
     let exact = two_levels(["0.2", "0.4"], 27, "1/2", Upper::Point(3));
     let one = exact.clone().with_one_gaussian().expect("the approximation");
     let truth = TrueCounts { x1: 1, x2: 3 };
@@ -482,12 +482,12 @@ fn the_sampler_converges_to_its_limit() {
         let sampler = make(constraint);
         let limit = sampler.limit([2, 1, -1], 10).expect("a limit");
         let (share, upper) = sampler.run([2, 1, -1], 200_000, 1).expect("a run");
-        // Seeded: passes for certain; for a random seed 5 standard deviations of independent draws.
+        // The seed is fixed; for a random seed this is 5 standard deviations of independent draws.
         assert!((share - limit.present.approximate()).abs() < 5.0 * (0.25_f64 / 2e5).sqrt(), "{constraint:?}");
         assert!((upper[1] - limit.upper[1].approximate()).abs() < 5.0 * (0.25_f64 / 2e5).sqrt());
         assert_eq!(sampler.run([2, 1, -1], 1000, 7).expect("a run"), sampler.run([2, 1, -1], 1000, 7).expect("a run"));
     }
-    // With its constraint the limit decides as the model does.
+    // With its constraint the limit decides like the model.
     let small = GibbsSampler {
         prior: number("1/2"),
         rhos: [number("0.3"), number("0.5")],
@@ -500,7 +500,7 @@ fn the_sampler_converges_to_its_limit() {
     assert!((decision.correct.approximate() - exact.approximate()).abs() < 2e-5, "{decision:?} {exact:?}");
 }
 
-/// The figure that explains the level of Figure 5: ties among 10^3 draws, taken for the target.
+/// An explanation of the level of Figure 5: ties among 10^3 draws, counted for the target.
 #[test]
 fn the_majority_of_draws_with_ties_for_the_target_gives_the_printed_level() {
     let rhos = [number("1666368/16793603"), number("4141383.68/16793603")];
@@ -539,7 +539,7 @@ fn post_processing_agrees_with_enumeration() {
 
 #[test]
 fn the_bound_is_attained_by_the_adversary_who_knows_all_but_the_target() {
-    // One count of N_Z(0, 1 / (2 rho)): the best decision is that of `single`.
+    // One count with noise N_Z(0, 1 / (2 rho)): the best decision is that of `single`.
     for (rho, prior) in [("0.099", "1/2"), ("0.099", "1/5"), ("0.5", "0.7"), ("2", "1/50")] {
         let composition =
             Composition::new([format!("{}x1", Rational::from(1) / (number(rho) * 2_u32)).parse().expect("counts")]);
@@ -563,7 +563,7 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
         let bound =
             bound(&composition, &number(prior), &delta.clone().try_into().expect("a delta"), 10).expect("a bound");
         assert!(bound.correct.value.upper() < bound.correct_by_epsilon.lower());
-        // rho says more than the single pair that follows from it.
+        // The bound by rho is weaker than the bound by the single pair derived from it.
         assert!(bound.correct.value.upper() < bound.correct_by_zcdp.lower());
         assert!(bound.correct_by_zcdp.upper() < bound.correct_by_zcdp_pair.lower());
         assert!(bound.correct_by_epsilon.upper() < bound.correct_by_zcdp_pair.lower());
@@ -577,7 +577,7 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
     let value =
         most_correct_by_epsilon(&Enclosure::double(epsilon, 80), &"0.02".parse().expect("a delta"), &number("0.3"));
     assert!((value.approximate() - (1.0 - least)).abs() < 1e-5);
-    // At prior 1/2 it is (1 + advantage) / 2; and f itself says the same.
+    // At prior 1/2 it is (1 + advantage) / 2; f itself gives the same.
     let half = most_correct(&composition, &number("1/2"), 12).expect("a bound").value;
     let advantage = composition.delta(Rational::new(), 12).expect("a distance").value;
     is_near(&half, (1.0 + advantage.approximate()) / 2.0, 1e-11);
@@ -638,7 +638,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     for truth in [TrueCounts { x1: 2, x2: 2 }, TrueCounts { x1: 1, x2: 0 }, TrueCounts { x1: -1, x2: 3 }] {
         assert!(attack.correct_decision(truth, 6).is_err(), "{truth:?}");
     }
-    // Far beyond what any table resolves: refused at once, not searched for.
+    // Far beyond the range of any table: refused at once, without a search.
     for (noisy, beside) in [([1, 1], 99_999), ([1_000_000_000_000_000, -1_000_000_000_000_000], 0)] {
         let message = attack.posterior(&noisy, &[beside], 10).expect_err("answered").to_string();
         assert!(message.contains("agree better"), "{message}");
@@ -735,7 +735,7 @@ fn every_published_row_is_explained() {
     assert_eq!(verdict("table-5-risk-prior-1-864"), Some(verdict::Verdict::Agrees));
     assert_eq!(verdict("table-4-mass-1"), Some(verdict::Verdict::Differs));
     assert_eq!(verdict("figure-5-first"), Some(verdict::Verdict::Disproved));
-    // The other computation gives what is printed wherever the difference is no noise of sampling.
+    // The other computation gives the printed value wherever the difference is not sampling noise.
     let noisy = [
         "table-7-0",
         "table-8-0",
@@ -835,7 +835,7 @@ fn the_command_line_answers_and_refuses() {
     }
 }
 
-/// The sampler in doubles, for drawing, decides as its certified limit does.
+/// The sampler in doubles, for charts, decides like its certified limit.
 #[test]
 fn the_sampler_in_doubles_decides_as_its_certified_limit() {
     for constraint in [GibbsConstraint::LeftOut, GibbsConstraint::Kept] {
@@ -858,8 +858,8 @@ fn the_sampler_in_doubles_decides_as_its_certified_limit() {
     }
 }
 
-/// With its constraint the sampler decides as the model does, also under a prior of X2 that ends. A uniform law from X1 to 3 weighs
-/// each X2 by 1/4 for X1 = 0 and by 1/3 for X1 = 1, so that odds of one are odds of 4/3 to the sampler, which knows no weights.
+/// With its constraint the sampler decides like the model, also under a prior of X2 with bounded support. A uniform law from X1 to 3 weighs
+/// each X2 by 1/4 for X1 = 0 and by 1/3 for X1 = 1, so odds of one are odds of 4/3 to the sampler, which has no weights.
 #[test]
 fn the_sampler_under_a_prior_that_ends_decides_as_the_model() {
     let rhos = [number("0.3"), number("0.5")];

@@ -1,7 +1,7 @@
-//! The samplers hold their law: against certified masses, tails and moments, and against the words they are made of.
+//! The samplers have the exact law: compared with certified masses, tails and moments, and with the random words that they use.
 //!
-//! Every run is seeded, so a test that passes passes always. `ALARM` is the probability with which a test of a correct
-//! sampler would fail for a seed chosen at random; there are about 60 statistics in this file.
+//! Every run has a fixed seed, so a test that passes always passes. `ALARM` is the probability with which a test of a correct sampler would
+//! fail for a random seed; there are about 60 statistics in this file.
 
 use dp_assay::{
     noise::{DiscreteGaussian, DiscreteLaplace, Sampler, Source, Streams},
@@ -28,9 +28,9 @@ fn drawn(sampler: &Sampler, count: usize, seed: u64) -> Vec<i64> {
     out
 }
 
-/// P[chi-square with `freedom` degrees >= statistic], by the finite sum for the upper incomplete gamma function at half
-/// integers: with y = statistic / 2, the sum over j < freedom / 2 of exp(-y) y^j / Gamma(j + 1), where j runs over whole
-/// numbers, or over halves after erfc(sqrt(y)).
+/// P[chi-square with `freedom` degrees >= statistic], by the finite sum for the upper incomplete gamma function at half integers: with y =
+/// statistic / 2, the sum over j < freedom / 2 of exp(-y) y^j / Gamma(j + 1), where j runs over integers, or over half-integers after the
+/// term erfc(sqrt(y)).
 fn chi_square_tail(statistic: f64, freedom: usize) -> f64 {
     let y = statistic / 2.0;
     let (mut sum, mut j, mut term) = match freedom % 2 {
@@ -50,7 +50,7 @@ fn chi_square_tail(statistic: f64, freedom: usize) -> f64 {
 
 #[test]
 fn the_chi_square_tail_is_the_tabulated_one() {
-    // The points that 5 % and 0.1 % exceed, as in every table.
+    // The 5 % and 0.1 % points, as in every table.
     for (freedom, point, p) in
         [(1, 3.841, 0.05), (2, 5.991, 0.05), (5, 20.515, 0.001), (10, 18.307, 0.05), (100, 149.449, 0.001)]
     {
@@ -59,7 +59,7 @@ fn the_chi_square_tail_is_the_tabulated_one() {
     }
 }
 
-/// The probability of a statistic at least as large as that of these counts, if each has its share.
+/// The probability of a statistic at least as large as that of these counts, if each cell has its share.
 fn chi_square(observed: &[u64], shares: &[f64]) -> f64 {
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares sum to one");
     let total = observed.iter().sum::<u64>() as f64;
@@ -68,7 +68,7 @@ fn chi_square(observed: &[u64], shares: &[f64]) -> f64 {
     chi_square_tail(statistic, shares.len() - 1)
 }
 
-/// Cells (..., e0], (e0, e1], ..., (en, ...) and how many samples fall into each.
+/// The number of samples in each of the cells (..., e0], (e0, e1], ..., (en, ...).
 fn counted(samples: &[i64], edges: &[i64]) -> Vec<u64> {
     let mut counts = vec![0; edges.len() + 1];
     for x in samples {
@@ -77,10 +77,10 @@ fn counted(samples: &[i64], edges: &[i64]) -> Vec<u64> {
     counts
 }
 
-/// Cells of equal share or, where the law is narrow, of one value, with their certified shares; 36 at most.
+/// At most 36 cells with their certified shares: of equal share or, if the law is narrow, of one value.
 fn cells(quantile: impl Fn(&Rational) -> i64, cdf: impl Fn(i64) -> Enclosure) -> (Vec<i64>, Vec<f64>) {
     let mut edges: Vec<i64> = (1..32).map(|k| quantile(&Rational::from((k, 32)))).collect();
-    // The tails by themselves, down to shares of which a million samples have a hundred.
+    // Separate tails, down to shares that a million samples hit a hundred times.
     edges.extend(["0.0001", "0.001", "0.999", "0.9999"].map(|p| quantile(&number(p))));
     edges.sort_unstable();
     edges.dedup();
@@ -98,8 +98,8 @@ fn laplace_cells(noise: &DiscreteLaplace) -> (Vec<i64>, Vec<f64>) {
     cells(|p| noise.quantile(p).unwrap(), |x| noise.cdf(x, 15))
 }
 
-/// sup over the edges of |F_n - F|, against the bound of Dvoretzky, Kiefer, Wolfowitz and Massart: it is above
-/// sqrt(ln(2 / ALARM) / (2 n)) with probability at most ALARM, for any law.
+/// Whether sup over the edges of |F_n - F| is within the bound of Dvoretzky, Kiefer, Wolfowitz and Massart: for any law it exceeds
+/// sqrt(ln(2 / ALARM) / (2 n)) with probability at most ALARM.
 fn kolmogorov(samples: &[i64], edges: &[i64], shares: &[f64]) -> bool {
     let total = samples.len() as f64;
     let (mut seen, mut truth, mut largest) = (0.0, 0.0, 0.0_f64);
@@ -152,7 +152,7 @@ fn moments_are_the_certified_ones() {
     for (seed, sigma2) in GAUSSIANS.iter().enumerate().skip(1) {
         let noise = gaussian(sigma2);
         let variance = noise.variance(15).approximate();
-        // 3 Var^2 bounds the fourth moment from below at small sigma2, so it is summed there.
+        // 3 Var^2 is too small for the fourth moment at small sigma2, so the moment is summed there.
         let fourth = match number(sigma2) < 10 {
             true => (1..60).map(|x| 2.0 * f64::from(x).powi(4) * noise.mass(x.into(), 15).approximate()).sum(),
             false => 3.0 * variance * variance,
@@ -169,7 +169,7 @@ fn moments_are_the_certified_ones() {
     }
 }
 
-/// What an exact sampler is for: a continuous Gaussian, rounded, fails the same test with the same number of samples.
+/// The benefit of an exact sampler: a rounded continuous Gaussian fails the same test with the same number of samples.
 #[test]
 fn a_rounded_gaussian_would_fail() {
     for sigma2 in ["0.3", "1", "5"] {
@@ -191,8 +191,8 @@ fn a_rounded_gaussian_would_fail() {
     }
 }
 
-/// Every sample is the inverse of its word: with V in [v, v + 1) / 2^31, the digits without the sign,
-/// P[|X| > x] <= V < P[|X| > x - 1] for the certified tails. Words are read off a second copy of the stream.
+/// Every sample is the inverse of its word: with V in [v, v + 1) / 2^31, the digits without the sign, P[|X| > x] <= V < P[|X| > x - 1] for
+/// the certified tails. The words are read from a copy of the stream.
 #[test]
 fn every_sample_is_the_inverse_of_its_word() {
     for (sigma2, step) in [("0.3", 1), ("5", 1), ("456.62", 1), ("104e6/4099", 7), ("1e6", 7)] {
@@ -268,7 +268,7 @@ fn streams_are_independent() {
     check(&mut samples.iter().copied().zip(other), "neighboring seeds");
 }
 
-/// Sample by sample the words are taken in another order, with the same law.
+/// Single samples use the words in another order, with the same law.
 #[test]
 fn single_samples_have_the_law() {
     for sigma2 in ["5", "456.62", "1e10"] {
@@ -281,8 +281,8 @@ fn single_samples_have_the_law() {
     }
 }
 
-/// Integer arithmetic and little-endian words throughout: these values are the same on every platform. Each follows from
-/// the words of ChaCha20 by the tests above; here it is only pinned.
+/// Integer arithmetic and little-endian words throughout: these values are the same on every platform. Each follows from the words of
+/// ChaCha20 by the tests above; this test only fixes them.
 #[test]
 fn samples_do_not_depend_on_the_platform() {
     let first = |sampler: Sampler| drawn(&sampler, 1 << 17, 2020)[..8].to_vec();

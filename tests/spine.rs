@@ -1,4 +1,4 @@
-//! The spine against brute force: distances, block groups, path sums, Theorem 2, and what is refused.
+//! The spine against brute force: distances, block groups, path sums, Theorem 2, and errors.
 
 use std::{fs, path::Path};
 
@@ -19,7 +19,7 @@ fn write(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
     path
 }
 
-/// The fewest nonzero coefficients in {-1, 0, 1} of the units of a tree that sum to the entity, by trying all.
+/// The least number of nonzero coefficients in {-1, 0, 1} for which the units of a tree sum to the entity, by exhaustive search.
 fn brute_force(tree: &Tree, inside: &[bool]) -> u32 {
     let units: Vec<Vec<usize>> = (0..tree.levels())
         .flat_map(|level| (0..tree.units(level)).map(move |unit| (level, unit)))
@@ -45,7 +45,7 @@ fn brute_force(tree: &Tree, inside: &[bool]) -> u32 {
 fn distances_are_the_fewest_units_that_make_the_entity() {
     let mut numbers = Numbers(1);
     for _ in 0..12 {
-        // Few enough blocks and units to try all coefficients: one state, one county, up to two tracts and groups each.
+        // Few enough blocks and units for an exhaustive search: one state, one county, up to two tracts and groups each.
         let geoids: Vec<u64> = loop {
             let mut geoids: Vec<u64> = (0..5)
                 .map(|_| 440_010_000_000_000 + numbers.below(2) * 10_000 + numbers.below(2) * 1000 + numbers.below(4))
@@ -72,7 +72,7 @@ fn distances_are_the_fewest_units_that_make_the_entity() {
     }
 }
 
-/// A small nation in two states, with an AIAN area, group quarters, divisions and places strewn over it.
+/// A small nation of two states with random AIAN areas, group quarters, divisions and places.
 fn strewn(folder: &Path, seed: u64, tracts: u64) -> Blocks {
     let mut numbers = Numbers(seed);
     let mut text = "place,block,mcd,aian,gq,sd_unified,note\n".to_string();
@@ -186,7 +186,7 @@ fn every_path_sums_to_one_and_only_children_give_their_share_up() {
             for level in 1..spine.tree.levels() - 1 {
                 for unit in 0..spine.tree.units(level) {
                     let children = spine.tree.children(level, unit);
-                    // After one pass no only child keeps a share that its parent has one to take for.
+                    // After one pass no only child keeps a share that its parent could take.
                     assert!(children.len() > 1 || spine.carried(level + 1, children.start) == 0, "level {level}");
                 }
             }
@@ -198,8 +198,8 @@ fn every_path_sums_to_one_and_only_children_give_their_share_up() {
     assert!(Spine::new(tree, shares(&[1, 1, 1, 0, 1, 1]), Privacy::Concentrated).is_err());
 }
 
-/// The variance of the weighted least-squares total of the first `count` leaves of a parent with `c` leaves below: the
-/// inverse of the dense precision matrix by elimination.
+/// The variance of the weighted least-squares total of the first `count` leaves of a parent with `c` leaves: by elimination with the dense
+/// precision matrix.
 fn variance(parent: f64, leaves: &[f64], query: &[f64]) -> f64 {
     let n = leaves.len();
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -231,14 +231,15 @@ fn theorem_2_and_remark_1_hold_against_dense_matrices() {
         let ones = vec![1.0; c];
         let before = |power: i32, query: &[f64]| variance(parent.powi(power), &vec![child.powi(power); c], query);
         let after = |power: i32, query: &[f64]| variance(0.0, &vec![(parent + child).powi(power); c], query);
-        // Laplace: precision goes as the square. The total decides (Remark 1), and where it allows no query loses.
+        // Laplace: precision is proportional to the square of the share. The total decides (Remark 1); if it allows the bypass, no query
+        // gets worse.
         let formula = c as f64 / (c as f64 * parent.powi(2) + child.powi(2));
         assert!((before(2, &ones) / formula - 1.0).abs() < 1e-9);
         let tie = (child - (c as f64 - 1.0) * parent / 2.0).abs() < 1e-9;
         assert!(tie || allowed == (after(2, &ones) < before(2, &ones)), "{parent} {child} {c}");
         let query: Vec<f64> = (0..c).map(|_| numbers.below(7) as f64 - 3.0).collect();
         assert!(!allowed || after(2, &query) <= before(2, &query) * (1.0 + 1e-9) + 1e-12);
-        // Gaussian: precision goes as the share. The parent's total loses unless it has one child, and then nothing changes.
+        // Gaussian: precision is proportional to the share. The parent's total gets worse unless it has one child; then nothing changes.
         let (old, new) = (before(1, &ones), after(1, &ones));
         assert!(if c == 1 { (new / old - 1.0).abs() < 1e-9 } else { new > old }, "{parent} {child} {c}");
     }
@@ -312,7 +313,7 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
         ),
     ] {
         let output = assay(folder.path(), &PLAN.replacen(from, to, 1), &["--json"]);
-        // With --json an error is JSON.
+        // With --json errors are JSON.
         let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
         let message = error["error"].as_str().unwrap();
         assert_eq!(output.status.code(), Some(2), "{to}: {message}");
@@ -343,7 +344,7 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
     assert!(listed.contains("sd_secondary,110010301001000,blocks"));
     let assigned = fs::read_to_string(folder.path().join("out/blocks.csv")).unwrap();
     assert_eq!(assigned.lines().count() as u64, blocks + 1);
-    // Variances are certified, and fall from a unit's own answer to the estimate.
+    // Variances are certified, and decrease from a unit's own answer to the estimate.
     for level in json["levels"].as_array().unwrap() {
         let end = |key: &str, end: &str| level[key][end].as_f64().unwrap();
         assert!(end("variance", "lower") <= end("variance", "upper"));
@@ -382,7 +383,7 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let ends = ["lower", "upper"].map(|end| json["epsilon"][end].as_f64().unwrap());
-    // Below what zCDP implies, and the worst path is among those of the spine.
+    // Below the bound by zCDP, and the worst path is among those of the spine.
     assert!(ends[0] <= ends[1] && ends[1] < 17.15 && ends[0] > 15.0, "{ends:?}");
     assert!(json["worst_paths"].as_array().unwrap().len() == 2);
 }

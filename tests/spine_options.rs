@@ -1,4 +1,4 @@
-//! What a plan can ask of a spine besides the defaults of production: Puerto Rico, a GRF-C, and the remaining options.
+//! Options of a plan besides the defaults of production: Puerto Rico, a GRF-C, and others.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(String::from).collect()).collect()
 }
 
-/// Blocks of a state, two counties with two tracts each, in places, an American Indian area over both counties.
+/// Blocks of a state: two counties with two tracts each, in places, and an American Indian area across both counties.
 fn blocks(state: &str) -> String {
     let mut text = "block,place,aian,mcd\n".to_string();
     for (county, tract) in [("001", "000100"), ("001", "000200"), ("003", "000100"), ("003", "000200")] {
@@ -32,7 +32,7 @@ fn blocks(state: &str) -> String {
     text
 }
 
-/// The units of a level: how many, and their GEOIDs.
+/// The units of a level, as GEOIDs.
 fn units(folder: &Path, spine: &str, level: &str) -> Vec<String> {
     let all = rows(&folder.join(spine).join("units.csv"));
     all.into_iter().filter(|row| row[0] == level).map(|row| row[7].clone()).collect()
@@ -60,7 +60,7 @@ fn a_grf_c_is_read_as_a_file_of_blocks() {
         let read = |out: &str| fs::read(at.join(out).join(file)).unwrap();
         assert_eq!(read("one"), read("two"), "{file}");
     }
-    // As a file of entities beside blocks, too.
+    // The same as a file of entities beside blocks.
     put(
         at,
         "bare.csv",
@@ -96,7 +96,7 @@ fn puerto_ricos_spines_have_no_nation() {
         assert_eq!(units(at, release, "State"), ["72"]);
         assert_eq!(units(at, release, "County"), ["72001", "72003"]);
     }
-    // Drawn, written as the Bureau does, certified and estimated.
+    // Drawn, written in the Bureau's layout, certified and estimated.
     let counts: String = blocks("72").lines().skip(1).map(|line| format!("{},occupied,7\n", &line[..15])).collect();
     put(at, "counts.csv", &format!("block,h1,count\n{counts}"));
     let release = ["--release", "pl94-units-pr"];
@@ -132,18 +132,18 @@ fn options_of_production_change_what_they_are_about() {
     // A block group of the spine lies in one of the census; without the option it may take blocks of two.
     assert!(units(at, "groups", "Block_Group").iter().all(|geoid| geoid.len() == 12));
     assert!(units(at, "plain", "Block_Group").iter().any(|geoid| geoid.len() < 12));
-    // The area lies in two counties: two units, or one.
+    // The area lies in two counties: two units, or one with the option.
     spine("areas", "redefine_counties = \"everywhere\"");
     let of = |name: &str| units(at, name, "County");
     assert_eq!(of("plain"), ["44001", "44003", "44001", "44003"]);
     assert_eq!(of("areas"), ["44001", "44003", "44"]);
-    // What lies in no place or area of a state, as an entity.
+    // The blocks outside of places or areas of a state, as an entity.
     spine("outside", "count_outside = true");
     let entities = |name: &str| rows(&at.join(name).join("entities.csv"));
     let outside: Vec<Vec<String>> = entities("outside").into_iter().filter(|row| row[1] == "44:outside").collect();
     assert_eq!(entities("outside").len(), entities("plain").len() + outside.len());
-    // Of 32 blocks 4 are in the American Indian area. Rhode Island goes by its divisions, which the blocks are in none of; only inside the
-    // area places count, and 2 blocks there are in one.
+    // 4 of 32 blocks are in the American Indian area. Rhode Island uses its divisions, which contain none of the blocks. Places count only
+    // inside the area, and 2 blocks there are in one.
     let blocks: Vec<(&str, &str)> = outside.iter().map(|row| (row[0].as_str(), row[3].as_str())).collect();
     assert_eq!(blocks, [("aian", "28"), ("area", "30")]);
     assert!(outside.iter().all(|row| row[5].parse::<u32>().unwrap() > 0));
@@ -153,9 +153,9 @@ fn options_of_production_change_what_they_are_about() {
     assert!(err.contains("nowhere") && err.contains("line 3"), "{err}");
 }
 
-/// Two places of two tracts each: groups follow them, unless places that two units make are left out.
+/// Two places of two tracts each: block groups follow them, unless places that consist of two units are omitted.
 #[test]
-fn tract_groups_leave_out_what_is_near_anyway() {
+fn tract_groups_omit_places_of_two_units() {
     let folder = tempfile::tempdir().unwrap();
     let mut text = "block,place,mcd\n".to_string();
     for tract in 1..=4 {
@@ -197,13 +197,13 @@ fn entities_of_other_blocks_are_refused() {
     let row = |block: u64| format!("{:015},08070\n", 90_010_101_001_000 + block);
     let text =
         |blocks: &[u64]| format!("BLOCKID,COUSUBFP\n{}", blocks.iter().map(|block| row(*block)).collect::<String>());
-    // Planning regions in place of counties: no block in common.
+    // Planning regions instead of counties: no block in common.
     let none = attach(&text(&[1_890_000_000_000, 1_890_000_000_001])).unwrap_err();
     assert!(none.contains("0 of the 4 blocks") && none.contains("first are 091900101001000"), "{none}");
     let few = attach(&text(&[0, 70, 71])).unwrap_err();
     assert!(few.contains("1 of the 4 blocks") && few.contains("other 2 blocks"), "{few}");
     assert!(attach(&text(&[])).unwrap_err().contains("no block"));
-    // The file of a larger region, and one that lists only what lies in an entity.
+    // The file of a larger region, and one that lists only blocks in an entity.
     assert_eq!(attach(&text(&[0, 1, 2, 3, 70, 71, 72, 73, 74])), Ok((0, 5)));
     assert_eq!(attach(&text(&[0])), Ok((3, 0)));
 }
@@ -223,7 +223,7 @@ fn codes_that_lost_their_zeros_are_refused_with_the_likely_code() {
     assert!(mixed.contains("line 3, column 2") && mixed.contains("it is 08070"), "{mixed}");
     let mixed = attach("town", ["8070", "9120", "18500", ""]).unwrap_err();
     assert!(mixed.contains("line 2, column 2"), "{mixed}");
-    // Codes of somebody's own.
+    // Codes of the user.
     assert_eq!(attach("town", ["1", "2", "12", ""]), Ok(()));
     assert_eq!(attach("COUSUBFP", ["08070", "00000", "99999", ""]), Ok(()));
 }
@@ -254,7 +254,7 @@ fn a_release_is_about_its_own_states() {
     }
 }
 
-/// A path in a file is relative to that file, whatever the working directory has.
+/// A path in a file is relative to that file, even if the working directory has a file of that name.
 #[test]
 fn paths_in_files_are_relative_to_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +273,7 @@ fn paths_in_files_are_relative_to_the_file() {
     put(&at.join("within"), "ledger.toml", ledger);
     let said = done(at, &["ledger", "within/ledger.toml", "--delta", "1e-10"]);
     assert!(said.contains("mine"), "{said}");
-    // The working directory has it, the folder of the plan has not.
+    // The working directory has the file, the folder of the plan does not.
     fs::rename(at.join("within/mine.toml"), at.join("mine.toml")).unwrap();
     let err = refusal(at, &[&spine[..], &["other"]].concat());
     assert!(err.contains("within/mine.toml") && err.contains("relative to the folder of that file"), "{err}");

@@ -1,5 +1,5 @@
-//! `assay tabulate` from files to files: exact counts where the noise is zero, in any order and form of the input; one draw
-//! for one budget; nothing but whole releases.
+//! `assay tabulate` from files to files: exact counts if the noise is zero, for any order and form of the input; one budget per draw; only
+//! complete releases.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use crate::common::parquet_records;
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 
-/// Ages from which bins begin, by the thresholds that are reached.
+/// The first ages of bins, by the number of thresholds reached.
 const BINS: [&[u32]; 4] = [
     &[],
     &[0, 18, 45, 65],
@@ -28,7 +28,7 @@ const THRESHOLDS: [i64; 3] = [10, 40, 100];
 const TYPES: [&str; 10] =
     ["USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH", "PR-STATE", "PR-COUNTY", "PR-TRACT", "PR-PLACE"];
 
-/// An iteration of the invented specification.
+/// An iteration of the synthetic specification.
 #[derive(Clone)]
 struct Iteration {
     code: u32,
@@ -58,17 +58,17 @@ struct Block {
     area: u32,
 }
 
-/// An invented world with files of it in a folder.
+/// A synthetic world with its files in a folder.
 struct World {
     folder: TempDir,
     iterations: Vec<Iteration>,
     blocks: Vec<Block>,
     persons: Vec<Person>,
-    /// That are tabulated.
+    /// The states that are tabulated.
     states: Vec<u32>,
 }
 
-/// Numbers that look random.
+/// A pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -110,7 +110,7 @@ impl World {
     fn new(seed: u64, count: usize) -> World {
         let mut random = Random(seed);
         let mut blocks = Vec::new();
-        // Two states, a third that is not in the filter, and Puerto Rico. County 3 of state 44 has one tract only.
+        // Two states, a third outside of the filter, and Puerto Rico. County 3 of state 44 has only one tract.
         for (state, counties) in [(44, 3), (25, 2), (36, 1), (72, 2)] {
             for county in 1..=counties {
                 for tract in 1..=if state == 44 && county == 3 { 1 } else { 3 } {
@@ -148,7 +148,7 @@ impl World {
         world
     }
 
-    /// The world of the files in a folder, each of which is read by its columns alone.
+    /// The world of the files in a folder, each of which is read by its columns only.
     fn of_files(source: &Path) -> World {
         let rows = |name: &str| -> Vec<Vec<String>> {
             let text = fs::read_to_string(source.join(name)).unwrap();
@@ -283,7 +283,7 @@ impl World {
         HEADINGS.join("|") + "\n" + &rows
     }
 
-    /// The region of a type in which a block lies.
+    /// The region of a type that contains a block.
     fn region(&self, block: usize, region_type: &str) -> Option<String> {
         let Block { state, county, tract, place, area, .. } = self.blocks[block];
         if (region_type.starts_with("PR-") != (state == 72)) || !self.states.contains(&state) {
@@ -307,10 +307,10 @@ impl World {
         }
     }
 
-    /// Both tables by definition, with no noise: rows of T1 and of T2, and how many of which workload.
+    /// Both tables by definition, without noise: rows of T1 and of T2, and the number of groups by workload.
     fn tables(&self, types: &[&str]) -> (BTreeSet<String>, BTreeSet<String>, [usize; 4]) {
         let (mut totals, mut cells, mut workloads) = (BTreeSet::new(), BTreeSet::new(), [0; 4]);
-        // The blocks and the iteration of all groups so far that were published.
+        // The blocks and the iteration of all groups published so far.
         let mut published = BTreeSet::new();
         for region_type in types {
             let detailed = ["USA", "STATE", "PR-STATE"].contains(region_type);
@@ -336,8 +336,8 @@ impl World {
                     let reached = THRESHOLDS.iter().filter(|&&threshold| total >= threshold).count();
                     let workload = if it.detailed_only { 0 } else { reached };
                     workloads[workload] += 1;
-                    // The quantile of noise that is zero is zero: an empty group is suppressed below the states, unless one
-                    // of the same blocks is published.
+                    // The quantile of zero noise is zero: an empty group is suppressed below the states, unless one with the same blocks is
+                    // published.
                     let group = (regions[region].clone(), it.code);
                     if workload == 0 && !detailed && total == 0 && !published.contains(&group) {
                         continue;
@@ -393,7 +393,7 @@ impl World {
         outcome.stderr
     }
 
-    /// The names in the folder that begin like a release, hidden ones included.
+    /// The names in the folder that begin like a release, including hidden ones.
     fn beside(&self, out: &str) -> Vec<String> {
         let names = fs::read_dir(self.folder.path()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -429,7 +429,7 @@ const HEADINGS: [&str; 17] = [
     "QSPAN",
 ];
 
-/// The rows of a table without its heading, of which none is there twice.
+/// The rows of a table without its heading; there must be no duplicates.
 fn rows(path: PathBuf) -> BTreeSet<String> {
     let text = fs::read_to_string(&path).unwrap();
     let rows: BTreeSet<String> = text.lines().skip(1).map(str::to_string).collect();
@@ -446,7 +446,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_input() {
     let world = World::new(1, 3000);
-    // Seeded: the text of the tables tells it in the heading alone, since the noise is zero.
+    // Seeded: only the headings of the tables show it, because the noise is zero.
     let seed = &["--insecure-seed", "7"];
     world.done("persons.txt", "plain", seed);
     let (us, pr) = (&TYPES[..6], &TYPES[6..]);
@@ -480,7 +480,7 @@ fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_inp
     world.done("p.parquet", "parquet", seed);
     assert_eq!(files(&world.path("parquet")), plain);
 
-    // Another order of the summary levels: other groups give their counts to those of the same blocks.
+    // Another order of the summary levels: other groups give their counts to coterminous ones.
     let order = "AIANNH,PLACE,TRACT,COUNTY,STATE,USA";
     world.done("persons.txt", "order", &["--insecure-seed", "7", "--summary-levels", order]);
     let types: Vec<&str> = order.split(',').collect();
@@ -512,7 +512,7 @@ fn the_bureaus_toy_data_give_the_counts_by_definition() {
     config["run_pr"] = false.into();
     config["state_filter_us"] = serde_json::json!(["01", "02", "11"]);
     world.write_config(&config);
-    // As they are, and again with each person as often as its number, up to 40 times, at other ages.
+    // Unchanged, and with each person repeated up to 40 times by its number, at other ages.
     for (name, times) in [("person-records.txt", 1), ("many.txt", 4)] {
         if times > 1 {
             let again = |(i, person): (usize, &Person)| -> Vec<Person> {
@@ -538,11 +538,11 @@ fn the_certificate_says_what_is_spent_and_nothing_of_the_persons() {
     let outcome = world.done("persons.txt", "out", &["--json"]);
     let mut certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let saved: Value = serde_json::from_slice(&fs::read(world.path("out/certificate.json")).unwrap()).unwrap();
-    // What is printed says by which command line as well.
+    // Printed answers also name their command line.
     assert!(certificate.as_object_mut().unwrap().remove("provenance").is_some());
     assert_eq!(certificate, saved);
     assert_eq!((certificate["rho"].as_f64(), certificate["bounded"]["rho"].as_f64()), (Some(6.0), Some(12.0)));
-    // s = 3 codes, one iteration each, and an ethnicity.
+    // s = 3 codes with one iteration each, and an ethnicity.
     let level = &certificate["passes"][0]["levels"][5];
     assert_eq!((level["region_type"].as_str(), level["stability"].as_u64()), (Some("COUNTY"), Some(4)));
     assert_eq!(level["sigma2_stage1_exact"].as_str(), Some("40"));
@@ -553,13 +553,13 @@ fn the_certificate_says_what_is_spent_and_nothing_of_the_persons() {
         assert!(middle(&part["epsilon"]) < middle(&part["zcdp_epsilon"]) && middle(&part["epsilon"]) > 1.0, "{part}");
     }
     let hash = certificate["sha256"]["configuration"].as_str().unwrap();
-    let told = Command::new("sha256sum").arg(world.path("config.json")).output().unwrap().stdout;
-    assert!(String::from_utf8(told).unwrap().starts_with(hash));
+    let sha256 = Command::new("sha256sum").arg(world.path("config.json")).output().unwrap().stdout;
+    assert!(String::from_utf8(sha256).unwrap().starts_with(hash));
     assert!(!certificate.to_string().contains("persons"));
     let page = fs::read_to_string(world.path("out/certificate.md")).unwrap();
     assert!(page.contains("Whole run") && !page.contains("INSECURE"));
 
-    // Pure differential privacy, and counts that are not negative.
+    // Pure differential privacy, and non-negative counts.
     let mut config = world.config("0.5", "0.9999");
     config["privacy_defn"] = "puredp".into();
     config["allow_negative_counts"] = false.into();
@@ -599,13 +599,13 @@ fn one_budget_is_drawn_once_unless_the_curator_says_otherwise() {
     assert!(world.refusal("persons.txt", "out", &[]).contains("out.log, line 1"));
 }
 
-/// A draw from the same records into another folder spends its budget once more: the log beside the records tells of the first, and the
+/// A draw from the same records into another folder spends its budget again: the log beside the records shows the first, and the
 /// certificate has the sum of all.
 #[test]
 fn a_second_draw_into_another_folder_is_noticed() {
     let world = World::new(3, 200);
     world.write_config(&world.config("0.5", "0.9999"));
-    // Noise that anybody can subtract protects nobody: it is in no log of the records.
+    // Noise that anyone can subtract protects nobody, so it is not logged for the records.
     world.done("persons.txt", "test", &["--insecure-seed", "4"]);
     assert!(!world.path("persons.txt.draws").exists());
     world.done("persons.txt", "first", &[]);
@@ -644,7 +644,7 @@ fn a_second_draw_into_another_folder_is_noticed() {
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    // The folder and its log taken away, the log of the records still tells.
+    // Without the folder and its log, the log of the records still shows the draw.
     for gone in ["first", "second"] {
         fs::remove_dir_all(world.path(gone)).unwrap();
         fs::remove_file(world.path(&format!("{gone}.log"))).unwrap();
@@ -655,7 +655,7 @@ fn a_second_draw_into_another_folder_is_noticed() {
     assert!(world.refusal("persons.txt", "third", &[]).contains("persons.txt.draws, line 1"));
 }
 
-/// Every number of the certificate follows from the public inputs, and both its files are there and agree.
+/// Every number of the certificate follows from the public inputs, and both its files exist and agree.
 #[test]
 fn a_forged_or_missing_certificate_is_refused_with_the_difference() {
     let world = World::new(3, 200);
@@ -719,7 +719,7 @@ fn a_forged_or_missing_certificate_is_refused_with_the_difference() {
     assert!(status == Some(1) && said.contains("sha256.configuration") && said.contains("rho"), "{said}");
 }
 
-/// A run that takes a while from its first noise to its end.
+/// A run with a long time between its first noise and its end.
 fn long_world() -> World {
     let mut world = World::new(4, 50);
     for county in 10..=70 {
@@ -732,7 +732,7 @@ fn long_world() -> World {
     world
 }
 
-/// Kills a run once it has begun to write its tables. Whether it was still running.
+/// Kills a run once it has begun to write its tables. Returns whether it was still running.
 fn kill_in_the_middle(world: &World, out: &str, more: &[&str]) -> bool {
     let mut child = Command::new(ASSAY)
         .args(world.arguments("persons.txt", out))
@@ -777,7 +777,7 @@ fn a_run_that_was_killed_is_resumed_bit_by_bit_or_discarded() {
     assert!(world.refusal("persons.txt", "out", &resume).contains("another configuration"));
     world.write("config.json", &config);
     assert_eq!(world.beside("out"), ["out.key", "out.log"]);
-    // What a crash leaves of a line is no event.
+    // A line truncated by a crash is no event.
     let log = fs::read_to_string(world.path("out.log")).unwrap();
     world.write("out.log", &format!("{log}{{\"event\":\"rel"));
     world.done("persons.txt", "out", &resume);
@@ -798,8 +798,8 @@ fn a_run_that_was_killed_is_resumed_bit_by_bit_or_discarded() {
     assert_eq!(world.beside("secret"), ["secret", "secret.log"]);
 }
 
-/// Killed at moments that are spread over the run, then resumed or begun again: the same bytes, drawn once. `ASSAY_ATTACK`
-/// multiplies how often, and `ASSAY_ATTACK_TABLE` names a file for the figures, as `scripts/soak` reads it.
+/// Killed at moments spread over the run, then resumed or begun again: the same bytes, drawn once. `ASSAY_ATTACK` multiplies the number of
+/// kills, and `ASSAY_ATTACK_TABLE` names a file for the statistics, which `scripts/soak` reads.
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
@@ -808,7 +808,7 @@ fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
     let world = World::new(3, 200);
     world.write_config(&world.config("0.5", "0"));
     let seed = ["--insecure-seed", "11"];
-    // The quicker of two: a machine that is busy with something else must not move the kills beyond the end.
+    // The faster of two runs: a busy machine must not move the kills beyond the end.
     let timed = |out: &str| {
         let began = Instant::now();
         world.done("persons.txt", out, &seed);
@@ -831,12 +831,12 @@ fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
         thread::sleep(Duration::from_secs_f64(after));
         let _ = child.kill();
         running += u32::from(child.wait().unwrap().signal() == Some(9));
-        // Whole or not there, and nothing beside it that a reader would take for it.
+        // Complete or missing, and nothing beside it that a reader would mistake for it.
         let there = world.path(&out).exists();
-        assert!(!there || files(&world.path(&out)) == whole, "{what}: what stands under the final name is not whole");
+        assert!(!there || files(&world.path(&out)) == whole, "{what}: the release is incomplete");
         let known = [format!(".{out}.part"), out.clone(), format!("{out}.key"), format!("{out}.log")];
         assert!(world.beside(&out).iter().all(|name| known.contains(name)), "{what}: {:?}", world.beside(&out));
-        // What was begun, or published, is not drawn again unless the curator says so.
+        // A draw that was begun or published is not repeated without a flag.
         let begun = fs::read_to_string(world.path(&format!("{out}.log"))).is_ok_and(|log| log.contains("\"intent\""));
         if there || begun {
             world.refusal("persons.txt", &out, &seed);
@@ -868,7 +868,7 @@ fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
 #[test]
 fn a_full_disk_is_said_and_the_draw_stays_open() {
     let world = long_world();
-    // Files that may not grow beyond 400 kilobytes, where the signal for it is ignored: the tables need more.
+    // Files limited to 400 kilobytes, with the signal for it ignored: the tables need more.
     let script = r#"trap "" XFSZ; ulimit -f 800; exec "$@""#;
     let mut arguments = vec!["-c".to_string(), script.to_string(), "sh".to_string(), ASSAY.to_string()];
     arguments.extend(world.arguments("persons.txt", "out"));
@@ -906,7 +906,7 @@ fn bad_input_is_refused_by_place_and_leaves_nothing() {
     assert!(world.refusal("persons.txt", "no/such/folder", &[]).contains("no/such/folder"));
     assert!(world.refusal("persons.txt", "out", &["--delta", "0"]).contains("--delta"));
     assert!(world.refusal("persons.txt", "spec", &[]).contains("is there already"));
-    // Noise that would be too narrow to draw, and a budget of nothing.
+    // Noise that would be too narrow to draw, and a budget of zero.
     world.write_config(&world.config("1000000000", "0.9999"));
     assert!(world.refusal("persons.txt", "out", &[]).contains("sigma2"));
     world.write_config(&world.config("0", "0.9999"));
@@ -931,7 +931,7 @@ fn nothing_is_sent_to_a_cluster_that_must_not_be() {
     let token = token.to_str().unwrap();
     let plain = ["--cluster-plain", "--cluster-token", token];
     refused(root, "sc://10.0.0.7:15002", &plain, "a token is not sent over a plain connection");
-    // The folder of the workers does not have the persons, or is none.
+    // The folder of the workers does not have the persons, or does not exist.
     refused(world.path("spec").to_str().unwrap(), "sc://localhost:1", &[], "put it there");
     refused(world.path("none").to_str().unwrap(), "sc://localhost:1", &[], "not a folder");
     let nobody = if cfg!(feature = "cluster") { "nobody answers" } else { "build it with the feature cluster" };

@@ -1,4 +1,4 @@
-//! The promise: the trade-off function is enclosed everywhere, and it is the same truth as the privacy profile.
+//! The trade-off function is enclosed everywhere, and agrees with the privacy profile.
 
 use dp_assay::{
     Error,
@@ -23,8 +23,7 @@ fn equal_counts(sigma2: &str, count: u64, shift: u64) -> Composition {
     Composition::new([Counts::discrete_gaussian(number(sigma2), count, shift).unwrap()]).unwrap()
 }
 
-/// Compositions whose trade-off functions differ in kind: fine and coarse knots, equal and mixed noise, far and near
-/// neighbors.
+/// Compositions with different kinds of trade-off functions: fine and coarse knots, equal and mixed noise, far and near neighbors.
 const TEXTS: [&str; 6] = ["5x10", "1x4", "0.2x3", "0.5x3 2x2", "0.4x2@2 1x1@3", "1000x3"];
 
 /// The knot (alpha, beta) of the test that rejects above a loss, and f at its alpha.
@@ -35,7 +34,7 @@ fn knot_is(composition: &Composition, loss: &Rational, alpha: &Enclosure, beta: 
     for (got, closed) in [(&knot.alpha, alpha), (&knot.beta, beta)] {
         assert!(got.is_tight(DIGITS) && got.overlaps(closed), "at {loss}: {got:?} against {closed:?}");
     }
-    // f falls, so at the two ends of alpha it is on both sides of beta.
+    // f decreases, so its values at the two ends of alpha are on both sides of beta.
     let (left, right) = (f(composition, &end(knot.alpha.lower())), f(composition, &end(knot.alpha.upper())));
     assert!(left.hull(&right).overlaps(beta), "f at {loss}: {left:?} {right:?} against {beta:?}");
 }
@@ -125,19 +124,19 @@ fn it_is_its_own_inverse() {
         for alpha in ["1e-6", "0.01", "0.2", "0.5", "0.77", "0.95"] {
             let alpha = number(alpha);
             let beta = f(&composition, &alpha);
-            // f falls: f(f(alpha)) lies between its values at the ends of the enclosure of f(alpha).
+            // f decreases, so f(f(alpha)) lies between its values at the ends of the enclosure of f(alpha).
             let (top, bottom) = (f(&composition, &end(beta.lower())), f(&composition, &end(beta.upper())));
             let back = bottom.hull(&top);
             assert!(back.contains(&alpha), "{text} at {alpha}: {back:?}");
-            // The way back is steep where the way out was flat, and widths grow by that slope and no more.
+            // The inverse is steep where the function was flat, and widths grow by that slope at most.
             let slope = one().sub(&exact(&alpha)).div(&beta).upper().to_f64().max(1.0);
             assert!(back.upper().to_f64() - back.lower().to_f64() < 1e-15 * slope, "{text} at {alpha}: {back:?}");
         }
     }
 }
 
-/// f(alpha) = sup over eps of the lines 1 - delta(eps) - e^eps alpha and e^-eps (1 - delta(eps) - alpha): every line
-/// supports f, and the one whose slope f has at alpha touches it.
+/// f(alpha) = sup over eps of the lines 1 - delta(eps) - e^eps alpha and e^-eps (1 - delta(eps) - alpha): every line supports f, and the
+/// one with the slope of f at alpha touches it.
 #[test]
 fn the_profile_supports_it_and_touches_it() {
     for text in TEXTS {
@@ -162,7 +161,7 @@ fn the_profile_supports_it_and_touches_it() {
                     assert_ne!(value.below(&line), Certainty::Yes, "{text} at {alpha}, {epsilon}: {value:?} {line:?}");
                 }
             }
-            // On a lattice loss the steep line is the whole segment of f from Q[L > eps] to Q[L >= eps].
+            // At a lattice loss the steep line contains the whole segment of f from Q[L > eps] to Q[L >= eps].
             if loss.at_most(epsilon) == *epsilon {
                 let right = composition.knot(&Rational::from(epsilon - loss.step().unwrap()), DIGITS).unwrap();
                 let left = composition.knot(epsilon, DIGITS).unwrap();
@@ -170,7 +169,7 @@ fn the_profile_supports_it_and_touches_it() {
                 let value = f(&composition, &alpha);
                 assert!(value.overlaps(&steep(&alpha)), "{text} touches at {alpha}, {epsilon}");
                 touched += 1;
-                // The flat line is its mirror image: it is the segment from beta to beta of the two knots.
+                // The flat line is its mirror image: it contains the segment from beta to beta of the two knots.
                 let mirror = end(value.lower());
                 if *right.beta.upper() <= mirror && *left.beta.lower() >= mirror {
                     assert!(
@@ -185,8 +184,7 @@ fn the_profile_supports_it_and_touches_it() {
     }
 }
 
-/// delta(0), the total variation, is the largest distance of f to guessing: 1 - alpha - f(alpha), attained where the
-/// slope passes -1.
+/// delta(0), the total variation, is the largest distance of f from guessing: 1 - alpha - f(alpha), attained where the slope passes -1.
 #[test]
 fn the_largest_distance_to_guessing_is_delta_at_zero() {
     for text in TEXTS {
@@ -226,7 +224,7 @@ fn the_ends_of_the_range_are_exact_or_close() {
     };
     is("0", "1");
     is("1", "0");
-    // A test that hardly ever rejects hardly ever detects, and by symmetry the other way round.
+    // A test that hardly ever rejects hardly ever detects, and by symmetry vice versa.
     let far = f(&level, &number("1e-30"));
     let power = one().sub(&far);
     assert!(far.is_tight(DIGITS) && *power.lower() > 0 && power.upper().to_f64() < 1e-19, "{power:?}");

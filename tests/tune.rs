@@ -1,5 +1,4 @@
-//! `assay tune` keeps its promises: margins that cover, budgets that are least, plans that add up; and what is published
-//! about SafeTab is judged.
+//! `assay tune`: margins cover, budgets are least, plans add up; and published values about SafeTab are judged.
 
 use assert_cmd::Command;
 use dp_assay::{
@@ -46,7 +45,7 @@ fn a_level_has_the_keys_of_the_contract_and_exact_numbers() {
     ] {
         assert_eq!(level[key], value, "{key}");
     }
-    // 9 / (2 rho) = 1500/53 for a total only, and ten times that over 1 and 9 for the stages.
+    // 9 / (2 rho) = 1500/53 for a total only; divided by 1/10 and 9/10 for the stages.
     for (key, top) in [("total_only", 1500.0), ("stage1", 15_000.0), ("stage2", 5000.0 / 3.0)] {
         let sigma2 = level[format!("sigma2_{key}")].as_f64().unwrap();
         assert!((sigma2 * 53.0 / top - 1.0).abs() < 1e-12, "{key}");
@@ -88,7 +87,7 @@ fn the_example_plan_adds_up() {
     assert_eq!(plan["total"]["rho"].to_string(), "4.944");
     let sum: f64 = levels.iter().map(|level| level["rho"].as_f64().unwrap()).sum();
     assert!((sum - 4.944).abs() < 1e-12);
-    // As the same release gives by itself: the exact epsilon of the groups in two stages.
+    // The same as for the release: the exact epsilon of the groups in two stages.
     let release = answer(&["epsilon", "--release", "ddhca-us", "--delta", "1e-10", "--digits", "8"]);
     let ends = |value: &Value| (value["lower"].as_f64().unwrap(), value["upper"].as_f64().unwrap());
     let (own, other) = (ends(&plan["total"]["epsilon_two_stage"]), ends(&release["epsilon"]));
@@ -141,7 +140,7 @@ fn what_is_no_question_is_refused_and_named() {
     assert!(refused(&["tune", "--plan", plan]).contains("plan.toml, line 2, column 1"));
 }
 
-/// Sums too wide to be convolved and biases too wide to be summed are left out; the rest is answered.
+/// Sums too wide for convolution and biases too wide for summation are omitted; everything else is computed.
 #[test]
 fn the_widest_noise_has_an_answer() {
     for args in [&["tune", "--rho", "1e-14"], &["tune", "--epsilon", "1e-4"], &["tune", "--rho", "1000000"]] {
@@ -162,10 +161,10 @@ fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained()
                 "{id} agrees, and has an erratum"
             );
             assert!(row.verdict != Verdict::Undecided, "{id}");
-            // Two numbers are about data that are not published, and no other row may say so.
+            // Two numbers are about unpublished data, and no other row may claim so.
             let unpublished = ["section-1-operations", "section-2.4-preset"].contains(&id.as_str());
             assert_eq!(row.verdict == Verdict::NeedsData, unpublished, "{id}");
-            // Where a computation is named for the printed text, it gives it.
+            // If a computation is named for the printed text, it gives that text.
             if let Some(verdict::Computed::Value(value)) = &row.printed_by {
                 let verdict = row.published.stated.judge(value);
                 assert_eq!(verdict, Verdict::Agrees, "{id}: {}", value.shown(8));
@@ -174,7 +173,7 @@ fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained()
     }
 }
 
-/// The largest is at least each part's, and digits asked for are met.
+/// The largest is at least that of each part, and the requested digits are reached.
 #[test]
 fn the_total_is_more_than_any_level() {
     let plan = answer(&["tune", "--plan", EXAMPLE, "--digits", "8"]);
@@ -198,7 +197,7 @@ fn a_configuration_is_read_changed_and_written() {
         let config = example(name);
         let tune =
             |config: &str, more: &[&str]| answer(&[&["tune", "--config", config, "--spec", &spec], more].concat());
-        // The least budget for a margin has it, and one step less does not. Of persons a plain budget: the account of one with
+        // The least budget for a margin has that margin, and one step less does not. For persons a plain budget: the account of one with
         // many decimals takes minutes.
         let change = if kind == "safetab" { "TRACT,2=0.25" } else { "TRACT,2=moe:7" };
         let set = ["--set", change, "--out", out.to_str().unwrap()];
@@ -213,7 +212,7 @@ fn a_configuration_is_read_changed_and_written() {
         let rho = |account: &Value| parse(&account["passes"][0]["rho"].to_string()).unwrap();
         let own = parse(&tract(&changed)["rho"].to_string()).unwrap();
         assert_eq!(rho(&changed), parse(before).unwrap() + &own - Rational::from((1, 2)) * tables);
-        // The account of persons takes seconds, that of households is the same program.
+        // The account of persons takes seconds; for households the program is the same.
         if kind == "safetab-h" {
             let answer = |mut object: Value| {
                 // The command lines differ.
@@ -228,7 +227,7 @@ fn a_configuration_is_read_changed_and_written() {
         if kind == "safetab-h" {
             assert!(tract(&tune(&config, &["--set", &less]))[count].as_i64() > Some(7), "{less}");
         }
-        // Nothing but the budgets differs.
+        // Only the budgets differ.
         let [old, new] = [std::path::Path::new(&config), &out]
             .map(|path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap());
         let (old, new) = (old.as_object().unwrap(), new.as_object().unwrap());
@@ -238,7 +237,7 @@ fn a_configuration_is_read_changed_and_written() {
             differ.len() == tables as usize && differ.iter().all(|key| key.ends_with("level_2_tract")),
             "{differ:?}"
         );
-        // A change that breaks a rule leaves what was there.
+        // A change that breaks a rule leaves the existing file.
         let written = std::fs::read(&out).unwrap();
         for wrong in ["USA,1=-1", "USA,1=1/3", "USA=1", "T7:USA,1=1", "USA,1=1e12"] {
             let more = ["tune", "--config", &config, "--spec", &spec, "--set", wrong, "--out", out.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! Whole counts of noisy measurement files: not negative, and every constraint kept, from the nation to the blocks.
+//! Whole counts of noisy measurement files: non-negative, with every constraint satisfied, from the nation to the blocks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -25,7 +25,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder of noisy measurements, its release and exact totals.
+/// A folder of noisy measurements, with its release and exact totals.
 struct Case {
     name: String,
     folder: PathBuf,
@@ -34,7 +34,7 @@ struct Case {
     _kept: tempfile::TempDir,
 }
 
-/// The example that ships, and the fixtures where they are known.
+/// The bundled example, and the fixtures if available.
 fn cases() -> Vec<Case> {
     let kept = tempfile::tempdir().unwrap();
     let release = kept.path().join("release.toml");
@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// By level and geocode: the cells that are not zero.
+/// The nonzero cells by level and geocode.
 type Counts = BTreeMap<(String, String), HashMap<usize, i64>>;
 
 fn whole(case: &Case, order: &[&str], out: &Path) -> Counts {
@@ -85,7 +85,7 @@ fn whole(case: &Case, order: &[&str], out: &Path) -> Counts {
     counts
 }
 
-/// Every row of every Constraint file, and every sum.
+/// Checks every row of every Constraint file, and every sum.
 fn check(case: &Case, counts: &Counts) -> usize {
     let release = Release::find(case.release.to_str().unwrap()).unwrap();
     let names = Names::new(&release).unwrap();
@@ -140,7 +140,7 @@ fn check(case: &Case, counts: &Counts) -> usize {
             assert_eq!(*own, sum, "{} {} {parent}", case.name, names.levels[at]);
         }
     }
-    // The exact totals of states bind both parts together.
+    // The exact totals of states tie both parts together.
     let state = usize::from(names.levels[0] == "US");
     for line in fs::read_to_string(&case.totals).unwrap().lines().skip(1) {
         let (number, total) = line.split_once(',').unwrap();
@@ -164,13 +164,13 @@ fn every_constraint_and_every_sum_is_kept_in_any_order_of_passes() {
             assert!(check(&case, &counts) > 50);
             all.push(counts);
         }
-        // The order matters; one that says nothing new does not.
+        // The order matters, except for an entry that adds nothing.
         assert_eq!(all[0], all[2]);
         assert!(case.name != "mini" || all[0] != all[1]);
     }
 }
 
-/// A rehearsal: what constraints know makes whole counts better than estimates, cell by cell, and they have no margins.
+/// A rehearsal: in cells, whole counts have smaller errors than estimates, because they use constraints; they have no margins.
 #[test]
 fn errors_are_smaller_than_those_of_estimates_in_cells() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn what_contradicts_itself_is_refused_and_nothing_is_written() {
     };
     for case in cases() {
         if case.name == "mini" {
-            // Fewer people than group quarters in Rhode Island, which is read by itself.
+            // Fewer people than group quarters in Rhode Island, which is read separately.
             refused(
                 &case,
                 "state,total\n44,3\n",

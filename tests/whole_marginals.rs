@@ -1,4 +1,4 @@
-//! Whole counts of a histogram that is too large to count cell by cell: those of the marginal that queries and constraints tell apart.
+//! Whole counts of a histogram that is too large for single cells: those of the marginal that queries and constraints distinguish.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -41,7 +41,7 @@ fn release() -> String {
 }
 
 const LEVELS: [&str; 4] = ["US", "State", "County", "Block"];
-/// Level, code, blocks, and how many levels' shares it carries: the second county has one block, which is its own counts.
+/// Level, code, blocks, and the number of levels whose shares it carries: the second county has a single block, which has the same counts.
 const UNITS: [(usize, &str, std::ops::Range<usize>, usize); 13] = [
     (0, "", 0..6, 1),
     (1, "009", 0..1, 3),
@@ -75,7 +75,7 @@ fn truth(numbers: &mut Numbers) -> Vec<Vec<i64>> {
     (0..6).map(block).collect()
 }
 
-/// Writes the product and the exact totals of states; gives the true counts.
+/// Writes the product and the exact totals of states; returns the true counts.
 fn product(at: &Path) -> Vec<Vec<i64>> {
     fs::write(at.join("release.toml"), release()).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
@@ -104,7 +104,7 @@ fn product(at: &Path) -> Vec<Vec<i64>> {
                 let shape = [1, 1, values.len() as i32];
                 constraints.push(Row::constraint(code, name, sign, &axes, &shape, values));
             };
-            // One of the highest kinds in each block that has any, and at most ninety; the others have no bounds that bind.
+            // At least one and at most ninety of the highest kinds in each block that has any; the bounds of other blocks do not bind.
             let with = blocks.clone().filter(|block| *block == 2 || *block == 5).count() as i32;
             let many = 99_999 * blocks.len() as i32;
             let axes = ["*", "*", "kinds"];
@@ -128,7 +128,7 @@ fn run(at: &Path, words: &[&str]) -> (bool, String) {
     in_folder::said(at, &[&given, words].concat())
 }
 
-/// By level, geocode and query: the numbers of all cells.
+/// By level, geocode and query: the values of all cells.
 type Found = BTreeMap<(usize, String, String), BTreeMap<usize, f64>>;
 
 fn found(at: &Path, words: &[&str]) -> (Found, String) {
@@ -158,7 +158,7 @@ fn of<'f>(found: &'f Found, level: usize, code: &str, query: &str) -> &'f BTreeM
     found.get(&(level, code.to_string(), query.to_string())).unwrap_or(&NOTHING)
 }
 
-/// Everything that is promised: whole, not negative, children sum to parents in every query, and queries agree.
+/// Checks all guarantees: whole, non-negative, children sum to parents in every query, and queries agree.
 fn check_sums(found: &Found) {
     assert!(found.values().flat_map(BTreeMap::values).all(|count| *count > 0.0 && count.fract() == 0.0));
     for level in 0..4 {
@@ -176,7 +176,7 @@ fn check_sums(found: &Found) {
                     assert_eq!(*own, sum, "{code} {query}");
                 }
             }
-            // Kinds of both sexes are kinds.
+            // The kinds of both sexes sum to the kinds.
             let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
             let both = of(found, level, code, "sex * kinds");
             both.iter().for_each(|(cell, count)| *sum.entry(cell % 3).or_default() += count);
@@ -208,14 +208,14 @@ fn marginals_are_whole_and_keep_every_sum_total_zero_and_bound() {
         }
         all.push(whole);
     }
-    // Without an order queries are settled from the fewest counts on: 1, 3, 6 and 8.
+    // Without an order, queries are processed by increasing number of counts: 1, 3, 6 and 8.
     let plain = [&["--queries"][..], &QUERIES, &["--level"], &LEVELS, &["--constraints", "none", "--whole"]].concat();
     let (unordered, _) = found(at, &plain);
     check_sums(&unordered);
     let fewest_first = ["total", "kinds", "sex * kinds", "code_groups * sex"];
     assert!(found(at, &[&plain[..], &fewest_first].concat()).0 == unordered);
     assert!(found(at, &[&plain[..], &["code_groups * kinds"]].concat()).0 != unordered);
-    // A level alone has the counts that it has beside others.
+    // A single level has the same counts as with others.
     let words = ["--queries", "total", "code_groups * sex", "kinds", "sex * kinds", "--level", "County"];
     let (alone, _) = found(at, &[&words[..], &["--state-totals", "totals.csv", "--whole"]].concat());
     let beside: Found =
@@ -223,7 +223,7 @@ fn marginals_are_whole_and_keep_every_sum_total_zero_and_bound() {
     assert_eq!(alone, beside);
 }
 
-/// Totals alone, where nothing binds: the estimates to the nearest, and what the rounding above leaves.
+/// Totals only, without binding constraints: estimates rounded to nearest, plus the effect of rounding above.
 #[test]
 fn whole_counts_are_near_the_estimates() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn whole_counts_are_near_the_estimates() {
     assert_eq!(estimates.len(), 14);
     for ((level, code, query), estimate) in &estimates {
         let (estimate, whole) = (estimate[&0], of(&whole, *level, code, query)[&0]);
-        // Half for its own rounding, and its share of those above.
+        // One half for its own rounding, and a share for those above.
         assert!((estimate - whole).abs() <= 0.5 + 0.5 * *level as f64, "{code}: {estimate} {whole}");
     }
     let root = (estimates[&(0, String::new(), "total".to_string())][&0], of(&whole, 0, "", "total")[&0]);

@@ -1,7 +1,7 @@
-//! Whole counts of folders made by chance, all of which have whole counts that keep every constraint: those that they were made from. So
-//! every one is solved. Bounds are tight in half of them, and cross the exact totals of states.
+//! Whole counts of random folders. Each folder has whole counts that satisfy every constraint, namely those that it was made from, so
+//! each must be solved. Bounds are tight in half of them, and interact with the exact totals of states.
 //!
-//! ASSAY_FOLDERS=2000 asks for that many in place of a hundred: scripts/whole-folders.
+//! ASSAY_FOLDERS=2000 makes that many instead of a hundred: scripts/whole-folders.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -25,16 +25,16 @@ use crate::common::{
 const AXES: [&str; 3] = ["hhgq", "votingage", "race"];
 const LEVELS: [&str; 4] = ["US", "State", "County", "Block"];
 
-/// A folder made by chance.
+/// A random folder.
 struct Made {
     release: Release,
     totals: BTreeMap<u32, i64>,
     order: Vec<String>,
     types: usize,
     cells: usize,
-    /// Codes with the blocks in them, by level.
+    /// The units by level: codes with their blocks.
     units: Vec<Vec<(String, Vec<usize>)>>,
-    /// By block and type of quarters: the bounds.
+    /// The bounds by block and type of quarters.
     bounds: Vec<Vec<(i64, i64)>>,
 }
 
@@ -62,10 +62,10 @@ fn release(numbers: &mut Numbers, types: usize, races: usize) -> Release {
     Release::parse(&text, "chance.toml").unwrap()
 }
 
-/// The units of each level: their ids, and the places of their blocks.
+/// The units of each level: their ids, and the indices of their blocks.
 type Levels = Vec<Vec<(String, Vec<usize>)>>;
 
-/// The units of states, each of one or two parts, and how many blocks there are.
+/// The units of states, each with one or two parts, and the number of blocks.
 fn units(numbers: &mut Numbers) -> (Levels, usize) {
     let mut units = vec![vec![(String::new(), Vec::new())], Vec::new(), Vec::new(), Vec::new()];
     let (mut blocks, many) = (0, 1 + below(numbers, 3));
@@ -171,7 +171,7 @@ fn make(at: &Path, seed: u64) -> Made {
     Made { release, totals, order, types, cells, units, bounds }
 }
 
-/// The whole counts of all units, or why there are none.
+/// The whole counts of all units, or the error.
 fn solve(at: &Path, made: &Made) -> Result<HashMap<(usize, String), Vec<i64>>, String> {
     let settings = Settings {
         constraints: Constraints::All,
@@ -183,7 +183,7 @@ fn solve(at: &Path, made: &Made) -> Result<HashMap<(usize, String), Vec<i64>>, S
         truth: None,
         whole: Some(made.order.clone()),
         incomplete: false,
-        // The noisy counts are made up.
+        // The noisy counts are artificial.
         despite_misfit: true,
     };
     let survey = Survey::open(at, &made.release, settings).map_err(|why| why.to_string())?;
@@ -201,7 +201,7 @@ fn solve(at: &Path, made: &Made) -> Result<HashMap<(usize, String), Vec<i64>>, S
     run.map(|()| found).map_err(|why| why.to_string())
 }
 
-/// Every bound, zero, total and sum.
+/// Checks every bound, zero, total and sum.
 fn check(made: &Made, found: &HashMap<(usize, String), Vec<i64>>, seed: u64) {
     let each = made.cells / made.types;
     for (level, units) in made.units.iter().enumerate() {

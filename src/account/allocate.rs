@@ -1,8 +1,8 @@
-//! Allocation: which noise on which query keeps a total promise with the least weighted error.
+//! Allocation: the noise of each query that keeps a total promise with the least weighted error.
 //!
-//! Minimized is sum over queries of weight times `E[X^2]`, under delta(epsilon) <= delta for everything composed, with sigma2 of
-//! each query between a least and a most. The allocation is found by any means and proven to keep the promise by the exact
-//! account. How far from optimal it can be is bounded by weak duality, see [`least_possible`].
+//! The objective is the sum over queries of weight times `E[X^2]`, under delta(epsilon) <= delta for the composition, with sigma2 of each
+//! query between a least and a greatest value. The allocation comes from a search in doubles; the exact account proves that it keeps the
+//! promise. Weak duality bounds its distance from the optimum, see [`least_possible`].
 
 mod least_possible;
 
@@ -32,20 +32,20 @@ pub use least_possible::least_possible;
 pub struct QueryTarget {
     /// Its name.
     pub name: String,
-    /// How many of its counts one record moves.
+    /// The number of its counts that one record changes.
     pub count: u64,
-    /// By how much it moves each of them.
+    /// The change of each of them.
     pub shift: u64,
-    /// What a unit of expected squared error on one of its counts costs, above 0.
+    /// The cost of one unit of expected squared error on one of its counts, above 0.
     pub weight: Rational,
-    /// The least variance proxy that is allowed.
+    /// The least variance proxy allowed.
     pub least: Rational,
-    /// The greatest, where there is one.
+    /// The greatest variance proxy allowed, if there is one.
     pub most: Option<Rational>,
 }
 
 impl QueryTarget {
-    /// count shift^2: what the query spends of rho, times twice its sigma2.
+    /// count shift^2: twice sigma2 times the rho that the query spends.
     fn moved(&self) -> Rational {
         Rational::from(self.shift).square() * self.count
     }
@@ -58,15 +58,16 @@ pub struct Allocation {
     pub sigma2: Vec<Rational>,
     /// delta at the promised epsilon, proven to be at most the promised delta.
     pub delta: Enclosure,
-    /// Whether that delta is enclosed to a relative 10^-4 at least.
+    /// Whether that delta is enclosed to a relative 10^-4 or better.
     pub met: bool,
     /// The weighted expected squared error.
     pub error: Enclosure,
 }
 
-/// At most so many queries.
+/// The largest number of queries.
 const MOST_QUERIES: usize = 1000;
-/// Where no most is given, variance proxies up to this are tried, the largest that there are: a limit of the search, never one of the user's bounds.
+/// The largest variance proxy tried for a query without a greatest one, which is the largest possible: a limit of the search, not a bound
+/// of the user's.
 const MOST_SIGMA2: u64 = 1_000_000_000_000_000_000;
 
 fn check(targets: &[QueryTarget]) -> Result<()> {
@@ -90,7 +91,7 @@ fn check(targets: &[QueryTarget]) -> Result<()> {
     Ok(())
 }
 
-/// The largest variance proxy that is tried: the most that is allowed, or the limit of the search.
+/// The largest variance proxy that is tried: the greatest allowed, or the limit of the search.
 fn most_tried(target: &QueryTarget) -> Rational {
     target.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2))
 }
@@ -102,7 +103,7 @@ fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Compositi
     Composition::new(counts)
 }
 
-/// clamp(scale shape) for every target.
+/// The variance proxies scale times shape, clamped to the bounds of every target.
 fn scaled(targets: &[QueryTarget], shape: &[f64], scale: &Rational) -> Result<Vec<Rational>> {
     (targets.iter().zip(shape))
         .map(|(target, shape)| {
@@ -111,14 +112,14 @@ fn scaled(targets: &[QueryTarget], shape: &[f64], scale: &Rational) -> Result<Ve
         .collect()
 }
 
-/// Rounded up to the grid, where the most allows it.
+/// Rounded up to the grid, unless that exceeds the greatest value allowed.
 fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
     let scale = Integer::from(10).pow(decimals);
     let up = |s: &Rational| Rational::from(s * &scale).ceil() / &scale;
     targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most_tried(target)).max(s.clone())).collect()
 }
 
-/// sum over targets of weight times `E[X^2]`.
+/// The sum over targets of weight times `E[X^2]`.
 pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
     let terms: Vec<Enclosure> = (targets.par_iter().zip(sigma2))
         .map(|(target, s)| {
@@ -128,10 +129,12 @@ pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<En
     Ok(terms.iter().fold(Enclosure::double(0.0, 120), |sum, term| sum.add(term)))
 }
 
-/// The allocation of least weighted error under the exact account, with sigma2 rounded up to `decimals`.
+/// The allocation of least weighted error under the exact account, with sigma2 rounded up to `decimals`. An error if no allowed noise keeps
+/// the promise.
 ///
-/// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count shift^2 / weight) is optimal, cut
-/// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
+/// A Gaussian account depends on the total rho only, and then sigma2 in proportion to sqrt(count shift^2 / weight) is optimal, clamped to
+/// its bounds. The search starts there and continues with derivatives of the exact account in doubles. The result is proven to keep the
+/// promise.
 pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
     allocate_until(targets, epsilon, delta, decimals, &Stop::default())
 }
@@ -183,7 +186,7 @@ pub fn allocate_until(
             break;
         }
     }
-    // Rounding up keeps the promise in all but a few cases; then a little more noise does.
+    // Rounding up nearly always keeps the promise; otherwise a little more noise does.
     let mut more = 0.0;
     loop {
         let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
@@ -197,8 +200,7 @@ pub fn allocate_until(
     }
 }
 
-/// The refusal of targets whose largest noise does not keep the promise: which epsilon they need, and which of them stand in
-/// the way.
+/// The error for targets whose largest noise does not keep the promise: the epsilon that they need, and the targets that limit it.
 fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, delta: &Delta) -> Result<Error> {
     let reached = largest.delta(epsilon, 6)?.value;
     let needed = largest.epsilon(delta, 8)?.value;
@@ -222,7 +224,7 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
 
 fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon, stop: &Stop) -> Result<Allocation> {
     let composition = composition(targets, &sigma2)?.until(stop);
-    // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
+    // Many unequal variances allow fewer digits. A request within reach gives a narrower enclosure than one beyond it.
     let mut delta = composition.delta(epsilon, 10)?;
     for digits in [8, 6, 4] {
         if delta.met {
@@ -242,7 +244,7 @@ fn ideal(target: &QueryTarget) -> f64 {
     (target.moved().to_f64() / target.weight.to_f64()).sqrt()
 }
 
-/// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
+/// The scale at which the zCDP conversion gives epsilon, in doubles: a starting point.
 fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, delta: &Delta) -> f64 {
     let rho = zcdp_rho(epsilon, delta);
     let spent = |scale: f64| -> f64 {
@@ -290,8 +292,8 @@ fn stationary_shape(
     Ok(shape.iter().all(|value| value.is_finite() && *value > 0.0).then_some(shape))
 }
 
-/// The allocation that zCDP gives: sigma2 in proportion to sqrt(count shift^2 / weight), cut to the bounds, such that the published
-/// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that.
+/// The allocation by zCDP: sigma2 in proportion to sqrt(count shift^2 / weight), clamped to the bounds, such that the published conversion
+/// rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that.
 pub fn allocate_by_zcdp(
     targets: &[QueryTarget],
     epsilon: &Epsilon,
@@ -338,7 +340,7 @@ mod tests {
         assert!((1.0..1.05).contains(&ratio), "{ratio}");
         let zcdp = allocate_by_zcdp(&targets, &epsilon, &delta, 4).unwrap().unwrap();
         assert!(found.error.upper() < zcdp.error.lower());
-        // Noise in proportion to sqrt(count / weight), nearly; and no nearby exchange of noise is better.
+        // Noise nearly in proportion to sqrt(count / weight); and no small exchange of noise is better.
         let shape = found.sigma2[0].to_f64() / found.sigma2[1].to_f64();
         assert!((shape / 2.0 - 1.0).abs() < 0.02, "{shape}");
         for (i, j) in [(0, 1), (1, 2), (2, 0)] {
@@ -357,7 +359,8 @@ mod tests {
         }
     }
 
-    /// A query without a most whose least is above the limit of the search: more noise is allowed, is found, and is what the bound is about.
+    /// A query without a greatest sigma2 whose least one is above the limit of the search: more noise is allowed and found, and the bound
+    /// covers it.
     #[test]
     fn without_a_most_the_bound_is_about_all_noise() {
         let (epsilon, delta): (Epsilon, Delta) = ("1e-7".parse().unwrap(), "1e-9".parse().unwrap());
@@ -378,13 +381,13 @@ mod tests {
         assert!(least_possible(&targets, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
         let tight = [target(4, "1", "1/2", Some("1/2"))];
         let message = allocate(&tight, &epsilon, &delta, 3).unwrap_err().to_string();
-        // What it says is needed is enough, and a little less is not.
+        // The epsilon that the error names suffices, and a little less does not.
         let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
         let enough: Epsilon = needed.parse().unwrap();
         assert_eq!(allocate(&tight, &enough, &delta, 3).unwrap().sigma2, [number("1/2")]);
         let less = Epsilon::new(number(needed) * number("0.9999")).unwrap();
         assert!(allocate(&tight, &less, &delta, 3).is_err(), "{message}");
-        // A count that moves by 2 needs the noise of one that moves by 1 times 4.
+        // A count that changes by 2 needs 4 times the noise of one that changes by 1.
         let moved = [QueryTarget { shift: 2, ..target(10, "1", "1", None) }];
         let far = allocate(&moved, &epsilon, &delta, 2).unwrap();
         let near = allocate(&[target(10, "1", "1", None)], &epsilon, &delta, 2).unwrap();
@@ -404,7 +407,7 @@ mod tests {
         let stop = Stop::new();
         stop.set();
         assert!(matches!(allocate_until(&targets, &epsilon, &delta, 3, &stop), Err(Error::Stopped)));
-        // Where the least noise of all is enough, it is the answer.
+        // If the least noise of all targets suffices, it is the answer.
         let easy = allocate(&[target(1, "1", "900", None)], &epsilon, &delta, 3).unwrap();
         assert_eq!(easy.sigma2, [900]);
     }

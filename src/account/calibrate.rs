@@ -1,4 +1,4 @@
-//! Calibration: the least noise on a grid that meets a target, certified from both sides.
+//! Calibration: the least noise on a grid that meets a target, proven from both sides.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -14,18 +14,18 @@ use crate::{
 pub struct Least {
     /// The grid point, proven to meet the target.
     pub value: Rational,
-    /// The grid point before it, proven not to; `None` if the grid starts at `value`.
+    /// The grid point before it, proven to miss the target; `None` if the grid starts at `value`.
     pub before: Option<Rational>,
 }
 
-/// Does the account have delta(epsilon) <= delta at the target epsilon, itself known within an enclosure?
+/// Whether the account has delta(epsilon) <= delta at the target epsilon, which is known within an enclosure.
 ///
 /// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E
 /// for yes and at the upper end for no.
 pub fn meets(account: &impl Account, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
     let (low, high) = ends(epsilon)?;
     let evaluator = account.evaluator();
-    // Few digits decide nearly always, and many unequal variances do not give more.
+    // A few digits nearly always decide, and with many unequal variances no more are available.
     for digits in [4, 7, 10, 20, 40] {
         if evaluator.hockey_stick(&low, digits)?.value.at_most(delta) == Certainty::Yes {
             return Ok(Certainty::Yes);
@@ -45,22 +45,22 @@ fn ends(epsilon: &Enclosure) -> Result<(Rational, Rational)> {
     Ok((ends.0.max(zero.clone()), ends.1.max(zero)))
 }
 
-/// Where to search: multiples of 10^-decimals from `least` to `most`.
+/// The grid to search: multiples of 10^-decimals from `least` to `most`.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Decimals of a grid point.
     pub decimals: u32,
-    /// No grid point below is asked for.
+    /// Lower end of the search.
     pub least: Rational,
-    /// No grid point above is asked for.
+    /// Upper end of the search.
     pub most: Rational,
 }
 
 impl Grid {
     /// The least grid point that `holds`, searched from `guess`; `None` if the largest point does not hold.
     ///
-    /// The property is expected to hold from some point on. The answer does not rest on it: `value` was found to hold
-    /// and `before` not to.
+    /// The property is expected to hold from some point on. The result does not rely on that: `value` was found to hold and `before` not
+    /// to.
     pub fn least_where(&self, guess: f64, mut holds: impl FnMut(&Rational) -> Result<bool>) -> Result<Option<Least>> {
         let scale = Integer::from(10).pow(self.decimals);
         let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
@@ -105,11 +105,10 @@ impl Grid {
     }
 }
 
-/// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; `None` if the
-/// largest does not.
+/// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; `None` if the largest point does not.
 ///
-/// The family is expected to get more private as g grows (sigma2, or a common factor of all sigma2). The answer does
-/// not rest on it: `value` is proven to meet the target and `before` is proven not to.
+/// The family is expected to get more private as g grows (sigma2, or a common factor of all sigma2). The result does not rely on that:
+/// `value` is proven to meet the target and `before` to miss it.
 pub fn least_in<A: Account>(
     grid: &Grid,
     family: impl Fn(&Rational) -> Result<A>,
@@ -142,9 +141,8 @@ pub fn least_on_grid<A: Account>(
     })
 }
 
-/// A first guess for the searches above, in doubles: where the family has delta(epsilon) = delta, searched between
-/// `least` and `most` from `start` by secants in the logarithms. It may be wrong; a search that starts from it is
-/// then only slower.
+/// A starting point for the searches above, in doubles: the noise with delta(epsilon) = delta, found by secants in logarithms from `start`
+/// between `least` and `most`. A wrong value only makes the search slower.
 pub fn guess<A: Account>(
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
@@ -161,7 +159,7 @@ pub fn guess<A: Account>(
     let (mut x, mut previous) = (start.clamp(least, most).ln(), None::<(f64, f64)>);
     for _ in 0..60 {
         let value = excess(x)?;
-        // Too little noise where delta is above its target, or not a number because it is far above.
+        // Too little noise: delta is above its target, or so far above that the value is NaN.
         if value.is_nan() || value > 0.0 {
             low = low.max(x)
         } else {
@@ -172,10 +170,10 @@ pub fn guess<A: Account>(
         }
         let secant = match previous {
             Some((x0, value0)) => x - value * (x - x0) / (value - value0),
-            // A tenth at a time until two values are known.
+            // Steps of 0.1 until two values are known.
             None => x + if value > 0.0 { 0.1 } else { -0.1 },
         };
-        // A long way at most doubles in its logarithm at each step.
+        // From the second step on, a step is at most four times the one before.
         let reach = previous.map_or(0.1, |(x0, _)| 4.0 * (x - x0).abs().max(1e-13));
         let next = secant.clamp(x - reach, x + reach);
         let next = if next > low && next < high { next } else { low + (high - low) / 2.0 };

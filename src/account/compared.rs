@@ -1,8 +1,8 @@
-//! What an exact epsilon is compared with: the figure that was published for the same, or the smallest standard account.
+//! References for an exact epsilon: the figure that was published for the same release, or the smallest standard account.
 //!
-//! A published figure is compared by its conversion, unrounded; the printed digits stand beside. It is about one delta: at another
-//! nothing was published. Everything else is compared with the smallest epsilon that an account gives which anybody would use:
-//! pure DP, zCDP at the best order or by Bun & Steinke, and RDP.
+//! A published figure enters by its conversion, unrounded; the printed digits are shown beside it. It holds for one delta only; at any
+//! other nothing was published. Everything else is compared with the smallest epsilon of the usual accounts: pure DP, zCDP at the best
+//! order or by Bun & Steinke, and RDP.
 
 use rug::Rational;
 
@@ -17,7 +17,7 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// A standard account: how epsilon at delta follows from what is known of a mechanism.
+/// A standard account: a way to derive epsilon at delta from what is known of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conversion {
     /// From rho: rho + 2 sqrt(rho ln(1 / delta)) (Bun & Steinke 2016, Proposition 1.3).
@@ -55,12 +55,12 @@ impl Conversion {
         }
     }
 
-    /// The conversion of such a name.
+    /// The conversion with this key.
     pub fn of_key(key: &str) -> Option<Self> {
         Conversion::ALL.into_iter().find(|conversion| conversion.key() == key)
     }
 
-    /// What it is, after its name.
+    /// The formula or description shown after its name.
     pub fn formula(self) -> &'static str {
         match self {
             Conversion::BunSteinke => "rho + 2 sqrt(rho ln(1/delta))",
@@ -72,9 +72,10 @@ impl Conversion {
         }
     }
 
-    /// The epsilon that it gives at delta, about 10^-digits wide by formula and 10^-13 by the best order; `None` where it is infinite.
+    /// The epsilon that it gives at delta, with a width of about 10^-digits by formula and 10^-13 by the best order; `None` where it is
+    /// infinite.
     pub fn epsilon(self, account: &impl Account, delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
-        // A bound may be below 0 at a large delta, where it says no more than that epsilon is 0.
+        // A bound may be negative at a large delta; then epsilon is 0.
         let least_zero = |epsilon: Enclosure| Some(epsilon.clamp(0.0, f64::INFINITY));
         Ok(match self {
             Conversion::BunSteinke => Some(conversions::zcdp_epsilon(&account.rho(), delta, digits)),
@@ -84,8 +85,8 @@ impl Conversion {
         })
     }
 
-    /// delta at epsilon by the same conversion, in doubles: for drawing. Of pure DP that of randomized response, which has all its
-    /// losses at the ends.
+    /// delta at epsilon by the same conversion, in doubles, for charts. For pure DP it is that of randomized response, all of whose losses
+    /// are at the ends.
     pub fn delta_approx(self, account: &impl Account, epsilon: f64) -> Result<f64> {
         let rho = account.rho().to_f64();
         Ok(match self {
@@ -111,34 +112,34 @@ impl Conversion {
 
 const PURE_BITS: u32 = 192;
 
-/// The largest loss, exactly; `None` where losses are unbounded.
+/// The largest loss, exactly; `None` if losses are unbounded.
 pub fn pure_epsilon(account: &impl Account) -> Result<Option<Rational>> {
     let each: Option<Vec<Rational>> = account.extremes()?.iter().map(|one| one.pure_epsilon()).collect();
     Ok(each.and_then(|each| each.into_iter().max()))
 }
 
-/// An epsilon as it was printed for a mechanism.
+/// A printed epsilon of a mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedFigure {
-    /// The text as it was printed.
+    /// The printed text.
     pub printed: String,
     /// The same as a number.
     pub value: Rational,
-    /// The delta beside it; none for pure DP, which is about every delta.
+    /// The delta beside it; none for pure DP, which holds at every delta.
     pub delta: Option<Delta>,
     /// How it was computed.
     pub by: Conversion,
-    /// Where it was printed, and by whom.
+    /// Where and by whom it was printed.
     pub source: String,
 }
 
 impl PrintedFigure {
-    /// Whether it is about this delta.
+    /// Whether it holds at this delta.
     pub fn is_at(&self, delta: &Delta) -> bool {
         self.delta.as_ref().is_none_or(|own| own == delta)
     }
 
-    /// Whether the printed digits are those of a number: within one unit of the last one; a fraction to 10^-6 of itself.
+    /// Whether the printed digits are those of a number: within one unit of the last digit; a fraction within a relative 10^-6.
     pub fn agrees(&self, value: &Enclosure) -> bool {
         let unit = match self.printed.contains('/') {
             true => Rational::from(&self.value / 1_000_000_u32),
@@ -149,31 +150,31 @@ impl PrintedFigure {
     }
 }
 
-/// What an epsilon is compared with.
+/// A reference for an exact epsilon.
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The account.
     pub by: Conversion,
     /// Its epsilon, not rounded.
     pub epsilon: Enclosure,
-    /// The figure that was published for the same, if it is what is compared with.
+    /// The published figure, if that is the reference.
     pub published: Option<PrintedFigure>,
 }
 
-/// Which account is compared with.
+/// The choice of the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Against {
-    /// The published figure where there is one, else the smallest standard account.
+    /// The published figure if there is one, else the smallest standard account.
     #[default]
     Usual,
-    /// The published figure; refused where nothing was published.
+    /// The published figure; an error if nothing was published.
     Published,
-    /// One account, whatever was published.
+    /// One account, even if a figure was published.
     By(Conversion),
 }
 
-/// Of two accounts that differ by less than this share, a hundredth of a percent, the simpler one is named: noise of bounded loss is
-/// compared with pure DP.
+/// If two accounts differ by less than this share, a hundredth of a percent, the simpler one is named: noise of bounded loss is compared
+/// with pure DP.
 const AS_GOOD: f64 = 1e-4;
 
 impl Compared {
@@ -196,7 +197,7 @@ impl Compared {
         best.ok_or(Error::Unbounded { what: "the epsilon of every standard account" })
     }
 
-    /// What is asked for: `figures` are those that were published for this account, at whatever delta.
+    /// The requested reference. `figures` are those that were published for this account, at any delta.
     pub fn of(
         account: &impl Account,
         figures: &[PrintedFigure],
@@ -217,7 +218,7 @@ impl Compared {
                     let expected = "an account with a finite epsilon: the loss of Gaussian noise is unbounded";
                     Error::out_of_range("match", by.key(), expected)
                 })?;
-                // A figure by the same conversion still stands beside.
+                // A figure by the same conversion is still shown beside it.
                 let published = figure.filter(|figure| figure.by == by).cloned();
                 Ok(Compared { by, epsilon, published })
             }
@@ -232,32 +233,32 @@ impl Compared {
         }
     }
 
-    /// A sentence about a published figure; where the digits are not those of its conversion, it says so.
+    /// A sentence about a published figure, which mentions if its digits are not those of its conversion.
     pub fn about_published(&self) -> Option<String> {
         let figure = self.published.as_ref()?;
         let at = figure.delta.as_ref().map_or_else(String::new, |delta| format!(" at delta = {delta}"));
         let differs = match figure.agrees(&self.epsilon) {
             true => String::new(),
-            false => format!(" The conversion gives {} and not what was printed.", self.epsilon.shown(7)),
+            false => format!(" The conversion gives {}, unlike the printed figure.", self.epsilon.shown(7)),
         };
         Some(format!("{} was published as {}{at}: {}.{differs}", self.by.name(), figure.printed, figure.source))
     }
 }
 
-/// Whether the exact divergences may give less than rho does, by doubles: with fine noise alone they do not, and take far longer.
+/// Whether the exact divergences may give less than rho does, by doubles. With fine noise only they do not, and they take much longer.
 fn renyi_may_be_smaller(account: &impl Account, delta: &Delta) -> Result<bool> {
     let rho = account.rho().to_f64();
     let by_rho = conversions::best_order_epsilon_approx(rho, None, delta);
     let exact = |one: &Composition| conversions::best_order_epsilon_approx(rho, Some(one), delta);
     let by_renyi = account.extremes()?.iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
-    // Not a number is no reason to leave it out.
+    // NaN is no reason to skip it.
     Ok(by_renyi.is_nan() || by_renyi < by_rho * (1.0 - AS_GOOD))
 }
 
 fn nothing_published(figures: &[PrintedFigure], delta: &Delta) -> Error {
     let at = figures.iter().filter_map(|figure| figure.delta.as_ref()).map(ToString::to_string).collect::<Vec<_>>();
     let expected = match at.is_empty() {
-        true => "zcdp, best-order or pure: nothing was published for what is accounted for".to_string(),
+        true => "zcdp, best-order or pure: nothing was published for this account".to_string(),
         false => format!(
             "zcdp, best-order or pure: nothing was published at delta = {delta}, but at delta = {}",
             at.join(", ")
@@ -266,16 +267,16 @@ fn nothing_published(figures: &[PrintedFigure], delta: &Delta) -> Error {
     Error::out_of_range("match", "published", &expected)
 }
 
-/// One of the accounts side by side.
+/// One of the accounts in a table.
 #[derive(Clone, Debug)]
 pub struct Accountant {
     /// Its name.
     pub name: &'static str,
     /// Its epsilon at delta; `None` where it is infinite.
     pub epsilon: Option<Enclosure>,
-    /// Whether it is a bound for this mechanism.
+    /// Whether it is an upper bound for this mechanism.
     pub is_bound: bool,
-    /// How it is found.
+    /// How it is computed.
     pub note: String,
 }
 
@@ -353,8 +354,8 @@ mod tests {
         let of = |against, at: &str| Compared::of(&composition, &all, against, &delta(at), 12);
         let found = of(Against::Usual, "1e-8").unwrap();
         assert_eq!((found.by, found.published.as_ref()), (Conversion::BunSteinke, Some(&figure)));
-        // 1 + 2 sqrt(ln 1e8) = 9.5839...: not what this figure says.
-        assert!(found.about_published().unwrap().contains("gives 9.583864 and not"), "{:?}", found.about_published());
+        // 1 + 2 sqrt(ln 1e8) = 9.5839..., which is not the printed figure.
+        assert!(found.about_published().unwrap().contains("gives 9.583864, unlike"), "{:?}", found.about_published());
         assert!(PrintedFigure { value: rational::parse("9.58").unwrap(), ..figure.clone() }.agrees(&found.epsilon));
         let other = of(Against::Usual, "1e-9").unwrap();
         assert!(other.published.is_none() && other.by == Conversion::BestOrder);

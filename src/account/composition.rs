@@ -1,4 +1,4 @@
-//! Compositions: which counts are published, with which noise, and by how much one person moves them.
+//! Compositions: the counts that are published, their noise, and by how much one person changes them.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -16,9 +16,9 @@ use crate::{
     numeric::rational,
 };
 
-/// At most so many counts of one noise.
+/// The largest number of counts with one noise.
 const MOST_COUNTS: u64 = 1_000_000_000_000;
-/// At most so large a change of one count with Gaussian noise, and with discrete Laplace noise, whose losses are listed.
+/// The largest change of one count with Gaussian noise, and with discrete Laplace noise, whose losses are enumerated.
 const MOST_SHIFT: u64 = 1_000_000;
 const MOST_LAPLACE_SHIFT: u64 = 1000;
 
@@ -30,14 +30,14 @@ const MOST_LAPLACE_SHIFT: u64 = 1000;
 pub struct Counts {
     /// The law of the noise.
     pub law: Law,
-    /// How many counts there are.
+    /// The number of counts.
     pub count: u64,
-    /// By how much one count differs between neighboring data sets.
+    /// The difference of one count between neighboring data sets.
     pub shift: u64,
 }
 
 impl Counts {
-    /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6.
+    /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6; anything else is an error.
     pub fn discrete_gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
     where
         S: TryInto<Sigma2>,
@@ -61,7 +61,7 @@ impl Counts {
         Counts { law: Law::DiscreteLaplace { epsilon }, count, shift }.checked()
     }
 
-    /// Counts with noise of a law, whose parameter, count and shift are in the ranges of that law.
+    /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
     pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
         Counts { law, count, shift }.checked()
     }
@@ -90,13 +90,12 @@ impl Counts {
         Ok(self)
     }
 
-    /// The same noise with another count and shift, checked.
+    /// The same noise with another count and shift, checked against the ranges.
     fn with(&self, count: u64, shift: u64) -> Result<Self> {
         Counts { law: self.law.clone(), count, shift }.checked()
     }
 
-    /// The same counts with the variance of Gaussian noise multiplied by `factor`; the parameter of a discrete Laplace
-    /// is divided by it.
+    /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         let law = match &self.law {
             Law::DiscreteGaussian { sigma2 } => Law::DiscreteGaussian { sigma2: Rational::from(sigma2 * factor) },
@@ -106,9 +105,8 @@ impl Counts {
         Counts { law, count: self.count, shift: self.shift }.checked()
     }
 
-    /// What they spend of zero-concentrated differential privacy: count shift^2 / (2 sigma2) for Gaussian noise,
-    /// count (shift epsilon)^2 / 2 for the discrete Laplace, which is (shift epsilon)-DP (Bun & Steinke 2016,
-    /// Proposition 1.4).
+    /// The zCDP rho they spend: count shift^2 / (2 sigma2) for Gaussian noise, count (shift epsilon)^2 / 2 for the discrete Laplace, which
+    /// is (shift epsilon)-DP (Bun & Steinke 2016, Proposition 1.4).
     pub fn rho(&self) -> Rational {
         let square = Rational::from(self.shift).square();
         let each = match &self.law {
@@ -118,12 +116,12 @@ impl Counts {
         each * self.count / 2_u32
     }
 
-    /// The same counts released `times` times, each time with noise of its own.
+    /// The same counts released `times` times, each time with independent noise.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.with(self.count.saturating_mul(times), self.shift)
     }
 
-    /// What they spend of pure differential privacy; `None` for Gaussian noise, whose loss is unbounded.
+    /// The epsilon of pure differential privacy they spend; `None` for Gaussian noise, whose loss is unbounded.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         match &self.law {
             Law::DiscreteLaplace { epsilon } => Some(Rational::from(epsilon * self.shift) * self.count),
@@ -179,7 +177,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Independent mechanisms about the same person, composed: the pair of product laws that neighbors give.
+/// A composition of independent mechanisms about the same person: the pair of product laws of the outputs for two neighbors.
 ///
 /// The privacy loss L = ln dP/dQ of the pair is a [`LossSum`]; the pair is symmetric, so the order of the
 /// neighbors does not matter.
@@ -201,7 +199,7 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// The composition of the given counts, of which there must be some.
+    /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
         let counts: Vec<Counts> = counts.into_iter().collect();
         let loss = LossSum::new((counts.iter()).map(|counts| Group {
@@ -213,22 +211,22 @@ impl Composition {
         Ok(Composition { counts, loss: Arc::new(loss), rho: Rho::new(rho)?, stop: Stop::default() })
     }
 
-    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         Composition { stop: stop.clone(), ..self.clone() }
     }
 
-    /// When its questions end.
+    /// The signal that ends its requests.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// An evaluator of its loss, which ends when its questions do.
+    /// An evaluator of its loss, with the same stop signal.
     pub fn loss_evaluator(&self) -> SumEvaluator {
         self.loss.evaluator().until(&self.stop)
     }
 
-    /// Other counts, whose questions end when those of this one do.
+    /// A composition of other counts with the same stop signal.
     fn derived(&self, counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
         Ok(Composition { stop: self.stop.clone(), ..Composition::new(counts)? })
     }
@@ -239,7 +237,7 @@ impl Composition {
         self.derived(counts?)
     }
 
-    /// What it is made of, as it was given.
+    /// The counts it was made of, as given.
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
@@ -249,12 +247,12 @@ impl Composition {
         &self.loss
     }
 
-    /// The same, shared: many paths may have it in common with what is asked of them.
+    /// The same, shared: many paths may hold it without copies.
     pub(super) fn shared_loss(&self) -> Arc<LossSum> {
         Arc::clone(&self.loss)
     }
 
-    /// The rho of zero-concentrated differential privacy: the sum of what each spends ([`Counts::rho`]).
+    /// The rho of zero-concentrated differential privacy: the sum over all counts ([`Counts::rho`]).
     pub fn rho(&self) -> &Rho {
         &self.rho
     }
@@ -264,26 +262,26 @@ impl Composition {
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
     }
 
-    /// Both together; their questions end when those of either do, of the first where both can end.
+    /// The composition of both. It takes the stop signal of `self` if one is given, otherwise that of `other`.
     pub fn compose(&self, other: &Self) -> Result<Self> {
         let both = self.counts.iter().chain(&other.counts).cloned();
         if self.stop.is_given() { self.derived(both) } else { other.derived(both) }
     }
 
-    /// The same for groups of `size` people who leave or enter together: every shift times `size`.
+    /// The composition for groups of `size` people who leave or enter together: every shift times `size`.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         let counts: Result<Vec<Counts>> =
             (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
         self.derived(counts?)
     }
 
-    /// The same released `times` times, each time with noise of its own: every count so many times.
+    /// The same released `times` times, each time with independent noise: every number of counts times `times`.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.derived(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
     }
 
-    /// The same when a record is changed rather than added or removed: it leaves one cell and enters another, so
-    /// every count is there twice.
+    /// The composition when a record changes instead of being added or removed: it leaves one cell and enters another, so every count
+    /// occurs twice.
     pub fn for_changed_records(&self) -> Result<Self> {
         self.compose(self)
     }

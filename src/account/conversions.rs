@@ -1,5 +1,5 @@
-//! The conversions a user compares with: zero-concentrated, Renyi, Gaussian and pure differential privacy to
-//! (epsilon, delta); and what rho alone says of the total variation distance.
+//! The conversions that users compare with: zero-concentrated, Renyi, Gaussian and pure differential privacy to (epsilon, delta); and the
+//! total variation distance that rho alone implies.
 //!
 //! The first three start from the moment generating function M of the privacy loss: the Renyi divergence of order
 //! alpha is ln M(alpha - 1) / (alpha - 1), and rho-zCDP is the bound ln M(s) <= rho (s + s^2).
@@ -29,7 +29,8 @@ pub fn zcdp_epsilon(rho: &Rho, delta: &Delta, digits: u32) -> Enclosure {
     rho.add(&rho.mul(&ln).sqrt().mul(&Enclosure::double(2.0, bits)))
 }
 
-/// delta = exp(-(epsilon - rho)^2 / (4 rho)) for epsilon >= rho, else 1: the inverse of [`zcdp_epsilon`].
+/// delta = exp(-(epsilon - rho)^2 / (4 rho)) for epsilon >= rho, else 1: the inverse of [`zcdp_epsilon`]. An enclosure, to about
+/// 10^-digits.
 pub fn zcdp_delta(rho: &Rho, epsilon: &Epsilon, digits: u32) -> Enclosure {
     let bits = precision::bits(digits, 32);
     if **epsilon <= **rho {
@@ -38,31 +39,32 @@ pub fn zcdp_delta(rho: &Rho, epsilon: &Epsilon, digits: u32) -> Enclosure {
     exp_of_square(rho, &Rational::from(&**epsilon - &**rho), bits)
 }
 
-/// exp(-u^2 / (4 rho)), with the bits that the size of the exponent takes.
+/// exp(-u^2 / (4 rho)), with the additional bits that the size of the exponent requires.
 fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
     let exponent = -u.clone().square() / Rational::from(rho * 4_u32);
-    // exp(-2^128) is below the least number that there is: more bits of the exponent say nothing.
+    // exp(-2^128) is below the smallest positive float, so a larger exponent needs no more bits.
     let size = exponent.to_f64().abs().log2().clamp(0.0, 128.0) as u32;
     Enclosure::rational(&exponent, bits + size).exp()
 }
 
-/// The smallest epsilon that rho-zCDP implies by the optimal order (Canonne, Kamath & Steinke 2020, Corollary 13),
-/// with the order alpha found: epsilon = inf over alpha > 1 of
-/// rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1/alpha).
+/// The smallest epsilon that rho-zCDP implies by the optimal order, and that order (Canonne, Kamath & Steinke 2020, Corollary 13):
+///
+/// `epsilon = inf over alpha > 1 of rho alpha + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1 / alpha)`.
 pub fn zcdp_epsilon_optimal(rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
     let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * &**rho), ORDER_BITS);
     optimal_order(linear, rho, delta)
 }
 
-/// The same as [`zcdp_epsilon_optimal`], with the order searched for in doubles: as certain, some ten times as quick, and with other
-/// last digits.
+/// The same as [`zcdp_epsilon_optimal`] with a search for the order in doubles: equally certified and about ten times as fast, with
+/// different last digits.
 pub fn zcdp_epsilon_best_order(rho: &Rho, delta: &Delta) -> Result<Enclosure> {
     let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * &**rho), ORDER_BITS);
     let best = best_excess(rho.to_f64(), None, delta);
     Ok(around_order(linear, delta, best, |best, g| extremum::convex_minimum_near(0.0, best, g))?.epsilon)
 }
 
-/// The epsilon by the best order in doubles, to a few digits: for choosing. ln M(s) is that of rho alone without a composition.
+/// Approximation in doubles of the epsilon by the best order, to a few digits, for comparing candidates. Without a composition ln M(s) is
+/// the bound by rho.
 pub(crate) fn best_order_epsilon_approx(rho: f64, composition: Option<&Composition>, delta: &Delta) -> f64 {
     let s = best_excess(rho, composition, delta);
     epsilon_approx(rho, composition, ln_approx(delta), s).max(0.0)
@@ -88,11 +90,11 @@ pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<Optimal
     optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta)
 }
 
-/// The same for the worst of several compositions at every order: with M(s) the largest of theirs.
+/// The smallest epsilon by Renyi orders for the worst of several compositions: M(s) is the largest of theirs at every order.
 ///
-/// Every order is sound, so the upper end is the largest value of all at one order. The lower end is that of one of them, which
-/// none of the others can undercut. Both are of the same composition as soon as the largest value is that of the one whose best
-/// order was taken.
+/// Every order gives a valid bound, so the upper end is the largest value over all compositions at one order. The lower end is that of one
+/// composition, and the worst case is at least as large. The search ends as soon as the composition with the largest value is the one whose
+/// best order was used; then both ends belong to it.
 pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Result<OptimalOrder> {
     let mut lead = compositions.first().ok_or(Error::EmptyComposition)?;
     let mut found = renyi_epsilon(lead, delta)?;
@@ -114,12 +116,12 @@ pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Re
             }
         }
         if largest.upper() <= own.upper() || rounds > compositions.len() {
-            // At this order no moment is above the largest upper end: an upper bound for all of them.
+            // No moment at this order is above the largest upper end, so this is an upper bound for all compositions.
             let upper = by_order(&s, largest, &ln_delta).upper().clone();
             if !upper.is_finite() {
                 return Err(Error::Unbounded { what: "the epsilon by one Renyi order" });
             }
-            // No epsilon is below zero. Else every lower end is below: each composition's value at this order is at most this.
+            // No epsilon is below zero. Otherwise `lower` is at most `upper`: at this order every composition's value is at most `upper`.
             let epsilon = if upper <= 0 { Enclosure::double(0.0, ORDER_BITS) } else { Enclosure::new(lower, upper) };
             return Ok(OptimalOrder { epsilon, ..found });
         }
@@ -139,7 +141,7 @@ fn by_order(s: &Rational, ln_mgf: &Enclosure, ln_delta: &Enclosure) -> Enclosure
     fixed.sub(ln_delta).div(&s_ball)
 }
 
-/// delta at epsilon by the best order, in doubles: for drawing. ln M(s) is that of rho alone without a composition.
+/// Approximation in doubles of delta at epsilon by the best order, for charts. Without a composition ln M(s) is the bound by rho.
 pub fn best_order_delta_approx(rho: f64, composition: Option<&Composition>, epsilon: f64) -> f64 {
     let ln_delta = |s: f64| {
         let ln_mgf = rho_or_exact(rho, composition, s);
@@ -153,11 +155,11 @@ fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
     composition.map_or(rho * (s + s * s), |composition| composition.loss().ln_mgf_approx(s))
 }
 
-/// What rho-zCDP alone says of the total variation distance of the outputs: at most
-/// min(sqrt(rho / 2), sqrt(1 - exp(-rho))). An enclosure of that bound, to about 10^-digits.
+/// Upper bound on the total variation distance of the outputs by rho-zCDP alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))). The result
+/// encloses this bound to about 10^-digits.
 ///
-/// The Renyi divergence of order alpha is at most rho alpha for every alpha > 1 and increases with alpha, so the divergence of
-/// Kullback and Leibler, its limit at 1, is at most rho. With KL <= rho:
+/// The Renyi divergence of order alpha is at most rho alpha for every alpha > 1 and increases with alpha, so the Kullback-Leibler
+/// divergence, its limit at 1, is at most rho. With KL <= rho:
 ///
 /// - TV <= sqrt(KL / 2) (Pinsker);
 /// - TV <= sqrt(1 - exp(-KL)) (Bretagnolle & Huber): with B the integral of sqrt(p q), TV^2 + B^2 <= 1, because TV is half the
@@ -166,20 +168,21 @@ fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
 pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
     let bits = precision::bits(digits, 64);
     let half = Enclosure::rational(&Rational::from(&**rho / 2_u32), bits).sqrt();
-    // 1 - exp(-rho) without cancellation, and above 0 also where it is far below 2^-bits.
+    // 1 - exp(-rho) without cancellation, and positive even if it is far below 2^-bits.
     let other = Enclosure::rational(&Rational::from(-&**rho), bits).exp_m1().negate().clamp(0.0, 1.0).sqrt();
     smaller(&half, &other).clamp(0.0, 1.0)
 }
 
-/// What rho alone says of delta(epsilon), for an epsilon that is known within an enclosure: at most the total variation distance,
-/// which is delta(0) and above delta(epsilon), and at most exp(-(epsilon - rho)^2 / (4 rho)) from rho on.
+/// Upper bound on delta(epsilon) by rho alone, for an epsilon that is known within an enclosure: the smaller of the total variation
+/// distance, which is delta(0) >= delta(epsilon), and exp(-(epsilon - rho)^2 / (4 rho)) from epsilon = rho on. The result encloses this
+/// bound to about 10^-digits.
 pub fn zcdp_hockey_stick(rho: &Rho, epsilon: &Enclosure, digits: u32) -> Result<Enclosure> {
     let distance = zcdp_total_variation(rho, digits);
     let end = |end: Option<Rational>| -> Result<Epsilon> {
         Epsilon::new(end.ok_or(Error::Unbounded { what: "epsilon" })?.max(Rational::new()))
     };
     let (low, high) = (end(epsilon.lower_rational())?, end(epsilon.upper_rational())?);
-    // The tail's bound falls with epsilon: between both ends of epsilon it lies between its own.
+    // The bound of the tail decreases in epsilon, so between both ends of epsilon it lies between its values at them.
     let tail = zcdp_delta(rho, &low, digits).hull(&zcdp_delta(rho, &high, digits));
     Ok(smaller(&distance, &tail))
 }
@@ -191,22 +194,21 @@ fn smaller(a: &Enclosure, b: &Enclosure) -> Enclosure {
 /// An epsilon by the best Renyi order.
 #[derive(Clone, Debug)]
 pub struct OptimalOrder {
-    /// Encloses the infimum over all orders, in nats. Its upper end is the value at `order`, so it is valid by itself.
+    /// Encloses the infimum over all orders, in nats. The upper end is the value at `order`, so it is a valid bound on its own.
     pub epsilon: Enclosure,
-    /// The order alpha at which the upper end is attained: any order is sound.
+    /// The order alpha of the upper end. Every order gives a valid bound.
     pub order: f64,
-    /// alpha - 1, which may be too small to be seen in alpha.
+    /// alpha - 1, which may be too small to be visible in alpha.
     excess: f64,
 }
 
 const ORDER_BITS: u32 = 160;
 
-/// inf over s > 0, but at least zero, of (ln M(s) + s ln s - (s + 1) ln(s + 1) - ln delta) / s, with s = alpha - 1.
+/// The larger of zero and inf over s > 0 of (ln M(s) + s ln s - (s + 1) ln(s + 1) - ln delta) / s, with s = alpha - 1.
 ///
-/// delta is reached at epsilon by some order if and only if the minimum over s of
-/// g(s) = ln M(s) - s epsilon + s ln s - (s + 1) ln(s + 1) is at most ln delta. g is convex: ln M is, and the second
-/// derivative of the rest is 1 / s - 1 / (s + 1) > 0. So a certified minimum of g above ln delta at some epsilon
-/// proves that no order does better than it.
+/// Some order reaches delta at epsilon if and only if the minimum over s of g(s) = ln M(s) - s epsilon + s ln s - (s + 1) ln(s + 1) is at
+/// most ln delta. g is convex: ln M is convex, and the second derivative of the remaining terms is 1 / s - 1 / (s + 1) > 0. So a certified
+/// minimum of g above ln delta at some epsilon proves that no order gives less than this epsilon.
 fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
     let ln_delta = Enclosure::rational(delta, ORDER_BITS).ln();
     // Near the optimum of the concentrated bound, s = sqrt(ln(1 / delta) / rho).
@@ -217,7 +219,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
     around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum(0.0, best, g))
 }
 
-/// The proof for an order s = alpha - 1 that a search ended on: its own value from above, and a certified minimum of g from below.
+/// The proof for an order s = alpha - 1 found by a search: its value from above, and a certified minimum of g from below.
 fn around_order(
     ln_mgf: impl Fn(&Rational) -> Enclosure,
     delta: &Delta,
@@ -236,7 +238,7 @@ fn around_order(
         // No epsilon is below zero.
         return Ok(OptimalOrder { epsilon: Enclosure::double(0.0, ORDER_BITS), order: 1.0 + best, excess: best });
     }
-    // The proof of the lower end gets easier with its distance.
+    // The lower end is easier to prove the farther it is from the upper one.
     for exponent in [-46, -43, -40, -36, -30, -20, -10] {
         let distance = Float::with_val(ORDER_BITS, &upper * 2f64.powi(exponent)).abs();
         let lower = Float::with_val_round(ORDER_BITS, &upper - &distance, Round::Down).0;
@@ -250,15 +252,15 @@ fn around_order(
     Ok(OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best, excess: best })
 }
 
-/// Gaussian differential privacy with mu = sqrt(2 rho): the profile that the same rho would have with continuous
-/// noise (Dong, Roth & Su 2022, Corollary 2.13). For integer noise it is an approximation, not a bound.
+/// Gaussian differential privacy with mu = sqrt(2 rho): the profile of continuous noise with the same rho (Dong, Roth & Su 2022, Corollary
+/// 2.13). For integer noise it is an approximation, not a bound.
 #[derive(Clone, Debug)]
 pub struct GaussianProfile {
     rho: Rho,
 }
 
 impl GaussianProfile {
-    /// The profile of mu = sqrt(2 rho).
+    /// The profile with mu = sqrt(2 rho).
     pub fn new(rho: Rho) -> Self {
         GaussianProfile { rho }
     }
@@ -279,14 +281,14 @@ impl GaussianProfile {
     }
 }
 
-/// The trade-off function that rho-zCDP implies through its curve delta(eps) = exp(-(eps - rho)^2 / (4 rho)): the
-/// supremum over eps >= 0 of 0, 1 - delta - exp(eps) alpha and exp(-eps) (1 - delta - alpha), for 0 < alpha < 1 (Dong,
-/// Roth & Su 2022, Proposition 2.12). Absolutely accurate to about 10^-digits of each line.
+/// The trade-off function that rho-zCDP implies through its curve delta(eps) = exp(-(eps - rho)^2 / (4 rho)): the supremum over eps >= 0 of
+/// 0, 1 - delta - exp(eps) alpha and exp(-eps) (1 - delta - alpha), for 0 < alpha < 1 (Dong, Roth & Su 2022, Proposition 2.12). The
+/// absolute error of each line is about 10^-digits.
 ///
-/// Below rho delta is one and no line is positive. With u = eps - rho the first line is highest where
-/// (u / 2 rho) delta = exp(eps) alpha: ln of the left side less ln of the right is concave in u, so beyond its top there is
-/// one root, and the line rises before it and falls beyond. The second is highest where (1 + u / 2 rho) delta = 1 - alpha;
-/// the left side is one at u = 0, rises to its top and falls to zero, so again there is one root beyond the top.
+/// Below rho delta is 1 and no line is positive. Let u = eps - rho. The first line is highest where (u / 2 rho) delta = exp(eps) alpha. The
+/// logarithm of the left side minus that of the right side is concave in u, so beyond its maximum there is one root; the line increases
+/// before this root and decreases after it. The second line is highest where (1 + u / 2 rho) delta = 1 - alpha. The left side is 1 at u =
+/// 0, increases to its maximum and decreases to zero, so again there is one root beyond the maximum.
 pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     if *alpha <= 0 || *alpha >= 1 {
         return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error between 0 and 1"));
@@ -297,7 +299,7 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
     let rho = &**rho;
     let delta = |u: &Rational| exp_of_square(rho, u, precision::bits(digits + 20, 32));
     let double_rho = Rational::from(rho * 2_u32);
-    // Positive while the line still rises.
+    // Positive where the line still increases.
     let first = |u: &Rational| {
         let left = real(&Rational::from(u / &double_rho)).mul(&delta(u)).ln();
         left.sub(&real(&Rational::from(rho + u))).sub(&target.ln())
@@ -307,11 +309,11 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
         left.sub(&one.sub(&target))
     };
     let r = rho.to_f64();
-    // The tops: 1 / u - u / 2 rho - 1 = 0 and 1 - u - u^2 / 2 rho = 0 have the same root -rho + sqrt(rho^2 + 2 rho).
+    // The maxima: 1 / u - u / 2 rho - 1 = 0 and 1 - u - u^2 / 2 rho = 0 have the same root -rho + sqrt(rho^2 + 2 rho).
     let top = (r * r + 2.0 * r).sqrt() - r;
     let line_one = |u: &Rational| one.sub(&delta(u)).sub(&real(&Rational::from(rho + u)).exp().mul(&target));
     let line_two = |u: &Rational| one.sub(&delta(u)).sub(&target).div(&real(&Rational::from(rho + u)).exp());
-    // A line is at least its value at any u, and at most its parts at the ends of a bracket of its root.
+    // The supremum of a line is at least its value at any u, and at most its two parts, each at the better end of a bracket of the root.
     let mut best = Enclosure::double(0.0, bits);
     for (turn, line, mirrored) in [
         (&first as &dyn Fn(&Rational) -> Enclosure, &line_one as &dyn Fn(&Rational) -> Enclosure, false),
@@ -319,7 +321,7 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
     ] {
         let (mut low, mut high) = (rational::from_f64(top)?, rational::from_f64(2.0 * top + 1.0)?);
         if *turn(&low).upper() <= 0 {
-            // Not even at the top: the first line has no maximum beyond it and is nowhere positive there.
+            // Negative even at its maximum: the line decreases beyond it and is positive nowhere there.
             continue;
         }
         while *turn(&high).upper() > 0 {
@@ -336,7 +338,7 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
                 break;
             }
         }
-        // delta falls and exp rises, so each part is taken at the end where it is larger.
+        // delta decreases and exp increases, so each part is taken at the end where it is larger.
         let gain = one.sub(&delta(&high));
         let at_low = real(&Rational::from(rho + &low)).exp();
         let most = if mirrored { gain.sub(&target).div(&at_low) } else { gain.sub(&at_low.mul(&target)) };
@@ -351,7 +353,7 @@ mod tests {
     use super::*;
     use crate::numbers::number;
 
-    /// Where delta is so large that every order gives less than zero.
+    /// A delta so large that every order gives an epsilon below zero.
     #[test]
     fn no_epsilon_is_below_zero() {
         let delta: Delta = "0.074".parse().unwrap();
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn bun_steinke_is_what_the_papers_print() {
+    fn the_conversion_of_bun_and_steinke_agrees_with_the_papers() {
         // State: rho = 0.274 x 3.65; epsilon 11.0661 and 7.7866 at delta = 1e-11 and 1e-5.
         let rho: Rho = (number("0.274") * number("3.65")).try_into().unwrap();
         for (delta, shown) in [("1e-11", "11.0661"), ("1e-5", "7.78658")] {
@@ -389,7 +391,7 @@ mod tests {
             let (rho, delta) = (rho.parse().unwrap(), delta.parse().unwrap());
             let epsilon = zcdp_epsilon_optimal(&rho, &delta).unwrap().epsilon;
             assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
-            // Searched for in doubles: as certain and about as narrow.
+            // With the search in doubles: equally certified and about as narrow.
             let quick = zcdp_epsilon_best_order(&rho, &delta).unwrap();
             assert!(quick.overlaps(&epsilon) && (quick.is_tight(9) || !epsilon.is_tight(9)), "{rho} {delta}: {quick}");
         }
@@ -425,7 +427,7 @@ mod tests {
                 assert!(*value.upper() <= Rational::from(1 - &alpha) && value.approximate() <= before, "{rho} {alpha}");
                 before = value.approximate();
                 assert!(Float::with_val(64, value.upper() - value.lower()) < 1e-15, "{rho} {alpha}");
-                // No line of a fine grid exceeds it, and some come near.
+                // No line of a fine grid exceeds it, and some come close.
                 let (r, a) = (rho.to_f64(), alpha.to_f64());
                 let lines = (0..40_000).flat_map(|k| {
                     let epsilon = f64::from(k) * 1e-3;

@@ -1,11 +1,10 @@
-//! Two curves over a whole range of delta: the exact account of some noise beside the bound that zero-concentrated
-//! differential privacy publishes for a rho, which may be that of other noise.
+//! Comparison of two curves over a range of delta: the exact account of some noise, and the bound that zero-concentrated differential
+//! privacy gives for a rho, which may be that of other noise.
 //!
-//! At delta the account is within the bound where its epsilon is at most the published one, E(delta) = rho +
-//! 2 sqrt(rho ln(1 / delta)). Since E is a decreasing bijection from (0, 1] to [rho, infinity), that is
-//! d(E) <= z(E) with d the privacy profile of the account and z(E) = exp(-(E - rho)^2 / (4 rho)). What is said of a
-//! stretch holds for every delta in it, not only at the points that were evaluated: both curves are bounded between them,
-//! d as a convex function of exp(E), ln z as a concave function of E.
+//! The account is within the bound at delta if its epsilon is at most the published one, E(delta) = rho + 2 sqrt(rho ln(1 / delta)). E is a
+//! decreasing bijection from (0, 1] to [rho, infinity), so this is equivalent to d(E) <= z(E), with d the privacy profile of the account
+//! and z(E) = exp(-(E - rho)^2 / (4 rho)). A statement about a range holds for every delta in it, not only at the points that were
+//! evaluated: between points d is bounded as a convex function of exp(E), and ln z as a concave function of E.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,19 +21,19 @@ use crate::{
     numeric::{Certainty, Enclosure, precision, rational},
 };
 
-/// A range of delta on which one answer holds.
+/// A range of delta with one verdict.
 #[derive(Clone, Debug)]
 pub struct Stretch {
     /// The least and the greatest published epsilon of the range, exactly.
     pub epsilons: (Rational, Rational),
-    /// The least and the greatest delta of the range: those that belong to the published epsilons.
+    /// The least and the greatest delta of the range: those of the published epsilons.
     pub deltas: (Enclosure, Enclosure),
-    /// Yes: at every delta of the range the account is at least as private as the bound. No: at none of it.
-    /// Undecided: the curves are too close to tell, or cross here.
+    /// Yes: the account is within the bound at every delta of the range. No: at none of them. Undecided: the curves are too close to
+    /// decide, or cross here.
     pub within: Certainty,
 }
 
-/// Ends of the range in delta: 0 < from < to <= 1.
+/// Checks the ends of a range in delta: 0 < from < to <= 1.
 fn check_range(from: &Rational, to: &Rational) -> Result<()> {
     if *from <= 0 || from >= to || *to > 1 {
         let shown = format!("{}..{}", rational::display(from), rational::display(to));
@@ -43,14 +42,14 @@ fn check_range(from: &Rational, to: &Rational) -> Result<()> {
     Ok(())
 }
 
-/// The stretches of `from <= delta <= to`, the largest delta first, on which the account is within the bound that rho
-/// publishes, or is not. Crossings are bracketed to a relative 10^-9 of their epsilon.
+/// The ranges of `from <= delta <= to`, the largest delta first, on which the account is within the bound that rho gives, or is not.
+/// Crossings are bracketed to a relative 10^-9 of their epsilon.
 pub fn stretches(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
     let comparison = Comparison { account: account.evaluator(), rho, witness: None, found: AtomicBool::new(false) };
     comparison.run(from, to)
 }
 
-/// Is the account within the bound at every delta of the range? No comes from one delta at which it is not.
+/// Whether the account is within the bound at every delta of the range. One delta at which it is not proves No.
 pub fn within_everywhere(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Certainty> {
     check_range(from, to)?;
     let witness = Some((end(&published(rho, to), true)?, end(&published(rho, from), false)?));
@@ -65,7 +64,7 @@ pub fn within_everywhere(account: &impl Account, rho: &Rho, from: &Rational, to:
     })
 }
 
-/// The published epsilon, for 0 < delta <= 1: rho at delta = 1.
+/// The published epsilon for 0 < delta <= 1; rho at delta = 1.
 fn published(rho: &Rho, delta: &Rational) -> Enclosure {
     Delta::try_from(delta).map_or_else(
         |_| Enclosure::rational(rho, precision::bits(30, 32)),
@@ -78,12 +77,12 @@ fn end(value: &Enclosure, upper: bool) -> Result<Rational> {
     end.ok_or(Error::Unbounded { what: "the published epsilon" })
 }
 
-/// Relative width in epsilon below which a stretch is not divided further.
+/// Relative width in epsilon below which a range is not divided further.
 const FINEST: f64 = 1e-9;
 /// Bits of the bounds between points.
 const BITS: u32 = 128;
 const DIGITS: u32 = 13;
-/// Stretches to begin with.
+/// The number of initial ranges.
 const PARTS: u32 = 12;
 
 /// Both curves at one epsilon.
@@ -97,7 +96,7 @@ struct Point {
 struct Comparison<'a> {
     account: Evaluator,
     rho: &'a Rho,
-    /// Where one point that is not within ends the search: epsilons whose delta surely lies in the range.
+    /// Epsilons whose delta certainly lies in the range, if one point outside the bound ends the search.
     witness: Option<(Rational, Rational)>,
     found: AtomicBool,
 }
@@ -105,7 +104,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn run(&self, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
         check_range(from, to)?;
-        // Rounded outward, so that no delta of the range is left out; at delta = 1 the published epsilon is rho.
+        // Rounded outward, so that every delta of the range is covered; at delta = 1 the published epsilon is rho.
         let (first, last) = (end(&published(self.rho, to), false)?, end(&published(self.rho, from), true)?);
         let mut epsilons: Vec<Rational> =
             (0..=PARTS).map(|k| &first + (Rational::from(&last - &first) * k) / PARTS).collect();
@@ -149,7 +148,7 @@ impl Comparison<'_> {
         Ok(point)
     }
 
-    /// Decides the stretch from a to b, or its halves; `before` is a point left of a, where one is known.
+    /// Decides the range from a to b, or divides it; `before` is a point left of a, if known.
     fn divide(&self, before: Option<&Point>, a: &Point, b: &Point, out: &mut Vec<Stretch>) -> Result<()> {
         let within = if self.all_within(a, b) {
             Certainty::Yes
@@ -202,10 +201,10 @@ impl Comparison<'_> {
 
     /// Proves d > z on all of [a, b].
     ///
-    /// d falls: d_b > z_a suffices. Else, for the point o before a: d is convex in x = exp(E), so beyond x_a it lies
-    /// above the chord through o and a, d >= d_a (1 + r) - d_o r with r = (x - x_a) / (x_a - x_o), concave in E. ln z
-    /// is concave, so z <= z_a exp(-(E_a - rho) (E - E_a) / (2 rho)), convex in E. Their difference is concave: where
-    /// it is above 0 at both ends it is between them. d enters by its lower end at a and by its upper end at o.
+    /// d decreases, so d_b > z_a suffices. Otherwise let o be the point before a. d is convex in x = exp(E), so beyond x_a it lies above
+    /// the chord through o and a: d >= d_a (1 + r) - d_o r with r = (x - x_a) / (x_a - x_o), concave in E. ln z is concave, so z <= z_a
+    /// exp(-(E_a - rho) (E - E_a) / (2 rho)), convex in E. The difference of both bounds is concave: if it is positive at both ends, it is
+    /// positive between them. d enters by its lower end at a and by its upper end at o.
     fn none_within(&self, before: Option<&Point>, a: &Point, b: &Point) -> bool {
         if b.account.lower() > a.published.upper() {
             return true;
@@ -249,7 +248,7 @@ mod tests {
                     assert!(width < 2e-8);
                     continue;
                 }
-                // Held against the profile at points that the proof did not choose.
+                // Compared with the profile at points that the proof did not choose.
                 for k in 0..=60_u32 {
                     let epsilon = low + Rational::from(&width * k) / 60_u32;
                     let exact = lowered.delta(&epsilon, 15).unwrap().value;

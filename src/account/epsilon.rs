@@ -1,8 +1,8 @@
 //! Epsilon from delta: the root of the privacy profile, proven from both sides.
 //!
-//! The profile of a family is the largest of its units' profiles, so its epsilon is the largest of theirs. One unit leads: its
-//! root is enclosed by itself, to all digits. At the upper end of that root every other unit is shown to be at most delta,
-//! nearly all of them at once and in doubles. A unit that is not takes the lead.
+//! The profile of a family is the largest of its units' profiles, so its epsilon is the largest of theirs. One unit, the leader, has its
+//! own root enclosed to all digits. At the upper end of that root every other unit is shown to have a profile of at most delta, nearly all
+//! of them at once and in doubles. A unit for which this fails becomes the leader.
 
 use std::{cell::RefCell, collections::BTreeMap, f64::consts::LN_10};
 
@@ -27,53 +27,53 @@ use crate::{
     },
 };
 
-/// Digits of a first root, which only tells where to look for the unit that leads.
+/// Digits of a first root, which only locates the leading unit.
 const FIRST_DIGITS: u32 = 6;
 
-/// How many units may take the lead, one after the other.
+/// The largest number of units that may lead, one after the other.
 const MOST_LEADERS: usize = 24;
 
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta, to a relative width of 10^-digits.
 pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
-    // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
+    // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
-    let asked = Asked { delta, ceiling, digits };
-    let Evaluator::Family(family) = evaluator else { return asked.of_one(evaluator) };
-    match asked.of_largest(family) {
-        // All together may be swept where one by itself is not: a wider answer, in place of none.
-        Ok(None) => asked.by_root_of(evaluator),
-        Err(error) if error.is_beyond_reach() => asked.by_root_of(evaluator),
+    let request = Request { delta, ceiling, digits };
+    let Evaluator::Family(family) = evaluator else { return request.of_one(evaluator) };
+    match request.of_largest(family) {
+        // A sweep over all units may work where that of a single unit does not: a wider answer instead of none.
+        Ok(None) => request.by_root_of(evaluator),
+        Err(error) if error.is_beyond_reach() => request.by_root_of(evaluator),
         Ok(Some(answer)) => Ok(answer),
         Err(error) => Err(error),
     }
 }
 
-/// So many losses are listed at most, about, between two points of a profile.
+/// The largest number of losses between two points of a profile that are enumerated, approximately.
 const MOST_LOSSES: f64 = 2e5;
-/// So many times more than foretold may be found.
+/// How many times the predicted number of losses the enumeration may find.
 const CROWDED: f64 = 4.0;
-/// Stretches are made so much longer at most, as long as they have no more losses than this.
+/// A stretch is lengthened at most `FURTHEST` times, and only while it is predicted to have fewer losses than this.
 const FEW_LOSSES: f64 = 2e4;
 const FURTHEST: f64 = 1e12;
 
-/// Where ln delta is estimated to be below so many times what is looked for, less this, it is not looked at more closely.
+/// Where the estimate of ln delta is below `FAR` ln(target) - `FURTHER`, the estimate is used as it is.
 const FAR: f64 = 3.0;
 const FURTHER: f64 = 300.0;
 
-/// How many more digits of delta tell whether a unit is at most delta where the leader is: delta changes by more than epsilon.
+/// Additional digits for comparing a unit with delta at the leader's root: delta changes by more than epsilon.
 const GUARD_DIGITS: u32 = 2;
 
-/// A privacy profile, in two qualities.
+/// A privacy profile: certified values, and approximations for the search.
 trait Profile {
-    /// The hockey stick at epsilon to so many digits; the steps to one epsilon are a session.
+    /// Encloses the hockey stick at epsilon to `digits` digits. All steps to one epsilon share a session.
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer>;
-    /// Its logarithm, an approximation; below `far` an estimate.
+    /// An approximation of its logarithm; a mere estimate where that is below `far`.
     fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64>;
-    /// A session of requests to it.
+    /// A new session.
     fn session(&self, deadline: Limit) -> Session;
-    /// Of one sum, its evaluator.
+    /// The evaluator, for a single sum.
     fn sum(&self) -> Option<&SumEvaluator>;
-    /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
+    /// Start and step of the search for the epsilon of this delta; `None` where they do not matter.
     fn around(&self, delta: &Delta) -> Option<(f64, f64)>;
 }
 
@@ -131,8 +131,8 @@ impl Profile for SumEvaluator {
         Some(self)
     }
 
-    /// Where the profile is a staircase it takes long far from the epsilon that is looked for. A loss of nearly a Gaussian law exceeds its mean
-    /// by so many deviations with a probability of delta.
+    /// A staircase profile is slow to evaluate far from the root. The start treats the loss as Gaussian: it exceeds its mean by this number
+    /// of deviations with probability delta.
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
         let (mean, deviation) = self.has_steps().then(|| self.mean_and_deviation_approx())?;
         let ln = -Enclosure::rational(delta, 64).ln().approximate();
@@ -143,15 +143,15 @@ impl Profile for SumEvaluator {
     }
 }
 
-/// A question for epsilon.
-struct Asked<'a> {
+/// A request for epsilon.
+struct Request<'a> {
     delta: &'a Delta,
-    /// No epsilon is above.
+    /// Upper bound on epsilon.
     ceiling: f64,
     digits: u32,
 }
 
-impl Asked<'_> {
+impl Request<'_> {
     fn of_one(&self, evaluator: &Evaluator) -> Result<Answer> {
         let answer = self.by_root_of(evaluator)?;
         if *answer.value.upper() != 0 {
@@ -160,7 +160,7 @@ impl Asked<'_> {
         Ok(Answer { method: Method::Immediate("delta(0) is below delta already"), ..answer })
     }
 
-    /// The root of a profile as it is.
+    /// The root of one profile.
     fn by_root_of(&self, evaluator: &impl Profile) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
@@ -188,10 +188,10 @@ impl Asked<'_> {
             _ => match evaluator.enclose(&upper, self.digits, &session) {
                 Ok(proof) => proof.method,
                 Err(Error::OutOfTime) => {
-                    Method::Immediate("the bound by zCDP and what was proven in the time that an answer may take")
+                    Method::Immediate("the bound by zCDP and what was proven within the time limit")
                 }
                 Err(error) if error.is_beyond_reach() => {
-                    Method::Immediate("the bound by zCDP alone: the losses cannot be swept")
+                    Method::Immediate("the bound by zCDP alone: the losses are beyond the reach of every engine")
                 }
                 Err(error) => return Err(error),
             },
@@ -199,8 +199,8 @@ impl Asked<'_> {
         Ok(Answer { value: root.value, method, met: root.met })
     }
 
-    /// Two points around the root, and what was found out at the end of a stretch of the profile: from both ends, and the losses between them, as
-    /// long as these are few. `None` where the profile is quick to evaluate, or where they do not tell.
+    /// Two points around the root, and the answer at the end of a stretch of the profile, from the values at both ends and the losses
+    /// between them, as long as these are few. `None` where the profile is quick to evaluate, or where they do not locate the root.
     fn root_within(
         &self,
         evaluator: &impl Profile,
@@ -209,7 +209,7 @@ impl Asked<'_> {
     ) -> Result<Option<(Rational, Rational, Answer)>> {
         let Some(sum) = evaluator.sum().filter(|sum| sum.is_quicker_between(session)) else { return Ok(None) };
         let (known, value) = stretch.from;
-        // A mass m takes at most m (E_b - E_a) / 4 from delta.
+        // A mass m changes delta by at most m (E_b - E_a) / 4.
         let ln_error = |a: &Rational, b: &Rational| {
             let ln_apart = Float::with_val(64, Rational::from(b - a)).ln().to_f64();
             value.ln().approximate() - f64::from(stretch.digits) * LN_10 - b.to_f64() - ln_apart
@@ -220,7 +220,7 @@ impl Asked<'_> {
         if crowd.points > MOST_LOSSES {
             return Ok(None);
         }
-        // Losses are not looked for in stretches far narrower than the way between them.
+        // A stretch far narrower than the distance between losses is lengthened before the enumeration.
         let further = Rational::from_f64((FEW_LOSSES / crowd.points.max(1e-300)).clamp(1.0, FURTHEST));
         let further = further.map(|further| known + Rational::from(stretch.to - known) * further);
         let to = further.filter(|to| *to > 0).unwrap_or_else(|| stretch.to.clone());
@@ -237,24 +237,24 @@ impl Asked<'_> {
         Ok(found.map(|(lower, upper)| (lower, upper, proof)))
     }
 
-    /// The root of one unit's own profile.
+    /// The root of one unit's profile.
     fn of_unit(&self, family: &FamilyEvaluator, pair: Pair, digits: u32) -> Result<Answer> {
-        Asked { digits, ..*self }.by_root_of(&*family.unit(pair)?)
+        Request { digits, ..*self }.by_root_of(&*family.unit(pair)?)
     }
 
-    /// The largest root of all units; `None` if too many of them would have to lead.
+    /// The largest root of all units; `None` if more than `MOST_LEADERS` units would have to lead.
     fn of_largest(&self, family: &FamilyEvaluator) -> Result<Option<Answer>> {
-        // Any unit's root is near the largest one: its leader there is nearly always the leader for good.
+        // Every unit's root is close to the largest one, so the leader there is nearly always the final leader.
         let first = self.of_unit(family, (0, 0), FIRST_DIGITS)?;
         let mut leader = family.leader(&upper_end(&first.value)?)?;
         let mut roots: BTreeMap<Pair, Answer> = BTreeMap::new();
         let mut value: Option<Enclosure> = None;
         while roots.len() < MOST_LEADERS {
             let root = self.of_unit(family, leader, self.digits)?;
-            // The largest of all roots is at least each of them.
+            // The largest of all roots is at least each of them, so it is at least the largest of those known.
             let highest = value.map_or(root.value.clone(), |value| value.max(&root.value));
             roots.insert(leader, root);
-            // Delta decreases, so a unit that led before is at most delta at this end, too.
+            // Delta decreases, so the profiles of earlier leaders are at most delta at this end, too.
             let known: Vec<Pair> = roots.keys().copied().collect();
             let above = family.above(&upper_end(&highest)?, self.delta, self.digits + GUARD_DIGITS, &known)?;
             let Some(next) = above.pair else { return Ok(self.largest(highest, roots, above.contenders)) };
@@ -263,7 +263,7 @@ impl Asked<'_> {
         Ok(None)
     }
 
-    /// The answer for the highest of some roots.
+    /// The answer for the largest of some roots.
     fn largest(&self, value: Enclosure, roots: BTreeMap<Pair, Answer>, contenders: usize) -> Option<Answer> {
         let (pair, root) = roots.into_iter().max_by(|a, b| a.1.value.upper().total_cmp(b.1.value.upper()))?;
         let method = Method::Worst { pair, contenders: contenders.max(1), method: Box::new(root.method) };
@@ -293,8 +293,8 @@ mod tests {
         Composition::new(counts.iter().map(of)).unwrap()
     }
 
-    /// The largest of the roots of all units, each found by itself: families that share a contour, with twins and near ties, and
-    /// families that do not.
+    /// The epsilon of a family against the largest of its units' roots, each found separately: families that share a contour, with equal
+    /// and nearly equal units, and families that do not.
     #[test]
     fn the_epsilon_of_a_family_is_the_largest_of_its_units() {
         for (paths, units, largest) in [
@@ -319,9 +319,9 @@ mod tests {
         }
     }
 
-    /// Whenever the time is over, what was proven by then: at first the bound by zCDP, at last all digits.
+    /// After any time limit the answer is what was proven by then: at first the bound by zCDP, in the end all digits.
     #[test]
-    fn an_epsilon_is_what_was_proven_when_the_time_is_over() {
+    fn an_epsilon_out_of_time_is_what_was_proven_by_then() {
         for (counts, digits) in [(["5x10", "7/3x1"], 12), (["1/20x4@2", "26216x1@2"], 20), (["1/300x2", "1/2x3"], 12)] {
             let composition = composition(&counts);
             let delta: Delta = "1e-10".parse().unwrap();

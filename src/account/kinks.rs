@@ -1,16 +1,16 @@
 //! A concave function of E = exp(eps) between two points, from the losses between them.
 //!
-//! With delta the privacy profile, phi(E) = -delta, or the height 1 - delta - E alpha of a line below the trade-off function, is concave and
-//! linear but for its kinks: at E_i = exp(l_i), l_i a loss, its slope falls by m_i = Q[L = l_i]. So between two points a and b it is
-//! their chord and a tent for each kink,
+//! Let delta be the privacy profile. phi(E) = -delta, or the height phi(E) = 1 - delta - E alpha of a line below the trade-off function, is
+//! concave and piecewise linear: at E_i = exp(l_i), with l_i a loss, its slope decreases by m_i = Q[L = l_i]. Between two points a and b it
+//! is therefore their chord plus one tent for each kink,
 //!
 //! ```text
-//! phi(E) = ((E_b - E) phi(E_a) + (E - E_a) phi(E_b)) / (E_b - E_a) + sum of m_i G(E, E_i),
-//! G(E, E_i) = (min(E, E_i) - E_a) (E_b - max(E, E_i)) / (E_b - E_a) <= (E_b - E_a) / 4,
+//! phi(E) = ((E_b - E) phi(E_a) + (E - E_a) phi(E_b)) / (E_b - E_a) + sum of m_i G(E, E_i), G(E, E_i) = (min(E, E_i) - E_a) (E_b - max(E,
+//! E_i)) / (E_b - E_a) <= (E_b - E_a) / 4.
 //! ```
 //!
-//! known as well as at the two points, because nothing is drawn on beyond them, and masses known to fewer digits do. Losses that are not
-//! listed only add, at most their mass times (E_b - E_a) / 4.
+//! phi is known as precisely as at the two points: nothing is extrapolated beyond them, and fewer digits suffice for the masses. Losses
+//! that were not enumerated only add to phi, at most their mass times (E_b - E_a) / 4.
 
 use rug::{Float, Rational};
 
@@ -25,7 +25,7 @@ pub(super) struct End<'a> {
     pub(super) value: &'a Enclosure,
 }
 
-/// phi between two points a and b, but for the losses that are not listed.
+/// phi between two points a and b, without the losses that were not enumerated.
 pub(super) struct Between<'a> {
     a: End<'a>,
     b: End<'a>,
@@ -35,7 +35,7 @@ pub(super) struct Between<'a> {
     start: Enclosure,
     apart: Enclosure,
     kinks: Vec<Kink>,
-    /// Of all kinks.
+    /// The sums over all kinks.
     total: Sums,
     /// The sum of all m_i (E_b - E_i).
     tents: Enclosure,
@@ -48,7 +48,7 @@ struct Kink {
     before: Sums,
 }
 
-/// Of some kinks, from the first on, the sums of m_j, and of m_j (E_j - E_a).
+/// The sums of m_j and of m_j (E_j - E_a) over the first kinks.
 #[derive(Clone)]
 struct Sums {
     mass: Enclosure,
@@ -56,7 +56,7 @@ struct Sums {
 }
 
 impl<'a> Between<'a> {
-    /// Of the losses strictly between a and b.
+    /// From the losses strictly between a and b.
     pub(super) fn new(a: End<'a>, b: End<'a>, interval: &'a Interval, digits: u32) -> Self {
         let bits = precision::bits(digits, 96);
         let start = Enclosure::rational(a.loss, bits).exp();
@@ -73,7 +73,7 @@ impl<'a> Between<'a> {
         Between { a, b, interval, bits, start, apart, kinks, total, tents }
     }
 
-    /// phi at a way from a, with the kinks before it.
+    /// phi at the distance `way` from a, given the sums of the kinks before it.
     fn value(&self, way: &Enclosure, before: &Sums) -> Enclosure {
         let share = way.div(&self.apart);
         let rest = Enclosure::double(1.0, self.bits).sub(&share);
@@ -85,7 +85,7 @@ impl<'a> Between<'a> {
         self.value(&kink.way, &kink.before)
     }
 
-    /// At least what losses that are not listed add to phi.
+    /// Encloses what losses that were not enumerated add to phi: from zero to their largest contribution.
     fn missing(&self) -> Enclosure {
         let missing = Enclosure::new(Float::new(self.bits), self.interval.missing.clone());
         missing.mul(&self.apart).times_power_of_two(-2)
@@ -102,25 +102,25 @@ impl<'a> Between<'a> {
         Float::with_val(self.bits, value.lower() + value.upper()) / 2_u32
     }
 
-    /// The slope of the chord and the tents, which the kinks before a place take from.
+    /// The slope of the chord and the tents before the first kink; each kink reduces it.
     fn steepest(&self) -> Float {
         let rise = self.middle(self.b.value) - self.middle(self.a.value) + self.middle(&self.tents);
         rise / self.middle(&self.apart)
     }
 
-    /// The top of phi; `None` where it is not proven to be between a and b.
+    /// The maximum of phi; `None` where it is not proven to lie between a and b.
     ///
-    /// It is one of the kinks: where two others beside it are proven to be lower, phi is lower beyond them, and between neighbors it is
-    /// linear.
+    /// It is attained at a kink: phi is linear between neighboring kinks, and beyond two points that are proven to be lower, one on each
+    /// side, concave phi is lower still.
     pub(super) fn highest(&self) -> Option<Enclosure> {
         let slope = self.steepest();
-        // The last one before which phi does not fall, about.
+        // The last kink before which phi does not decrease, approximately.
         let rising = self.kinks.partition_point(|kink| self.middle(&kink.before.mass) < slope);
         let top = rising.saturating_sub(1);
         let at_top = self.at_kink(self.kinks.get(top)?);
         let missing = self.missing();
         let (mut lower, mut upper) = (at_top.lower().clone(), at_top.upper().clone());
-        // Out to where phi is proven to be lower, on each side: to a kink, or to a or b.
+        // On each side, move out to a kink, or to a or b, where phi is proven to be lower.
         let mut is_lower = |value: &Enclosure| {
             let most = value.add(&missing).upper().clone();
             lower = enclosure::larger(&lower, value.lower());
@@ -129,15 +129,15 @@ impl<'a> Between<'a> {
         };
         let left = self.kinks[..top].iter().rev().any(|kink| is_lower(&self.at_kink(kink))) || is_lower(self.a.value);
         let right = self.kinks[top + 1..].iter().any(|kink| is_lower(&self.at_kink(kink))) || is_lower(self.b.value);
-        // Between kinks that are listed phi is below the larger of both, but for the others.
+        // Between enumerated kinks phi is at most the larger of both values plus the contribution of the other losses.
         let upper = Enclosure::new(Float::new(self.bits), upper).add(&missing).upper().clone();
         let value = Enclosure::new(lower, upper);
-        // Masses that are known too coarsely say little.
+        // Masses known to too few digits give no useful bound.
         (left && right && width(&value) < *value.upper()).then_some(value)
     }
 
-    /// The loss up to which phi, which grows, is at most so much: two losses `half` on either side of one of so many bits; `None` where it is not
-    /// proven to be between them.
+    /// The loss at which phi, which increases, crosses `level`: two losses `half` on either side of a number of `bits` bits; `None` where
+    /// the crossing is not proven to lie between them.
     pub(super) fn crossing(&self, level: &Rational, half: &Rational, bits: u32) -> Option<(Rational, Rational)> {
         let rest = Float::with_val(self.bits, level) - self.middle(self.a.value);
         let place = self.kinks.partition_point(|kink| *self.at_kink(kink).lower() <= *level);
@@ -158,7 +158,7 @@ impl<'a> Between<'a> {
     }
 }
 
-/// E - E_a, in full relative precision, however close they are.
+/// E - E_a in full relative precision, however close they are.
 fn way(start: &Enclosure, from: &Rational, to: &Rational) -> Enclosure {
     start.mul(&Enclosure::rational(&Rational::from(to - from), start.lower().prec()).exp_m1())
 }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::{account::Composition, numeric::rational};
 
-    /// Between two points of a profile what it is in between, against what the engines answer there; and its root against theirs.
+    /// The profile between two points from the kinks, against the engines' values there; and its root against the level.
     #[test]
     fn a_profile_between_two_points_is_what_engines_answer() {
         const DIGITS: u32 = 30;
@@ -201,16 +201,19 @@ mod tests {
             let between = Between::new(end(&a, &of_a), end(&b, &of_b), &interval, DIGITS);
             for share in [1, 20, 50, 77, 99] {
                 let loss = &a + Rational::from(&apart * share) / 100_u32;
-                let (told, truth) = (between.at(&loss), delta(&loss));
-                assert!(told.overlaps(&truth) && told.is_tight(DIGITS - 1), "{groups:?} {share}: {told:?} {truth:?}");
-                // Its middle is a level that is crossed there.
+                let (interpolated, truth) = (between.at(&loss), delta(&loss));
+                assert!(
+                    interpolated.overlaps(&truth) && interpolated.is_tight(DIGITS - 1),
+                    "{groups:?} {share}: {interpolated:?} {truth:?}"
+                );
+                // Its middle is a level that phi crosses here.
                 let level = Float::with_val(200, truth.lower() + truth.upper()).to_rational().unwrap() / 2_u32;
                 let half = &apart / Rational::from(Integer::from(10).pow(20));
                 let (lower, upper) = between.crossing(&level, &half, 200).unwrap();
                 assert!(lower <= loss && loss <= upper, "{groups:?} {share}: {lower} {upper}");
                 assert_eq!(Rational::from(&upper - &lower), half * 2_u32);
             }
-            // No level beyond both ends is crossed between them.
+            // A level beyond both ends is not crossed between them.
             for beyond in [of_a.lower_rational().unwrap() * 2_u32, Rational::new()] {
                 assert!(between.crossing(&beyond, &Rational::from(&apart / 1000_u32), 200).is_none());
             }

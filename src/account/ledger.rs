@@ -1,13 +1,12 @@
-//! Several releases about the same people, composed.
+//! The composition of several releases about the same people.
 //!
-//! Each release is given as what one record enters on each of its paths ([`WorstPath`]); a release without paths has one.
-//! Which path of one release goes with which path of another is not known, so all combinations stand: the worst of them
-//! bounds every true one from above.
+//! Each release lists what one record enters on each of its paths ([`WorstPath`]); a release without paths has one path. It is not known
+//! which path of one release a record takes together with which path of another, so all combinations are considered. The worst combination
+//! is an upper bound on the true one.
 //!
-//! Under the relation that changes one record, it leaves some counts and enters others, so everything that one record
-//! enters is there twice. That is exact for a release of the same relation. For one whose guarantee is about a record
-//! more or less it is the conservative conversion: a changed record is one removed and one added, which move different
-//! counts at worst.
+//! When a record changes, it leaves some counts and enters others, so everything that one record enters counts twice. This is exact for a
+//! release with the same neighbor relation. For a release whose guarantee is about adding or removing one record it is the conservative
+//! conversion: a changed record is one removed and one added, and in the worst case the two move different counts.
 
 use rug::Rational;
 
@@ -22,7 +21,7 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// At most so many combinations of paths.
+/// The largest number of combinations of paths.
 const MOST_COMBINATIONS: usize = 5_000;
 
 /// A release in a ledger.
@@ -43,14 +42,14 @@ pub struct Ledger {
     units: Units,
 }
 
-/// What a ledger says of an entry, or of all together.
+/// The privacy of one entry, or of all together.
 #[derive(Clone, Debug)]
 pub struct Balance {
     /// The zCDP rho.
     pub rho: Rho,
     /// The exact epsilon; `None` if only the budget is known.
     pub epsilon: Option<Answer>,
-    /// What rho implies by the best order.
+    /// The epsilon that rho implies by the best order.
     pub zcdp_epsilon: Enclosure,
 }
 
@@ -81,7 +80,7 @@ impl Ledger {
             .collect()
     }
 
-    /// All releases whose counts are known, composed exactly.
+    /// The exact composition of all releases whose counts are known.
     pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         let known = || self.entries.iter().filter(|entry| !entry.paths.is_empty());
         let mut all: Vec<Composition> = Vec::new();
@@ -97,7 +96,8 @@ impl Ledger {
         self.balance(all, rho, delta, digits)
     }
 
-    /// The zCDP rho of all releases, known in detail or not, and what it implies by the best order: a bound.
+    /// The zCDP rho of all releases, whether or not their counts are known, and the epsilon that it implies by the best order: an upper
+    /// bound.
     pub fn total(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         let rho = self.entries.iter().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
         self.balance(Vec::new(), rho, delta, digits)
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_of_which_only_the_budget_is_known_counts_in_the_bound_alone() {
+    fn a_release_with_only_a_known_budget_enters_the_bound_alone() {
         let delta: Delta = "1e-8".parse().unwrap();
         let unknown = Entry { name: "u".to_string(), paths: Vec::new(), rho: "1".parse().unwrap() };
         let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();

@@ -1,19 +1,19 @@
-//! Privacy accounting: what a composition of noisy counts reveals, exactly and by the usual conversions.
+//! Privacy accounting: the exact privacy of a composition of noisy counts, and what the usual conversions give for it.
 //!
-//! | file | question |
+//! | file | subject |
 //! | --- | --- |
-//! | [`composition`] | which counts are published, with which noise, and by how much one person moves them |
-//! | [`conversions`] | what others report: zCDP by two conversions, Renyi, Gaussian and pure differential privacy |
-//! | [`compared`] | what an exact epsilon is compared with: a published figure, or the smallest standard account |
-//! | [`profile`] | the questions to every account: epsilon, delta, the curve between them, the trade-off function |
-//! | [`tradeoff`] | how the trade-off function of a composition is found |
-//! | `supporting` | the same from supporting lines of the profile, where losses are on no lattice that can be swept |
+//! | [`composition`] | the counts that are published, their noise, and by how much one person changes them |
+//! | [`conversions`] | the usual conversions: zCDP in two ways, Renyi, Gaussian and pure differential privacy |
+//! | [`compared`] | the reference for an exact epsilon: a published figure, or the smallest standard account |
+//! | [`profile`] | the queries of every account: epsilon, delta, the privacy profile, the trade-off function |
+//! | [`tradeoff`] | the trade-off function of a composition |
+//! | `supporting` | the trade-off function from supporting lines, where losses lie on no lattice that can be summed over |
 //! | `kinks` | the profile between two points, from the losses between them |
-//! | [`paths`] | the worst over all paths that a record may take through the counts |
-//! | [`ledger`] | several releases about the same people |
-//! | [`crossing`] | at which deltas one account is within another's bound |
+//! | [`paths`] | the worst case over all paths that a record may take through the counts |
+//! | [`ledger`] | the composition of several releases about the same people |
+//! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
-//! | [`promise`] | promises, and the least noise that keeps one |
+//! | [`promise`] | privacy promises, and the least noise that keeps one |
 //! | [`allocate`] | the noise of each query with the least weighted error |
 
 pub mod allocate;

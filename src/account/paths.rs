@@ -1,7 +1,7 @@
-//! The worst path of a record: its place in the geographic hierarchy decides which counts it moves.
+//! The worst path of a record: its place in the geographic hierarchy decides which counts it changes.
 //!
-//! Under the relation that changes one record, it leaves the counts on path p and enters those on path q, so a pair of
-//! paths composes both; when a record is added, it enters one path alone.
+//! A record that changes leaves the counts on path p and enters those on path q, so a pair of paths composes both. A record that is added
+//! enters one path only.
 
 use std::sync::Arc;
 
@@ -25,17 +25,17 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
-/// One composition, or the worst of many paths.
+/// One composition, or the worst case of many paths.
 #[derive(Clone, Debug)]
 pub enum Whole {
-    /// Every record moves the same counts.
+    /// Every record changes the same counts.
     Composition(Composition),
-    /// Which counts a record moves depends on its path.
+    /// The counts that a record changes depend on its path.
     WorstPath(WorstPath),
 }
 
 impl Whole {
-    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         match self {
             Whole::Composition(one) => Whole::Composition(one.until(stop)),
@@ -95,8 +95,8 @@ impl Account for Whole {
     }
 }
 
-/// The privacy of a release in which the counts that a record moves depend on its place: the largest delta over all pairs of
-/// paths, or over all paths, at every epsilon. Path numbers start at 0; a path alone is the pair (p, p).
+/// The privacy of a release in which the counts that a record changes depend on its place: at every epsilon the largest delta over all
+/// pairs of paths, or over all paths. Paths are numbered from 0; a single path p is the pair (p, p).
 #[derive(Clone, Debug)]
 pub struct WorstPath {
     paths: Arc<Vec<Composition>>,
@@ -107,7 +107,7 @@ pub struct WorstPath {
 }
 
 impl WorstPath {
-    /// All paths, each the composition of what one record enters, in pairs or alone.
+    /// The worst case of all paths, in pairs or single. Each path is the composition of what one record enters.
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
         let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
@@ -116,29 +116,29 @@ impl WorstPath {
         Ok(WorstPath { paths: Arc::new(paths), family, units, rho, stop })
     }
 
-    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         let paths = Arc::new(self.paths.iter().map(|path| path.until(stop)).collect());
         WorstPath { paths, stop: stop.clone(), ..self.clone() }
     }
 
-    /// How many pairs there are, each unordered and with repetition; or how many paths.
+    /// The number of unordered pairs with repetition, or of single paths.
     pub fn count(&self) -> usize {
         let n = self.family.len();
         if self.units == Units::Pairs { n * (n + 1) / 2 } else { n }
     }
 
-    /// What one record enters on each path.
+    /// The composition of what one record enters on each path.
     pub fn paths(&self) -> &[Composition] {
         &self.paths
     }
 
-    /// Whether paths come in pairs.
+    /// Whether paths are taken in pairs.
     pub fn in_pairs(&self) -> bool {
         self.units == Units::Pairs
     }
 
-    /// What a pair composes, or the path alone.
+    /// The composition of a pair, or of the single path.
     pub fn composition(&self, (p, q): Pair) -> Result<Composition> {
         match self.units {
             Units::Pairs => self.paths[p].compose(&self.paths[q]),
@@ -146,8 +146,8 @@ impl WorstPath {
         }
     }
 
-    /// The largest delta(epsilon) for more than twelve digits, where many pairs may be near the largest: each of them is
-    /// answered by itself.
+    /// The largest delta(epsilon) for more than twelve digits, where many pairs may be close to the largest: each of these pairs is
+    /// evaluated separately.
     pub fn delta_one_by_one(&self, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
         self.family_evaluator().hockey_stick_one_by_one(epsilon, digits)
     }
@@ -158,12 +158,12 @@ impl WorstPath {
 }
 
 impl Account for WorstPath {
-    /// The largest zCDP rho of a pair, or of a path alone.
+    /// The largest zCDP rho of a pair, or of a single path.
     fn rho(&self) -> Rho {
         self.rho.clone()
     }
 
-    /// The largest hockey stick of all pairs; the answers name the pair that attains it.
+    /// The largest hockey stick of all pairs; answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
         Evaluator::Family(Box::new(self.family_evaluator()))
     }
@@ -173,8 +173,8 @@ impl Account for WorstPath {
         WorstPath::new(paths?, self.units)
     }
 
-    /// ln M of a pair is the sum of those of its paths, and so the mean of ln M of (p, p) and (q, q): at most the larger of both. So
-    /// is the largest loss.
+    /// ln M of a pair (p, q) is the sum of those of its paths, that is the mean of ln M of (p, p) and (q, q), and so at most the larger of
+    /// both. The same holds for the largest loss.
     fn extremes(&self) -> Result<Vec<Composition>> {
         (0..self.paths.len()).map(|path| self.composition((path, path))).collect()
     }
@@ -183,22 +183,22 @@ impl Account for WorstPath {
         self.composition(self.delta(epsilon, 3)?.pair().unwrap_or_default())
     }
 
-    /// The trade-off function of the release: the largest one that no pair of paths falls below (the convex hull of the
-    /// least, whose profile is the largest delta), and a pair that comes near it.
+    /// The trade-off function of the release, and a pair that comes close to it. It is the largest convex function that no pair of paths
+    /// falls below: the convex hull of the pointwise minimum, whose profile is the largest delta.
     ///
-    /// Every line 1 - delta(eps) - exp(eps) alpha, or its mirror image, is a bound from below, and every pair's own
-    /// trade-off function one from above.
+    /// Every line 1 - delta(eps) - exp(eps) alpha, and its mirror image, is a lower bound. Every pair's own trade-off function is an upper
+    /// bound.
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         tradeoff::check_alpha(alpha)?;
         let evaluator = self.evaluator();
         let mut pair = (0, 0);
         let mut value = Enclosure::double(0.0, precision::bits(digits, 64)).hull(&Enclosure::double(1.0, 64));
-        // The supporting line of a first pair tells at which eps to look for the worst one.
+        // The supporting line of a first pair gives the eps at which to look for the worst pair.
         for _ in 0..2 {
             let own = self.composition(pair)?;
             let upper = own.tradeoff(alpha, digits)?.value;
             let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
-            // Slopes are exp(l) for lattice values l: the nearest.
+            // Slopes are exp(l) with l on the lattice: take the nearest.
             let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
             let epsilon = own.loss().at_most(&(epsilon + half));
             let worst = evaluator.hockey_stick(&epsilon.clone().abs(), digits)?;
@@ -234,7 +234,7 @@ mod tests {
         matches!(answer, Err(Error::Stopped))
     }
 
-    /// Every kind of question of every kind of account, and whatever is derived from the account.
+    /// Every kind of request to every kind of account, and to accounts derived from them.
     #[test]
     fn nothing_is_evaluated_after_a_stop() {
         let stop = Stop::new();
@@ -244,7 +244,7 @@ mod tests {
         let composition = one.until(&stop);
         assert_eq!(composition, one);
         let worst = WorstPath::new(vec![one.clone(), other], Units::Pairs).unwrap().until(&stop);
-        // Begun before, it still answers the same.
+        // A request before the stop gives the same answer.
         assert_eq!(composition.delta("3", 9).unwrap().value, one.delta("3", 9).unwrap().value);
         let begun = worst.evaluator();
         assert!(begun.hockey_stick(&two, 6).is_ok());
@@ -278,7 +278,7 @@ mod tests {
         assert!(one.delta("3", 6).is_ok(), "others go on");
     }
 
-    /// A curve of many points ends at the first that is asked for after the stop.
+    /// A curve of many points ends at the first point requested after the stop.
     #[test]
     fn a_curve_ends_where_it_is() {
         let stop = Stop::new();

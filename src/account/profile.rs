@@ -1,4 +1,4 @@
-//! The account of a mechanism: its privacy profile, delta as a function of epsilon and back, and its trade-off function.
+//! The account of a mechanism: its privacy profile (delta as a function of epsilon), the inverse of it, and its trade-off function.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -15,7 +15,7 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// A mechanism, or the worst of many, whose privacy can be told: everything that the questions of this room need to know.
+/// A mechanism, or the worst of many, with an exact privacy account: what the functions of this module need to know of it.
 ///
 /// The profile delta(epsilon) is a supremum of functions P(S) - exp(epsilon) Q(S): it decreases, and it is convex in
 /// exp(epsilon).
@@ -23,24 +23,24 @@ pub trait Account: Sync {
     /// The zCDP rho, in nats.
     fn rho(&self) -> Rho;
 
-    /// An evaluator of the profile, for questions that follow each other.
+    /// An evaluator of the profile, for a series of requests.
     fn evaluator(&self) -> Evaluator;
 
-    /// The trade-off function at the type I error alpha, from 0 to 1: the smallest type II error of any test of one
-    /// neighbor against the other, relatively accurate to about 10^-digits.
+    /// The trade-off function at the type I error alpha, from 0 to 1: the smallest type II error of any test of one neighbor against the
+    /// other, to a relative width of about 10^-digits.
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer>;
 
-    /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace
-    /// divided by it.
+    /// The same account with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided by
+    /// it.
     fn with_noise_times(&self, factor: &Rational) -> Result<Self>
     where
         Self: Sized;
 
-    /// Compositions of which one has the largest moments at every order, and one the largest loss: itself; of block paths, each
-    /// alone or paired with itself.
+    /// Compositions among which are those with the largest moment at every order and the one with the largest loss: the account itself, or
+    /// every block path, single or paired with itself.
     fn extremes(&self) -> Result<Vec<Composition>>;
 
-    /// One composition that is about as private at this epsilon: the worst one, as far as a few digits tell.
+    /// One composition that is about as private at this epsilon: the worst one to the precision of a few digits.
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition>;
 
     /// delta(epsilon) = sup over events S of P(S) - exp(epsilon) Q(S), the hockey-stick divergence of the pair, to a
@@ -53,7 +53,7 @@ pub trait Account: Sync {
         self.delta_by(&self.evaluator(), epsilon, digits)
     }
 
-    /// The same by an evaluator of this account, which is quicker from the second question on. The answer is the same.
+    /// The same by an evaluator of this account, which is faster from the second request on. The answer is the same.
     fn delta_by<E>(&self, evaluator: &Evaluator, epsilon: E, digits: u32) -> Result<Answer>
     where
         E: TryInto<Epsilon>,
@@ -63,18 +63,19 @@ pub trait Account: Sync {
         evaluator.delta(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
     }
 
-    /// delta(epsilon) by means that share no code with those that certify it, to a few digits or hardly any: moments of the loss, and the
-    /// comparison with continuous noise. Every certified delta was held against it. `leader`: of block paths, a pair that attains the
-    /// largest as far as is known.
+    /// A second enclosure of delta(epsilon), often to a few digits or fewer, by methods that share no code with those that certify it:
+    /// moments of the loss, and the comparison with continuous noise. Every certified delta was checked against it. `leader`: for block
+    /// paths, a pair that is known to attain the largest value, if any.
     fn second_delta(&self, epsilon: &Epsilon, leader: Option<Pair>) -> Result<SecondEnclosure> {
         self.evaluator().second_hockey_stick(epsilon, leader)
     }
 
-    /// The epsilon at delta by the same means, where all digits would take too long: both ends are proven, to a few digits or hardly any.
+    /// A second enclosure of the epsilon at delta by the same methods, for accounts where all digits would take too long: both ends are
+    /// proven, to a few digits or fewer.
     fn second_epsilon(&self, delta: &Delta) -> Result<Answer> {
         const HALVINGS: u32 = 40;
         let evaluator = self.evaluator();
-        // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
+        // The concentrated bound holds for every account, so it is a ceiling.
         let ceiling = conversions::zcdp_epsilon(&self.rho(), delta, 15).upper().to_f64().next_up();
         let (mut lower, mut upper) = ([0.0, ceiling], [0.0, ceiling]);
         for _ in 0..HALVINGS {
@@ -117,8 +118,8 @@ pub trait Account: Sync {
         self.epsilon_by(&self.evaluator(), delta, digits)
     }
 
-    /// The same by an evaluator of this account, which is quicker from the second question on: it remembers what it swept and
-    /// listed. The answer is the same.
+    /// The same by an evaluator of this account, which is faster from the second request on: it keeps its contours and enumerations. The
+    /// answer is the same.
     fn epsilon_by<D>(&self, evaluator: &Evaluator, delta: D, digits: u32) -> Result<Answer>
     where
         D: TryInto<Delta>,
@@ -139,8 +140,8 @@ pub trait Account: Sync {
         epsilons.into_par_iter().map(|epsilon| self.point_by(&evaluator, epsilon, digits)).collect()
     }
 
-    /// delta(epsilon) as one of many: by contours that neighboring questions share. Its last digits are others than those of
-    /// [`Account::delta`], and the same whatever else is asked.
+    /// delta(epsilon) as one point of a curve, by contours that nearby points share. The last digits differ from those of
+    /// [`Account::delta`]; they do not depend on the other points.
     fn delta_of_many(&self, evaluator: &Evaluator, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
         let delta = evaluator.hockey_stick_of_many(epsilon, digits);
         delta.or_else(|error| by_rho(&self.rho(), epsilon, error))
@@ -159,15 +160,19 @@ pub trait Account: Sync {
     }
 }
 
-/// What rho alone says of delta(epsilon) where it cannot be computed: at least zero, and at most what zCDP gives (Bun & Steinke,
-/// Proposition 1.3, solved for delta). Other errors stay.
+/// Encloses delta(epsilon) by rho alone where it cannot be computed: between zero and the value by zCDP (Bun & Steinke, Proposition 1.3,
+/// solved for delta). Other errors are returned.
 fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
     const DIGITS: u32 = 15;
     if !error.is_beyond_reach() {
         return Err(error);
     }
     let value = conversions::zcdp_delta(rho, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
-    Ok(Answer { value, method: Method::Immediate("the bound by zCDP alone: the losses cannot be swept"), met: false })
+    Ok(Answer {
+        value,
+        method: Method::Immediate("the bound by zCDP alone: the losses are beyond the reach of every engine"),
+        met: false,
+    })
 }
 
 impl Account for Composition {
@@ -203,11 +208,11 @@ impl Account for Composition {
 /// A point of the privacy profile.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The epsilon asked for, in nats.
+    /// The requested epsilon, in nats.
     pub epsilon: Epsilon,
     /// delta(epsilon).
     pub delta: Answer,
-    /// delta by zero-concentrated differential privacy, as Bun & Steinke convert it.
+    /// delta by zero-concentrated differential privacy, with the conversion of Bun & Steinke.
     pub zcdp_delta: Enclosure,
 }
 

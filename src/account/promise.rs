@@ -1,8 +1,7 @@
-//! Promises of privacy, and the least noise that keeps one.
+//! Privacy promises, and the least noise that keeps one.
 //!
-//! All noise of an account is scaled by one factor. The factor is searched on a grid, either that of the factor itself or
-//! that of the smallest sigma2, and the answer is proven from both sides: the noise found keeps the promise, and the next
-//! smaller noise of the grid does not.
+//! All noise of an account is scaled by one factor. The search uses a grid of the factor itself or of the smallest sigma2. The result is
+//! proven from both sides: the noise found keeps the promise, and the next smaller noise of the grid does not.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -24,11 +23,11 @@ use crate::{
 /// The smallest and the largest sigma2 that calibrated noise may have.
 const LEAST_SIGMA2: (u32, u32) = (1, 1_000_000);
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
-/// The smallest and the largest parameter of discrete Laplace noise that is accounted for.
+/// The smallest and the largest parameter of discrete Laplace noise with an account.
 const LEAST_LAPLACE: (u32, u32) = (1, 1_000_000);
 const MOST_LAPLACE: u32 = 1000;
 
-/// What calibrated noise has to keep.
+/// A promise that calibrated noise has to keep.
 #[derive(Clone, Debug)]
 pub enum Promise {
     /// This epsilon at delta.
@@ -38,19 +37,19 @@ pub enum Promise {
         /// The epsilon.
         epsilon: Epsilon,
     },
-    /// The epsilon at delta that zCDP says of the noise as it is, as Bun & Steinke convert it.
+    /// The epsilon at delta that zCDP gives for the noise before calibration, with the conversion of Bun & Steinke.
     ZcdpEpsilon {
         /// The delta.
         delta: Delta,
     },
-    /// The epsilon at delta that the noise as it is was compared with: see [`Promise::known`].
+    /// The reference epsilon of the noise before calibration: see [`Promise::known`].
     Known {
         /// The delta.
         delta: Delta,
         /// The epsilon, a single number.
         epsilon: Enclosure,
     },
-    /// The zCDP curve of the noise as it is, by the same conversion, at every delta of a range.
+    /// The zCDP curve of the noise before calibration, by the same conversion, at every delta of a range.
     ZcdpCurve {
         /// The least delta.
         from: Delta,
@@ -59,12 +58,12 @@ pub enum Promise {
     },
 }
 
-/// Which numbers the grid is made of.
+/// The numbers that form the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GridOf {
-    /// The smallest sigma2 of the account is a multiple of 10^-decimals.
+    /// Multiples of 10^-decimals of the smallest sigma2 of the account.
     SmallestSigma2,
-    /// The common factor of all noise is one.
+    /// Multiples of 10^-decimals of the common factor of all noise.
     Factor,
 }
 
@@ -73,16 +72,16 @@ pub enum GridOf {
 pub struct Calibrated<A> {
     /// The account with that noise.
     pub account: A,
-    /// The factor on all variances, proven to be enough.
+    /// The factor on all variances, proven to suffice.
     pub factor: Rational,
-    /// The factor of the grid point before it, proven not to be enough; `None` if the grid starts here.
+    /// The factor of the previous grid point, proven not to suffice; `None` if the grid starts here.
     pub before: Option<Rational>,
-    /// The variance proxies of the Gaussian noise as it was, each once, in increasing order; none where there is no such noise.
+    /// The variance proxies of the Gaussian noise before calibration, each once, in increasing order; empty if there is no such noise.
     pub variances: Vec<Rational>,
 }
 
 impl Promise {
-    /// The zCDP curve of the noise as it is, from one delta to another: 0 < from < to <= 1.
+    /// The zCDP curve of the noise before calibration, from one delta to another: 0 < from < to <= 1.
     pub fn zcdp_curve(from: Rational, to: Rational) -> Result<Self> {
         if from <= 0 || from >= to || to > 1 {
             let shown = format!("{}..{}", rational::display(&from), rational::display(&to));
@@ -91,14 +90,14 @@ impl Promise {
         Ok(Promise::ZcdpCurve { from: Delta::new(from)?, to })
     }
 
-    /// An epsilon that is known within an enclosure: its upper end, which is a bound by itself. A single number decides also where an
-    /// account is as good as exact, and its enclosure would contain the epsilon of a grid point.
+    /// The promise of an epsilon that is known within an enclosure: its upper end, which is a valid bound on its own. A single number is
+    /// decisive even if the account is practically exact and its enclosure would contain the epsilon of a grid point.
     pub fn known(delta: Delta, epsilon: &Enclosure) -> Self {
         let upper = epsilon.upper().clone();
         Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper) }
     }
 
-    /// The delta at which the promise is about an epsilon: the least of a range.
+    /// The delta of the promised epsilon: the least of a range.
     pub fn delta(&self) -> &Delta {
         match self {
             Promise::Epsilon { delta, .. }
@@ -108,7 +107,7 @@ impl Promise {
         }
     }
 
-    /// The epsilon that an account as it is promises at a delta of the promise.
+    /// The promised epsilon at a delta of the promise, for the account before calibration.
     pub fn target(&self, account: &impl Account, delta: &Delta) -> Enclosure {
         match self {
             Promise::Epsilon { epsilon, .. } => Enclosure::rational(epsilon, 160),
@@ -136,7 +135,7 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     Ok(all)
 }
 
-/// The least and the greatest factor with which all noise stays in the range that is accounted for.
+/// The least and the greatest factor for which all noise stays in the range with an account.
 fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
     let range = |law: &Law| match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
@@ -151,11 +150,11 @@ fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
     all.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))
 }
 
-/// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances set the
-/// grid: the account itself, or all counts of which it takes the worst.
+/// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances define the grid: the account
+/// itself, or all counts of which it takes the worst case.
 ///
-/// Everything but the two proofs is a guess that costs time if it is wrong: the account's representative at the promised
-/// epsilon, and where the search starts.
+/// Only the two proofs matter for correctness. The account's representative at the promised epsilon and the start of the search are
+/// guesses, and a wrong guess only costs time.
 pub fn calibrate<A: Account>(
     account: &A,
     whole: &Composition,
@@ -171,7 +170,7 @@ pub fn calibrate<A: Account>(
         }
     };
     let factor = |point: &Rational| Rational::from(point / &unit);
-    // The grid on which all noise stays in the range that is accounted for.
+    // The grid on which all noise stays in the range with an account.
     let (least, most) = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
     let grid = Grid { decimals, least: least * &unit, most: most * &unit };
     if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
@@ -184,7 +183,7 @@ pub fn calibrate<A: Account>(
     let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?;
     let representative = account.representative(&Epsilon::new(near)?)?;
     let range = (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99);
-    // Without doubles that tell, the search starts from the noise as it is.
+    // If doubles give no starting point, the search starts from the noise before calibration.
     let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, delta, range)
         .unwrap_or(unit.to_f64());
     let least = match promise {

@@ -4,18 +4,18 @@
 //! 1 - delta(eps) - exp(eps) alpha,    and of the mirrored lines: delta(-eps) = 1 - exp(-eps) (1 - delta(eps)).
 //! ```
 //!
-//! With E = exp(eps), of either sign of eps, the height phi(E) = 1 - delta - E alpha of the line of slope -E is concave in E, because
-//! delta is convex in it. So every height is a lower bound of f, and a few of them bound all others from above:
+//! Let E = exp(eps), with eps of either sign. The line of slope -E has the height phi(E) = 1 - delta - E alpha, which is concave in E
+//! because delta is convex in it. So every height is a lower bound of f, and a few of them bound all others from above:
 //!
 //! ```text
 //! phi(E) <= phi(b) + (phi(b) - phi(a)) (E - b) / (b - a)    for a < b <= E, and the same mirrored.
 //! ```
 //!
-//! Between two neighboring slopes the bounds from the left and from the right meet in a peak, beyond the outermost one of them is
-//! left; no line above zero at alpha is steeper than 1 / alpha, because none is above one at zero. The next line is the one of the
-//! highest peak. Where heights are smooth what is left shrinks as the square of the distances, in a corner of f (the heights are flat
-//! there) and at a kink of phi (losses on a coarse lattice) the peaks are met as well. Where losses can be listed around the top,
-//! two lines and the [`kinks`] between them are enough.
+//! Between two neighboring slopes the bounds from the left and from the right intersect in a *peak*. Beyond the outermost slope only one of
+//! them remains; no line that is positive at alpha is steeper than 1 / alpha, because none is above 1 at zero. The next line is placed at
+//! the highest peak. Where heights are smooth, the gap shrinks with the square of the distances. In a corner of f (where the heights are
+//! flat) and at a kink of phi (losses on a coarse lattice) the peaks are attained. If losses can be enumerated around the maximum, two
+//! lines and the [`kinks`] between them suffice.
 
 mod kinks;
 mod peak;
@@ -41,27 +41,28 @@ use crate::{
     numeric::{Enclosure, enclosure, precision, rational},
 };
 
-/// How a contradiction names the function.
+/// The name of the function in a contradiction.
 pub(super) const TRADEOFF: &str = "the trade-off function";
 
-/// So many lines are asked for at most.
+/// The largest number of lines.
 const MOST_LINES: usize = 60;
-/// Where so many heights are not known to the digits asked for, no more are asked for.
+/// The search ends when this number of heights has fewer digits than requested.
 const MOST_UNMET: usize = 6;
-/// Up to so many digits doubles place the highest line well enough.
+/// Up to this number of digits doubles place the highest line well enough.
 const OF_DOUBLES: u32 = 16;
-/// So many bits more than a height has its loss, as lines come close.
+/// Bits of a loss beyond those of its height, because lines come close to each other.
 const EPS_BITS: u32 = 160;
-/// So many bits more have heights, which are drawn on to lines of a slope many times smaller.
+/// Additional bits of heights, which are extrapolated to lines with a much smaller slope.
 const SLOPE_BITS: u32 = 1024;
-/// Heights drawn on so many times further than their lines are apart say where the next line belongs, not how well they are known.
+/// If the noise of a peak exceeds the width of the heights it is extrapolated from by this factor, another line is needed there, not more
+/// digits.
 const MOST_DRAWN_ON: u32 = 64;
-/// So many digits more than asked for make little difference.
+/// A line may have up to this number of additional digits at little cost.
 const FEW_DIGITS: u32 = 4;
-/// So many digits more than asked for are given to heights that cancel.
+/// The largest number of additional digits for heights that cancel.
 const MOST_MORE_DIGITS: u32 = 150;
 
-/// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
+/// The eps of the supporting line that is highest at alpha, in doubles; negative for the mirrored lines.
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
     let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha, OF_DOUBLES);
@@ -78,56 +79,57 @@ pub(super) struct Lines<'a> {
     alpha: &'a Rational,
     /// The zCDP rho, in doubles: how far losses reach, for searching.
     rho: f64,
-    /// Whether lists may tell the function itself.
+    /// Whether an enumeration may certify the function itself.
     may_list: bool,
-    /// What lines next to each other share.
+    /// The session that neighboring lines share.
     session: Session,
     /// All lines so far, in increasing order of eps.
     drawn: RefCell<Vec<Line>>,
-    /// So many digits are asked for.
+    /// The requested number of digits.
     digits: u32,
 }
 
 /// A line below the trade-off function.
 #[derive(Clone, Debug)]
 struct Line {
-    /// Exactly, and as near as floats come.
+    /// The loss exactly, and as a float.
     exact: Rational,
     eps: Float,
-    /// The digits that the profile was asked for, and whether it was told to as many.
+    /// The requested digits of the profile, and whether they were reached.
     digits: u32,
     met: bool,
     /// exp(eps), minus the slope.
     slope: Enclosure,
-    /// At alpha.
+    /// The height at alpha.
     height: Enclosure,
 }
 
 impl Line {
-    /// Whether its height is known no better than a value between lines, and the profile cannot be told to more digits.
+    /// Whether its height is no more precise than a value between lines, and the profile cannot be evaluated to more digits.
     fn limits(&self, value: &Enclosure) -> bool {
         !self.met && width(&self.height) * 4_u32 >= width(value)
     }
 
-    /// How well the height is known, relative to it.
+    /// The relative width of the height.
     fn noise(&self) -> Float {
         width(&self.height) / Float::with_val(64, self.height.upper())
     }
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a composition of this zCDP, to tell so many digits from now on.
+    /// The lines of a composition with this zCDP rho, for this number of digits.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
         let session = evaluator.session(Limit::of(digits));
         Lines { evaluator, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
     }
 
-    /// The same which are drawn until then.
+    /// The same lines with a time limit.
     pub(super) fn until(self, limit: Limit) -> Self {
         Lines { session: self.evaluator.session(limit), ..self }
     }
 
-    /// The same where lists that are to tell the heights of lines tell the function itself: one search in place of many lines.
+    /// The same lines, except that an enumeration that would certify the heights of lines may certify the function itself: one search
+    /// instead of many lines.
     pub(super) fn or_lists(self) -> Self {
         Lines { may_list: true, ..self }
     }
@@ -137,7 +139,8 @@ impl<'a> Lines<'a> {
         Ok(self.answer()?.0)
     }
 
-    /// f(alpha) and how it was told, to about 10^-digits of it where that takes no more than so many lines, and no longer than an answer may.
+    /// f(alpha) and the method: to about 10^-digits of it if `MOST_LINES` lines and the time limit suffice, otherwise the best enclosure so
+    /// far.
     pub(super) fn answer(&self) -> Result<(Enclosure, Method)> {
         match self.found(self.digits) {
             Err(Error::OutOfTime) => Ok((self.known()?, Method::Lines)),
@@ -145,7 +148,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What all lines so far tell of f(alpha): it is at least as high as each of them and at most as their highest peak, and never above 1 - alpha.
+    /// The enclosure of f(alpha) by all lines so far: from the highest line to the highest peak, and never above 1 - alpha.
     fn known(&self) -> Result<Enclosure> {
         let bits = precision::bits(self.digits, 64);
         let trivial = Enclosure::double(0.0, bits).hull(&self.most(bits));
@@ -161,7 +164,7 @@ impl<'a> Lines<'a> {
         let mut top = self.top_approx()?;
         let mut between = self.between_kinks(top, digits)?;
         if between.is_none() && digits > OF_DOUBLES && self.evaluator.sum().step().is_some() {
-            // Where doubles were off, lines to a few digits say where the top is.
+            // Where doubles were not precise enough, lines to a few digits locate the maximum.
             if let Some(proven) = self.top_by_lines(top)? {
                 top = proven;
                 between = self.between_kinks(top, digits)?;
@@ -174,7 +177,7 @@ impl<'a> Lines<'a> {
         if known.is_tight(digits) {
             return Ok((known, Method::Lines));
         }
-        // Up to so many digits three lines do.
+        // Up to this number of digits three lines suffice.
         if self.may_list && digits > OF_DOUBLES {
             let at = rational::from_f64(top.eps.abs())?;
             let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.session)?;
@@ -193,7 +196,7 @@ impl<'a> Lines<'a> {
             let peak = self.highest_peak(&lines);
             upper = enclosure::smaller(&upper, &peak.height);
             let value = proven(lower.clone(), upper.clone())?;
-            // Where the profile itself is not told any better, no more lines help.
+            // If the profile itself cannot be more precise, further lines do not help.
             let limited = lines[peak.from.0..peak.from.1].iter().any(|line| line.limits(&value));
             let unmet = lines.iter().filter(|line| !line.met).count();
             if value.is_tight(digits) || limited || unmet >= MOST_UNMET || lines.len() >= MOST_LINES {
@@ -203,7 +206,7 @@ impl<'a> Lines<'a> {
                 lines[at] = self.line(lines[at].exact.clone(), more)?;
                 continue;
             }
-            // As many digits as the finest has, which may share lists.
+            // As many digits as the most precise line has, which may share an enumeration.
             let finest = lines.iter().map(|line| line.digits).fold(needed, u32::max);
             let wanted = if finest < needed + FEW_DIGITS { finest } else { needed };
             for next in peak.next {
@@ -214,15 +217,15 @@ impl<'a> Lines<'a> {
         Ok((proven(lower, upper)?, Method::Lines))
     }
 
-    /// The top by lines to as many digits as doubles hold, three at a time: each time the vertex of the parabola through them is where the next
-    /// ones are. `None` where that does not settle.
+    /// The maximum by lines to as many digits as doubles hold, three at a time: the next three are placed at the vertex of the parabola
+    /// through the last three. `None` if that does not converge.
     fn top_by_lines(&self, top: Top) -> Result<Option<Top>> {
         const MOST_ROUNDS: usize = 6;
         const FARTHEST: f64 = 1e4;
-        let asked = OF_DOUBLES + top.lost.ceil() as u32;
+        let wanted = OF_DOUBLES + top.lost.ceil() as u32;
         let (mut eps, mut distance) = (top.eps, top.distance);
         for _ in 0..MOST_ROUNDS {
-            let at = |side: f64| self.line(rational::from_f64(eps + side * distance)?, asked);
+            let at = |side: f64| self.line(rational::from_f64(eps + side * distance)?, wanted);
             let around = [at(-1.0)?, at(0.0)?, at(1.0)?];
             let Some(shift) = vertex(&around).map(|shift| shift.to_f64()) else { return Ok(None) };
             if shift.abs() <= 1.0 {
@@ -237,8 +240,8 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
-    /// Lines next to the highest one, three at a time: each time the vertex of the parabola through the last three is where the next
-    /// ones are, closer together by what the parabola is off, down to the distance at which the bounds between three lines meet.
+    /// Lines next to the highest one, three at a time. The next three are placed at the vertex of the parabola through the last three,
+    /// closer together by the error of the parabola, down to the distance at which the bounds between three lines meet.
     fn around_top(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
         const MOST_ROUNDS: usize = 10;
         const MOST_MOVES: usize = 2;
@@ -248,59 +251,62 @@ impl<'a> Lines<'a> {
         if digits <= OF_DOUBLES {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
-            // To as many digits as lists were made for.
+            // Use the digits of an existing enumeration if they suffice.
             let (needed, listed) = (top.needed(digits), self.evaluator.digits_prepared(&self.session));
-            let asked = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
+            let wanted = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
             let mut lines = Vec::new();
             for _ in 0..=MOST_MOVES {
-                let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), asked);
+                let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), wanted);
                 let around = [at(-1)?, at(0)?, at(1)?];
                 let shift = vertex(&around).map(|shift| shift.to_f64());
                 around.into_iter().for_each(|line| insert(&mut lines, line));
-                // Where doubles were further off than they say, these lines say where the next ones belong.
+                // Where doubles were less precise than they claim, these lines place the next ones.
                 let Some(shift) = shift.filter(|shift| shift.abs() > 1.0 && shift.abs() < FARTHEST) else { break };
                 eps += Float::with_val(bits, &distance * shift);
             }
             return Ok(lines);
         }
-        // Distances are in units of the scale: lines x away are lower by x^2 of the height.
+        // Distances are in units of the scale: a line at distance x is lower by x^2 times the height.
         let enough = Float::with_val(64, -f64::from(digits) / 2.0).exp10() / 2_u32;
         let mut away = Float::with_val(64, top.distance / top.scale).max(&enough);
         let mut before: Option<Float> = None;
-        // A parabola through lines x away is off by this times x^2, as far as is known.
+        // Estimate: the vertex of a parabola through lines at distance x is off by this times x^2.
         let mut skew = Float::with_val(64, 4);
         let mut most_digits = f64::INFINITY;
         let mut lines: Vec<Line> = Vec::with_capacity(MOST_LINES);
         for _ in 0..MOST_ROUNDS {
             let last = away == enough;
-            // To place the next lines heights are needed to this.
+            // Placing the next lines requires heights to this precision.
             let closer = Float::with_val(64, away.square_ref()) * &skew;
-            let told = -Float::with_val(64, &away * closer.max(&enough)).log10().to_f64();
-            // Bounds from lines so close are drawn on to those of the round before: halfway, as ratios go, there are two more, and
-            // what a height is off grows by the root of the ratio.
+            let needed = -Float::with_val(64, &away * closer.max(&enough)).log10().to_f64();
+            // Bounds from lines this close are extrapolated to the lines of the round before. Two more lines lie at the geometric mean of
+            // both distances, and errors of heights grow by the root of the ratio.
             let ratio =
                 before.as_ref().filter(|_| last).map_or(1.0, |before| Float::with_val(64, before / &away).to_f64());
-            let asked = if last { f64::from(digits) + ratio.sqrt().log10() } else { told.min(f64::from(digits)) };
-            let asked = ((asked + 1.0).min(most_digits) + top.lost).ceil() as u32;
+            let wanted = if last { f64::from(digits) + ratio.sqrt().log10() } else { needed.min(f64::from(digits)) };
+            let wanted = ((wanted + 1.0).min(most_digits) + top.lost).ceil() as u32;
             let distance = Float::with_val(bits, &away * top.scale);
             if self.evaluator.sum().step().is_some_and(|step| distance < *step) {
-                // Between losses phi is linear: its top is at one of them.
+                // Between losses phi is linear, so its maximum is at one of them.
                 for loss in self.losses_around(&eps)? {
                     insert(&mut lines, self.line(loss, digits + 1 + top.lost.ceil() as u32)?);
                 }
                 break;
             }
             let at = |side: f64| Float::with_val(bits, &distance * side) + &eps;
-            let around =
-                [self.line_near(&at(-1.0), asked)?, self.line_near(&at(0.0), asked)?, self.line_near(&at(1.0), asked)?];
+            let around = [
+                self.line_near(&at(-1.0), wanted)?,
+                self.line_near(&at(0.0), wanted)?,
+                self.line_near(&at(1.0), wanted)?,
+            ];
             let (shift, noise, met) = (vertex(&around), around[1].noise(), around.iter().all(|line| line.met));
             around.into_iter().for_each(|line| insert(&mut lines, line));
             if ratio > 16.0 {
                 for side in [-ratio.sqrt(), ratio.sqrt()] {
-                    insert(&mut lines, self.line_near(&at(side), asked)?);
+                    insert(&mut lines, self.line_near(&at(side), wanted)?);
                 }
             }
-            // What is no parabola is for the bounds to tell apart.
+            // If the heights do not fit a parabola, the bounds decide.
             let Some(shift) = shift.filter(|shift| shift.is_finite() && *shift.as_abs() < 1e4) else { break };
             let off = shift.clone().abs();
             if last && off <= 0.5 {
@@ -310,10 +316,10 @@ impl<'a> Lines<'a> {
                 skew = skew.max(&(Float::with_val(64, &off * &away) / before.square()));
             }
             eps += shift * distance;
-            // As far as the vertex may be off, within the lines or beyond them.
+            // The distance that the vertex may be off, inside the three lines or outside.
             let reach = off.max(&Float::with_val(64, 1)) * &away;
             let closer = Float::with_val(64, reach.square_ref()) * &skew * 4_u32;
-            // Nothing is told apart that is closer than the heights are known.
+            // Lines closer than the precision of their heights cannot be distinguished.
             let least = if met { enough.clone() } else { noise.sqrt().max(&enough) };
             if !met && least >= away {
                 break;
@@ -327,7 +333,7 @@ impl<'a> Lines<'a> {
         Ok(lines)
     }
 
-    /// Whether no loss of either law lies strictly between two: delta is linear in E = exp(eps) there, and so is phi.
+    /// Whether no loss of either law lies strictly between two losses; then delta, and so phi, is linear in E = exp(eps) there.
     fn is_linear(&self, from: &Rational, to: &Rational) -> bool {
         let sum = self.evaluator.sum();
         sum.step().is_some() && sum.above(from) >= *to && sum.above(&Rational::from(-to)) >= Rational::from(-from)
@@ -342,8 +348,8 @@ impl<'a> Lines<'a> {
         Ok(vec![Rational::from(&below - &step), below, above.clone(), above + step])
     }
 
-    /// The loss of the lattice that is nearest, as phi has its top at one of them: a corner is met, not crept up on. The place itself where
-    /// there is no lattice, or a line already.
+    /// The nearest loss of the lattice: phi has its maximum at a loss, so a corner is reached and not only approached. The given place
+    /// itself if there is no lattice, or already a line at that loss.
     fn at_a_loss(&self, eps: &Float, lines: &[Line]) -> Result<Rational> {
         let sum = self.evaluator.sum();
         let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
@@ -377,7 +383,7 @@ impl<'a> Lines<'a> {
         std::iter::once(last).chain(inner).fold(first, higher)
     }
 
-    /// 1 - alpha, which no height is above.
+    /// 1 - alpha, an upper bound on every height.
     fn most(&self, bits: u32) -> Enclosure {
         Enclosure::rational(&Rational::from(1 - self.alpha), bits)
     }
@@ -387,9 +393,9 @@ impl<'a> Lines<'a> {
         self.line(eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?, digits)
     }
 
-    /// The same at exactly this loss.
+    /// The line at exactly this loss.
     fn line(&self, exact: Rational, digits: u32) -> Result<Line> {
-        // What two heights have in common cancels: more bits than digits.
+        // Heights have terms in common that cancel, so they need more bits than digits.
         let bits = precision::bits(digits, 64) + SLOPE_BITS;
         let slope = Enclosure::rational(&exact, bits).exp();
         let at = exact.clone().abs();
@@ -409,7 +415,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Where a parabola through the heights of three lines, as far apart, is highest: from the one in the middle, in units of their distance.
+/// The vertex of the parabola through the heights of three equidistant lines, relative to the middle one, in units of their distance.
 fn vertex(lines: &[Line]) -> Option<Float> {
     let [a, b, c] = lines else { return None };
     let bits = b.slope.lower().prec();
@@ -419,7 +425,7 @@ fn vertex(lines: &[Line]) -> Option<Float> {
     (fall > 0).then(|| (c - a) / (fall * 2_u32))
 }
 
-/// Puts a line in its place among lines in increasing order of eps, unless there is one already that is known to as many digits.
+/// Inserts a line into lines in increasing order of eps, unless a line with the same loss has as many digits.
 fn insert(lines: &mut Vec<Line>, line: Line) {
     let place = lines.partition_point(|other| other.exact < line.exact);
     match lines.get_mut(place).filter(|other| other.exact == line.exact) {
@@ -429,7 +435,7 @@ fn insert(lines: &mut Vec<Line>, line: Line) {
     }
 }
 
-/// The line of a peak whose height is known worst, if the peak is as high only because of that; and the digits to ask for.
+/// The line of a peak with the least precise height, if only that makes the peak so high; and the digits to request.
 fn unsure(lines: &[Line], peak: &Peak, value: &Enclosure, digits: u32) -> Option<(usize, u32)> {
     let scale = if *value.lower() > 0 {
         Float::with_val(64, -f64::from(digits)).exp10() * Float::with_val(64, value.lower())
@@ -440,20 +446,20 @@ fn unsure(lines: &[Line], peak: &Peak, value: &Enclosure, digits: u32) -> Option
     let lines = [peak.of.0, peak.of.1].map(|at| (at, &lines[at]));
     let widest = |a: &Line, b: &Line| width(&a.height).total_cmp(&width(&b.height));
     let (_, worst) = lines.into_iter().max_by(|a, b| widest(a.1, b.1))?;
-    // What is drawn on far beyond two lines asks for another one there.
+    // An extrapolation far beyond two lines needs another line there.
     let is_far = peak.noise > width(&worst.height) * MOST_DRAWN_ON;
     if is_far || Float::with_val(64, &peak.noise * 4_u32) < above {
         return None;
     }
-    // What was not told to the digits asked for is not told to more.
+    // A line that did not reach its requested digits will not reach more.
     let (at, line) = lines.into_iter().filter(|(_, line)| line.met).max_by(|a, b| widest(a.1, b.1))?;
     let excess = (width(&line.height) * 8_u32 / scale).log10().to_f64();
-    // Where it is so far off another line tells more.
+    // If the height is far too imprecise, another line helps more.
     let more = (line.digits + excess.clamp(0.0, 1e6) as u32 + 1).max(digits + 1);
     (excess > 0.0 && more > line.digits && more <= digits + MOST_MORE_DIGITS).then_some((at, more))
 }
 
-/// Two ends that were proven apart.
+/// The enclosure with these ends, which were proven separately; an error if they contradict each other.
 pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
     if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }
@@ -463,9 +469,9 @@ mod tests {
     use super::*;
     use crate::{account::Counts, loss::limit};
 
-    /// The function from supporting lines, against lists of atoms: of fine noise, of coarse beside fine, and of coarse noise alone.
+    /// The function from supporting lines, against enumerations: of fine noise, of coarse beside fine, and of coarse noise alone.
     #[test]
-    fn lines_enclose_what_lists_answer() {
+    fn lines_and_enumerations_agree() {
         for (groups, digits) in [
             (vec!["1000000x3"], 5),
             (vec!["1000000x3"], 30),
@@ -484,7 +490,7 @@ mod tests {
             });
             let composition = Composition::new(counts).unwrap();
             let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
-            // Many digits take long.
+            // Many digits are slow.
             for &alpha in if digits < 20 { &["1/2", "0.01", "0.99", "1e-12"][..] } else { &["0.01"] } {
                 let alpha = rational::parse(alpha).unwrap();
                 let lines = Lines::new(&evaluator, rho, &alpha, digits).enclose().unwrap();
@@ -495,9 +501,9 @@ mod tests {
         }
     }
 
-    /// Whenever the time is over, what was proven by then: at first that 0 <= f <= 1 - alpha, at last all digits.
+    /// After any time limit the enclosure is what was proven by then: at first 0 <= f <= 1 - alpha, in the end all digits.
     #[test]
-    fn lines_tell_what_was_proven_when_the_time_is_over() {
+    fn lines_out_of_time_give_what_was_proven_by_then() {
         for (groups, alpha) in [(["20000003/7x3", "5000001x1"], "0.3"), (["1/20x4@2", "26216x1@2"], "1e-5")] {
             let composition = Composition::new(groups.iter().map(|counts| counts.parse().unwrap())).unwrap();
             let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());

@@ -1,15 +1,14 @@
 //! The trade-off function: the smallest type II error of any test of P against Q at a given type I error.
 //!
-//! With Q the null hypothesis, the best tests reject where the privacy loss L = ln dP/dQ is large. On a lattice of
-//! losses f is linear between the knots
+//! With Q the null hypothesis, the best tests reject where the privacy loss L = ln dP/dQ is large. On a lattice of losses f is linear
+//! between the knots
 //!
 //! `(alpha, beta) = (Q[L > l], P[L <= l])`, l on the lattice,
 //!
-//! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`, and both
-//! coordinates are tails of one kind ([`SumEvaluator::tilted_tail`]), accurate to
-//! relative precision however small.
+//! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`. Both coordinates are therefore
+//! tails of one kind ([`SumEvaluator::tilted_tail`]), with relative precision however small they are.
 //!
-//! Where the lattice cannot be swept, f comes from the privacy profile by duality (`supporting`).
+//! Where the sum over the lattice is too expensive, f comes from the privacy profile by duality (`supporting`).
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -33,7 +32,7 @@ use crate::{
 /// A knot of the trade-off function.
 #[derive(Clone, Debug)]
 pub struct Knot {
-    /// The lattice loss l behind it, in nats: the test that rejects for L > l.
+    /// The lattice loss l of the test that rejects for L > l, in nats.
     pub loss: Rational,
     /// Its type I error `Q[L > l]`.
     pub alpha: Enclosure,
@@ -42,26 +41,26 @@ pub struct Knot {
 }
 
 impl Composition {
-    /// f(alpha) for 0 < alpha < 1 by means that share no code with those that certify it: to a few digits, or hardly any.
+    /// A second enclosure of f(alpha) for 0 < alpha < 1, often to a few digits or fewer, by methods that share no code with those that
+    /// certify it.
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         check_alpha(alpha)?;
         self.loss_evaluator().second_tradeoff(alpha)
     }
 
-    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
-    /// where a term is continuous.
+    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
         knot(&self.loss_evaluator(), loss, digits)
     }
 
-    /// The knot at zeta of Section A.7's parametric form: the test that rejects where sum over all counts of X / sigma2
-    /// exceeds zeta (in nats; the paper's zeta times 2 rho / n), for counts of shift one. Its errors are
-    /// alpha(zeta) = `P[sum > zeta]` and beta(zeta) = `P[sum <= zeta - 2 rho]`; under the null the loss is that sum less rho.
+    /// The knot at zeta of Section A.7's parametric form: the test that rejects where the sum over all counts of X / sigma2 exceeds zeta
+    /// (in nats; the paper's zeta times 2 rho / n), for counts of shift one. Its errors are alpha(zeta) = `P[sum > zeta]` and beta(zeta) =
+    /// `P[sum <= zeta - 2 rho]`; under the null hypothesis the loss is that sum minus rho.
     pub fn knot_at(&self, zeta: &Rational, digits: u32) -> Result<Knot> {
         self.knot(&Rational::from(zeta - &**self.rho()), digits)
     }
 
-    /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile alone, whatever else would do: for comparing ways.
+    /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile only, even if another method would do: for comparing methods.
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
@@ -78,16 +77,14 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
     Ok(Knot { loss, alpha, beta })
 }
 
-/// f(alpha) of one composition, the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang,
-/// Section A.7).
+/// f(alpha) of one composition, the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7).
 ///
-/// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small
-/// difference.
+/// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
     Curve::new(composition).at(alpha, digits)
 }
 
-/// The same at many alphas, on all cores: the answers are the same, and what is swept and listed for one serves the next.
+/// f at many alphas, on all cores. The answers are the same as one by one; contours and enumerations are shared.
 pub(super) fn many_of_composition(composition: &Composition, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
     let curve = Curve::new(composition);
     alphas.par_iter().map(|alpha| curve.at(alpha, digits)).collect()
@@ -103,7 +100,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong where both enclosures exclude each other.
+/// The name of the fault if both enclosures exclude each other.
 const SECOND: &str = "a trade-off function, which its second enclosure excludes";
 
 /// The trade-off function of one composition.
@@ -121,12 +118,13 @@ impl Curve {
     fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         let limit = Limit::of(digits);
-        let is_told = |answer: &Answer, fewer| answer.value.is_tight(fewer);
-        match as_precise_as_possible(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit)) {
+        let is_met = |answer: &Answer, fewer| answer.value.is_tight(fewer);
+        match as_precise_as_possible(digits, limit, is_met, |digits| self.evaluate(alpha, digits, limit)) {
             Err(error) if error.is_beyond_reach() => {
                 let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
                 let value = Enclosure::double(0.0, 64).hull(&trivial);
-                let method = Method::Immediate("the bound 1 - alpha alone: the losses cannot be swept");
+                let method =
+                    Method::Immediate("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
                 Ok(Answer { value, method, met: false })
             }
             Ok(answer) if *alpha > 0 && *alpha < 1 => {
@@ -137,12 +135,13 @@ impl Curve {
         }
     }
 
-    /// The same, to as many digits as are asked for or to hardly any.
-    fn as_asked(&self, alpha: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
+    /// f(alpha) for one requested precision, without a second attempt at fewer digits.
+    fn evaluate(&self, alpha: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
         let bits = precision::bits(digits, 64);
         let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
-        // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
-        // losses have no more extreme test than at their ends, which is the same.
+        // At alpha = 0 and 1 the most extreme tests are best: for Gaussian noise, every outcome is possible under both laws, so a test that
+        // never errs in one way always errs in the other. For bounded losses the test is that at the end of their range, with the same
+        // result.
         if *alpha == 0 || *alpha == 1 {
             let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
             return Ok(Answer::immediate(trivial, why));
@@ -167,7 +166,7 @@ impl Curve {
         if value.is_tight(digits) {
             return Ok(Answer { met: true, value, method });
         }
-        // Next to a knot, or to alpha = 1, tails are too coarse; the lists know the knots.
+        // Close to a knot, or to alpha = 1, tails are too imprecise; an enumeration knows the knots.
         let Some(listed) = self.evaluator.tradeoff(alpha, digits, false)? else {
             return Ok(Answer { met: false, value, method });
         };
@@ -180,8 +179,8 @@ impl Curve {
         self.evaluator.sum()
     }
 
-    /// The same with as many more digits of the tails as their difference loses: next to alpha = 1 those of one minus it, else if few. `None` where the
-    /// knots around alpha were not found.
+    /// f(alpha) from knots, with enough additional digits of the tails to make up for cancellation: close to alpha = 1 those that 1 - alpha
+    /// loses, otherwise a few. `None` if the knots around alpha were not found.
     fn by_knots_of_enough(
         &self,
         alpha: &Rational,
@@ -198,9 +197,9 @@ impl Curve {
             let Some(value) = self.by_knots(alpha, step, needed + more, limit)? else { break };
             let value = known.map_or_else(|| Some(value.clone()), |known| known.meet(&value));
             let value = value.ok_or(Error::Contradiction { what: TRADEOFF })?;
-            let is_told = value.is_tight(digits);
+            let is_met = value.is_tight(digits);
             known = Some(value);
-            if is_told || limit.is_over() {
+            if is_met || limit.is_over() {
                 break;
             }
         }
@@ -211,7 +210,7 @@ impl Curve {
         let bits = precision::bits(digits, 64);
         let near = self.loss_at(alpha, step)?;
         let target = Enclosure::rational(alpha, bits);
-        // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
+        // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step usually suffices.
         let mut reach = Rational::new();
         for _ in 0..MOST_WIDENINGS {
             let low = knot(&self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
@@ -219,7 +218,7 @@ impl Curve {
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
                 return between(&low, &high, &self.sum().above(&low.loss), &target).map(Some);
             }
-            // Tails that are told to no digit place nothing.
+            // Tails without a single certain digit locate nothing.
             if limit.is_over() || !(low.alpha.is_tight(1) && high.alpha.is_tight(1)) {
                 break;
             }
@@ -228,14 +227,14 @@ impl Curve {
         Ok(None)
     }
 
-    /// A lattice loss l with `Q[L > l] <= alpha < Q[L >= l]`, found in doubles: right but for the closest calls.
+    /// A lattice loss l with `Q[L > l] <= alpha < Q[L >= l]`, found in doubles: correct except where they are nearly equal.
     fn loss_at(&self, alpha: &Rational, step: &Rational) -> Result<Rational> {
         let (ln_alpha, ln_rest) = (ln_approx(alpha), ln_approx(&Rational::from(1 - alpha)));
         let rho = self.rho;
         // Under Q the loss is sub-Gaussian of mean about -rho and variance proxy 2 rho.
         let spread = (4.0 * rho * (-ln_alpha.min(ln_rest).min(-1.0) + 50.0)).sqrt() + step.to_f64();
         let (mut low, mut high) = (-rho - spread, -rho + spread);
-        // Whether Q[L >= l] > alpha, for a loss l: next to one doubles tell the other tail, Q[L < l] = P[L > -l].
+        // Whether Q[L >= l] > alpha, for a loss l. For alpha close to 1, doubles compare the complements: Q[L < l] = P[L > -l].
         let is_above = |loss: &Rational| -> Result<bool> {
             if ln_alpha < ln_rest {
                 return Ok(self.evaluator.ln_tilted_tail_approx(loss)? > ln_alpha);
@@ -265,9 +264,8 @@ fn ln_approx(number: &Rational) -> f64 {
     Enclosure::rational(number, 64).ln().approximate()
 }
 
-/// Encloses f at alpha in [high.alpha, low.alpha]. Every line of slope -exp(l) through the knots of the lattice point
-/// l supports the convex f from below; the chord of the two knots bounds it from above. When the knots are
-/// neighbors, line and chord are one.
+/// Encloses f at alpha in [high.alpha, low.alpha]. Every line of slope -exp(l) through the knots of the lattice point l supports the convex
+/// f from below; the chord of the two knots bounds it from above. For neighboring knots, line and chord coincide.
 fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Result<Enclosure> {
     let bits = alpha.lower().prec();
     // From the lower right knot: beta_low + exp(l) (alpha_low - alpha), a sum of two non-negative numbers.
@@ -275,7 +273,7 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Resu
     let rise = low.alpha.sub(alpha).clamp(0.0, 1.0);
     let line = low.beta.add(&slope.mul(&rise));
     if first >= &high.loss {
-        // And from the upper left knot, which is better on its side; both contain f.
+        // And from the upper left knot, which is more precise on its side; both enclose f.
         let fall = alpha.sub(&high.alpha).clamp(0.0, 1.0);
         let other = high.beta.sub(&slope.mul(&fall));
         return line.meet(&other).ok_or(Error::Contradiction { what: TRADEOFF });
@@ -293,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// Ends that exclude each other are an error: neither is moved to the other.
+    /// Ends that exclude each other are an error; neither is adjusted.
     #[test]
     fn ends_that_contradict_each_other_are_an_error() {
         let float = |value: f64| Float::with_val(64, value);
@@ -306,9 +304,9 @@ mod tests {
         assert!(matches!(between(&low, &high, &Rational::from(1), &exact(0.4)), Err(Error::Contradiction { .. })));
     }
 
-    /// Knots next to alpha = 1, where doubles know one minus alpha only, against supporting lines.
+    /// Knots close to alpha = 1, where doubles only resolve 1 - alpha, against supporting lines.
     #[test]
-    fn knots_next_to_one_are_found() {
+    fn knots_close_to_one_are_found() {
         for counts in ["1000000x3", "40x30"] {
             let composition = Composition::new([counts.parse().unwrap()]).unwrap();
             let curve = Curve::new(&composition);

@@ -1,15 +1,14 @@
-//! What a vector of counts with independent noise spends.
+//! The privacy cost of a vector of counts with independent noise.
 
 use super::Counts;
 use crate::{error::Result, loss::law::Law, noise::VectorMechanism};
 
 impl VectorMechanism {
-    /// The counts that differ between neighbors, for an account: `changed` coordinates, each by `shift`. Coordinates that
-    /// are the same on both sides spend nothing, however long the vector is.
+    /// The counts that differ between neighbors, for an account: `changed` coordinates, each by `shift`. Coordinates that are the same on
+    /// both sides cost nothing, however long the vector is.
     ///
-    /// [`Counts::rho`] is what it spends of zCDP: for a mechanism of budget rho, D^2 rho with the squared distance D^2 =
-    /// changed shift^2 (SafeTab-P, Lemma 5 for added and Lemma 6 for changed records). [`Counts::pure_epsilon`] is what it
-    /// spends of pure DP.
+    /// Its zCDP budget is [`Counts::rho`]: for a mechanism of budget rho, D^2 rho with the squared distance D^2 = changed shift^2
+    /// (SafeTab-P, Lemma 5 for added and Lemma 6 for changed records). Its pure DP budget is [`Counts::pure_epsilon`].
     pub fn counts(&self, changed: u64, shift: u64) -> Result<Counts> {
         match self.law().clone() {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2, changed, shift),

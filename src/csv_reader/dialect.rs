@@ -1,6 +1,6 @@
-//! What separates the cells of a file, told by its header or by a first line such as `sep=;`.
+//! The separator of a file, from its header or from a first line such as `sep=;`.
 
-/// The separators that are read, with their names.
+/// The supported separators, with their names.
 const SEPARATORS: [(u8, &str); 4] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "bar")];
 
 /// The name of a separator.
@@ -8,7 +8,7 @@ pub(super) fn name_of(separator: u8) -> &'static str {
     SEPARATORS.iter().find(|(byte, _)| *byte == separator).map_or("comma", |(_, name)| name)
 }
 
-/// What a line such as `sep=;` says: the separator, or why it is not read. `None` of any other line, which is given without its end.
+/// The separator in a line such as `sep=;`, or the reason why it is not supported. `None` for any other line. The line is without its end.
 pub(super) fn declared(line: &[u8]) -> Option<Result<u8, String>> {
     let inner = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     let (name, rest) = inner.split_at_checked(4)?;
@@ -27,7 +27,7 @@ pub(super) fn declared(line: &[u8]) -> Option<Result<u8, String>> {
     })
 }
 
-/// The separator that a header has outside of quotes: a comma if it has none. Two of them are refused.
+/// The separator in a header outside of quotes; a comma if there is none. An error if there are two.
 pub(super) fn separator_of(header: &[u8]) -> Result<u8, String> {
     let mut in_quotes = false;
     let mut found: Vec<u8> = Vec::new();
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_tells_the_separator() {
+    fn the_header_determines_the_separator() {
         for (header, separator) in [
             ("a,b", b','),
             ("a;b", b';'),

@@ -1,5 +1,5 @@
-//! The rows of a CSV file, each with its bytes as they stand in the file. A strict machine of four states; the module above has the
-//! rules.
+//! The rows of a CSV file, each with its original bytes. The reader is a strict state machine with four states; the documentation of the
+//! module above has the rules.
 
 use std::{
     collections::HashSet,
@@ -13,10 +13,10 @@ use crate::{
     files::file_error,
 };
 
-/// The longest row that is read, and the most columns.
+/// The longest row, and the largest number of columns.
 const LONGEST: usize = 1 << 24;
 const MOST_COLUMNS: usize = 1 << 16;
-/// How many bytes are read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 17;
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -26,22 +26,22 @@ struct Cell {
     /// Its bytes in the row, quotes included.
     from: usize,
     to: usize,
-    /// Where its text without doubled quotes stands among the texts, if it has such.
+    /// The place of its text without doubled quotes among the texts, if it has any.
     single: Option<(usize, usize)>,
     is_quoted: bool,
     line: usize,
 }
 
-/// How the lines of a file end.
+/// The line ends of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineEnds {
-    /// By a line feed, after a carriage return or not.
+    /// A line feed, possibly after a carriage return.
     Feed,
-    /// By a carriage return alone.
+    /// A carriage return only.
     Return,
 }
 
-/// What ends a cell.
+/// The end of a cell.
 enum End {
     Separator,
     /// A line end of one or two bytes.
@@ -55,29 +55,29 @@ pub(crate) struct Rows<R> {
     file: String,
     line_breaks: bool,
     separator: u8,
-    /// The bytes that end an unquoted cell, or must not be in it.
+    /// The bytes that end an unquoted cell, or are not allowed in it.
     stops: [bool; 256],
     header: Vec<String>,
     header_line: usize,
     buffer: Vec<u8>,
-    /// The current row in the buffer, with the blank lines before it; and the end of what was read.
+    /// The begin of the current row in the buffer, with the blank lines before it; and the end of the bytes read.
     begin: usize,
     length: usize,
     filled: usize,
     at_end: bool,
     ends: Option<LineEnds>,
-    /// The line of the next byte to be looked at.
+    /// The line of the next byte to examine.
     line: usize,
     cells: Vec<Cell>,
     texts: Vec<u8>,
-    /// Where a quote was opened, while it is not closed.
+    /// The place of an open quote.
     opened: Option<(usize, usize)>,
     bytes: u64,
 }
 
 impl<R: Read> Rows<R> {
-    /// Reads the header, which [`Rows::raw`] and [`Rows::cell`] then show as they do a row. `line_breaks` says whether a cell in quotes
-    /// may hold line breaks.
+    /// Reads the header, which is then available from [`Rows::raw`] and [`Rows::cell`] like a row. `line_breaks`: whether a quoted cell may
+    /// contain line breaks.
     pub(crate) fn open(input: R, name: &Path, line_breaks: bool) -> Result<Rows<R>> {
         let mut rows = Rows {
             input,
@@ -108,7 +108,7 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// Finds what separates the cells, and where the header begins: after a byte order mark, blank lines and a line such as `sep=;`.
+    /// Finds the separator and the begin of the header: after a byte order mark, blank lines and a line such as `sep=;`.
     fn find_separator(&mut self) -> Result<usize> {
         while self.filled < MARK.len() && self.more()? {}
         let mark = if self.buffer[..self.filled].starts_with(MARK) { MARK.len() } else { 0 };
@@ -125,7 +125,7 @@ impl<R: Read> Rows<R> {
                 end
             }
         };
-        // The blank lines after it go with it.
+        // The blank lines after it belong to it.
         Ok(after)
     }
 
@@ -134,7 +134,7 @@ impl<R: Read> Rows<R> {
         self.stops = stops(separator);
     }
 
-    /// Where the line that begins at `start` ends, before its line end; line breaks inside quotes do not end it.
+    /// The end of the line that begins at `start`, before its line end; line breaks inside quotes do not end it.
     fn line_from(&mut self, start: usize) -> Result<usize> {
         let (mut at, mut in_quotes) = (start, false);
         while let Some(byte) = self.byte(at)? {
@@ -164,7 +164,7 @@ impl<R: Read> Rows<R> {
         Ok(())
     }
 
-    /// The headings, without blanks around them.
+    /// The headings, trimmed of blanks.
     pub(crate) fn header(&self) -> &[String] {
         &self.header
     }
@@ -174,17 +174,17 @@ impl<R: Read> Rows<R> {
         self.header_line
     }
 
-    /// What separates the cells.
+    /// The separator.
     pub(crate) fn separator(&self) -> u8 {
         self.separator
     }
 
-    /// The bytes that were read so far, as text.
+    /// The number of bytes of text read so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reads the next row. After the last one [`Rows::raw`] is what follows it: blank lines.
+    /// Reads the next row. After the last one, [`Rows::raw`] contains the blank lines that follow.
     pub(crate) fn next(&mut self) -> Result<bool> {
         self.begin += self.length;
         if !self.next_from(0)? {
@@ -202,12 +202,12 @@ impl<R: Read> Rows<R> {
         &self.buffer[self.begin..self.begin + self.length]
     }
 
-    /// Where a cell stands in [`Rows::raw`], quotes included.
+    /// The place of a cell in [`Rows::raw`], including quotes.
     pub(crate) fn place(&self, at: usize) -> (usize, usize) {
         self.cells.get(at).map_or((0, 0), |cell| (cell.from, cell.to))
     }
 
-    /// What a cell says; empty where the row has none.
+    /// The text of a cell; empty if the row does not have it.
     pub(crate) fn cell(&self, at: usize) -> &[u8] {
         let Some(cell) = self.cells.get(at) else { return &[] };
         match (cell.single, cell.is_quoted) {
@@ -217,7 +217,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// What a cell says, as a key.
+    /// The text of a cell, as a key.
     pub(crate) fn text(&self, at: usize) -> Result<&str> {
         std::str::from_utf8(self.cell(at)).map_err(|_| {
             let shown: String = String::from_utf8_lossy(self.cell(at)).chars().take(40).collect();
@@ -225,7 +225,7 @@ impl<R: Read> Rows<R> {
         })
     }
 
-    /// The line on which a cell begins; of no cell that of the row.
+    /// The line on which a cell begins; the line of the row if there is no such cell.
     pub(crate) fn line_of(&self, at: usize) -> usize {
         self.cells.get(at).or_else(|| self.cells.first()).map_or(self.line, |cell| cell.line)
     }
@@ -240,7 +240,7 @@ impl<R: Read> Rows<R> {
         Error::DataFile { file: self.file.clone(), line, column, why }
     }
 
-    /// Reads the row whose blank lines begin at `start`, counted from the beginning of the row.
+    /// Reads the row whose blank lines begin at `start`, relative to the begin of the row.
     fn next_from(&mut self, start: usize) -> Result<bool> {
         self.length = 0;
         self.cells.clear();
@@ -269,7 +269,7 @@ impl<R: Read> Rows<R> {
         Ok(true)
     }
 
-    /// Goes over blank lines: where what is after them begins.
+    /// Skips blank lines; returns the place after them.
     fn blank_lines(&mut self, start: usize) -> Result<usize> {
         let mut at = start;
         while let Some(b'\r' | b'\n') = self.byte(at)? {
@@ -279,7 +279,7 @@ impl<R: Read> Rows<R> {
         Ok(at)
     }
 
-    /// How many bytes the line end at a place has. Lines that end in another way than those before are refused.
+    /// The number of bytes of the line end at a place. An error if it differs from earlier line ends.
     fn line_end(&mut self, at: usize) -> Result<usize> {
         let is_return = self.byte(at)? == Some(b'\r');
         let (ends, bytes) = match is_return {
@@ -321,7 +321,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// Whether a separator or a line end stands at a place, where one of them does.
+    /// The separator or line end at a place, where one of them must be.
     fn end(&mut self, at: usize) -> Result<End> {
         match self.byte(at)? {
             None => Ok(End::File),
@@ -376,7 +376,7 @@ impl<R: Read> Rows<R> {
         self.end(*at)
     }
 
-    /// Keeps the text of the last cell, in which each doubled quote is one.
+    /// Keeps the text of the last cell with doubled quotes replaced by single ones.
     fn keep_single(&mut self) {
         let Some(cell) = self.cells.last_mut() else { return };
         let begin = self.texts.len();
@@ -408,7 +408,7 @@ impl<R: Read> Rows<R> {
         self.refused(self.line, self.cells.len() + 1, why.to_string())
     }
 
-    /// The error of a quote that is open where it must not be.
+    /// The error for a quote that is open where it must not be.
     fn never_closed(&self) -> Error {
         let (line, column) = self.opened.unwrap_or((self.line, 0));
         if !self.line_breaks {
@@ -418,7 +418,7 @@ impl<R: Read> Rows<R> {
         self.refused(line, column, why.to_string())
     }
 
-    /// The byte at a place, counted from the beginning of the row.
+    /// The byte at a place relative to the begin of the row.
     fn byte(&mut self, at: usize) -> Result<Option<u8>> {
         while self.begin + at >= self.filled {
             if !self.more()? {
@@ -458,7 +458,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-/// The bytes at which reading an unquoted cell stops.
+/// The bytes that stop the reading of an unquoted cell.
 fn stops(separator: u8) -> [bool; 256] {
     std::array::from_fn(|byte| byte == usize::from(separator) || matches!(byte as u8, b'"' | b'\r' | b'\n' | 0))
 }

@@ -1,4 +1,4 @@
-//! Where text comes from: a file or a stream, compressed by gzip or not. Files of other forms are known by their first bytes.
+//! Sources of text: a file or a stream, possibly compressed by gzip. Files of other forms are recognized by their first bytes.
 
 use std::{
     fs::{self, File},
@@ -13,11 +13,11 @@ use crate::{
     files::file_error,
 };
 
-/// The first bytes of a file that say what it is.
+/// The number of first bytes that identify the form of a file.
 const HEAD: usize = 16;
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Forms that are no text that is read here, by their first bytes: what a file is, and what to do.
+/// Forms that are not supported, by their first bytes: the form, and the remedy.
 const OTHERS: [(&[u8], &str, &str); 14] = [
     (b"PAR1", "Parquet", "this input is read as text: give a CSV file"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "save the sheet as CSV in UTF-8, or unpack the archive"),
@@ -35,11 +35,11 @@ const OTHERS: [(&[u8], &str, &str); 14] = [
     (b"ORC", "an ORC file", "save it as CSV"),
 ];
 
-/// Text that is ready to be read.
+/// Text that is ready for reading.
 pub(crate) struct Text<R: Read> {
     /// Its bytes, decompressed.
     pub(crate) input: Plain<R>,
-    /// How many bytes there are; 0 where that is not known.
+    /// The number of bytes; 0 if it is not known.
     pub(crate) bytes: u64,
 }
 
@@ -55,12 +55,12 @@ pub(crate) fn open(path: &Path) -> Result<Text<File>> {
     plain(file, bytes, path)
 }
 
-/// The pipes that this process has read, by device and number: reading one again finds nothing, which is not an empty file.
+/// The pipes that this process has read, by device and number: a second read would find nothing, which is not an empty file.
 #[cfg(unix)]
 static PIPES: std::sync::Mutex<std::collections::BTreeSet<(u64, u64)>> =
     std::sync::Mutex::new(std::collections::BTreeSet::new());
 
-/// Refuses a pipe that was read before.
+/// An error for a pipe that was read before.
 #[cfg(unix)]
 fn once(about: &fs::Metadata, path: &Path) -> Result<()> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -79,7 +79,7 @@ fn once(_: &fs::Metadata, _: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the system says, without its number.
+/// The message of the system, without its number.
 fn reason(why: &io::Error) -> String {
     match why.kind() {
         io::ErrorKind::NotFound => "no such file".to_string(),
@@ -87,7 +87,7 @@ fn reason(why: &io::Error) -> String {
     }
 }
 
-/// A stream of so many bytes, 0 where that is not known, as text: decompressed where it is gzip, and refused where it is no text.
+/// A stream of `bytes` bytes, 0 if that is not known, as text: decompressed if it is gzip. An error if it is not text.
 pub(crate) fn plain<R: Read>(mut input: R, bytes: u64, name: &Path) -> Result<Text<R>> {
     let wrong = |why: io::Error| file_error(name, why);
     let head = first_bytes(&mut input).map_err(wrong)?;
@@ -105,10 +105,10 @@ pub(crate) fn plain<R: Read>(mut input: R, bytes: u64, name: &Path) -> Result<Te
     Ok(Text { input: Plain::Gzip(Box::new(Cursor::new(head).chain(inner))), bytes: 0 })
 }
 
-/// Bytes that were looked at, and what is after them.
+/// The bytes that were examined, followed by the others.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Text as it is, or as the gzip file holds it.
+/// Plain text, or the decompressed content of a gzip file.
 pub(crate) enum Plain<R: Read> {
     Text(Whole<R>),
     Gzip(Box<Whole<Decompressed<Whole<R>>>>),
@@ -130,7 +130,7 @@ fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Whether a file is compressed by gzip, by its first bytes. A pipe, which would be read twice, is said not to be.
+/// Whether a file is compressed by gzip, by its first bytes. False for a pipe, which would be read twice.
 pub(crate) fn is_gzip(path: &Path) -> bool {
     let head = || -> io::Result<Vec<u8>> {
         match path.is_file() {
@@ -138,15 +138,15 @@ pub(crate) fn is_gzip(path: &Path) -> bool {
             false => Ok(Vec::new()),
         }
     };
-    // What cannot be read is found to be so where it is.
+    // A file that cannot be read is reported when it is opened.
     head().is_ok_and(|head| head.starts_with(GZIP))
 }
 
-/// Refuses what is no text in UTF-8, or in a code that has its letters in common.
+/// An error for anything but UTF-8 text or text in a code with the same letters.
 fn check(head: &[u8], name: &Path) -> Result<()> {
     let utf16 = match head {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
-        // Without a mark: Latin letters in two bytes each.
+        // UTF-16 without a mark: Latin letters in two bytes each.
         [0, low, 0, other, ..] | [low, 0, other, 0, ..] => *low != 0 && *other != 0,
         _ => false,
     };
@@ -171,8 +171,8 @@ fn refused(name: &Path, why: String) -> Error {
     Error::DataFile { file: name.display().to_string(), line: 0, column: 0, why }
 }
 
-/// A compressed file, whose errors say what it is. Every member of such a file ends with its length and a checksum, so that one that
-/// is cut or changed is an error where its end is read.
+/// A compressed file whose errors name the cause. Every member of such a file ends with its length and a checksum, so a truncated or
+/// modified file is an error when its end is read.
 pub(crate) struct Decompressed<R: Read>(MultiGzDecoder<BufReader<R>>);
 
 impl<R: Read> Read for Decompressed<R> {
@@ -209,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn text_is_read_as_it_is_and_gzip_as_what_it_holds() {
+    fn plain_and_compressed_text_are_read() {
         for text in [&b""[..], b"a", b"a,b\n1,2\n", b"\xef\xbb\xbfa\n", b"a longer text than its head\n"] {
             assert_eq!(read(text).unwrap(), text);
             assert_eq!(read(&gzip(text)).unwrap(), text);
         }
-        // Two members are one text, and what is cut is refused.
+        // Two members are one text, and a truncated one is an error.
         let whole = [gzip(b"first and more\n"), gzip(b"second\n")].concat();
         assert_eq!(read(&whole).unwrap(), b"first and more\nsecond\n");
         for length in [3, 12, whole.len() - 9, whole.len() - 1] {

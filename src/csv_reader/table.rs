@@ -1,4 +1,4 @@
-//! A table in CSV, row by row: its headings, and cells as text, whole numbers and decimals.
+//! A table in CSV, row by row: its headings, and cells as text, integers and decimals.
 
 use std::{
     io::Read,
@@ -8,24 +8,24 @@ use std::{
 use super::{rows::Rows, source};
 use crate::error::{Error, Result, did_you_mean};
 
-/// How many headings a message shows.
+/// The largest number of headings in a message.
 const SHOWN: usize = 20;
 
-/// How a file is read, where its form leaves a choice.
+/// Choices for reading a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Whether a cell in quotes may hold line breaks. In confidential input such a cell may hide rows.
+    /// Whether a quoted cell may contain line breaks. In confidential input such a cell may hide rows.
     pub line_breaks: bool,
     /// Whether numbers have a decimal comma.
     pub decimal_comma: bool,
 }
 
 impl Reading {
-    /// That of public files: line breaks in quotes are allowed.
+    /// The choices for public files: line breaks in quotes are allowed.
     pub const PUBLIC: Reading = Reading { line_breaks: true, decimal_comma: false };
 }
 
-/// A table under a header, read row by row; messages name the file, the line and the column.
+/// A table below a header, read row by row; messages name the file, the line and the column.
 pub struct CsvTable {
     pub(crate) file: String,
     rows: Rows<Box<dyn Read + Send>>,
@@ -43,7 +43,7 @@ impl CsvTable {
         CsvTable::new(Box::new(source::open(path)?.input), path, reading)
     }
 
-    /// A text, with a name for messages.
+    /// A table from a text, with a name for messages.
     pub fn of_text(text: &str, name: &str) -> Result<CsvTable> {
         let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
         CsvTable::new(Box::new(bytes), &PathBuf::from(name), Reading::PUBLIC)
@@ -54,7 +54,7 @@ impl CsvTable {
         Ok(CsvTable { file: name.display().to_string(), rows, reading })
     }
 
-    /// The headings, without blanks around them.
+    /// The headings, trimmed of blanks.
     pub fn headings(&self) -> &[String] {
         self.rows.header()
     }
@@ -64,12 +64,12 @@ impl CsvTable {
         self.headings().iter().position(|heading| names.iter().any(|name| name == heading))
     }
 
-    /// The first column whose heading begins so.
+    /// The first column whose heading begins with `start`.
     pub(crate) fn find_start(&self, start: &str) -> Option<usize> {
         self.headings().iter().position(|heading| heading.starts_with(start))
     }
 
-    /// The column with one of these headings, counted from zero. Refused where there is none, and where there are several.
+    /// The column with one of these headings, counted from zero. An error if there is none, or more than one.
     pub fn column(&self, names: &[&str]) -> Result<usize> {
         let mut found = (0..self.headings().len()).filter(|at| names.contains(&self.headings()[*at].as_str()));
         match (found.next(), found.next()) {
@@ -86,7 +86,7 @@ impl CsvTable {
         }
     }
 
-    /// Reads the next row, which has as many cells as the header; false at the end.
+    /// Reads the next row, which must have as many cells as the header; false at the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<bool> {
         self.rows.next()
@@ -97,17 +97,17 @@ impl CsvTable {
         self.rows.line_of(0) as u64
     }
 
-    /// A cell of the row, without blanks around it.
+    /// A cell of the row, trimmed of blanks.
     pub fn cell(&self, at: usize) -> &[u8] {
         self.rows.cell(at).trim_ascii()
     }
 
-    /// A cell of the row as a key: text in UTF-8, without blanks around it.
+    /// A cell of the row as a key: UTF-8 text, trimmed of blanks.
     pub fn text(&self, at: usize) -> Result<&str> {
         self.rows.text(at).map(str::trim)
     }
 
-    /// A cell of the row as a name that must not be empty.
+    /// A cell of the row as a name; an error if it is empty.
     pub fn name(&self, at: usize) -> Result<&str> {
         match self.text(at)? {
             "" => Err(self
@@ -116,12 +116,12 @@ impl CsvTable {
         }
     }
 
-    /// How many cells a row has.
+    /// The number of cells of a row.
     pub(crate) fn width(&self) -> usize {
         self.headings().len()
     }
 
-    /// A cell that holds a whole number, at most `most`.
+    /// A cell with an integer of at most `most`.
     pub fn whole(&self, at: usize, most: u64) -> Result<u64> {
         let text = std::str::from_utf8(self.cell(at)).ok();
         let digits = text.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -131,8 +131,7 @@ impl CsvTable {
         })
     }
 
-    /// A cell that holds a decimal number, as a double. A comma in it is refused unless it is declared to be the decimal sign; a
-    /// point is refused where it is.
+    /// A cell with a decimal number, as a double. A comma is an error unless it is declared as the decimal sign; then a point is an error.
     pub fn double(&self, at: usize) -> Result<f64> {
         let text = std::str::from_utf8(self.cell(at)).unwrap_or_default();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.,eE".contains(&byte));
@@ -151,7 +150,7 @@ impl CsvTable {
         })
     }
 
-    /// A cell for a message: its beginning.
+    /// The beginning of a cell, for a message.
     pub fn shown(&self, at: usize) -> String {
         String::from_utf8_lossy(self.cell(at)).chars().take(40).collect()
     }
@@ -162,7 +161,7 @@ impl CsvTable {
     }
 }
 
-/// What to say of a number with a comma in it.
+/// The message for a number with a comma.
 pub(crate) fn ambiguity(text: &[u8]) -> &'static str {
     let is_number =
         text.iter().any(u8::is_ascii_digit) && text.iter().all(|byte| byte.is_ascii_digit() || b"+-.,".contains(byte));
@@ -173,7 +172,7 @@ pub(crate) fn ambiguity(text: &[u8]) -> &'static str {
     }
 }
 
-/// What to say of a column that is not there.
+/// The message for a missing column.
 pub(crate) fn no_column(names: &[&str], headings: &[String]) -> String {
     let near = match names {
         [name] => did_you_mean(name, headings.iter().map(String::as_str)),
@@ -192,7 +191,7 @@ mod tests {
         CsvTable::new(Box::new(std::io::Cursor::new(bytes.to_vec())), Path::new("in.csv"), reading)
     }
 
-    /// All rows as text, or the message with which the file is refused.
+    /// All rows as text, or the error message.
     fn read(bytes: &[u8], line_breaks: bool) -> std::result::Result<Vec<Vec<String>>, String> {
         let reading = Reading { line_breaks, decimal_comma: false };
         let mut table = table(bytes, reading).map_err(|why| why.to_string())?;
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_well_formed_is_read() {
+    fn well_formed_files_are_read() {
         let plain = vec![vec!["a", "b"], vec!["1", "x"], vec!["2", "y"]];
         for text in [
             "a,b\n1,x\n2,y\n",
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_refused_with_its_place() {
+    fn malformed_files_are_errors_with_their_place() {
         for (text, line_breaks, at, why) in [
             (
                 &b"count,place\n5,\"Smith\n6000,Jones\n7000,Hill\n"[..],

@@ -1,31 +1,31 @@
-//! Upper bounds of numbers that are not negative: what is added for an error. Every operation rounds up.
+//! Upper bounds on non-negative numbers, for error terms. Every operation rounds up.
 
 use rug::{Float, float::Round};
 
 use super::enclosure::Enclosure;
 
-/// A float that is at least some number that is not negative; infinite where nothing is known.
+/// An upper bound on a non-negative number; infinite if no bound is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Above(Float);
 
 impl Above {
-    /// Of an enclosed number that is not negative.
+    /// Upper bound on an enclosed non-negative number.
     pub(crate) fn of(value: &Enclosure) -> Self {
         Above::known(value.upper().clone())
     }
 
-    /// exp(x) for an enclosed x: increasing.
+    /// Upper bound on exp(x) for an enclosed x; exp is increasing.
     pub(crate) fn exp(x: &Enclosure) -> Self {
         Above::known(Float::with_val_round(x.upper().prec(), x.upper().exp_ref(), Round::Up).0)
     }
 
-    /// 1 - exp(x) for an enclosed x that is not above zero: decreasing.
+    /// Upper bound on 1 - exp(x) for an enclosed x <= 0; the function is decreasing.
     pub(crate) fn one_minus_exp(x: &Enclosure) -> Self {
         let below = Float::with_val_round(x.lower().prec(), x.lower().exp_m1_ref(), Round::Down).0;
         Above::known(-below)
     }
 
-    /// 1 / (exp(x) - 1) for an enclosed x above zero: decreasing.
+    /// Upper bound on 1 / (exp(x) - 1) for an enclosed x > 0; the function is decreasing. Infinite if x may be zero.
     pub(crate) fn of_geometric(x: &Enclosure) -> Self {
         let bits = x.lower().prec();
         let below = Float::with_val_round(bits, x.lower().exp_m1_ref(), Round::Down).0;
@@ -35,7 +35,7 @@ impl Above {
         Above::known(Float::with_val_round(bits, below.recip_ref(), Round::Up).0)
     }
 
-    /// What is not a number says nothing, and what is not negative is at least zero.
+    /// NaN becomes the infinite bound; a negative bound on a non-negative number becomes zero.
     fn known(value: Float) -> Self {
         if value.is_nan() {
             return Above(Float::with_val(value.prec(), f64::INFINITY));
@@ -43,12 +43,12 @@ impl Above {
         Above(if value < 0 { Float::new(value.prec()) } else { value })
     }
 
-    /// x + y.
+    /// Upper bound on x + y.
     pub(crate) fn add(&self, other: &Self) -> Self {
         Above::known(Float::with_val_round(self.bits(other), &self.0 + &other.0, Round::Up).0)
     }
 
-    /// x y.
+    /// Upper bound on x y.
     pub(crate) fn mul(&self, other: &Self) -> Self {
         Above::known(Float::with_val_round(self.bits(other), &self.0 * &other.0, Round::Up).0)
     }
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Against the upper ends of the same operations on both ends.
+    /// Compared with the upper ends of the same operations on enclosures.
     #[test]
     fn bounds_are_the_upper_ends_of_enclosures() {
         let number = |k: i64| Enclosure::rational(&Rational::from((k * 7919 % 1000, 997)), 96);
@@ -85,9 +85,9 @@ mod tests {
         }
     }
 
-    /// What is not known stays unknown, also times zero.
+    /// An infinite bound stays infinite, also times zero.
     #[test]
-    fn nothing_known_becomes_infinite() {
+    fn an_infinite_bound_stays_infinite() {
         let (zero, whole) = (Enclosure::double(0.0, 96), Enclosure::whole_line(96));
         let unknown = Above::of(&whole);
         for bound in

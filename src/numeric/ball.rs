@@ -1,8 +1,8 @@
-//! Balls over MPFR: a midpoint and an upper bound for the distance to the truth.
+//! Balls over MPFR: a midpoint and an upper bound on the distance to the true value.
 //!
-//! Midpoints are rounded to nearest, at an error of at most half a unit in the last place; every such error and every
-//! propagated radius is added to the radius with its inequality on the line above. Radii are doubles that only ever
-//! grow: each operation on them is followed by a step to the next larger double, which covers its rounding.
+//! Midpoints are rounded to nearest, with an error of at most half a unit in the last place. Every such error and every propagated radius
+//! is added to the radius, with its inequality on the line above. Radii are doubles that are only ever rounded up: each operation on them
+//! is followed by a step to the next larger double, which covers its rounding.
 
 use std::{cmp::Ordering, sync::LazyLock};
 
@@ -17,14 +17,14 @@ use super::{
     field::{Field, Real},
 };
 
-/// A real number known to lie within `radius` of a midpoint.
+/// A real number that lies within `radius` of a midpoint.
 #[derive(Clone, Debug)]
 pub struct Ball {
     mid: Float,
     radius: f64,
 }
 
-/// A complex number known to lie within `radius` of a midpoint, in the Euclidean distance.
+/// A complex number that lies within `radius` of a midpoint, in the Euclidean distance.
 #[derive(Clone, Debug)]
 pub struct ComplexBall {
     re: Float,
@@ -34,40 +34,40 @@ pub struct ComplexBall {
 
 // ---- radii: non-negative doubles, rounded up ----------------------------------------------------------------------
 
-/// The next double above a result that was rounded to nearest is at least the exact result.
+/// Upper bound on the exact result of an operation that was rounded to nearest: the next larger double.
 fn up(x: f64) -> f64 {
     if x.is_nan() { f64::INFINITY } else { x.next_up() }
 }
 
 fn add_up(a: f64, b: f64) -> f64 {
-    // `max` would take the other one for a NaN.
+    // `max` would ignore a NaN.
     if (a == 0.0 || b == 0.0) && !(a.is_nan() || b.is_nan()) { a.max(b) } else { up(a + b) }
 }
 
-/// At least r / (floor gap), for r > 0, floor and gap at most the true ones: infinite unless the product is a normal double, because a
-/// subnormal one is off by more than one unit of its own size.
+/// Upper bound on r / (floor gap), for r > 0 and lower bounds floor and gap. Infinite unless the product is a normal double, because the
+/// rounding error of a subnormal product exceeds one unit in its last place.
 fn over_product_up(radius: f64, floor: f64, gap: f64) -> f64 {
     let product = (floor * gap).next_down();
     if gap > 0.0 && product >= f64::MIN_POSITIVE { up(radius / product) } else { f64::INFINITY }
 }
 
 fn mul_up(a: f64, b: f64) -> f64 {
-    // A product with an exact zero is exact; infinity times zero cannot be told and stays infinite.
+    // A product with an exact zero is exact; infinity times zero is undefined and stays infinite.
     if (a == 0.0 && b.is_finite()) || (b == 0.0 && a.is_finite()) { 0.0 } else { up(a * b) }
 }
 
-/// At least |x|: the conversion truncates by less than one unit in the last place of a double.
+/// Upper bound on |x|: the conversion to a double rounds away from zero.
 fn magnitude_up(x: &Float) -> f64 {
     x.to_f64_round(if x.is_sign_negative() { Round::Down } else { Round::Up }).abs()
 }
 
-/// At most |x|.
+/// Lower bound on |x|.
 fn magnitude_down(x: &Float) -> f64 {
     x.to_f64_round(Round::Zero).abs()
 }
 
-/// Half a unit in the last place of a result that was rounded to nearest: with x in [2^(e-1), 2^e) and p bits, the
-/// error is at most 2^(e-p-1). An exact result has none.
+/// Upper bound on the rounding error of a result that was rounded to nearest, half a unit in the last place: for x in [2^(e-1), 2^e) and p
+/// bits, the error is at most 2^(e-p-1). An exact result has none.
 fn rounding_error(x: &Float, ordering: Ordering) -> f64 {
     if !is_in_range(x) {
         return f64::INFINITY;
@@ -77,15 +77,15 @@ fn rounding_error(x: &Float, ordering: Ordering) -> f64 {
     }
     match x.get_exp() {
         Some(exponent) => power_of_two_up(i64::from(exponent) - i64::from(x.prec()) - 1),
-        // An inexact zero is an underflow of MPFR's exponent, far below the smallest double.
+        // An inexact zero is an underflow of MPFR's exponent range, far below the smallest double.
         None if x.is_zero() => f64::MIN_POSITIVE,
         None => f64::INFINITY,
     }
 }
 
-/// Whether x is zero, infinite, not a number, or a float within MPFR's default range of exponents, of 30 bits. A fused sum of two products of
-/// which one is exactly zero may leave that range without being reported as an overflow or an underflow, and has no exponent that
-/// could be looked at; comparisons hold for it all the same.
+/// Whether x is zero, infinite, NaN, or a float within MPFR's default exponent range of 30 bits. A fused sum of two products of which one
+/// is exactly zero may leave that range without a reported overflow or underflow, and its exponent cannot be read; comparisons still hold
+/// for it.
 fn is_in_range(x: &Float) -> bool {
     static ENDS: LazyLock<[Float; 2]> =
         LazyLock::new(|| [-(1 << 30) + 2, (1 << 30) - 2].map(|exponent: i32| Float::with_val(2, 1) << exponent));
@@ -94,7 +94,7 @@ fn is_in_range(x: &Float) -> bool {
         || (x.cmp_abs(&ENDS[0]) != Some(Ordering::Less) && x.cmp_abs(&ENDS[1]) != Some(Ordering::Greater))
 }
 
-/// At least 2^k.
+/// Upper bound on 2^k.
 fn power_of_two_up(k: i64) -> f64 {
     match k {
         ..-1022 => f64::MIN_POSITIVE,
@@ -103,19 +103,19 @@ fn power_of_two_up(k: i64) -> f64 {
     }
 }
 
-/// At least exp(x) - 1, for x >= 0. The elementary functions of doubles are assumed correct to a relative 2^-40,
-/// a thousandfold more than any current implementation errs.
+/// Upper bound on exp(x) - 1, for x >= 0. The elementary functions of doubles are assumed correct to a relative 2^-40, a thousand times the
+/// error of any current implementation.
 fn exp_m1_up(x: f64) -> f64 {
     mul_up(x.exp_m1(), 1.0 + 1e-12)
 }
 
-/// At least exp(x), for any x that is given exactly, with the same assumption.
+/// Upper bound on exp(x) for an exact x, with the same assumption.
 fn exp_up(x: f64) -> f64 {
     up(x.exp() * (1.0 + 1e-12))
 }
 
-/// At least sqrt(a^2 + b^2): of the squares, or by the larger one times sqrt(1 + ratio^2) where a square would leave the range of doubles;
-/// the square root is correctly rounded.
+/// Upper bound on sqrt(a^2 + b^2): from the squares, or, if a square would leave the range of doubles, from the larger one times sqrt(1 +
+/// ratio^2). The square root is correctly rounded.
 fn hypot_up(a: f64, b: f64) -> f64 {
     const SAFE: std::ops::Range<f64> = 1e-290..1e290;
     let squares = add_up(mul_up(a, a), mul_up(b, b));
@@ -130,7 +130,7 @@ fn hypot_up(a: f64, b: f64) -> f64 {
     mul_up(large, up(add_up(1.0, mul_up(ratio, ratio)).sqrt()))
 }
 
-/// A midpoint rounded to nearest, and a bound for the error of doing so.
+/// A midpoint rounded to nearest, and an upper bound on the rounding error.
 fn nearest<T>(bits: u32, value: T) -> (Float, f64)
 where
     Float: AssignRound<T, Round = Round, Ordering = Ordering>,
@@ -143,15 +143,15 @@ where
 // ---- the real ball ------------------------------------------------------------------------------------------------
 
 impl Ball {
-    /// A number in an enclosure.
+    /// A ball that contains an enclosure.
     pub(crate) fn of(value: &Enclosure, bits: u32) -> Self {
-        // Half the width, and what the middle is rounded by.
+        // Half the width plus the rounding error of the middle.
         let (mid, error) = nearest(bits, value.lower() + value.upper());
         let half = Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0 / 2_u32;
         Ball { mid: mid / 2_u32, radius: add_up(error, magnitude_up(&half)) }
     }
 
-    /// Both ends of the ball, rounded outward.
+    /// The enclosure of the ball, rounded outward.
     pub fn enclosure(&self) -> Enclosure {
         if !self.mid.is_finite() || !self.radius.is_finite() {
             return Enclosure::new(Float::with_val(53, f64::NEG_INFINITY), Float::with_val(53, f64::INFINITY));
@@ -182,7 +182,7 @@ impl Real for Ball {
     }
 
     fn ratio(top: i64, bottom: i64, bits: u32) -> Self {
-        // Both are exact in 64 bits, so the quotient is rounded once.
+        // Both are exact in 64 bits, so the quotient is rounded only once.
         let (top, bottom) = (Float::with_val(64, top), Float::with_val(64, bottom));
         let (mid, radius) = nearest(bits, &top / &bottom);
         Ball { mid, radius }
@@ -232,14 +232,14 @@ impl Real for Ball {
     }
 
     fn exp_m1(&self) -> Self {
-        // The same; e^a is below one for negative a, so it is bounded on its own.
+        // As for exp; e^a is below 1 for negative a, so it is bounded separately.
         let (mid, error) = nearest(self.mid.prec(), self.mid.exp_m1_ref());
         let moved = mul_up(exp_up(self.mid.to_f64_round(Round::Up)), exp_m1_up(self.radius));
         Ball { mid, radius: add_up(error, moved) }
     }
 
     fn sin_cos(&self) -> (Self, Self) {
-        // |sin x - sin a| <= |x - a|, and so for the cosine.
+        // |sin x - sin a| <= |x - a|, and the same for the cosine.
         let bits = self.mid.prec();
         let (mut sin, mut cos) = (Float::new(bits), Float::new(bits));
         let (sin_order, cos_order) = (&mut sin, &mut cos).assign_round(self.mid.sin_cos_ref(), Round::Nearest);
@@ -271,7 +271,7 @@ impl Field for ComplexBall {
     type Real = Ball;
 
     fn new(re: Ball, im: Ball) -> Self {
-        // The distance in the plane of two points that differ by at most r and s in the coordinates.
+        // Euclidean distance of two points whose coordinates differ by at most r and s.
         ComplexBall { radius: hypot_up(re.radius, im.radius), re: re.mid, im: im.mid }
     }
 
@@ -284,7 +284,7 @@ impl Field for ComplexBall {
     }
 
     fn add(&self, other: &Self) -> Self {
-        // The triangle inequality; the errors of the two coordinates are at right angles.
+        // Triangle inequality; the errors of the two coordinates are orthogonal.
         let bits = self.re.prec().max(other.re.prec());
         let (re, re_error) = nearest(bits, &self.re + &other.re);
         let (im, im_error) = nearest(bits, &self.im + &other.im);
@@ -293,8 +293,7 @@ impl Field for ComplexBall {
     }
 
     fn mul(&self, other: &Self) -> Self {
-        // |z w - a b| <= |a| |w - b| + (|b| + |w - b|) |z - a|; each coordinate is a fused sum of two products and
-        // is rounded once.
+        // |z w - a b| <= |a| |w - b| + (|b| + |w - b|) |z - a|; each coordinate is a fused sum of two products and is rounded only once.
         let bits = self.re.prec().max(other.re.prec());
         let (re, re_error) = nearest(bits, &self.re * &other.re - &self.im * &other.im);
         let (im, im_error) = nearest(bits, &self.re * &other.im + &self.im * &other.re);
@@ -306,7 +305,7 @@ impl Field for ComplexBall {
     }
 
     fn scale(&self, factor: &Ball) -> Self {
-        // The product with a complex number of imaginary part zero.
+        // A product with a complex number whose imaginary part is zero.
         let bits = self.re.prec().max(factor.mid.prec());
         let (re, re_error) = nearest(bits, &self.re * &factor.mid);
         let (im, im_error) = nearest(bits, &self.im * &factor.mid);
@@ -318,8 +317,8 @@ impl Field for ComplexBall {
     }
 
     fn recip(&self) -> Self {
-        // 1/a = conj(a) / |a|^2 for the midpoint, whose own roundings are carried by real balls; then
-        // |1/z - 1/a| <= r / (|a| (|a| - r)), with |a| >= the larger coordinate.
+        // 1/a = conj(a) / |a|^2 for the midpoint, with its roundings tracked by real balls. Then |1/z - 1/a| <= r / (|a| (|a| - r)), with a
+        // lower bound in place of |a|.
         let bits = self.re.prec();
         let (norm, norm_error) = nearest(bits, &self.re * &self.re + &self.im * &self.im);
         let inverse = Ball { mid: norm, radius: norm_error }.recip();
@@ -370,8 +369,8 @@ mod tests {
         }
     }
 
-    /// A radius over a product that no normal double holds, and numbers whose exponents leave MPFR's range, which it does not report of a fused sum with an
-    /// exact zero: nothing is known of them.
+    /// Divisions of a radius by a product that is no normal double, and numbers whose exponents leave MPFR's range, which MPFR does not
+    /// report for a fused sum with an exact zero: both have the whole line as their enclosure.
     #[test]
     fn what_leaves_the_range_is_unbounded() {
         let whole = |x: &Ball| x.enclosure().upper().is_infinite() && x.enclosure().lower().is_infinite();
@@ -410,7 +409,7 @@ mod tests {
         let third = Ball::rational(&Rational::from((1, 3)), 120);
         let seventh = Ball::rational(&Rational::from((-1, 7)), 120);
         let z = ComplexBall::new(third, seventh);
-        // |z|^2 = 1/9 + 1/49 and z / z = 1, with no more than a few units in the last place lost.
+        // |z|^2 = 1/9 + 1/49 and z / z = 1, with a loss of a few units in the last place.
         let norm = z.mul(&z.conj()).re().enclosure();
         assert!(norm.contains(&Rational::from((58, 441))) && norm.is_tight(34), "{norm:?}");
         let one = z.mul(&z.recip()).re().enclosure();

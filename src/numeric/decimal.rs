@@ -1,4 +1,4 @@
-//! Enclosures as decimal text: ends rounded outward, digits as far as they are proven, JSON numbers with all digits.
+//! Enclosures as decimal text: ends rounded outward, proven digits, JSON numbers with all digits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rug::{Float, float::Round};
 use super::enclosure::Enclosure;
 
 impl Enclosure {
-    /// The number of significant decimal digits on which both ends agree, from the relative width; at most `cap`.
+    /// The number of significant decimal digits on which both ends agree, from the relative width, but at most `cap`.
     pub fn agreed_digits(&self, cap: usize) -> usize {
         let width = Float::with_val(64, self.upper() - self.lower());
         if width.is_zero() || !width.is_finite() {
@@ -18,8 +18,8 @@ impl Enclosure {
         if digits.is_finite() && digits > 0.0 { (digits as usize).min(cap) } else { 0 }
     }
 
-    /// Both ends as decimal numbers, the lower rounded down and the upper rounded up, with as many digits as it takes
-    /// to show the width and two more (at least 3, at most `MAX_SHOWN` digits). Infinite ends are `None`.
+    /// Both ends as decimal numbers, the lower one rounded down and the upper one rounded up, with two digits more than needed to show the
+    /// width (between 3 and `MAX_SHOWN` digits). `None` for infinite ends.
     pub fn decimals(&self) -> (Option<String>, Option<String>) {
         const MAX_SHOWN: usize = 1000;
         let digits = match self.agreed_digits(MAX_SHOWN) {
@@ -29,8 +29,8 @@ impl Enclosure {
         (decimal(self.lower(), digits, Round::Down), decimal(self.upper(), digits, Round::Up))
     }
 
-    /// The truth to as many digits as are proven, rounded to nearest, at most `most` of them, for tables; both ends, rounded outward, where no
-    /// digit is proven.
+    /// The middle to as many digits as are proven, rounded to nearest and at most `most`, for tables. If no digit is proven, both ends,
+    /// rounded outward.
     pub fn shown(&self, most: usize) -> String {
         let digits = self.agreed_digits(most);
         if digits == 0 {
@@ -40,12 +40,12 @@ impl Enclosure {
         decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
     }
 
-    /// The lower end as a decimal of so many significant digits, rounded down: what the truth is proven to be at least.
+    /// The lower end as a decimal with this number of significant digits, rounded down: a proven lower bound.
     pub fn lower_text(&self, digits: usize) -> String {
         decimal(self.lower(), digits.max(1), Round::Down).unwrap_or_else(|| "-inf".to_string())
     }
 
-    /// The upper end as a decimal of so many significant digits, rounded up: what the truth is proven to be at most.
+    /// The upper end as a decimal with this number of significant digits, rounded up: a proven upper bound.
     pub fn upper_text(&self, digits: usize) -> String {
         decimal(self.upper(), digits.max(1), Round::Up).unwrap_or_else(|| "inf".to_string())
     }
@@ -57,10 +57,10 @@ impl Enclosure {
     }
 }
 
-/// `[lower, upper]`, the lower end rounded down and the upper end rounded up: the printed interval contains the truth.
+/// `[lower, upper]`, the lower end rounded down and the upper end rounded up, so the printed interval contains the true value.
 ///
-/// A precision is the number of significant digits of both ends, as in `{:.6}`; without one there are enough to show the
-/// width. Ends that are unbounded are `-inf` and `inf`.
+/// A precision, as in `{:.6}`, is the number of significant digits of both ends; the default shows the width. Infinite ends are `-inf` and
+/// `inf`.
 impl fmt::Display for Enclosure {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         if let Some(digits) = out.precision() {
@@ -78,8 +78,8 @@ pub(crate) fn json_number(text: Option<String>) -> serde_json::Value {
     })
 }
 
-/// A float as a decimal number with `digits` significant digits, rounded as asked; trailing zeros are cut. `None` for
-/// infinities.
+/// A float as a decimal number with `digits` significant digits, rounded in the given direction, without trailing zeros. `None` for
+/// infinities and NaN.
 pub(crate) fn decimal(value: &Float, digits: usize, round: Round) -> Option<String> {
     if !value.is_finite() {
         return None;

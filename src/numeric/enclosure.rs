@@ -1,8 +1,7 @@
-//! Numbers with their proof: an interval that contains the truth.
+//! Enclosures: intervals that are proven to contain the true value.
 //!
-//! Every operation here rounds the lower end down and the upper end up, so for all x in A and y in B the exact
-//! result of the operation lies in the returned interval. The macro `directed!` pairs the two directions; no other
-//! rounding mode occurs in this file.
+//! Every operation here rounds the lower end down and the upper end up, so for all x in A and y in B the exact result of the operation lies
+//! in the returned interval. The macro `directed!` pairs the two directions; ends are rounded in no other way.
 
 use std::{cmp::Ordering, ops};
 
@@ -26,38 +25,38 @@ where
     Float::with_val_round(bits, value, round).0
 }
 
-/// The smaller of two ends as it is. `Float::min` would round it to nearest, in the precision of its first argument.
+/// The smaller of two ends, unrounded. `Float::min` would round it to nearest, to the precision of its first argument.
 pub(crate) fn smaller(a: &Float, b: &Float) -> Float {
     if b < a { b.clone() } else { a.clone() }
 }
 
-/// The larger of two ends as it is.
+/// The larger of two ends, unrounded.
 pub(crate) fn larger(a: &Float, b: &Float) -> Float {
     if b > a { b.clone() } else { a.clone() }
 }
 
 /// An interval `[lower, upper]` that is proven to contain a real number.
 ///
-/// The invariant `lower <= truth <= upper` holds by construction; the width is the proof's strength and never an
-/// estimate. Ends may be infinite, they are never NaN.
+/// The invariant `lower <= true value <= upper` holds by construction. The width measures what is proven; it is not an estimate of the
+/// error. Ends may be infinite, but never NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enclosure {
     lower: Float,
     upper: Float,
 }
 
-/// The answer to a comparison of two numbers of which at least one is known only within an enclosure.
+/// The result of a comparison of two numbers, at least one of which is known only within an enclosure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
     /// It holds for every point of the enclosure.
     Yes,
     /// It holds for no point of the enclosure.
     No,
-    /// The enclosure is too wide to tell.
+    /// The enclosure is too wide to decide.
     Undecided,
 }
 
-/// Where an interval lies.
+/// The sign of an interval.
 enum Sign {
     Plus,
     Minus,
@@ -66,12 +65,12 @@ enum Sign {
 }
 
 impl Enclosure {
-    /// The interval between two ends, which must be in order; anything else becomes the whole line.
+    /// The interval between two ends; the whole line unless they are in order.
     pub fn new(lower: Float, upper: Float) -> Self {
         if lower <= upper { Enclosure { lower, upper } } else { Enclosure::whole_line(lower.prec()) }
     }
 
-    /// All real numbers: the enclosure of a number about which nothing is known.
+    /// All real numbers: the enclosure of an unknown number.
     pub fn whole_line(bits: u32) -> Self {
         directed!(bits, f64::NEG_INFINITY, f64::INFINITY)
     }
@@ -81,7 +80,7 @@ impl Enclosure {
         directed!(bits, value, value)
     }
 
-    /// The tightest enclosure of a double. A bound that is infinite or not a number says nothing: the whole line.
+    /// The tightest enclosure of a double; the whole line for infinities and NaN.
     pub fn double(value: f64, bits: u32) -> Self {
         if value.is_finite() { directed!(bits, value, value) } else { Enclosure::whole_line(bits) }
     }
@@ -91,27 +90,27 @@ impl Enclosure {
         directed!(bits, Constant::Pi, Constant::Pi)
     }
 
-    /// The lower end: at most the truth.
+    /// The lower end, a lower bound on the true value.
     pub fn lower(&self) -> &Float {
         &self.lower
     }
 
-    /// The upper end: at least the truth.
+    /// The upper end, an upper bound on the true value.
     pub fn upper(&self) -> &Float {
         &self.upper
     }
 
-    /// The lower end exactly, or `None` where the enclosure is unbounded below.
+    /// The exact lower end, or `None` if it is infinite.
     pub fn lower_rational(&self) -> Option<Rational> {
         self.lower.to_rational()
     }
 
-    /// The upper end exactly, or `None` where the enclosure is unbounded above.
+    /// The exact upper end, or `None` if it is infinite.
     pub fn upper_rational(&self) -> Option<Rational> {
         self.upper.to_rational()
     }
 
-    /// A double near the middle. An approximation: it carries no proof.
+    /// A double near the middle: an approximation without proof.
     pub fn approximate(&self) -> f64 {
         Float::with_val(64, &self.lower + &self.upper).to_f64() / 2.0
     }
@@ -137,7 +136,7 @@ impl Enclosure {
         Enclosure { lower: self.upper, upper: self.lower }
     }
 
-    /// Encloses x y: the extremes of a bilinear form over a box are at its corners, and the signs tell which.
+    /// Encloses x y: the extrema of a bilinear form over a box are at its corners, and the signs determine which.
     pub fn mul(&self, other: &Self) -> Self {
         use Sign::{Either, Minus, Plus};
         let bits = self.bits().max(other.bits());
@@ -167,7 +166,7 @@ impl Enclosure {
         Enclosure::new(lower, rest.iter().fold(upper, Float::max))
     }
 
-    /// `None` where an end is not finite.
+    /// `None` if an end is not finite.
     fn sign(&self) -> Option<Sign> {
         if !self.lower.is_finite() || !self.upper.is_finite() {
             return None;
@@ -202,7 +201,7 @@ impl Enclosure {
         directed!(self.bits(), self.lower.exp_m1_ref(), self.upper.exp_m1_ref())
     }
 
-    /// Encloses ln(x), which is increasing; the lower end is -infinity where the interval reaches zero.
+    /// Encloses ln(x), which is increasing; the lower end is -infinity if the interval contains zero or negative numbers.
     pub fn ln(&self) -> Self {
         if self.lower <= 0 {
             return Enclosure::new(
@@ -216,7 +215,7 @@ impl Enclosure {
         directed!(self.bits(), self.lower.ln_ref(), self.upper.ln_ref())
     }
 
-    /// At least ln of a number that is not negative, as a double.
+    /// Upper bound on ln of a non-negative number, as a double.
     pub(crate) fn ln_above(&self) -> f64 {
         rounded(64, self.upper.ln_ref(), Round::Up).to_f64_round(Round::Up)
     }
@@ -233,7 +232,7 @@ impl Enclosure {
         directed!(self.bits(), self.upper.erfc_ref(), self.lower.erfc_ref())
     }
 
-    /// Encloses cos(x): |cos x - cos y| <= |x - y|, so the cosine of one end is off by at most the width.
+    /// Encloses cos(x): |cos x - cos y| <= |x - y|, so the cosine of one end differs by at most the width.
     pub fn cos(&self) -> Self {
         let bits = self.bits();
         let width = rounded(bits, &self.upper - &self.lower, Round::Up);
@@ -241,7 +240,7 @@ impl Enclosure {
         directed!(bits, &at.lower - &width, &at.upper + &width).clamp(-1.0, 1.0)
     }
 
-    /// Encloses 2^k x, without rounding; the whole line where 2^k is no float.
+    /// Encloses 2^k x, without rounding; the whole line if 2^k is out of the range of floats.
     pub fn times_power_of_two(mut self, k: i64) -> Self {
         let Some(k) = i32::try_from(k).ok().filter(|k| k.unsigned_abs() < 1 << 30) else {
             return Enclosure::whole_line(self.bits());
@@ -251,13 +250,13 @@ impl Enclosure {
         self
     }
 
-    /// Doubles at or below the lower and at or above the upper end.
+    /// Both ends as doubles, rounded outward.
     pub fn doubles(&self) -> (f64, f64) {
         (self.lower.to_f64_round(Round::Down), self.upper.to_f64_round(Round::Up))
     }
 
-    /// The enclosure cut to `[floor, ceiling]`, for a truth that is known to lie there. One that has no point in common with the range encloses
-    /// no such truth: then nothing is known but the range, and an end of it is not taken for a value.
+    /// The intersection with `[floor, ceiling]`, for a true value that is known to lie there. If the intersection is empty, the result is
+    /// the whole range: the enclosure is wrong, and an end of the range must not be mistaken for a value.
     pub fn clamp(self, floor: f64, ceiling: f64) -> Self {
         let bits = self.bits();
         let floor = Float::with_val(bits, floor);
@@ -273,7 +272,7 @@ impl Enclosure {
         Enclosure { lower: smaller(&self.lower, &other.lower), upper: larger(&self.upper, &other.upper) }
     }
 
-    /// What two enclosures of one number prove together; `None` if they exclude each other, so that one of them is wrong.
+    /// The intersection of two enclosures of one number; `None` if it is empty, so that one of them is wrong.
     pub fn meet(&self, other: &Self) -> Option<Self> {
         let (lower, upper) = (larger(&self.lower, &other.lower), smaller(&self.upper, &other.upper));
         (lower <= upper).then_some(Enclosure { lower, upper })
@@ -294,7 +293,7 @@ impl Enclosure {
         self.lower <= other.upper && other.lower <= self.upper
     }
 
-    /// Is the truth at most `value`?
+    /// Whether the true value is at most `value`.
     pub fn at_most(&self, value: &Rational) -> Certainty {
         if self.upper <= *value {
             Certainty::Yes
@@ -305,7 +304,7 @@ impl Enclosure {
         }
     }
 
-    /// Is the truth below the other truth?
+    /// Whether the true value is below the other true value.
     pub fn below(&self, other: &Self) -> Certainty {
         if self.upper < other.lower {
             Certainty::Yes
@@ -326,7 +325,7 @@ impl Enclosure {
             return false;
         }
         let smaller = Float::with_val(64, self.lower.abs_ref()).min(&Float::with_val(64, self.upper.abs_ref()));
-        // The last factor pays for the roundings of this line.
+        // The last factor covers the roundings on this line.
         let allowed = smaller * Float::with_val(64, -f64::from(digits)).exp10() * (1.0 - 1e-15);
         width <= allowed
     }
@@ -397,7 +396,7 @@ mod tests {
         Enclosure::new(end(lower, Round::Down), end(upper, Round::Up))
     }
 
-    /// An enclosure outside of a range encloses nothing in it: an end of the range is no value.
+    /// An enclosure outside of a range has no point in it: the ends of the range are not values.
     #[test]
     fn what_is_outside_of_a_range_is_not_its_end() {
         let beyond = Enclosure::double(2.0, 64).hull(&Enclosure::double(3.0, 64)).clamp(0.0, 1.0);
@@ -424,7 +423,7 @@ mod tests {
         }
     }
 
-    /// Of all signs, next to zero and beyond all floats: what the corners are.
+    /// All combinations of signs, with zero and infinite ends: equal to the evaluation at all corners.
     #[test]
     fn products_are_those_of_the_corners() {
         let ends = [f64::NEG_INFINITY, -3.7, -0.1, 0.0, 1.0 / 3.0, 5.1, f64::INFINITY];
@@ -440,7 +439,7 @@ mod tests {
         }
     }
 
-    /// The ends of what two enclosures of different precisions make together are their own ends, not rounded.
+    /// Intersection, hull and maximum of enclosures with different precisions keep the ends unrounded.
     #[test]
     fn ends_of_another_precision_are_kept() {
         let third = parse("1/3").unwrap();
@@ -464,7 +463,7 @@ mod tests {
         assert_eq!((-&a, -a.clone()), (a.clone().negate(), a.negate()));
     }
 
-    /// What is infinite or not a number never becomes a number on its way through a formula.
+    /// Infinities and NaN never become a finite number in a formula.
     #[test]
     fn what_is_not_finite_is_the_whole_line() {
         for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
@@ -487,7 +486,7 @@ mod tests {
         assert!(x.exp().ln().contains(&parse("0.35").unwrap()));
         assert!(x.sqrt().mul(&x.sqrt()).contains(&parse("0.35").unwrap()));
         let erfc = x.erfc();
-        // cos(pi / 3) = 1 / 2, and the cosine falls from 0.3 to 0.4.
+        // cos(pi / 3) = 1 / 2, and the cosine decreases from 0.3 to 0.4.
         let third = Enclosure::pi(80).div(&Enclosure::double(3.0, 80)).cos();
         assert!(third.contains(&parse("1/2").unwrap()) && third.is_tight(22));
         let (low, high) = x.cos().doubles();

@@ -1,4 +1,4 @@
-//! Certified minima of convex functions, proven from three values around the point that a search ended on; and searches in doubles.
+//! Certified minima of convex functions, proven from three values around the result of a search; and searches in doubles.
 
 use rug::{Float, Rational, float::Round};
 
@@ -7,29 +7,28 @@ use crate::error::Result;
 
 /// Encloses the minimum over (left, infinity) of a convex function from three of its values.
 ///
-/// `at` encloses the function. The search runs in doubles on the midpoints; then, with a < b < c around the best
-/// point found, f(a) > f(b) and f(c) > f(b) prove that the minimum lies in [a, c], and convexity bounds it from
-/// below: on [b, c] the function is at least the continuation of the chord through a and b, on [a, b] that of the
-/// chord through b and c. The upper end is f(b). Every choice of a, b, c that passes the test is sound; the distance
-/// shrinks the gap quadratically.
+/// `at` encloses the function. The search uses the midpoints in doubles. Then, with a < b < c around the best point found, f(a) > f(b) and
+/// f(c) > f(b) prove that the minimum lies in [a, c], and convexity bounds it from below: on [b, c] the function is at least the extension
+/// of the chord through a and b, and on [a, b] that of the chord through b and c. The upper end is f(b). Every choice of a, b, c that
+/// passes the test gives a valid enclosure; its width shrinks with the square of the distance.
 ///
-/// `None` where the test fails at every distance, as for a function whose minimum is at the end of the range.
+/// `None` if the test fails at every distance, for example for a function whose minimum is at the end of the range.
 pub fn convex_minimum(left: f64, start: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
     let approximately = |x: f64| rational::from_f64(x).map_or(f64::NAN, |x| at(&x).approximate());
     convex_minimum_near(left, golden_section(left, start, approximately), at)
 }
 
-/// The same around a point that a search ended on already.
+/// The same around a point that a search has found.
 pub(crate) fn convex_minimum_near(left: f64, best: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
     let width = best - left;
-    // From the closest neighbors that can be told apart to ones that surely can.
+    // From the closest neighbors with distinguishable values to ones that are certainly distinguishable.
     for exponent in [-40, -34, -28, -22, -16, -10, -6, -4] {
         let (reach, middle) = (rational::from_f64(width * 2f64.powi(exponent)).ok()?, rational::from_f64(best).ok()?);
         let (fa, fb, fc) = (at(&Rational::from(&middle - &reach)), at(&middle), at(&Rational::from(&middle + &reach)));
         if !(fa.lower() > fb.upper() && fc.lower() > fb.upper()) {
             continue;
         }
-        // With equal distances the chord through a and b falls by at most f(a) - f(b) over [b, c], and likewise.
+        // At equal distances the chord through a and b falls by at most f(a) - f(b) over [b, c]; the same holds on the other side.
         let bits = fb.lower().prec();
         let fall = |outer: &Enclosure| Float::with_val_round(bits, outer.upper() - fb.lower(), Round::Up).0;
         let most = fall(&fa).max(&fall(&fc));
@@ -39,7 +38,7 @@ pub(crate) fn convex_minimum_near(left: f64, best: f64, at: impl Fn(&Rational) -
     None
 }
 
-/// Three points around the maximum of a function that rises to it and then falls: from `start` by steps that grow, within two ends.
+/// Three points around the maximum of a unimodal function, from `start` by growing steps, clamped to the range from `low` to `high`.
 pub(crate) fn uphill(
     start: f64,
     step: f64,
@@ -64,8 +63,8 @@ pub(crate) fn uphill(
     }
 }
 
-/// The place of the maximum between three points, in doubles: Brent's method, of steps by the parabola through the best three
-/// points, and by the golden section where these do not shrink. Where three points are as high, any of them.
+/// The maximum between three points, in doubles, by Brent's method: steps to the vertex of the parabola through the best three points, and
+/// golden section steps if these do not shrink. If three points have equal values, any of them.
 pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -> Result<f64>) -> Result<f64> {
     const ROUNDS: usize = 80;
     const GOLDEN: f64 = 0.381_966_011_250_105_1;
@@ -90,7 +89,7 @@ pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -
             let far = if best.0 < middle { high - best.0 } else { low - best.0 };
             (far, GOLDEN * far)
         };
-        // Next to an end a step to the other side tells more.
+        // Close to an end, a step towards the other side is more informative.
         if best.0 + step - low < 2.0 * tolerance || high - best.0 - step < 2.0 * tolerance {
             step = tolerance.copysign(middle - best.0);
         }
@@ -119,8 +118,8 @@ pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -
     Ok(best.0)
 }
 
-/// A point near the minimum of a convex function on (left, infinity), by widening and golden section in the logarithm
-/// of the distance from `left`.
+/// A point near the minimum of a convex function on (left, infinity), by bracketing and golden section in the logarithm of the distance
+/// from `left`.
 pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f64 {
     const RATIO: f64 = 0.618_033_988_749_894_9;
     let at = |u: f64| f(left + u.exp());
@@ -163,9 +162,9 @@ mod tests {
         assert!(minimum.contains(&Rational::from(3)) && minimum.is_tight(10), "{minimum:?}");
     }
 
-    /// Smooth tops, a corner and a plateau's edge, found from far away in few evaluations.
+    /// Smooth maxima, a corner and a jump, found from a distance with few evaluations.
     #[test]
-    fn the_maximum_of_what_rises_and_falls() {
+    fn the_maximum_of_unimodal_functions() {
         let top = 0.3;
         let functions: [fn(f64) -> f64; 4] = [
             |x| -(x - 0.3) * (x - 0.3),
@@ -187,7 +186,7 @@ mod tests {
                 assert!(evaluations.get() <= most, "{}", evaluations.get());
             }
         }
-        // At an end of the range, and where all is the same.
+        // At an end of the range, and for a constant function.
         assert!(highest(uphill(0.0, 1.0, -5.0, 5.0, Ok).unwrap(), 1e-6, Ok).unwrap() > 4.99);
         let evaluations = std::cell::Cell::new(0);
         let same = |_| {

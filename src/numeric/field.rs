@@ -1,8 +1,8 @@
-//! The complex field in which the formulas are written once, and its fast arithmetic.
+//! The complex field in which formulas are written once, and its arithmetic in doubles.
 //!
-//! Three arithmetics implement it: [`num_complex::Complex64`] here, for searching and plotting, and for every number that is reported
-//! balls, in sums of two doubles (`twofold`) for few digits and in MPFR ([`ComplexBall`](super::ball::ComplexBall)) for any. A formula
-//! that is right in one is the same formula in the others.
+//! There are three implementations: [`num_complex::Complex64`] here, for searches and charts; and balls for every reported number, as sums
+//! of two doubles (`twofold`) for few digits and over MPFR ([`ComplexBall`](super::ball::ComplexBall)) for any number of digits. All three
+//! evaluate the same formula.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use rug::Rational;
 
 /// The real numbers of an arithmetic.
 pub trait Real: Clone + Debug + Send + Sync {
-    /// What the arithmetic must be told to represent a number: bits for balls, nothing for doubles.
+    /// The precision needed to represent a number: bits for balls, nothing for doubles.
     type Precision: Copy + Debug + Send + Sync;
 
     /// An exact rational, rounded or enclosed.
@@ -59,10 +59,10 @@ pub trait Field: Clone + Debug + Send + Sync {
     fn scale(&self, factor: &Self::Real) -> Self;
     /// 1 / z.
     fn recip(&self) -> Self;
-    /// A number that contains z + e for every |e| <= exp(ln_bound): how a series says what it left out. An
-    /// arithmetic without error bounds ignores it.
+    /// A number that contains z + e for every |e| <= exp(ln_bound), for the truncation error of a series. Arithmetic without error bounds
+    /// ignores it.
     fn with_error(self, ln_bound: f64) -> Self;
-    /// A number that contains z (1 + e) for every |e| <= exp(ln_bound); ignored likewise.
+    /// A number that contains z (1 + e) for every |e| <= exp(ln_bound); arithmetic without error bounds ignores it.
     fn with_relative_error(self, ln_bound: f64) -> Self;
     /// The bits of the mantissa that are worth computing.
     fn working_bits(precision: <Self::Real as Real>::Precision) -> u32;

@@ -1,36 +1,36 @@
-//! All integer vectors near a place, where a positive definite quadratic form measures the distance.
+//! Enumeration of the integer vectors near a point, with a positive definite quadratic form as the squared distance.
 //!
-//! The form is a Gram matrix. Its basis is reduced (Lenstra, Lenstra & Lovász 1982), and the vectors are then chosen one coordinate after
-//! the other, each from the range that is left (Fincke & Pohst 1985): with b* the orthogonal parts of the basis b,
-//! mu their coefficients and y the coordinates of x - center,
+//! The form is a Gram matrix. Its basis is reduced (Lenstra, Lenstra & Lovász 1982). Then the coordinates are chosen one after the other,
+//! each from its remaining range (Fincke & Pohst 1985). With b* the orthogonal parts of the basis b, mu their coefficients and y the
+//! coordinates of x - center,
 //!
 //! ```text
 //! q(x - center) = sum over j of |b*_j|^2 (y_j + sum over i > j of mu_ij y_i)^2.
 //! ```
 //!
-//! In a reduced basis few ranges are gone through in vain: the work is about the number of vectors found.
+//! In a reduced basis few ranges are searched without a result: the cost is about proportional to the number of vectors found.
 //!
-//! # The proof
+//! # Proof
 //!
-//! The basis is changed by adding multiples and by swaps of integer vectors only, exactly: whatever the floats say that choose them, it
-//! is a basis. The Gram matrix of the last one is summed in so many bits that it is off by e with 2^40 e <= min |b*|^2; for a reduced
-//! basis of at most [`MOST_DIMENSIONS`] vectors q >= |z|^2 min |b*|^2 / 5000, and so q is off by less than 10^-6 of itself. Ranges
-//! are found in doubles: a coordinate is off by less than 10^-14 of the numbers that are added to it, and |y_i| is at most a small
-//! multiple of the range of y_j, j < i, because the |b*| of a reduced basis do not fall fast. They are widened by ten times that.
+//! The basis is changed only by adding multiples and by swaps of integer vectors, exactly: it remains a basis whatever floats chose the
+//! changes. The Gram matrix of the final basis is summed with enough bits for an error e with 2^40 e <= min |b*|^2. For a reduced basis of
+//! at most [`MOST_DIMENSIONS`] vectors q >= |z|^2 min |b*|^2 / 5000, so the relative error of q is below 10^-6. Ranges are computed in
+//! doubles. The error of a coordinate is below 10^-14 of the numbers that are added to it, and |y_i| is at most a small multiple of the
+//! range of y_j, j < i, because the |b*| of a reduced basis do not decrease fast. The ranges are widened by ten times that.
 
 use std::f64::consts::PI;
 
 use rug::{Assign, Float, Integer};
 
-/// Forms of more dimensions than this are not taken.
+/// The largest number of dimensions.
 pub(crate) const MOST_DIMENSIONS: usize = 8;
-/// A swap is worth it where it shortens an orthogonal part so much.
+/// The condition of Lenstra, Lenstra & Lovász: a swap must shorten the orthogonal part by this factor.
 const DELTA: f64 = 0.99;
-/// The widening of the bound, relative to it, and of coordinates, relative to what is added.
+/// The relative widening of the bound, and of coordinates relative to their terms.
 const OF_BOUND: f64 = 4e-6;
 const OF_COORDINATE: f64 = 1e-13;
 
-/// The volume of a ball of radius one: pi^(d / 2) / (d / 2)!, by the recursion 2 pi / d.
+/// The volume of the unit ball, pi^(d / 2) / (d / 2)!, by the recursion 2 pi / d.
 pub(crate) fn ball(dimensions: usize) -> f64 {
     let steps = (2..=dimensions).filter(|d| d % 2 == dimensions % 2).map(|d| 2.0 * PI / d as f64);
     steps.product::<f64>() * if dimensions % 2 == 1 { 2.0 } else { 1.0 }
@@ -41,7 +41,7 @@ pub(crate) fn ball(dimensions: usize) -> f64 {
 pub(crate) struct Form {
     bits: u32,
     basis: Vec<Vec<Integer>>,
-    /// The coordinates of a vector in the basis are the products with these rows.
+    /// The rows whose products with a vector are its coordinates in the basis.
     inverse: Vec<Vec<Integer>>,
     /// |b*_j|^2.
     squares: Vec<f64>,
@@ -49,7 +49,7 @@ pub(crate) struct Form {
     mu: Vec<Vec<f64>>,
 }
 
-/// Orthogonal parts of a Gram matrix, as far as it is known which of them are right.
+/// Orthogonalization of a Gram matrix; the rows up to the current one are valid.
 struct Orthogonal {
     /// r_ij = mu_ij |b*_j|^2 for j < i, and |b*_i|^2 for j = i.
     r: Vec<Vec<Float>>,
@@ -62,7 +62,7 @@ impl Orthogonal {
         Orthogonal { r: zeros(), mu: zeros() }
     }
 
-    /// Finds the row of a vector from those before it.
+    /// Computes the row of a vector from the rows before it.
     fn row(&mut self, gram: &[Vec<Float>], i: usize) {
         let mut product = Float::new(gram[0][0].prec());
         for (j, entry) in gram[i].iter().enumerate().take(i + 1) {
@@ -80,8 +80,8 @@ impl Orthogonal {
 }
 
 impl Form {
-    /// The form of a Gram matrix, reduced from the basis of another form or from the unit vectors; `None` if it is not positive
-    /// definite in so many bits, or has too many dimensions.
+    /// The form of a Gram matrix, reduced from the basis of another form or from the unit vectors. `None` if it is not proven positive
+    /// definite at its precision, or has too many dimensions.
     pub(crate) fn new(gram: &[Vec<Float>], like: Option<&Form>) -> Option<Self> {
         let dimensions = gram.len();
         if dimensions == 0 || dimensions > MOST_DIMENSIONS {
@@ -130,14 +130,14 @@ impl Form {
             parts.row(&own, i - 1);
             i = (i - 1).max(1);
         }
-        // Anew, from the exact basis.
+        // Recomputed from the exact basis.
         let own = gram_of(gram, &basis);
         (0..dimensions).for_each(|i| parts.row(&own, i));
         let squares: Vec<&Float> = (0..dimensions).map(|i| &parts.r[i][i]).collect();
         let least = squares.iter().min_by(|a, b| a.total_cmp(b))?;
         let largest = |rows: &[Vec<Integer>]| rows.iter().flatten().map(Integer::significant_bits).max().unwrap_or(0);
         let entries = gram.iter().flatten().filter_map(|entry| entry.get_exp()).max()?;
-        // Each product is off by a unit in its last place at most, each entry a sum of at most 64.
+        // Each product has an error of at most one unit in the last place; each entry is a sum of at most 64 products.
         let off = entries + 2 * largest(&basis) as i32 + 8 - bits as i32;
         if least.is_nan() || **least <= 0 || least.get_exp()? <= off + 40 {
             return None;
@@ -151,8 +151,8 @@ impl Form {
         })
     }
 
-    /// Calls `found` with every integer vector x of q(x - center) <= most, once each, and perhaps with a few that are a little further away;
-    /// and `count` for every choice of a coordinate.
+    /// Calls `found` once for every integer vector x with q(x - center) <= most, and possibly for a few that are slightly farther away; and
+    /// `count` for every choice of a coordinate.
     pub(crate) fn each<E>(
         &self,
         center: &[Float],
@@ -161,7 +161,7 @@ impl Form {
         found: &mut impl FnMut(&[i128]) -> Result<(), E>,
     ) -> Result<(), E> {
         let dimensions = self.basis.len();
-        // The coordinates of the center: the nearest integers, and how far it is above them.
+        // The coordinates of the center: the nearest integers, and the differences to them.
         let mut vector = vec![0_i128; dimensions];
         let mut above = vec![0.0; dimensions];
         for (row, (above, own)) in self.inverse.iter().zip(above.iter_mut().zip(&self.basis)) {
@@ -170,7 +170,7 @@ impl Form {
             let nearest = coordinate.clone().round();
             *above = Float::with_val(64, &coordinate - &nearest).to_f64();
             let nearest = nearest.to_integer().unwrap_or_default();
-            // Modulo 2^128, as all sums of vectors: those that are found are far smaller.
+            // Modulo 2^128, like all sums of vectors: the vectors found are far smaller.
             for (entry, own) in vector.iter_mut().zip(own) {
                 *entry = entry.wrapping_add(Integer::from(&nearest * own).to_i128_wrapping());
             }
@@ -183,7 +183,7 @@ impl Form {
     }
 }
 
-/// The choices of the coordinates, the last first.
+/// The recursion over the coordinates, the last one first.
 struct Search<'a, C, F> {
     form: &'a Form,
     basis: &'a [Vec<i128>],
@@ -194,7 +194,7 @@ struct Search<'a, C, F> {
 }
 
 impl<E, C: FnMut() -> Result<(), E>, F: FnMut(&[i128]) -> Result<(), E>> Search<'_, C, F> {
-    /// Chooses all coordinates before one, given the vector of the others and what is left of the bound.
+    /// Chooses all coordinates before `after`, given the vector of the others and the remaining bound.
     fn choose(&mut self, after: usize, vector: &[i128], left: f64) -> Result<(), E> {
         let Some(j) = after.checked_sub(1) else { return (self.found)(vector) };
         let (mut shift, mut size) = (0.0, 1.0);
@@ -240,19 +240,19 @@ fn gram_of(gram: &[Vec<Float>], basis: &[Vec<Integer>]) -> Vec<Vec<Float>> {
     basis.iter().map(|vector| images.iter().map(|image| product(vector, image)).collect()).collect()
 }
 
-/// Row i loses so many times row j.
+/// Subtracts a multiple of row j from row i.
 fn subtract(rows: &mut [Vec<Integer>], i: usize, j: usize, times: &Integer) {
     let other = rows[j].clone();
     rows[i].iter_mut().zip(&other).for_each(|(entry, other)| *entry -= times * other);
 }
 
-/// Row i gains so many times row j.
+/// Adds a multiple of row j to row i.
 fn add(rows: &mut [Vec<Integer>], i: usize, j: usize, times: &Integer) {
     let other = rows[j].clone();
     rows[i].iter_mut().zip(&other).for_each(|(entry, other)| *entry += times * other);
 }
 
-/// The Gram matrix after the vector i has lost so many times the vector j.
+/// Updates the Gram matrix when a multiple of vector j is subtracted from vector i.
 fn reduce_gram(gram: &mut [Vec<Float>], i: usize, j: usize, times: &Integer) {
     let bits = gram[0][0].prec();
     let other = gram[j].clone();
@@ -267,7 +267,7 @@ fn reduce_gram(gram: &mut [Vec<Float>], i: usize, j: usize, times: &Integer) {
 mod tests {
     use super::*;
 
-    /// A form that is one in the direction of a vector next to none, and a little in all others.
+    /// A form that is large along one vector and small in all other directions.
     fn form_of(weights: &[f64], normal: &[f64], bits: u32) -> Vec<Vec<Float>> {
         let entry = |i: usize, j: usize| {
             let along = Float::with_val(bits, normal[i]) * normal[j];
@@ -286,9 +286,9 @@ mod tests {
         sum.to_f64()
     }
 
-    /// Against all vectors of a box, for one to four dimensions and for slabs that are thin or not.
+    /// Compared with all vectors of a box, for one to four dimensions and for thin and thick slabs.
     #[test]
-    fn the_vectors_are_those_of_trying_all() {
+    fn the_vectors_are_those_of_an_exhaustive_search() {
         let weights = [0.02, 0.013, 0.03, 0.05];
         let mut all = 0;
         for dimensions in 1..=4 {
@@ -334,7 +334,7 @@ mod tests {
         assert!(all > 5_000, "{all}");
     }
 
-    /// Wherever the center is, and however long the vectors of the basis.
+    /// For centers far from the origin and long basis vectors.
     #[test]
     fn far_centers_have_the_same_vectors() {
         let gram = form_of(&[1e-9, 2e-9, 1.5e-9], &[1e8, 31_415_926.535_897_93, 27_182.818_284_590_45], 400);

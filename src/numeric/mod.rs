@@ -1,15 +1,16 @@
-//! Certified numerics: exact rationals in, enclosures out. Nothing here knows of privacy.
+//! Certified numerics: from exact rationals to enclosures. This module is independent of privacy.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
 //! | [`rational`] | exact numbers as people type them |
-//! | [`precision`] | how many bits a number of digits takes |
-//! | [`enclosure`] | intervals with directed ends: the form of every proven number |
+//! | [`precision`] | the number of bits that a number of digits needs |
+//! | [`enclosure`] | intervals with directed rounding: the form of every proven number |
+//! | `above` | upper bounds on non-negative numbers, for error terms |
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`notation`] | the same with fixed decimals, exponents or percent |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
-//! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: quick, for few digits |
-//! | `lattice` | all integer vectors near a place, by a reduced basis |
+//! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: fast, for few digits |
+//! | `lattice` | enumeration of the integer vectors near a point, by a reduced basis |
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 

@@ -4,29 +4,29 @@ use rug::{Float, Integer, Rational, float::Round, ops::Pow};
 
 use super::{decimal::decimal, enclosure::Enclosure};
 
-/// How a number is written.
+/// The notation of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// So many significant digits, trailing zeros cut; with an exponent where that is shorter.
+    /// This number of significant digits without trailing zeros; with an exponent if that is shorter.
     General,
-    /// So many decimals.
+    /// This number of decimals.
     Fixed,
-    /// One digit before the point and so many behind it, with an exponent.
+    /// One digit before the point and this number after it, with an exponent.
     Exponent,
-    /// A hundred times the number with so many decimals, and a percent sign.
+    /// The number times 100 with this number of decimals, and a percent sign.
     Percent,
 }
 
-/// Beyond so many bits before the point a number is written with an exponent.
+/// Numbers with more bits than this before the point are written with an exponent.
 const MOST_BITS: i32 = 100_000;
 
 impl Enclosure {
-    /// The lower end, rounded down: what the truth is proven to be at least.
+    /// The lower end, rounded down: a proven lower bound. `-inf` if there is none.
     pub fn lower_in(&self, notation: Notation, digits: usize) -> String {
         written(self.lower(), notation, digits, Round::Down).unwrap_or_else(|| "-inf".to_string())
     }
 
-    /// The upper end, rounded up: what the truth is proven to be at most.
+    /// The upper end, rounded up: a proven upper bound. `inf` if there is none.
     pub fn upper_in(&self, notation: Notation, digits: usize) -> String {
         written(self.upper(), notation, digits, Round::Up).unwrap_or_else(|| "inf".to_string())
     }

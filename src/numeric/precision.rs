@@ -1,8 +1,8 @@
-//! How many bits a number of decimal digits takes.
+//! The number of bits that a number of decimal digits needs.
 
-/// Bits for `digits` significant decimal digits, and `guard` bits more for the roundings on the way.
+/// Bits for `digits` significant decimal digits plus `guard` bits for intermediate roundings.
 ///
-/// A digit takes log2(10) = 3.3219... bits; 3.33 a digit is enough for every number of digits up to 10^9.
+/// A digit needs log2(10) = 3.3219... bits; 3.33 per digit suffice for every number of digits up to 10^9.
 pub fn bits(digits: u32, guard: u32) -> u32 {
     (f64::from(digits) * 3.33) as u32 + guard
 }

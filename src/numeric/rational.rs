@@ -7,10 +7,9 @@ use crate::error::{Error, Result};
 /// The largest decimal exponent read, in absolute value. It keeps `1e-999999999` from filling the memory.
 const MAX_EXPONENT: i64 = 100_000;
 
-/// Reads an exact rational: a decimal with optional exponent (`5.00`, `1e-11`, `-2.5E3`) or a fraction of two
-/// decimals (`104/4099`).
+/// Reads an exact rational: a decimal with optional exponent (`5.00`, `1e-11`, `-2.5E3`) or a fraction of two decimals (`104/4099`).
 ///
-/// No rounding takes place. `NaN`, `inf`, hexadecimal and empty text are refused.
+/// Nothing is rounded. `NaN`, `inf`, hexadecimal numbers and empty text are errors.
 ///
 /// ```
 /// use dp_assay::numeric::rational::parse;
@@ -35,7 +34,7 @@ pub fn parse(text: &str) -> Result<Rational> {
     }
 }
 
-/// Long input is quoted only by its beginning.
+/// Clips long input for error messages.
 fn clip(text: &str) -> String {
     if text.chars().count() <= 40 {
         text.to_string()
@@ -74,8 +73,7 @@ fn decimal(text: &str) -> std::result::Result<Rational, String> {
     Ok(if negative { -value } else { value })
 }
 
-/// One unit of the last digit of a decimal as it is written: 0.01 for `17.14`, 0.1 for `2.5`, 1e-9 for `1.2e-8`; of what is no
-/// decimal, 0.
+/// One unit of the last digit of a decimal as written: 0.01 for `17.14`, 0.1 for `2.5`, 1e-9 for `1.2e-8`; 0 for text that is no decimal.
 pub(crate) fn unit_of_last_digit(text: &str) -> Rational {
     let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
     let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i64);
@@ -87,25 +85,24 @@ pub(crate) fn unit_of_last_digit(text: &str) -> Rational {
     if power < 0 { unit.recip() } else { unit }
 }
 
-/// The greatest rational of which both are integer multiples: gcd(a/b, c/d) = gcd(ad, cb) / (bd), for positive
-/// arguments.
+/// The greatest rational of which both are integer multiples, for positive arguments: gcd(a/b, c/d) = gcd(ad, cb) / (bd).
 pub fn gcd(a: &Rational, b: &Rational) -> Rational {
     let top = (Integer::from(a.numer() * b.denom())).gcd(&Integer::from(b.numer() * a.denom()));
     Rational::from((top, Integer::from(a.denom() * b.denom())))
 }
 
-/// The exact value of a finite double; an error for infinities and what is not a number.
+/// The exact value of a finite double; an error for infinities and NaN.
 pub(crate) fn from_f64(value: f64) -> Result<Rational> {
     Rational::from_f64(value).ok_or(Error::NotFinite { value })
 }
 
-/// A rational as text: a decimal where it ends within 40 digits, else the fraction.
+/// A rational as text: a decimal if it terminates within 40 digits, else the fraction.
 pub fn display(value: &Rational) -> String {
     const MOST_DIGITS: usize = 40;
     if value.is_zero() {
         return "0".to_string();
     }
-    // value = digits / 10^places ends if and only if the denominator is 2^a 5^b, with places = max(a, b).
+    // value = digits / 10^places terminates if and only if the denominator is 2^a 5^b, with places = max(a, b).
     let (rest, twos) = value.denom().clone().remove_factor(&Integer::from(2));
     let (rest, fives) = rest.remove_factor(&Integer::from(5));
     let places = twos.max(fives);

@@ -1,4 +1,4 @@
-//! Certified inverses of decreasing functions: searched by any means, proven at the points that the search ends on.
+//! Certified inverses of decreasing functions: found by any search, proven at the points where it ends.
 
 use std::cell::RefCell;
 
@@ -10,65 +10,66 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// A positive decreasing function on [0, infinity), in two qualities.
+/// A positive decreasing function on [0, infinity): an approximation and certified values.
 #[derive(Clone, Copy, Debug)]
 pub struct Decreasing<A, E> {
-    /// ln of the function, in doubles: for searching only.
+    /// ln of the function, in doubles: for the search only.
     pub ln_approx: A,
-    /// An enclosure of the function, of relative width 10^-digits where it can be had.
+    /// An enclosure of the function at a number of digits, of relative width 10^-digits if that can be reached.
     pub enclose: E,
 }
 
 /// The root of a decreasing function, proven: f(lower) >= target >= f(upper).
 #[derive(Clone, Debug)]
 pub struct Root {
-    /// The interval that holds the root. It is [0, 0] where f(0) <= target already.
+    /// The interval that contains the root; [0, 0] if f(0) <= target.
     pub value: Enclosure,
-    /// Whether the relative width 10^-digits was met.
+    /// Whether the relative width 10^-digits was reached.
     pub met: bool,
 }
 
-/// Roots are not bracketed where they may be larger: there a single enclosure of the function can take minutes.
+/// Roots that may be larger are not bracketed: a single enclosure of the function can take minutes there.
 const HIGHEST: f64 = 1e6;
 
-/// What is off in ln of the function in doubles, and as it is proven to a few digits.
+/// The error of ln of the function in doubles, and of its certified value to a few digits.
 const OF_DOUBLES: f64 = 2e-15;
 const OF_FEW_DIGITS: f64 = 1e-6;
 const FEW_DIGITS: u32 = 6;
 
-/// After so many failures the interval is made wider.
+/// The number of failures after which the interval is widened.
 const MOST_FAILED: u32 = 4;
-/// A root that is no further than so many half widths from where it was looked for is placed well enough by its slope.
+/// If the root is within this number of half widths of the place tried, the slope locates it well enough.
 const FEW_WIDTHS: u32 = 50;
 
-/// So many digits more are asked for where an attempt to prove a root has failed.
+/// The number of additional digits after a failed attempt to prove a root.
 const MORE_DIGITS: u32 = 2;
 
-/// What else is known of a function.
+/// Additional knowledge about a function.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Hints<'a> {
-    /// Where the search begins, and by steps of which size: where the function is quicker to evaluate there than far from its root.
+    /// Start and step of the search, if the function is faster to evaluate there than far from its root.
     pub(crate) around: Option<(f64, f64)>,
-    /// Two points around the root, proven, in a stretch of which more is known than the values at its ends; `None` where that does not help.
+    /// Two points around the root, with proof, in a stretch about which more is known than the values at its ends; `None` if that does not
+    /// help.
     pub(crate) within: Option<Within<'a>>,
 }
 
 type Within<'a> = &'a dyn Fn(&Stretch) -> Result<Option<(Rational, Rational)>>;
 
-/// From a point whose value is known to another beyond the root.
+/// From a point with a known value to another point beyond the root.
 #[derive(Debug)]
 pub(crate) struct Stretch<'a> {
     pub(crate) from: (&'a Rational, &'a Enclosure),
     pub(crate) to: &'a Rational,
-    /// How far from the root the two points are to be, and the digits that the function has to be known to for that.
+    /// The required distance of the two points from the root, and the digits of the function that this needs.
     pub(crate) half_width: &'a Rational,
     pub(crate) digits: u32,
-    /// The middle between the two points has so many bits.
+    /// The number of bits of the middle between the two points.
     pub(crate) bits: u32,
 }
 
-/// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
-/// target.
+/// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the target. An error if
+/// the enclosures of f contradict each other.
 pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -78,7 +79,7 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
     decreasing_root_with(f, target, ceiling, Hints::default(), digits)
 }
 
-/// The same where more is known of the function.
+/// The same with additional knowledge about the function.
 pub(crate) fn decreasing_root_with<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -94,8 +95,8 @@ pub(crate) fn decreasing_root_with<A: Fn(&Rational) -> Result<f64>, E: Fn(&Ratio
     };
     let f = Decreasing { ln_approx: &f.ln_approx, enclose };
     let narrowed = match narrow(&f, target, (ceiling, hints), &sides, digits) {
-        // Somewhere on the way not even an approximation was to be had. Between two points that were settled halving goes on; else
-        // there is a wide interval, in place of none.
+        // At some point not even an approximation could be computed. Bisection continues between two evaluated points; otherwise the result
+        // is a wide interval.
         Err(error) if error.is_beyond_reach() && sides.borrow().are_found(ceiling) => None,
         Err(error) if error.is_beyond_reach() && ceiling < HIGHEST => return bracket(&f, target, &sides, digits),
         narrowed => narrowed?,
@@ -103,7 +104,7 @@ pub(crate) fn decreasing_root_with<A: Fn(&Rational) -> Result<f64>, E: Fn(&Ratio
     narrowed.map_or_else(|| bisect(&f, target, &sides, digits), Ok)
 }
 
-/// What all enclosures so far prove about the root: it is at least `lower` and at most `upper`.
+/// The bounds on the root by all enclosures so far: `lower` <= root <= `upper`.
 #[derive(Clone, Debug)]
 struct Sides {
     lower: Rational,
@@ -111,7 +112,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// An enclosure of the function at x.
+    /// Updates the bounds by an enclosure of the function at x.
     fn learn(&mut self, x: &Rational, value: &Enclosure, target: &Rational) {
         match value.at_most(target) {
             Certainty::Yes if *x < self.upper => self.upper.clone_from(x),
@@ -120,12 +121,12 @@ impl Sides {
         }
     }
 
-    /// Whether both are of points that the function was asked at.
+    /// Whether both bounds come from evaluations.
     fn are_found(&self, ceiling: f64) -> bool {
         self.lower > 0 && self.upper < ceiling
     }
 
-    /// A point that is further from both than `slack`, and not between them, is the middle in place of it.
+    /// The given point, or the middle if it is outside of the bounds by more than `slack`.
     fn inside(&self, x: Float, slack: &Float) -> Float {
         let reach = Float::with_val(x.prec(), slack);
         if Float::with_val(x.prec(), &x + &reach) >= self.lower && Float::with_val(x.prec(), &x - &reach) <= self.upper
@@ -135,7 +136,7 @@ impl Sides {
         Float::with_val(x.prec(), Rational::from(&self.lower + &self.upper) / 2_u32)
     }
 
-    /// The interval between them; an error if they exclude each other.
+    /// The interval between the bounds; an error if they exclude each other.
     fn root(&self, digits: u32) -> Result<Root> {
         if self.lower > self.upper {
             return Err(Error::Contradiction { what: "the root of a decreasing function" });
@@ -146,7 +147,7 @@ impl Sides {
     }
 }
 
-/// The same from Newton's steps; `None` where they lead nowhere, an error where the function cannot be told on the way.
+/// The root by Newton's method; `None` if it does not converge, an error if the function cannot be evaluated on the way.
 fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -154,18 +155,18 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     sides: &RefCell<Sides>,
     digits: u32,
 ) -> Result<Option<Root>> {
-    // Each step gains nine digits or so: the slope is known that well.
+    // Each step gains about nine digits, the precision of the slope.
     let attempts = 12 + digits as usize / 8;
     let bits = precision::bits(digits, 40);
     let ln_target = Enclosure::rational(target, bits + 40).ln();
     let zero = Rational::new();
-    // Up to so many digits nothing is refined, and a slope serves to choose the accuracy only.
+    // Up to this number of digits nothing is refined, and the slope only determines the precision.
     const UNREFINED: u32 = 12;
     let (mut start, about) = search(&f.ln_approx, ln_target.approximate(), ceiling, hints.around, OF_DOUBLES)?;
     if start == 0.0 {
         return root_near_zero(f, target, digits);
     }
-    // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
+    // The slope of ln f near the root. Every later step divides by it, so its error only slows the convergence.
     let slope = match hints.around {
         Some((_, step)) if is_off(f, start, ln_target.approximate())? => {
             let ln_f = |x: &Rational| Ok((f.enclose)(x, FEW_DIGITS)?.ln().approximate());
@@ -185,22 +186,22 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let mut middle = Float::with_val(bits, start);
     let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
     let mut refined = digits <= UNREFINED;
-    // Whether the interval had to be wider than asked, and whether that is because the function itself is told no better.
+    // Whether the width was reached, and, if not, whether the precision of the function itself is the reason.
     let (mut met, mut limited) = (true, false);
-    // Where an attempt fails, the next one asks for a few digits more.
+    // Additional digits after failed attempts, and their number.
     let (mut more, mut failed) = (0, 0);
-    // Where the last step came from, and ln f there; and how long it was.
+    // The start of the last step with ln f there, and the length of the step.
     let mut before: Option<(Rational, Enclosure)> = None;
     let mut step_before: Option<Float> = None;
     for attempt in 0..attempts {
-        // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
+        // A proof at the distance w from the root needs f to a relative precision of about w |slope|.
         let gain = Float::with_val(53, &half_width * slope).abs();
         let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32 + more;
         let at = exact(&middle)?;
         if !refined {
             let value = (f.enclose)(&at, accuracy)?;
             let ln = value.ln();
-            // Next to a kink the slope from afar is not that of the root, and steps by it may lead away.
+            // Close to a kink the slope from a distance is not that of the root, and steps by it may diverge.
             if let Some((steepest, flattest)) = before.take().and_then(|(x, ln_x)| secant(&x, &ln_x, &at, &ln)) {
                 slope = (steepest + flattest) / 2.0;
             }
@@ -222,7 +223,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
                 break;
             }
             middle = sides.borrow().inside(middle, &half_width);
-            // No step comes closer than the function can be enclosed; one that was asked by a wrong slope is asked again.
+            // No step comes closer than the width of the enclosure. If a wrong slope requested too few digits, request again.
             let width = relative_width(&value) / -slope;
             if width > half_width.to_f64() {
                 if !value.is_tight(accuracy) {
@@ -231,20 +232,21 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
                 }
                 continue;
             }
-            // Slopes only get better, so the next step is shorter by as much as this one at least. Where that is wrong the ends say so.
+            // The slope improves with each step, so the next step is expected to be shorter at least by the same ratio. If that is wrong,
+            // the proof at the ends fails.
             let size = step.abs();
             let next = step_before.replace(size.clone()).map_or(size.clone(), |before| &size * (size.clone() / before));
             refined = next < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
-        // Of few bits, so that the ends are exact in those of the middle and one more.
+        // Few bits, so that the ends are exact in one bit more than the middle has.
         let half = exact(&Float::with_val(8, &half_width))?;
         let (lower, upper) = (Rational::from(&at - &half), Rational::from(&at + &half));
         let at_lower = if lower > 0 { Some((f.enclose)(&lower, accuracy)?) } else { None };
         let at_upper = (f.enclose)(&upper, accuracy)?;
         let lower_holds = at_lower.as_ref().is_none_or(|value| *value.lower() >= *target);
         if lower_holds && *at_upper.upper() <= *target {
-            // A few halvings more narrow it.
+            // A few bisections narrow it further.
             if !met && !limited {
                 return Ok(None);
             }
@@ -254,12 +256,11 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         }
         more += MORE_DIGITS;
         failed += 1;
-        // If the function cannot be enclosed more sharply, the width of its enclosure says how closely the root can be
-        // placed. Otherwise try nearer to the root, and then a wider interval. Every result is valid; one that is wider
-        // than asked says so.
-        let told = at_lower.iter().chain([&at_upper]).all(|value| value.is_tight(accuracy));
+        // If the function cannot be enclosed more precisely, the width of its enclosure determines how closely the root can be located.
+        // Otherwise try closer to the root, and then a wider interval. Every result is valid; `met` is false if it is wider than requested.
+        let is_precise = at_lower.iter().chain([&at_upper]).all(|value| value.is_tight(accuracy));
         let widest = at_lower.iter().chain([&at_upper]).map(relative_width).fold(0.0, f64::max) / -slope;
-        if !told && widest.is_finite() && widest > half_width.to_f64() {
+        if !is_precise && widest.is_finite() && widest > half_width.to_f64() {
             half_width = Float::with_val(bits, widest * 1.01);
             (met, limited) = (false, true);
             continue;
@@ -269,8 +270,8 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             met = false;
             continue;
         }
-        // Both ends know the slope where it matters: far from a kink, or on the short edge of a staircase. And where the root is: only where
-        // that is far away it is looked at again.
+        // The values at both ends give the local slope, far from a kink or on the short edge of a staircase, and the place of the root.
+        // Refine again only if the root is far away.
         let ln_upper = at_upper.ln();
         if let Some(local) = at_lower.and_then(|at_lower| secant(&lower, &at_lower.ln(), &upper, &ln_upper)) {
             slope = slope.clamp(local.0, local.1);
@@ -288,16 +289,16 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     Ok(None)
 }
 
-/// The steepest and the flattest slope that ln f may have between two points on average, from its values there; `None` where these do not
-/// tell that it falls.
+/// The steepest and the flattest mean slope of ln f between two points, from its values there; `None` if these do not prove that it
+/// decreases.
 fn secant(x: &Rational, ln_x: &Enclosure, y: &Rational, ln_y: &Enclosure) -> Option<(f64, f64)> {
     let slope = ln_y.sub(ln_x).div(&Enclosure::rational(&Rational::from(y - x), 64));
     let (steepest, flattest) = (slope.lower().to_f64(), slope.upper().to_f64());
     (flattest < 0.0 && steepest.is_normal() && flattest.is_normal()).then_some((steepest, flattest))
 }
 
-/// Whether a root that was found in doubles is none: a proof to a few digits puts the function far from its target there, and a little further on the
-/// side of the root as well. Approximations may be off where a function is a staircase.
+/// Whether a root found in doubles is wrong: enclosures to a few digits show the function far from its target there, and also slightly
+/// farther towards the root. Approximations may be wrong where a function is a staircase.
 fn is_off<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     root: f64,
@@ -325,16 +326,16 @@ fn slope_at(ln_f: &impl Fn(&Rational) -> Result<f64>, x: f64) -> Result<f64> {
         Ok((ln_f(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
     };
     let slope = slope_from(x + nudge)?;
-    // f may be zero just behind the root, as it is behind the largest of bounded losses.
+    // f may be zero just beyond the root, for example beyond the largest of bounded losses.
     if slope.is_finite() { Ok(slope) } else { slope_from(x) }
 }
 
-/// The exact value of a float that a search ended on.
+/// The exact value of a float.
 fn exact(value: &Float) -> Result<Rational> {
     value.to_rational().ok_or(Error::NotFinite { value: value.to_f64() })
 }
 
-/// The root by halving what is known of it, each step proven: slow, and right where the function is a staircase.
+/// The root by bisection between the bounds, with a proof at each step: slow, but correct where the function is a staircase.
 fn bisect<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -366,8 +367,8 @@ fn bisect<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     sides.borrow().root(digits)
 }
 
-/// The narrowest interval that a few more enclosures of the function prove to hold the root, where they may be as wide as they like:
-/// between the last point known to be above the target and the first known to be at most it.
+/// An interval around the root from a few more enclosures of the function, which may be wide: between the last point proven to be above the
+/// target and the first proven to be at most the target.
 fn bracket<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -375,7 +376,7 @@ fn bracket<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     digits: u32,
 ) -> Result<Root> {
     const EVALUATIONS: usize = 5;
-    // Between these no side was settled.
+    // No point between these was decided.
     let mut undecided: Option<(Rational, Rational)> = None;
     for round in 0..EVALUATIONS {
         let known = sides.borrow().clone();
@@ -403,7 +404,7 @@ fn relative_width(value: &Enclosure) -> f64 {
     (Float::with_val(64, value.upper() - value.lower()) / value.lower()).to_f64().abs()
 }
 
-/// The root of a function that starts at its target or so close above it that doubles cannot tell.
+/// The root of a function that starts at its target, or above it by less than doubles resolve.
 fn root_near_zero<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
@@ -413,8 +414,8 @@ fn root_near_zero<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     Ok(is_zero.then(|| Root { value: Enclosure::double(0.0, 64), met: true }))
 }
 
-/// A point where the function is above the target, or zero, and one where it is not, or the ceiling, with its values: from `start` by
-/// steps that grow.
+/// A bracket in doubles, from `start` by growing steps: a point where the function is above the target, or zero; and one where it is not,
+/// or the ceiling; with the values there.
 fn ends_around(
     start: f64,
     step: f64,
@@ -438,11 +439,11 @@ fn ends_around(
     }
 }
 
-/// The root in doubles, zero where f(0) is at the target or below: secants, kept in the bracket by regula falsi with the Illinois
-/// weight and by bisection. ln f falls like a parabola far out, so that the root of -ln f is nearly linear there: secants are taken of it.
-/// With the slope of ln f there to a few digits, where the last secant tells it.
+/// The root in doubles, and the slope of ln f there to a few digits if the last secant gives it. The root is zero if f(0) is at most the
+/// target. The method is the secant method, kept in the bracket by regula falsi with the Illinois rule and by bisection. Far out ln f is
+/// nearly a parabola, so the square root of -ln f is nearly linear; the secants are those of this square root.
 ///
-/// It ends where ln f is as close to its target as it is known, `noise` of it.
+/// The search ends when ln f is within `noise`, its relative error, of its target.
 fn search(
     ln_f: &impl Fn(&Rational) -> Result<f64>,
     ln_target: f64,
@@ -450,7 +451,7 @@ fn search(
     around: Option<(f64, f64)>,
     noise: f64,
 ) -> Result<(f64, Option<f64>)> {
-    /// Where a function is smooth, so many secants do.
+    /// For a smooth function this number of secants suffices.
     const FREE: usize = 10;
     const PATIENCE: usize = 3;
     let ln_f = |x: f64| ln_f(&rational::from_f64(x)?);
@@ -467,7 +468,7 @@ fn search(
     let (mut f_low, mut f_high) = (straight(at_low) - target, straight(at_high) - target);
     let inside = |x: &f64, low: f64, high: f64| low < *x && *x < high;
     let (mut before, mut next, mut steepness_before) = ((low, f_low), None, f64::NAN);
-    // The bracket of the last few rounds: secants that do not halve it in so many meet a staircase.
+    // The widths of the bracket in the last rounds: if these rounds do not halve it, the function is a staircase.
     let mut widths = [f64::INFINITY; PATIENCE];
     for round in 0..200 {
         let width = std::mem::replace(&mut widths[round % PATIENCE], high - low);
@@ -479,7 +480,7 @@ fn search(
         if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < noise * target.abs().max(1.0) {
             return Ok((x, None));
         }
-        // The Illinois rule: an end that stays twice has its value halved.
+        // The Illinois rule: the value at an end that stays twice is halved.
         if f_x > 0.0 {
             (low, f_low) = (x, f_x);
             f_high /= 2.0;
@@ -487,14 +488,14 @@ fn search(
             (high, f_high) = (x, f_x);
             f_low /= 2.0;
         }
-        // The secant through the last two points. Where f is smooth on the scale of x, its root is off by about the product of both
-        // distances, relative to x: below that another evaluation would only see the noise of doubles.
+        // The secant through the last two points. If f is smooth on the scale of x, the relative error of its root is about the product of
+        // both relative distances; below that another evaluation would only show rounding errors of doubles.
         let steepness = (f_x - before.1) / (x - before.0);
         let step = f_x * (x - before.0) / (f_x - before.1);
-        // Next to a kink the last two secants tell different slopes, and neither is that of the root.
+        // Close to a kink the last two secants have different slopes, and neither is that of the root.
         let steady = !(steepness / steepness_before > 4.0 || steepness_before / steepness > 4.0);
         if (step / x * (x - before.0) / x).abs() < 1e-15 && steady && inside(&(x - step), low, high) {
-            // The derivative of the square is twice the root's.
+            // The derivative of the square is twice the root times the derivative of the root.
             let slope = if at_low <= 0.0 { -2.0 * target * steepness } else { steepness };
             return Ok((x - step, Some(slope)));
         }

@@ -22,7 +22,7 @@ use crate::{
 /// The greatest number of cells in a sum.
 pub const MOST_COPIES: u32 = 1000;
 
-/// Which noise SafeTab adds, and the unit of its budget.
+/// The noise of SafeTab, which determines the unit of its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoiseKind {
     /// `SafeTab[Discrete Gaussian]`: a budget is the rho of zero-concentrated differential privacy.
@@ -40,7 +40,7 @@ impl NoiseKind {
         }
     }
 
-    /// What a budget is called.
+    /// The name of a budget.
     pub fn budget_name(self) -> &'static str {
         match self {
             NoiseKind::DiscreteGaussian => "rho",
@@ -69,7 +69,8 @@ pub enum CellNoise {
 }
 
 impl CellNoise {
-    /// The noise with which a cell spends `budget`: sigma2 = 1 / (2 rho), or epsilon.
+    /// The noise with which a cell spends `budget`: sigma2 = 1 / (2 rho), or epsilon. An error unless the budget is positive and the noise
+    /// can be drawn.
     pub fn new(noise_kind: NoiseKind, budget: &Rational) -> Result<Self> {
         if *budget <= 0 {
             let name = format!("{} of a cell", noise_kind.budget_name());
@@ -83,7 +84,7 @@ impl CellNoise {
         })
     }
 
-    /// Which noise it is.
+    /// The kind of noise.
     pub fn noise_kind(&self) -> NoiseKind {
         match self {
             CellNoise::Gaussian(_) => NoiseKind::DiscreteGaussian,
@@ -144,7 +145,7 @@ impl CellNoise {
         Ok(quantile(&p, sum.reach_approx(&p), |x, digits| sum.survival(x, digits))?.max(0))
     }
 
-    /// `P[|S| <= m]` of a sum of `copies` cells; the complement to a relative width of 10^-digits.
+    /// `P[|S| <= m]` for a sum S of `copies` cells; the complement to a relative width of 10^-digits.
     pub fn coverage(&self, copies: u32, m: i64, digits: u32) -> Result<Enclosure> {
         if m < 0 {
             return Ok(Enclosure::double(0.0, 53));
@@ -167,9 +168,9 @@ fn check_level(level: &Rational) -> Result<()> {
 
 /// The sum of the noise of several cells.
 enum CellSum {
-    /// S / sigma2 + copies / (2 sigma2) is a sum of privacy losses, whose tails the contour integral gives.
+    /// S / sigma2 + copies / (2 sigma2) is a sum of privacy losses, whose tails are contour integrals.
     Gaussian { sigma2: Rational, losses: LossSum },
-    /// Tails by convolution, kept for the accuracy last asked for.
+    /// Tails by convolution, kept for the last requested precision.
     Geometric { epsilon: Rational, copies: u32, known: RefCell<Option<GeometricSum>> },
 }
 
@@ -225,8 +226,8 @@ impl CellSum {
     }
 }
 
-/// Some t with ln `P[S >= t]` <= -depth for the sum of geometric cells, by Chernoff's bound at u = epsilon / 2:
-/// ln E[exp(u X)] = ln((1 - p)^2 / ((1 - p e^u) (1 - p e^-u))), p = exp(-epsilon). An approximation.
+/// A t with ln `P[S >= t]` <= -depth for the sum of geometric cells, by Chernoff's bound at u = epsilon / 2: ln E[exp(u X)] = ln((1 - p)^2
+/// / ((1 - p e^u) (1 - p e^-u))), p = exp(-epsilon). An approximation.
 fn chernoff_approx(epsilon: f64, copies: u32, depth: f64) -> f64 {
     let u = epsilon / 2.0;
     // For u = epsilon / 2 the two factors are 1 - exp(-epsilon / 2) and 1 - exp(-3 epsilon / 2).
@@ -234,22 +235,21 @@ fn chernoff_approx(epsilon: f64, copies: u32, depth: f64) -> f64 {
     ((f64::from(copies) * ln_mgf + depth) / u * 1.001).ceil()
 }
 
-/// The greatest number of masses of a sum of geometric cells, and of steps of the convolution.
+/// The largest number of masses of a sum of geometric cells, and of steps of the convolution.
 const MOST_MASSES: f64 = 4e5;
 const MOST_STEPS: f64 = 1e7;
 
 /// The tails of the sum of two-sided geometric variables, to about 10^-digits absolutely.
 ///
-/// A two-sided geometric variable is the difference of two geometric ones, so a copy is added by two recursions over the
-/// masses: b(k) = p b(k - 1) + (1 - p) a(k) from below, and the mirror image from above. In units of 2^-bits all numbers
-/// are rounded down, so every stored mass is at most the true one, and truncation at +-reach loses some more. The total that
-/// is missing is one less the sum of all stored masses, so it is known exactly, and the truth lies between the stored tail
-/// and the stored tail plus the missing total.
+/// A two-sided geometric variable is the difference of two geometric ones, so a copy is added by two recursions over the masses: b(k) = p
+/// b(k - 1) + (1 - p) a(k) in ascending order, and the mirror image in descending order. All numbers are rounded down to units of 2^-bits,
+/// so every stored mass is at most the true one; the truncation at +-reach removes more. The truncated mass is 1 minus the sum of all
+/// stored masses, so it is known exactly. The true tail lies between the stored tail and the stored tail plus the truncated mass.
 struct GeometricSum {
     digits: u32,
     bits: u32,
     reach: i64,
-    /// For every k the sum of the stored masses from -reach + k on.
+    /// The sum of the stored masses from -reach + k on, for every k.
     tails: Vec<Integer>,
     missing: Integer,
 }
@@ -259,7 +259,7 @@ impl GeometricSum {
         let bits = precision::bits(digits, 64);
         let depth = f64::from(bits) * std::f64::consts::LN_2;
         let reach = chernoff_approx(epsilon.to_f64(), copies, depth);
-        // A reach that is not a number is refused as well.
+        // A NaN reach is an error, too.
         if !reach.is_finite() || reach * 2.0 > MOST_MASSES || reach * f64::from(copies) > MOST_STEPS {
             let expected = "a larger epsilon or fewer cells: their sum is convolved over at most 4e5 values";
             return Err(Error::out_of_range("epsilon of a sum of cells", rational::display(epsilon), expected));
@@ -292,7 +292,7 @@ impl GeometricSum {
 
     fn survival(&self, x: i64) -> Enclosure {
         let first = (i128::from(x) + i128::from(self.reach)).max(0);
-        // Beyond the reach no mass is stored.
+        // No mass is stored beyond the reach.
         let stored = usize::try_from(first).ok().and_then(|first| self.tails.get(first)).cloned();
         let stored = stored.unwrap_or_else(Integer::new);
         let upper = Integer::from(&stored + &self.missing);
@@ -301,7 +301,7 @@ impl GeometricSum {
     }
 }
 
-/// A lower bound in units of 2^-bits, rounded down; one that is not finite is refused.
+/// A lower bound in units of 2^-bits, rounded down; an error unless it is finite.
 fn units_down(value: &Enclosure, bits: u32) -> Result<Integer> {
     let scaled: Float = value.lower().clone() << bits;
     scaled
@@ -321,7 +321,7 @@ mod tests {
 
     const BOTH: [NoiseKind; 2] = [NoiseKind::DiscreteGaussian, NoiseKind::Geometric];
 
-    /// Masses of a sum by plain convolution of doubles.
+    /// The masses of a sum by convolution in doubles.
     fn convolved(noise: &CellNoise, copies: u32, reach: usize) -> Vec<f64> {
         let single: Vec<f64> = (0..=2 * reach).map(|k| noise.mass(k as i64 - reach as i64, 17).approximate()).collect();
         let mut sum = single.clone();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_refused() {
+    fn impossible_requests_are_errors() {
         let budget = parse("0.1").unwrap();
         for bad in ["0", "-1"] {
             assert!(CellNoise::new(NoiseKind::Geometric, &parse(bad).unwrap()).is_err());

@@ -1,11 +1,11 @@
-//! The published tables of households, T3 and T4 of the Detailed DHC-B: which cells get noise, and which are sums of them.
+//! The published tables of households, T3 and T4 of the Detailed DHC-B: which cells get noise, and which are sums of noisy cells.
 //!
-//! T3 counts households by type, T4 by tenure. Each has levels of detail. At each level some cells are measured, and all
-//! other cells are sums of these, so that a table is consistent within itself (2024 documentation of SafeTab-H).
+//! T3 counts households by type, T4 by tenure. Each has several levels of detail. At each level some cells are measured and all other cells
+//! are sums of these, so every table is consistent (2024 documentation of SafeTab-H).
 
 use crate::error::{Error, Result};
 
-/// What a table counts households by.
+/// The property by which a table counts households.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HouseholdTopic {
     /// T3: the type of household.
@@ -19,18 +19,18 @@ pub enum HouseholdTopic {
 pub struct DetailTable {
     /// The bureau's name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its contents.
     pub about: &'static str,
-    /// The cells that get noise of their own.
+    /// The cells with their own noise.
     pub measured: &'static [u8],
-    /// The cells that are printed, in ascending order.
+    /// The printed cells, in ascending order.
     pub printed: &'static [u8],
 }
 
-/// Which of the finest cells each cell of T3 holds, a bit for each: married couples; other families with a male, with a
-/// female householder; nonfamilies living alone, not alone.
+/// The finest cells contained in each cell of T3, one bit for each: married couples; other families with a male, with a female householder;
+/// nonfamilies living alone, not alone.
 const TYPE_CELLS: [u8; 9] = [0b11111, 0b00111, 0b00001, 0b00110, 0b00010, 0b00100, 0b11000, 0b01000, 0b10000];
-/// The same of T4: owned with a mortgage or loan, owned free and clear, rented.
+/// The same for T4: owned with a mortgage or loan, owned free and clear, rented.
 const TENURE_CELLS: [u8; 4] = [0b111, 0b001, 0b010, 0b100];
 
 const T3: [DetailTable; 4] = [
@@ -55,10 +55,10 @@ const T4: [DetailTable; 2] = [
 ];
 
 impl HouseholdTopic {
-    /// Both.
+    /// Both topics.
     pub const ALL: [HouseholdTopic; 2] = [HouseholdTopic::Type, HouseholdTopic::Tenure];
 
-    /// The bureau's name of all its tables together.
+    /// The bureau's name for all its tables.
     pub fn name(self) -> &'static str {
         match self {
             HouseholdTopic::Type => "T3",
@@ -74,12 +74,12 @@ impl HouseholdTopic {
         }
     }
 
-    /// How many finest cells there are.
+    /// The number of finest cells.
     pub fn finest(self) -> usize {
         self.masks()[0].count_ones() as usize
     }
 
-    /// The finest cell of a household of a type, 1 to 5, and a tenure, 1 to 4.
+    /// The finest cell of a household with this type, 1 to 5, and tenure, 1 to 4.
     pub fn cell(self, household_type: u8, tenure: u8) -> usize {
         match self {
             HouseholdTopic::Type => usize::from(household_type) - 1,
@@ -104,14 +104,13 @@ impl HouseholdTopic {
         }
     }
 
-    /// How many measured cells of a table are added up in a printed one.
+    /// The number of measured cells that are summed in a printed one.
     pub fn parts(self, table: &DetailTable, printed: u8) -> usize {
         let mask = self.masks()[usize::from(printed)];
         table.measured.iter().filter(|part| self.masks()[usize::from(**part)] & !mask == 0).count()
     }
 
-    /// The printed counts of a table, each a sum of noisy measured ones. A sum that leaves the range of 64-bit integers is
-    /// refused.
+    /// The printed counts of a table, each a sum of noisy measured counts. An error if a sum overflows 64 bits.
     pub fn printed(self, table: &DetailTable, measured: &[i64], out: &mut Vec<i64>) -> Result<()> {
         for &cell in table.printed {
             let mask = self.masks()[usize::from(cell)];
@@ -133,7 +132,7 @@ mod tests {
     fn every_printed_cell_is_the_sum_of_its_measured_ones() {
         for topic in HouseholdTopic::ALL {
             for table in topic.tables() {
-                // Measured cells are disjoint and hold everybody.
+                // Measured cells are disjoint and cover all households.
                 let masks: Vec<u8> = table.measured.iter().map(|&cell| topic.masks()[usize::from(cell)]).collect();
                 assert_eq!(masks.iter().map(|mask| mask.count_ones()).sum::<u32>(), topic.masks()[0].count_ones());
                 assert_eq!(masks.iter().fold(0, |all, mask| all | mask), topic.masks()[0]);
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn marginals_are_those_of_the_bureaus_vector() {
+    fn marginals_agree_with_the_bureaus_vector() {
         let table = &T3[3];
         let mut printed = Vec::new();
         HouseholdTopic::Type.printed(table, &[3, 1, 1, 3, 1], &mut printed).unwrap();

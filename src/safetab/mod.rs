@@ -1,20 +1,20 @@
-//! SafeTab: counts of detailed race and ethnicity groups (Tumult Labs and the Census Bureau, 2021 and 2024). SafeTab-P counts
-//! persons, for the Detailed DHC-A, and SafeTab-H households, for the Detailed DHC-B.
+//! SafeTab: counts of detailed race and ethnicity groups (Tumult Labs and the Census Bureau, 2021 and 2024). SafeTab-P counts persons, for
+//! the Detailed DHC-A, and SafeTab-H households, for the Detailed DHC-B.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
-//! | [`schema`] | the bureau's files: what they may say, read and checked |
-//! | [`groups`] | which population groups there are, and to which of them a person belongs |
-//! | [`synthetic`] | invented persons and geographies, to rehearse with |
+//! | [`schema`] | the bureau's files: their rules, and readers that check them |
+//! | [`groups`] | population groups, and the groups that a person belongs to |
+//! | [`synthetic`] | synthetic persons and geographies, for rehearsals |
 //! | [`cell_noise`] | the noise of one cell and of sums of cells, their margins of error and coverage |
 //! | [`tables`] | the published tables, and their marginals as sums of noisy cells |
-//! | [`suppression`] | the suppression of small totals, and the bias of what is published |
+//! | [`suppression`] | the suppression of small totals, and the bias of the published counts |
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
 //! | [`household_tables`] | the published tables of households, and their marginals |
 //! | `counting` | the exact counts of all groups |
 //! | [`tabulate`] | a release from persons or households |
-//! | [`rehearsal`] | many runs over records that anybody may know, held against the truth |
-//! | [`verification`] | whether the tables of a release agree with themselves and with its inputs |
+//! | [`rehearsal`] | many runs on records that are not confidential, compared with the truth |
+//! | [`verification`] | whether the tables of a release agree with each other and with the inputs |
 //!
 //! ```
 //! use dp_assay::safetab::{
@@ -27,7 +27,7 @@
 //! if let Some(config) = SafeTabConfig::read(&folder.join("config.json"), &mut report)
 //!     && let Some(specification) = Specification::read(folder, &config, &mut report)
 //! {
-//!     // The most population groups of one level that a person can be in, by which noise is scaled.
+//! Upper bound on the number of groups of one level that a person belongs to, to which noise is scaled.
 //!     assert_eq!(specification.stability(Granularity::Coarse, IterationLevel::Two), 9);
 //! }
 //! report.into_result()?;

@@ -1,11 +1,9 @@
-//! The suppression of groups that may be empty (2024, Section 5.3.2): its rule, how likely it is, and the bias of what is
-//! published.
+//! The suppression of groups that may be empty (2024, Section 5.3.2): the rule, its probability, and the bias of the published counts.
 //!
-//! The threshold is the smallest integer T with `P[X <= T]` >= p, X the noise of a published total, and a count is kept if
-//! it exceeds T: then an empty group is suppressed with probability `P[X <= T]` >= p. This is what the production code
-//! does, and the definition that gives the thresholds of the 2024 paper's Table 6. The paper's text suppresses counts
-//! "less than the suppression threshold", which is `P[X < T]` and, T being the smallest, below p:
-//! [`Suppression::probability_below`].
+//! The threshold is the smallest integer T with `P[X <= T]` >= p, where X is the noise of a published total. A count is published if it
+//! exceeds T, so an empty group is suppressed with probability `P[X <= T]` >= p. The production code does this, and the thresholds in Table
+//! 6 of the 2024 paper follow this definition. The text of the paper suppresses counts "less than the suppression threshold", which has
+//! probability `P[X < T]`; that is below p, because T is the smallest such integer: [`Suppression::probability_below`].
 
 use rug::{Integer, Rational};
 
@@ -16,7 +14,7 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
-/// The suppression of groups of which only the total is published.
+/// The suppression of groups whose total only is published.
 ///
 /// ```
 /// use dp_assay::{numeric::rational::parse, safetab::{cell_noise::{CellNoise, NoiseKind}, suppression::Suppression}};
@@ -24,7 +22,7 @@ use crate::{
 /// let rule = Suppression::new(noise, parse("0.9999")?)?;
 /// assert_eq!(rule.threshold(), 21);
 /// assert!(!rule.keeps(21) && rule.keeps(22));
-/// // Of groups of twice the threshold almost none is suppressed, and what remains is hardly biased.
+/// Groups of twice the threshold are almost never suppressed, and their counts are hardly biased.
 /// assert!(*rule.probability(42, 12)?.upper() < 1e-3 && *rule.bias(42, 12)?.upper() < 0.01);
 /// # Ok::<(), dp_assay::Error>(())
 /// ```
@@ -36,7 +34,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// The weakest rule that suppresses an empty group with probability at least `chance`, 0 < chance < 1.
+    /// The weakest rule that suppresses an empty group with probability at least `chance`, for 0 < chance < 1; an error otherwise.
     pub fn new(noise: CellNoise, chance: Rational) -> Result<Self> {
         if chance <= 0 || chance >= 1 {
             let expected = "a probability between 0 and 1";
@@ -46,12 +44,12 @@ impl Suppression {
         Ok(Suppression { noise, chance, threshold })
     }
 
-    /// T: counts up to it are suppressed.
+    /// The threshold T: counts up to it are suppressed.
     pub fn threshold(&self) -> i64 {
         self.threshold
     }
 
-    /// The probability asked for.
+    /// The required probability of suppressing an empty group.
     pub fn chance(&self) -> &Rational {
         &self.chance
     }
@@ -66,28 +64,28 @@ impl Suppression {
         noisy > self.threshold
     }
 
-    /// `P[n + X <= T]`: how likely a group of n people is suppressed, to a relative width of 10^-digits.
+    /// `P[n + X <= T]`, the probability that a group of n people is suppressed, to a relative width of 10^-digits.
     pub fn probability(&self, n: u64, digits: u32) -> Result<Enclosure> {
         // P[X <= T - n] = P[X >= n - T].
         self.noise.survival(distance(n, self.threshold)?, digits)
     }
 
-    /// `P[n + X < T]`: the same under the rule as the paper's text states it.
+    /// `P[n + X < T]`: the same for the rule in the text of the paper.
     pub fn probability_below(&self, n: u64, digits: u32) -> Result<Enclosure> {
         self.noise.survival(distance(n, self.threshold)?.saturating_add(1), digits)
     }
 
-    /// `E[X | n + X > T]`: the bias of the count of a group of n people, given that it is published, to a relative width of
-    /// about 10^-digits.
+    /// `E[X | n + X > T]`: the bias of the count of a group of n people, given that it is published, to a relative width of about
+    /// 10^-digits.
     pub fn bias(&self, n: u64, digits: u32) -> Result<Enclosure> {
         // Published if X >= a.
         let a = distance(n, self.threshold)?.saturating_neg().saturating_add(1);
         conditional_mean(&self.noise, a, digits)
     }
 
-    /// Equation (13) of the 2024 paper: sigma phi(z) / (1 - Phi(z)) at z = (T - n) / sigma, with the density and the
-    /// distribution function of the continuous standard normal, since the discrete one has no mass at z. `None` for
-    /// geometric noise, for which the paper has no formula.
+    /// Equation (13) of the 2024 paper: sigma phi(z) / (1 - Phi(z)) at z = (T - n) / sigma, with the density and the distribution function
+    /// of the continuous standard normal, because the discrete one has no mass at z. `None` for geometric noise, for which the paper has no
+    /// formula.
     pub fn bias_by_formula(&self, n: u64, digits: u32) -> Result<Option<Enclosure>> {
         let CellNoise::Gaussian(noise) = &self.noise else { return Ok(None) };
         Ok(Some(mills(noise, -distance(n, self.threshold)?, digits)))
@@ -100,7 +98,7 @@ impl Suppression {
     }
 }
 
-/// Bits of precision beyond the digits asked for.
+/// Bits of precision beyond the requested digits.
 const GUARD: u32 = 64;
 
 /// n - T.
@@ -124,26 +122,26 @@ fn conditional_mean(noise: &CellNoise, a: i64, digits: u32) -> Result<Enclosure>
             noise.survival(b, digits + 4)?.mul(&Enclosure::rational(&Rational::from(b), bits).add(&ratio))
         }
     };
-    // For a < 1, P[X >= a] is one less the tail from 1 - a = b on, by symmetry.
+    // For a < 1, P[X >= a] is 1 minus the tail from 1 - a = b on, by symmetry.
     let tail = noise.survival(b, digits + 4)?;
     let kept = if a >= 1 { tail } else { Enclosure::double(1.0, precision::bits(digits, GUARD)).sub(&tail) };
     Ok(partial.div(&kept))
 }
 
-/// The widest noise of which the bias is summed: about 10^6 terms.
+/// The largest variance for which the bias is summed: about 10^6 terms.
 const MOST_SIGMA2: u32 = 1_000_000_000;
 
 /// `E[X; X >= b]` for b >= 1: `P[X = b]` times the sum over x >= b of x w(x), w(x) = exp(-(x^2 - b^2) / (2 sigma2)).
 ///
-/// w(x + 1) = w(x) g(x) and g(x + 1) = g(x) exp(-1 / sigma2), so a term costs two products. Beyond c >= sigma, where
-/// x exp(-x^2 / (2 sigma2)) falls, the rest is at most its integral from c on: sigma2 w(c).
+/// w(x + 1) = w(x) g(x) and g(x + 1) = g(x) exp(-1 / sigma2), so a term costs two products. Beyond c >= sigma, where x exp(-x^2 / (2
+/// sigma2)) decreases, the truncation error is at most the integral from c on: sigma2 w(c).
 fn partial_mean(noise: &DiscreteGaussian, b: i64, digits: u32) -> Result<Enclosure> {
     let sigma2 = noise.sigma2();
     if *sigma2 > MOST_SIGMA2 {
         let expected = "at most 1e9, over whose masses the bias is summed";
         return Err(Error::out_of_range("sigma2 of a suppressed count", rational::display(sigma2), expected));
     }
-    // 10^6 products of two lose 40 bits at most.
+    // 10^6 times two products lose at most 40 bits.
     let bits = precision::bits(digits, GUARD) + 40;
     let exp_of = |twice: Rational| {
         let exponent = -twice / Rational::from(sigma2 * 2_u32);
@@ -234,7 +232,7 @@ mod tests {
             assert_eq!(rule.threshold(), threshold);
             let chance = parse("0.9999").unwrap();
             assert!(*rule.probability(0, 15).unwrap().lower() >= chance);
-            // Under the rule of the text the chance falls short, by one mass.
+            // With the rule in the text the probability is too small, by one mass.
             let below = rule.probability_below(0, 15).unwrap();
             assert!(*below.upper() < chance);
             let both = below.add(&rule.noise().mass(threshold, 15));
@@ -254,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_is_near_the_truth_for_wide_noise_half_a_count_away() {
+    fn the_formula_is_close_for_wide_noise_half_a_count_away() {
         let wide = rule(NoiseKind::DiscreteGaussian, "0.00001", "0.9999");
         for n in [0, 100, 800] {
             let (bias, formula) = (wide.bias(n, 12).unwrap(), wide.bias_by_formula(n, 12).unwrap().unwrap());

@@ -1,7 +1,7 @@
-//! Invented persons and households in the bureau's format, to rehearse a run with: any number, the same for the same seed.
+//! Synthetic persons and households in the bureau's format, for rehearsals: any number of them, reproducible by their seed.
 //!
-//! Nothing about them is taken from a census, but they are skewed like one: one block in four is empty and few are large;
-//! most persons report one code, mostly from the same part of the codes, and some report up to eight.
+//! They contain nothing from a census, but they are skewed like one: one block in four is empty and few are large. Most persons report one
+//! code, mostly from the same part of the codes, and some report up to eight.
 
 mod formats;
 
@@ -21,28 +21,27 @@ use crate::{
     spine::blocks::{Blocks, EntityColumn, EntityKind as Entity},
 };
 
-/// Persons that share one stream of random words, so that the threads change nothing.
+/// The number of persons that share one stream of random words, so that the result does not depend on threads.
 const PART: u64 = 1 << 15;
-/// How many of 10,000 persons report 1, 2, ... race codes.
+/// The number of persons out of 10,000 who report 1, 2, ... race codes.
 const RACE_CODES: [u64; 8] = [8800, 800, 250, 100, 30, 12, 5, 3];
-/// The weight of a year of age, by the first age it holds for. All are whole numbers, so that every platform draws the
-/// same.
+/// The weight of a year of age, with the first age it holds for. All weights are integers, so that every platform draws the same.
 const AGES: [(usize, u64); 6] = [(0, 1300), (65, 1000), (75, 500), (85, 200), (95, 20), (105, 1)];
-/// The age after the oldest.
+/// One more than the oldest age.
 const AGE_END: usize = 116;
 /// The weights of the parts of the codes by their first digit, 1 to 9.
 const PARTS: [u64; 9] = [60, 6, 12, 5, 6, 4, 3, 2, 2];
 /// The largest weight of a block; the smallest is 1.
 const LARGEST_BLOCK: u64 = 2000;
 
-/// The weights of the types of household, 1 to 5, and of the tenures, 1 to 4.
+/// The weights of the household types, 1 to 5, and of the tenures, 1 to 4.
 const HOUSEHOLD_TYPES: [u64; 5] = [47, 5, 13, 28, 7];
 const TENURES: [u64; 4] = [42, 22, 34, 2];
 
-/// What is shown parts of whole lines, and how many records there were so far.
+/// A callback for parts of whole lines and the number of records so far.
 pub(super) type SeeParts<'a> = dyn FnMut(&[Vec<u8>], u64) -> Result<()> + 'a;
 
-/// A population that persons and households are drawn from.
+/// A population from which persons and households are drawn.
 #[derive(Clone, Debug)]
 pub struct Population<'a> {
     geography: &'a Geography,
@@ -59,7 +58,7 @@ pub struct Population<'a> {
 }
 
 impl<'a> Population<'a> {
-    /// A population of a geography that reports the codes of a specification; it follows from the seed.
+    /// A population of a geography with the codes of a specification, determined by the seed.
     pub fn new(geography: &'a Geography, specification: &Specification, seed: u64) -> Result<Population<'a>> {
         let codes: Vec<RaceEthCode> = specification.codes().collect();
         if geography.is_empty() || codes.is_empty() {
@@ -71,7 +70,7 @@ impl<'a> Population<'a> {
         let has_ethnicity = |code: &RaceEthCode| specification.has_iteration(*code, IterationKind::Ethnicity);
         let (mut ethnicities, races): (Vec<RaceEthCode>, Vec<RaceEthCode>) =
             codes.iter().copied().partition(|code| has_ethnicity(code));
-        // A person of no counted ethnicity reports a code without one; the last of these is the most frequent.
+        // A person without a counted ethnicity reports a code that has none; the last of these is the most frequent.
         let races = if races.is_empty() { codes.clone() } else { races };
         let mut ethnicity: Vec<u64> = (1..=ethnicities.len() as u64).map(|rank| 1_000_000 / rank).collect();
         let counted: u64 = ethnicity.iter().sum();
@@ -96,8 +95,8 @@ impl<'a> Population<'a> {
         })
     }
 
-    /// Writes a file of `count` persons: whole, or not at all. It is person-records.txt, or such compressed if its name ends with
-    /// `.gz`, or the same columns in Parquet if with `.parquet`. `progress` is told how many were written.
+    /// Writes a file of `count` persons completely or not at all: the text of person-records.txt, compressed if the name ends with `.gz`,
+    /// or the same columns in Parquet if it ends with `.parquet`. Calls `progress` with the number written.
     pub fn write(&self, count: u64, path: &Path, mut progress: impl FnMut(u64)) -> Result<()> {
         write_lines(path, &HEADINGS, |give| {
             self.each_part_of_persons(count, &mut |parts, written| {
@@ -108,7 +107,7 @@ impl<'a> Population<'a> {
         })
     }
 
-    /// Writes a file of `count` households, as [`Self::write`] one of persons.
+    /// Writes a file of `count` households like [`Self::write`].
     pub fn write_households(&self, count: u64, path: &Path, mut progress: impl FnMut(u64)) -> Result<()> {
         write_lines(path, &HOUSEHOLD_HEADINGS, |give| {
             self.each_part_of_households(count, &mut |parts, written| {
@@ -119,13 +118,13 @@ impl<'a> Population<'a> {
         })
     }
 
-    /// Shows the rows of a file of persons without its headings, in parts of whole lines, some at a time, with the number of
+    /// Calls `see` with the rows of a file of persons without headings, several parts of whole lines at a time, and with the number of
     /// persons so far.
     pub(super) fn each_part_of_persons(&self, count: u64, see: &mut SeeParts) -> Result<()> {
         self.each_part(count, |source: &mut Source, text: &mut Vec<u8>| self.person(source, text), see)
     }
 
-    /// The same of households.
+    /// The same for households.
     pub(super) fn each_part_of_households(&self, count: u64, see: &mut SeeParts) -> Result<()> {
         self.each_part(count, |source: &mut Source, text: &mut Vec<u8>| self.household(source, text), see)
     }
@@ -152,7 +151,7 @@ impl<'a> Population<'a> {
         Ok(())
     }
 
-    /// Adds a row.
+    /// Appends a row.
     fn person(&self, source: &mut Source, text: &mut Vec<u8>) {
         let age = self.ages.draw(source);
         let male = if age < 75 { 49 } else { 40 };
@@ -168,7 +167,7 @@ impl<'a> Population<'a> {
         text.push(b'\n');
     }
 
-    /// Adds a row.
+    /// Appends a row.
     fn household(&self, source: &mut Source, text: &mut Vec<u8>) {
         let geoid = self.geography.geoids()[self.blocks.draw(source)];
         let (races, ethnicity) = self.codes(source);
@@ -189,7 +188,7 @@ impl<'a> Population<'a> {
     }
 }
 
-/// The four columns of a block, and the bar after them.
+/// The four columns of a block, with the bar after them.
 fn push_block(text: &mut Vec<u8>, geoid: u64) {
     push_digits::<2>(text, geoid / 10_u64.pow(13));
     text.push(b'|');
@@ -203,7 +202,7 @@ fn push_block(text: &mut Vec<u8>, geoid: u64) {
 
 /// The combined race, and the codes.
 fn push_codes(text: &mut Vec<u8>, races: [u16; 8], ethnicity: u16) {
-    // The bureau has 63 combinations of six races; here the parts of the codes stand for the races.
+    // The bureau has 63 combinations of six races; here the parts of the codes stand for races.
     let parts = races.iter().filter(|race| **race > 0).fold(0_u64, |parts, race| parts | 1 << (race / 1000 % 6));
     push_digits::<2>(text, parts);
     for race in races {
@@ -214,7 +213,7 @@ fn push_codes(text: &mut Vec<u8>, races: [u16; 8], ethnicity: u16) {
     push_digits::<4>(text, ethnicity.into());
 }
 
-/// A block in four is empty; else P[weight > w] falls as 1 / w.
+/// One block in four is empty; otherwise P[weight > w] falls as 1 / w.
 fn block_weight(source: &mut Source) -> u64 {
     let word = u64::from(source.word());
     if source.word().is_multiple_of(4) { 0 } else { (1 << 32) / (word + (1 << 32) / LARGEST_BLOCK) }
@@ -224,7 +223,7 @@ fn age_weight(age: usize) -> u64 {
     AGES.iter().rev().find(|(from, _)| *from <= age).map_or(0, |(_, weight)| *weight)
 }
 
-/// Within a part of the codes the weights fall as 1 / rank.
+/// Within a part of the codes, weights fall as 1 / rank.
 fn race_weights(races: &[RaceEthCode]) -> Vec<u64> {
     let part = |code: &RaceEthCode| usize::from(code.number() / 1000) - 1;
     let mut ranks = [0; PARTS.len()];
@@ -235,7 +234,7 @@ fn race_weights(races: &[RaceEthCode]) -> Vec<u64> {
     weights.collect()
 }
 
-/// A whole number below `end`, uniform up to a part in 2^32.
+/// An integer below `end`, uniform up to a part in 2^32.
 fn below(source: &mut Source, end: u64) -> u64 {
     (u64::from(source.word()) * end) >> 32
 }
@@ -254,12 +253,12 @@ fn push_digits<const N: usize>(text: &mut Vec<u8>, mut value: u64) {
 struct WeightedDraw {
     /// The sum of the weights up to and including each position.
     sums: Vec<u64>,
-    /// For each of equal shares of the sum, the position at which it begins.
+    /// For equal shares of the sum, the position at which each share begins.
     guide: Vec<u32>,
 }
 
 impl WeightedDraw {
-    /// From weights; if none is positive, the last position is drawn.
+    /// A draw with these weights; if none is positive, the last position is drawn.
     fn new(weights: Vec<u64>) -> WeightedDraw {
         let sums: Vec<u64> = weights
             .iter()
@@ -290,7 +289,7 @@ impl WeightedDraw {
     }
 }
 
-/// Writes a GRF-C of blocks with their places and AIANNH areas, as block assignment files have them: whole, or not at all.
+/// Writes a GRF-C of blocks with their places and AIANNH areas, with the codes of block assignment files, completely or not at all.
 pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
     let place = Regions::of(blocks, Entity::Place, "99999")?;
     let area = Regions::of(blocks, Entity::Aian, "9999")?;
@@ -309,7 +308,7 @@ pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
 /// The codes of one kind of region, as a GRF-C has them.
 struct Regions<'a> {
     column: Option<&'a EntityColumn>,
-    /// The code for none first.
+    /// The code for none is the first.
     codes: Vec<&'a str>,
 }
 
@@ -318,7 +317,7 @@ impl<'a> Regions<'a> {
         let column = blocks.column(kind);
         let mut codes = vec![none];
         for name in column.iter().flat_map(|column| &column.names).skip(1) {
-            // Codes that are unique only within a state have its code before them.
+            // Codes that are unique only within a state are preceded by its code.
             let code = name.rsplit(':').next().unwrap_or_default();
             if code.len() != none.len() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
                 let allowed = format!("{} digits, as a GRF-C has them", none.len());

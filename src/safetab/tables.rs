@@ -1,5 +1,4 @@
-//! The published tables of a population group (2024, Tables 1 to 4), and their marginals as sums of noisy cells
-//! (Section 5.3.1).
+//! The published tables of a population group (2024, Tables 1 to 4), and their marginals as sums of noisy cells (Section 5.3.1).
 
 use crate::error::{Error, Result};
 
@@ -7,7 +6,7 @@ const AGES_4: &[u8] = &[0, 18, 45, 65];
 const AGES_9: &[u8] = &[0, 5, 18, 25, 35, 45, 55, 65, 75];
 const AGES_23: &[u8] = &[0, 5, 10, 15, 18, 20, 21, 22, 25, 30, 35, 40, 45, 50, 55, 60, 62, 65, 67, 70, 75, 80, 85];
 
-/// What is published of a population group (2024, Tables 1 to 4), coarsest first.
+/// A published table of a population group (2024, Tables 1 to 4), coarsest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PublishedTable {
     /// T01001: one total.
@@ -35,7 +34,7 @@ impl PublishedTable {
         }
     }
 
-    /// What it holds.
+    /// Its contents.
     pub fn about(self) -> &'static str {
         match self {
             PublishedTable::Total => "total",
@@ -55,12 +54,12 @@ impl PublishedTable {
         }
     }
 
-    /// How many cells get noise of their own.
+    /// The number of cells with their own noise.
     pub fn noisy_cells(self) -> u32 {
         (2 * self.ages().len()).max(1) as u32
     }
 
-    /// How many counts are printed: the cells, and the sums over ages and over all.
+    /// The number of printed counts: the cells, the sums over ages and the sum over all.
     pub fn printed_counts(self) -> u32 {
         match self {
             PublishedTable::Total => 1,
@@ -76,12 +75,12 @@ pub struct Marginals {
     pub male: i64,
     /// All ages of females.
     pub female: i64,
-    /// Everybody.
+    /// All ages of both sexes.
     pub total: i64,
 }
 
-/// The marginals of noisy cells: each sex over all ages, and the total, so that the table is consistent within itself.
-/// A sum that leaves the range of 64-bit integers is refused.
+/// The marginals of noisy cells: each sex over all ages, and the total, so that the table is consistent. An error if a sum overflows 64
+/// bits.
 pub fn marginals(male: &[i64], female: &[i64]) -> Result<Marginals> {
     let sum = |cells: &[i64]| cells.iter().map(|&cell| i128::from(cell)).sum::<i128>();
     let fits = |sum: i128| {

@@ -12,24 +12,24 @@ use super::{
     record::Record,
 };
 
-/// The classes in which some groups are fine.
+/// The classes with some fine groups.
 const WITH_FINE: [&str; 5] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed", NEARLY_EQUAL];
 
-/// No exponent of the oracle is larger: its masses need so many bits more.
+/// The largest exponent of the oracle; its masses need about as many additional bits.
 const MOST_EPSILON: f64 = 9000.0;
 
-/// A double as the decimal that it nearly is.
+/// The decimal closest to a double.
 pub fn decimal(value: f64, places: u32) -> Rational {
     let scale = 10_f64.powi(places as i32);
     Rational::from_f64((value * scale).round()).unwrap_or_default() / Integer::from(10).pow(places)
 }
 
-/// How far the questions of a case reach.
+/// The range of the requests of a case.
 struct Reach {
     /// The epsilons go up to mean + spread deviations.
     spread: f64,
     digits: u32,
-    /// Bits behind the point of the oracle.
+    /// Fractional bits of the oracle.
     bits: u32,
 }
 
@@ -41,38 +41,38 @@ impl Reach {
         if most > MOST_EPSILON {
             return None;
         }
-        // exp(-spread^2 / 2) is about the least delta; exp(epsilon) enlarges what Q misses.
+        // exp(-spread^2 / 2) is about the least delta; exp(epsilon) amplifies the truncated mass of Q.
         let depth = spread * spread / 2.0 + most;
         let bits = (depth * std::f64::consts::LOG2_E) as u32 + digits * 4 + 100;
         Some(Reach { spread, digits, bits: bits.div_ceil(64) * 64 })
     }
 }
 
-/// One case: a composition, its law, and questions about it. `None` if its law is too long to list.
+/// One case: a composition, its law, and requests about it. `None` if its law is too long to enumerate.
 pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let case = Case::new(class, numbers);
     let reach = Reach::new(&case, numbers)?;
     let law = Enumerated::new(&case.parts(), reach.bits)?;
     let options = case.options().join(" ");
     let composition = record.ask("composition", &|| options.clone(), || case.composition())?;
-    let asked = Asked { case: &case, composition: &composition, law: &law, reach: &reach, options: &options };
-    let epsilons = asked.epsilons(numbers);
-    asked.deltas(&epsilons, record);
-    asked.targets(numbers, record);
-    asked.tails(&epsilons, record);
-    asked.tradeoffs(numbers, record);
+    let target = Target { case: &case, composition: &composition, law: &law, reach: &reach, options: &options };
+    let epsilons = target.epsilons(numbers);
+    target.deltas(&epsilons, record);
+    target.targets(numbers, record);
+    target.tails(&epsilons, record);
+    target.tradeoffs(numbers, record);
     if class == COARSE_AND_FINE {
-        asked.lines(numbers, record);
+        target.lines(numbers, record);
     }
     if WITH_FINE.contains(&class) {
         for engine in composition.loss().evaluator().engine_names() {
-            asked.by(engine, &epsilons, record);
+            target.by(engine, &epsilons, record);
         }
     }
     Some(())
 }
 
-struct Asked<'a> {
+struct Target<'a> {
     case: &'a Case,
     composition: &'a Composition,
     law: &'a Enumerated,
@@ -80,8 +80,8 @@ struct Asked<'a> {
     options: &'a str,
 }
 
-impl Asked<'_> {
-    /// Zero, next to zero, around the mean and beyond it, at a loss, and just beside one; in order.
+impl Target<'_> {
+    /// Zero, close to zero, around the mean and beyond it, at a loss, and just beside one; in order.
     fn epsilons(&self, numbers: &mut Numbers) -> Vec<Rational> {
         let (mean, deviation) = (self.case.mean(), self.case.deviation());
         let place = |spread: f64| decimal((mean + spread * deviation).max(0.0), 6);
@@ -95,7 +95,7 @@ impl Asked<'_> {
         if loss > near {
             all.push(Rational::from(&loss - &near));
         }
-        // Far below it, as steps go: beyond what any key holds.
+        // Far below it in units of steps: beyond the range of any integer key.
         all.push(Rational::from(&loss * &Rational::from((999, 1000))));
         all.push(loss);
         all.sort();
@@ -145,8 +145,8 @@ impl Asked<'_> {
         for target in targets {
             let text = || self.text("epsilon --delta", &target);
             let Ok(delta) = Delta::new(target.clone()) else { continue };
-            let asked = record.ask("epsilon", &text, || self.composition.epsilon(&delta, digits));
-            let Some(answer) = asked else { continue };
+            let answer = record.ask("epsilon", &text, || self.composition.epsilon(&delta, digits));
+            let Some(answer) = answer else { continue };
             let ends = (answer.value.lower_rational(), answer.value.upper_rational());
             let (Some(lower), Some(upper)) = ends else {
                 record.check("epsilon", false, &|| format!("{}: {}", text(), answer.value));
@@ -187,7 +187,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Type I errors in the middle, next to both ends, and at a knot to thirty digits.
+    /// Type I errors in the middle, close to both ends, and at a knot to thirty digits.
     fn alphas(&self, numbers: &mut Numbers) -> Vec<Rational> {
         let depth = (self.reach.spread * self.reach.spread / 2.0 / std::f64::consts::LN_10) as u64;
         let small = Rational::from(numbers.between(1, 99)) / Integer::from(10).pow(2 + numbers.below(depth + 1) as u32);
@@ -222,28 +222,28 @@ impl Asked<'_> {
         }
     }
 
-    /// The profile by one engine, whatever else would answer, as far as it serves.
+    /// The profile by one engine only, if it applies.
     fn by(&self, kind: &'static str, epsilons: &[Rational], record: &mut Record) {
-        // Noise that is added takes long to more digits.
+        // Gaussian smoothing is slow to more digits.
         let digits = if kind == "smoothing" { self.reach.digits.min(12) } else { self.reach.digits };
         let evaluator: SumEvaluator = self.composition.loss().evaluator();
         for epsilon in epsilons.iter().step_by(2) {
             let text = || format!("{} {kind}", self.text("delta --epsilon", epsilon));
-            let asked = record.ask(kind, &text, || evaluator.hockey_stick_by(kind, epsilon, digits));
-            let Some(Some(answer)) = asked else { continue };
+            let answer = record.ask(kind, &text, || evaluator.hockey_stick_by(kind, epsilon, digits));
+            let Some(Some(answer)) = answer else { continue };
             record.contains(kind, &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
             record.width(kind, &answer, digits, &text);
         }
     }
 
-    /// The trade-off function from supporting lines alone.
+    /// The trade-off function from supporting lines only.
     fn lines(&self, numbers: &mut Numbers, record: &mut Record) {
         let digits = self.reach.digits.min(12);
         for alpha in self.alphas(numbers).into_iter().take(2) {
             let Some(beta) = self.law.tradeoff(&alpha) else { continue };
             let text = || format!("{} by lines", self.text("tradeoff --alpha", &alpha));
-            let asked = record.ask("lines", &text, || self.composition.tradeoff_by_lines(&alpha, digits));
-            let Some(answer) = asked else { continue };
+            let answer = record.ask("lines", &text, || self.composition.tradeoff_by_lines(&alpha, digits));
+            let Some(answer) = answer else { continue };
             record.contains("lines", &answer.value, self.law.fixed, &beta, &text);
             record.width("lines", &answer, digits, &text);
         }

@@ -3,7 +3,7 @@
 use dp_assay::account::{Composition, Counts};
 use rug::{Integer, Rational, ops::Pow};
 
-/// Pseudo-random numbers (splitmix64): what they are depends on the seed alone.
+/// Pseudo-random numbers (splitmix64), determined by the seed.
 #[derive(Clone, Debug)]
 pub struct Numbers(u64);
 
@@ -25,27 +25,27 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// From 0 to below `end`.
+    /// An integer from 0 to below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// From `from` to `to`, both included.
+    /// An integer from `from` to `to`, both included.
     pub fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to - from + 1)
     }
 
-    /// One in `n`.
+    /// True with probability 1 / `n`.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Between two numbers above zero, uniform in the logarithm.
+    /// A number between two positive numbers, uniform in the logarithm.
     pub fn scale(&mut self, from: f64, to: f64) -> f64 {
         (from.ln() + self.unit() * (to / from).ln()).exp()
     }
@@ -54,7 +54,7 @@ impl Numbers {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// A fraction near `value`: a short decimal, or a denominator that divides nothing else.
+    /// A fraction close to `value`: a short decimal, or with a denominator coprime to others.
     pub fn fraction(&mut self, value: f64) -> Rational {
         let denominator = match self.below(4) {
             0 => self.pick(&[1, 2, 4, 5, 8, 10, 20]),
@@ -62,7 +62,7 @@ impl Numbers {
             2 => self.between(2, 13),
             _ => self.pick(&[97, 1001, 1237, 4099]),
         };
-        // Enough digits for values near zero.
+        // Enough digits for values close to zero.
         let mut denominator = Integer::from(denominator);
         while value * denominator.to_f64() < 1.0 {
             denominator *= 10;
@@ -78,7 +78,7 @@ pub enum Noise {
     DiscreteLaplace,
 }
 
-/// Equal counts, in the words of the command line.
+/// Equal counts, in the notation of the command line.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub noise: Noise,
@@ -96,7 +96,7 @@ impl Part {
         Part { noise: Noise::DiscreteLaplace, parameter, count, shift }
     }
 
-    /// For the library.
+    /// The counts for the library.
     pub fn counts(&self) -> Counts {
         let parameter = self.parameter.clone();
         let counts = match self.noise {
@@ -106,7 +106,7 @@ impl Part {
         counts.unwrap_or_else(|error| panic!("{self:?}: {error}"))
     }
 
-    /// For the command line.
+    /// The option for the command line.
     pub fn option(&self) -> [String; 2] {
         let name = match self.noise {
             Noise::DiscreteGaussian => "--discrete-gaussian",
@@ -121,7 +121,7 @@ impl Part {
         self.count as f64
             * match self.noise {
                 Noise::DiscreteGaussian => shift * shift / parameter,
-                // That of the loss is at most the largest loss squared, and about 2 epsilon mu for a long shift.
+                // The variance of the loss is at most the largest loss squared, and about 2 epsilon mu for a long shift.
                 Noise::DiscreteLaplace => (shift * parameter).powi(2).min(2.0 * shift * parameter),
             }
     }
@@ -158,33 +158,33 @@ pub const CLASSES: [&str; 14] = [
 /// Few large losses beside many small ones.
 pub const COARSE_AND_FINE: &str = "coarse and fine";
 
-/// Fine groups of nearly the same step, or of a small multiple of it.
+/// Fine groups with nearly the same step, or a small multiple of it.
 pub const NEARLY_EQUAL: &str = "nearly equal";
 
-/// Parameters of 17 to 40 digits, denominators whose product is above 10^30, single losses beside fine noise, and losses of 10^9 nats: where
-/// integers, exponents and lists have their ends.
+/// Parameters of 17 to 40 digits, denominators whose product is above 10^30, single losses beside fine noise, and losses of 10^9 nats: at
+/// the limits of integers, exponents and enumerations.
 pub const EDGES: &str = "edges";
 
-/// A composition to ask about.
+/// A composition for requests.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is published, without the group size and the relation.
+    /// The published counts, without the group size and the neighbor relation.
     pub written: Vec<Part>,
-    /// Groups of so many people.
+    /// The group size.
     pub group: u64,
-    /// Whether a record is changed rather than added.
+    /// Whether a record is changed instead of added.
     pub bounded: bool,
 }
 
 impl Case {
-    /// The case of a class with this number.
+    /// The case of a class from these numbers.
     pub fn new(class: &str, numbers: &mut Numbers) -> Self {
         let written = written(class, numbers);
         let room = if class == "thousands" { 1 } else { numbers.pick(&[1, 1, 1, 2, 3]) };
         Case { written, group: room, bounded: numbers.one_in(4) }
     }
 
-    /// What one record, or one group of people, changes.
+    /// The counts that one record, or one group of people, changes.
     pub fn parts(&self) -> Vec<Part> {
         let twice = if self.bounded { 2 } else { 1 };
         let grouped = |part: &Part| Part {
@@ -196,13 +196,13 @@ impl Case {
         self.written.iter().map(grouped).collect()
     }
 
-    /// For the library, by its own rules for groups and relations.
+    /// The composition for the library, by its own rules for groups and relations.
     pub fn composition(&self) -> dp_assay::Result<Composition> {
         let composition = Composition::new(self.written.iter().map(Part::counts))?.for_groups_of(self.group)?;
         if self.bounded { composition.for_changed_records() } else { Ok(composition) }
     }
 
-    /// For the command line.
+    /// The options for the command line.
     pub fn options(&self) -> Vec<String> {
         let mut all: Vec<String> = self.written.iter().flat_map(Part::option).collect();
         if self.group > 1 {
@@ -214,12 +214,12 @@ impl Case {
         all
     }
 
-    /// The mean of the loss, about.
+    /// The approximate mean of the loss.
     pub fn mean(&self) -> f64 {
         self.parts().iter().map(Part::mean).sum()
     }
 
-    /// The deviation of the loss, about.
+    /// The approximate standard deviation of the loss.
     pub fn deviation(&self) -> f64 {
         self.parts().iter().map(Part::variance).sum::<f64>().sqrt()
     }
@@ -295,7 +295,7 @@ fn written(class: &str, numbers: &mut Numbers) -> Vec<Part> {
     }
 }
 
-/// A fraction near `value` of so many decimals, all of them other than zero.
+/// A fraction close to `value` with `digits` decimals, all of them nonzero.
 fn long_decimal(numbers: &mut Numbers, value: f64, digits: u32) -> Rational {
     let mut scale = Integer::from(10).pow(digits);
     let mut top = Integer::from(Rational::from_f64(value).unwrap_or_default().numer() * &scale)
@@ -318,11 +318,11 @@ fn edges(numbers: &mut Numbers) -> Vec<Part> {
         Part::laplace(long_decimal(numbers, epsilon, digits), numbers.between(1, 2), numbers.between(1, 2))
     };
     match numbers.below(6) {
-        // One listed loss under every tilt.
+        // One enumerated loss under every tilt.
         0 => (0..numbers.between(1, 3)).map(|_| single(numbers, 0.005)).collect(),
         1 => (0..numbers.between(1, 3)).map(|_| laplace(numbers)).collect(),
         2 => vec![single(numbers, 0.02), laplace(numbers)],
-        // Steps of 10^-30 by denominators that have nothing in common.
+        // Steps of 10^-30 by coprime denominators.
         3 => (0..3)
             .map(|_| {
                 let sigma2 = numbers.scale(0.02, 2.0);

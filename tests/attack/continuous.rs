@@ -4,8 +4,8 @@
 //!
 //! delta_G(e) = (erfc((e - rho) / (2 sqrt(rho))) - exp(e) erfc((e + rho) / (2 sqrt(rho)))) / 2
 //!
-//! for every real e. Beside discrete noise, whose loss D is listed with its masses, delta(e) = sum over d of P[D = d]
-//! delta_G(e - d). The error function is a sum of positive terms here, in exact fixed point.
+//! for every real e. Beside discrete noise, whose loss D is enumerated with its masses, delta(e) = sum over d of P[D = d] delta_G(e - d).
+//! The error function is computed here as a sum of positive terms, in exact fixed point.
 
 use dp_assay::account::{Account, Composition, Counts, Delta};
 use rug::{Complete, Float, Integer, Rational, ops::Pow};
@@ -18,30 +18,30 @@ use super::{
     record::Record,
 };
 
-/// No more values of the discrete loss are listed: each takes four error functions.
+/// The largest number of values of the discrete loss: each needs four error functions.
 const MOST_VALUES: usize = 80;
 
 /// The law of the loss.
 struct Law {
     fixed: Fixed,
     rho: Rational,
-    /// Of the discrete counts, if there are any.
+    /// The loss of the discrete counts, if there are any.
     discrete: Option<Enumerated>,
 }
 
-/// A composition with its law, and what it is called.
-struct Asked {
+/// A composition with its law and its name.
+struct Target {
     composition: Composition,
     law: Law,
     options: String,
     digits: u32,
-    /// Of the loss, about.
+    /// The approximate mean of the loss.
     mean: f64,
     deviation: f64,
     spread: f64,
 }
 
-/// One case; `None` if the discrete loss takes too many values.
+/// One case; `None` if the discrete loss has too many values.
 pub fn attack(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let groups = numbers.between(1, 3);
     let (mut counts, mut options, mut rho) = (Vec::new(), Vec::new(), Rational::new());
@@ -58,7 +58,7 @@ pub fn attack(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let (spread, digits) = (numbers.scale(1.0, 9.0), numbers.pick(&[3, 6, 12, 12, 12, 20, 30]));
     let most = mean + spread * deviation + 2.0;
     let bits = ((spread * spread / 2.0 + 2.0 * most) * std::f64::consts::LOG2_E) as u32 + digits * 4 + 120;
-    // An error function takes about as many terms as the square of its argument.
+    // The number of terms of an error function is about the square of its argument.
     if most > if parts.is_empty() { 400.0 } else { 30.0 } {
         return None;
     }
@@ -71,11 +71,11 @@ pub fn attack(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let options = options.join(" ");
     let composition = record.ask("composition", &|| options.clone(), || Composition::new(counts))?;
     let law = Law { fixed: Fixed { bits }, rho, discrete };
-    let asked = Asked { composition, law, options, digits, mean, deviation, spread };
-    asked.deltas(numbers, record);
-    asked.target(numbers, record);
-    if asked.law.discrete.is_none() {
-        asked.tradeoff(numbers, record);
+    let target = Target { composition, law, options, digits, mean, deviation, spread };
+    target.deltas(numbers, record);
+    target.target(numbers, record);
+    if target.law.discrete.is_none() {
+        target.tradeoff(numbers, record);
     }
     Some(())
 }
@@ -101,7 +101,7 @@ impl Law {
     }
 }
 
-impl Asked {
+impl Target {
     fn text(&self, command: &str, value: &Rational) -> String {
         format!("assay {command} {} {value} --digits {}", self.options, self.digits)
     }
@@ -151,8 +151,8 @@ impl Asked {
         record.check("epsilon", holds, &|| format!("{}: {}", text(), answer.value));
     }
 
-    /// The type I error erfc(u) / 2 goes with the type II error erfc(sqrt(rho) - u) / 2, which increases in u: so the answer
-    /// for an alpha between those of u - h and u + h lies between theirs.
+    /// The type I error erfc(u) / 2 belongs to the type II error erfc(sqrt(rho) - u) / 2, which increases in u. So the answer for an alpha
+    /// between those of u - h and u + h lies between theirs.
     fn tradeoff(&self, numbers: &mut Numbers, record: &mut Record) {
         let (fixed, h) = (self.law.fixed, Rational::from(1) >> 60_u32);
         let u = decimal((2.0 * numbers.unit() - 1.0) * self.spread / 2.0_f64.sqrt(), 6);
@@ -161,7 +161,7 @@ impl Asked {
         let alpha = (fixed.value(&at(&u).lower) / 2_u32 * &scale).floor() / scale;
         let ends = [Rational::from(&u - &h), Rational::from(&u + &h)];
         let [less, more] = [&ends[0], &ends[1]].map(|u| fixed.value(&at(u).lower) / 2_u32);
-        // Far out alpha has too few digits left to tell the ends apart.
+        // Far out alpha has too few digits to distinguish the ends.
         if alpha <= more || alpha >= less || alpha >= 1 {
             return;
         }
@@ -176,7 +176,7 @@ impl Asked {
     }
 }
 
-/// The square root of a rational above zero.
+/// The square root of a positive rational.
 fn root(fixed: Fixed, of: &Rational) -> Span {
     let Span { lower, upper } = Fixed { bits: 2 * fixed.bits }.rational(of);
     Span { lower: lower.sqrt(), upper: upper.sqrt() + 1_u32 }
@@ -185,7 +185,7 @@ fn root(fixed: Fixed, of: &Rational) -> Span {
 /// pi = 16 atan(1/5) - 4 atan(1/239), by Machin.
 fn pi(fixed: Fixed) -> Span {
     let wide = Fixed { bits: fixed.bits + 32 };
-    // The terms alternate and fall, so that consecutive sums enclose the limit; each is rounded down once.
+    // The terms alternate and decrease, so that consecutive sums enclose the limit; each is rounded down once.
     let atan = |of: u32| {
         let (mut power, mut sum, mut terms) = (wide.one() / of, Integer::new(), 0_u32);
         while power > 0 {
@@ -203,7 +203,7 @@ fn pi(fixed: Fixed) -> Span {
     Span { lower: lower >> 32, upper: (upper >> 32) + 1_u32 }
 }
 
-/// erfc, which decreases.
+/// erfc, a decreasing function.
 fn erfc(fixed: Fixed, x: &Span) -> Span {
     let one = fixed.one();
     let at = |end: &Integer| {
@@ -218,8 +218,8 @@ fn erfc(fixed: Fixed, x: &Span) -> Span {
 
 /// erf(x) = 2 / sqrt(pi) exp(-x^2) sum over n of 2^n x^(2 n + 1) / (2 n + 1)!!, for x >= 0 in units.
 ///
-/// Behind a term whose ratio 2 x^2 / (2 n + 3) to the next is at most 1/2, the rest is at most that term. The sum is about exp(x^2),
-/// by which the rounding of its factor is multiplied: that has so many more bits.
+/// After a term whose ratio 2 x^2 / (2 n + 3) to the next is at most 1/2, the truncation error is at most that term. The sum is about
+/// exp(x^2), which amplifies the rounding of its factor, so the factor has that many additional bits.
 fn erf(narrow: Fixed, x: &Integer) -> Span {
     let value = narrow.value(x);
     let square = Rational::from(value.square_ref());
@@ -250,7 +250,7 @@ fn erf(narrow: Fixed, x: &Integer) -> Span {
 mod tests {
     use super::*;
 
-    /// Digits that are in every table.
+    /// Digits from tables.
     #[test]
     fn the_error_function_and_pi_are_enclosed() {
         let fixed = Fixed { bits: 160 };

@@ -1,4 +1,4 @@
-//! What is decided by proven numbers: calibrations, allocations, ledgers, the worst of many paths, crossings and conversions.
+//! Decisions based on proven numbers: calibrations, allocations, ledgers, the worst of many paths, crossings and conversions.
 
 use dp_assay::{
     account::{
@@ -22,7 +22,7 @@ use super::{
 };
 
 const BITS: u32 = 448;
-/// Masses of 2^-448 leave nothing to see of Q beyond exp(200).
+/// With masses of 2^-448, Q is not resolved beyond exp(200).
 const MOST_MEAN: f64 = 60.0;
 
 fn small(numbers: &mut Numbers) -> Option<Case> {
@@ -42,7 +42,7 @@ fn delta_of(parts: &[Part], epsilon: &Rational) -> Option<(Fixed, Span)> {
     Some((law.fixed, law.delta(epsilon)))
 }
 
-/// The least sigma2 of a grid: it keeps the promise, and the point before does not.
+/// The least sigma2 of a grid: it keeps the promise, and the previous point does not.
 pub fn calibrated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let (delta, decimals) = (target(numbers), numbers.pick(&[1, 2, 3]));
     let (count, shift) = (numbers.between(1, 12), numbers.between(1, 2));
@@ -67,8 +67,7 @@ pub fn calibrated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// Noise for three queries: it keeps the promise, its error is what it says, and no allocation that keeps the promise is
-/// below the bound.
+/// Noise for three queries: it keeps the promise, its error is as stated, and no allocation that keeps the promise is below the bound.
 pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let (delta, epsilon) = (target(numbers), decimal(numbers.scale(0.5, 8.0), 2));
     let targets: Vec<QueryTarget> = (0..numbers.between(1, 3))
@@ -101,7 +100,7 @@ pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         record.check("allocate", kept.lower <= level.upper, &|| format!("{}: {:?} breaks it", text(), answer.sigma2));
         record.contains("allocate", &answer.delta, fixed, &kept, &text);
     }
-    // E[X^2] is at most sigma2 and, above one, within 1e-6 of it: 8 pi^2 sigma2^2 exp(-2 pi^2 sigma2) / theta is less.
+    // E[X^2] is at most sigma2 and, for sigma2 above 1, within 1e-6 of it: 8 pi^2 sigma2^2 exp(-2 pi^2 sigma2) / theta is less.
     let sum = targets
         .iter()
         .zip(&answer.sigma2)
@@ -119,9 +118,9 @@ pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// The worst over paths, alone or in pairs: the largest delta of all, each by the oracle.
+/// The worst case over paths, single or in pairs: the largest delta of all, each by the oracle.
 pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
-    // Paths over the same counts at different noise, on lattices that go together.
+    // Paths over the same counts with different noise, on commensurate lattices.
     let common = numbers.pick(&[12_u64, 20, 30]);
     let equal = numbers.one_in(2);
     let paths: Vec<Vec<Part>> = (0..numbers.between(2, 4))
@@ -129,7 +128,7 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
             (0..numbers.between(1, 2))
                 .map(|_| {
                     let k = numbers.between(1, common / 2);
-                    // Equal rho where the count is proportional to sigma2 = common / k.
+                    // Equal rho if the count is proportional to sigma2 = common / k.
                     let (count, k) =
                         if equal { (common / (common / k), common / (common / k)) } else { (numbers.between(1, 6), k) };
                     Part { noise: Noise::DiscreteGaussian, parameter: Rational::from((common, k)), count, shift: 1 }
@@ -204,7 +203,7 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// Conversions by their formulas, and that they are never below the exact epsilon.
+/// Conversions by their formulas; they are never below the exact epsilon.
 pub fn converted(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let case = small(numbers)?;
     let composition = case.composition().ok()?;
@@ -231,8 +230,8 @@ pub fn converted(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let epsilon = Epsilon::new(&*rho + decimal(numbers.scale(0.1, 10.0), 3)).ok()?;
     let value = record.ask("zCDP delta", &what, || Ok(conversions::zcdp_delta(&rho, &epsilon, digits)))?;
     record.contains("zCDP delta", &value, fixed, &at(&epsilon), &what);
-    // The best order is never above any other: rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1 / alpha), and never
-    // below the exact epsilon or that of Renyi.
+    // The best order is never above any other, rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1 / alpha), and never below the
+    // exact epsilon or that of Renyi.
     let what = || text("best order");
     let best = record.ask("zCDP best order", &what, || conversions::zcdp_epsilon_optimal(&rho, &delta))?;
     let renyi = record.ask("Renyi", &what, || conversions::renyi_epsilon(&composition, &delta))?;
@@ -255,13 +254,13 @@ pub fn converted(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// The formula at one order in doubles, which is all that a factor of 10^-9 needs.
+/// The formula at one order in doubles, which is precise enough for a factor of 10^-9.
 fn best_order_bound(rho: &Rho, delta: &Delta, alpha: &Rational) -> f64 {
     let (rho, delta, alpha) = (rho.to_f64(), delta.to_f64(), alpha.to_f64());
     rho * alpha - (alpha.ln() + delta.ln()) / (alpha - 1.0) + (-1.0 / alpha).ln_1p()
 }
 
-/// Stretches of delta on which an account is within the curve that zCDP publishes for a rho.
+/// Ranges of delta on which an account is within the zCDP curve of a rho.
 pub fn crossings(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let case = small(numbers)?;
     let composition = case.composition().ok()?;

@@ -1,14 +1,13 @@
 //! The law of a privacy loss by enumeration: every value with its mass under both neighbors, in exact fixed point.
 //!
-//! All stored masses are lower bounds, and the true ones sum to one. So what is missing of one is at least the mass of
-//! everything that was cut off or rounded away, and for every event
+//! All stored masses are lower bounds, and the true ones sum to 1. So the missing mass, 1 minus the sum of the stored masses, is an upper
+//! bound on the mass of everything truncated or rounded away, and for every event
 //!
-//! stored mass <= true mass <= stored mass + what is missing.
+//! stored mass <= true mass <= stored mass + missing mass.
 //!
-//! One count with noise p moved by mu: the output x has loss ln p(x) / p(x - mu), by definition. The discrete Gaussian's is
-//! linear in x, so n counts are described by the sum of their noise, whose law is a plain convolution. The discrete Laplace's
-//! takes mu + 1 values. Different groups are convolved on a common lattice where that is short, else they stay two lists, of
-//! which all pairs are summed.
+//! One count with noise p moved by mu: the output x has the loss ln p(x) / p(x - mu), by definition. For the discrete Gaussian it is linear
+//! in x, so n counts are described by the sum of their noise, whose law is a convolution. For the discrete Laplace it takes mu + 1 values.
+//! Different groups are convolved on a common lattice if that is short; otherwise they stay two lists, all pairs of which are summed.
 
 use rug::{Complete, Integer, Rational};
 
@@ -17,11 +16,11 @@ use super::{
     fixed::{Fixed, Span, convolve},
 };
 
-/// No lattice is longer.
+/// The greatest length of a lattice.
 const LONGEST: usize = 1 << 16;
-/// No more than so many bits in a lattice: what one multiplication is made of.
+/// The largest number of bits in a lattice, which is the operand of one multiplication.
 const MOST_BITS: usize = 40_000_000;
-/// No list of all pairs is longer.
+/// The greatest number of pairs of two lists.
 const MOST_PAIRS: usize = 40_000;
 
 /// Masses at start + k step under P and under Q.
@@ -33,7 +32,7 @@ struct Lattice {
     q: Vec<Integer>,
 }
 
-/// One value of the loss, in units of one over the common denominator: parameters of many digits have denominators that no 128 bits hold.
+/// One value of the loss, in units of one over the common denominator: parameters with many digits have denominators above 128 bits.
 #[derive(Clone, Debug)]
 struct Atom {
     loss: Integer,
@@ -49,16 +48,16 @@ pub struct Enumerated {
     /// Sorted by loss.
     first: Vec<Atom>,
     second: Vec<Atom>,
-    /// The masses of the second list from an index on: one more entry than the list.
+    /// The masses of the second list from each index on: one more entry than the list.
     tails: Vec<(Integer, Integer)>,
-    /// What is missing of one under P and under Q.
+    /// The missing mass under P and under Q.
     missing: (Integer, Integer),
 }
 
-/// Lower bounds for the masses of N_Z(0, sigma2) at -reach..=reach, the reach where they fall below 2^-bits.
+/// Lower bounds for the masses of N_Z(0, sigma2) at -reach..=reach, where the reach is the point at which they fall below 2^-bits.
 ///
-/// The weights exp(-x^2 / (2 sigma2)) follow from each other: w(x + 1) = w(x) q^(2 x + 1) with q = exp(-1 / (2 sigma2)). Their sum
-/// beyond the reach R is at most w(R + 1) / (1 - q^(2 R + 3)) on each side, and 1 / (1 - exp(-u)) <= 1 + 1/u.
+/// The weights exp(-x^2 / (2 sigma2)) follow from each other: w(x + 1) = w(x) q^(2 x + 1) with q = exp(-1 / (2 sigma2)). Their sum beyond
+/// the reach R is at most w(R + 1) / (1 - q^(2 R + 3)) on each side, and 1 / (1 - exp(-u)) <= 1 + 1/u.
 pub fn gaussian_masses(sigma2: &Rational, bits: u32) -> Vec<Integer> {
     let reach = (2.0 * sigma2.to_f64() * f64::from(bits) * std::f64::consts::LN_2).sqrt() as usize + 1;
     let wide = Fixed { bits: bits + 2 * (reach as u32).ilog2() + 16 };
@@ -81,7 +80,7 @@ pub fn gaussian_masses(sigma2: &Rational, bits: u32) -> Vec<Integer> {
     half.iter().skip(1).rev().chain(&half).cloned().collect()
 }
 
-/// A symmetric vector of masses to the n-th power of convolution, without the zeros at its ends.
+/// The n-th convolution power of a symmetric vector of masses, without the zeros at its ends.
 pub fn power(masses: Vec<Integer>, n: u64, bits: u32) -> Option<Vec<Integer>> {
     let (mut base, mut n, mut result) = (trimmed(masses), n, None::<Vec<Integer>>);
     loop {
@@ -104,7 +103,7 @@ fn checked(a: &[Integer], b: &[Integer], bits: u32) -> Option<Vec<Integer>> {
     (len <= 4 * LONGEST && len * bits as usize <= MOST_BITS).then(|| trimmed(convolve(a, b, bits)))
 }
 
-/// Without the zeros at both ends, as many at one as at the other.
+/// The vector without zeros at its ends, the same number at both.
 fn trimmed(masses: Vec<Integer>) -> Vec<Integer> {
     let zeros = masses.iter().zip(masses.iter().rev()).take_while(|(a, b)| **a == 0 && **b == 0).count();
     if 2 * zeros >= masses.len() {
@@ -144,8 +143,9 @@ impl Lattice {
         Some(Lattice { start, step, p, q })
     }
 
-    /// p = exp(-epsilon): x <= 0 has loss epsilon mu and mass 1 / (1 + p); x >= mu has minus that and p^mu / (1 + p); between
-    /// them epsilon (mu - 2 x) has p^x (1 - p) / (1 + p).
+    /// With p = exp(-epsilon): x <= 0 has the loss epsilon mu and the mass 1 / (1 + p).
+    /// x >= mu has the opposite loss and the mass p^mu / (1 + p).
+    /// Between them the loss is epsilon (mu - 2 x), with the mass p^x (1 - p) / (1 + p).
     fn laplace(part: &Part, bits: u32) -> Option<Self> {
         let wide = Fixed { bits: bits + 16 + 64 - part.shift.leading_zeros() };
         let p = wide.exp(&-part.parameter.clone());
@@ -161,7 +161,7 @@ impl Lattice {
             .collect();
         masses.insert(0, powers[0].lower.clone() >> (wide.bits - bits));
         masses.push(powers[part.shift as usize].lower.clone() >> (wide.bits - bits));
-        // In increasing order of the loss: Q has the same masses the other way round.
+        // In increasing order of the loss: Q has the same masses in reverse order.
         masses.reverse();
         let mut all = masses.clone();
         if (part.count * part.shift) as usize > LONGEST {
@@ -182,7 +182,7 @@ impl Lattice {
         Some(Lattice { start, step: Rational::from(&part.parameter * 2_u32), p: all, q })
     }
 
-    /// Both together on the lattice of the common step, where that is short enough.
+    /// The convolution of both on the lattice of the common step, if that is short enough.
     fn and(&self, other: &Self, bits: u32) -> Option<Self> {
         let step = gcd(&self.step, &other.step);
         let apart = |lattice: &Self| {
@@ -213,7 +213,7 @@ impl Lattice {
     }
 }
 
-/// The greatest common divisor of two rationals: of the numerators over a common denominator.
+/// The greatest common divisor of two rationals: that of the numerators over a common denominator.
 fn gcd(a: &Rational, b: &Rational) -> Rational {
     let numerator = (a.numer() * b.denom()).complete().gcd(&(b.numer() * a.denom()).complete());
     Rational::from((numerator, (a.denom() * b.denom()).complete()))
@@ -240,7 +240,7 @@ fn pairs(a: &[Atom], b: &[Atom], bits: u32) -> Option<Vec<Atom>> {
     Some(all)
 }
 
-/// Both ends of what is known of P\[event\] and Q\[event\].
+/// Bounds on P\[event\] and Q\[event\].
 #[derive(Clone, Debug)]
 pub struct Event {
     pub p: Span,
@@ -248,7 +248,7 @@ pub struct Event {
 }
 
 impl Enumerated {
-    /// The law, with masses down to 2^-bits; `None` where it has too many values to list.
+    /// The law, with masses down to 2^-bits; `None` if it has too many values to enumerate.
     pub fn new(parts: &[Part], bits: u32) -> Option<Self> {
         let mut lattices: Vec<Lattice> = Vec::new();
         for part in parts {
@@ -290,7 +290,7 @@ impl Enumerated {
         Some(law)
     }
 
-    /// The stored masses of all losses that are at least `least` units.
+    /// The stored masses of all losses of at least `least` units.
     fn stored_from(&self, least: &Integer) -> (Integer, Integer) {
         let (mut p, mut q) = (Integer::new(), Integer::new());
         let mut from = self.second.len();
@@ -314,7 +314,7 @@ impl Enumerated {
         (end(|list| list.first()), end(|list| list.last()) + 1_u32)
     }
 
-    /// How many values the loss takes at most.
+    /// Upper bound on the number of values of the loss.
     pub fn values(&self) -> usize {
         self.first.len() * self.second.len()
     }
@@ -325,7 +325,7 @@ impl Enumerated {
         for (a, b) in self.first.iter().flat_map(|a| self.second.iter().map(move |b| (a, b))) {
             let mass = (&a.p * &b.p).complete() >> self.fixed.bits;
             let loss = Rational::from(((&a.loss + &b.loss).complete(), self.denominator.clone()));
-            // Rounded down by less than one unit, which is part of what is missing.
+            // Rounded down by less than one unit, which is part of the missing mass.
             let part = self.fixed.mul(&Span { lower: mass.clone(), upper: mass }, &of_loss(&loss));
             sum = self.fixed.add(&sum, &part);
         }
@@ -335,7 +335,7 @@ impl Enumerated {
     fn event(&self, least: &Integer) -> Event {
         let (p, q) = self.stored_from(least);
         let one = self.fixed.one();
-        // What is stored was rounded down by less than one unit.
+        // Stored masses were rounded down by less than one unit.
         let span = |stored: Integer, missing: &Integer| Span {
             upper: ((&stored + missing).complete() + 1_u32).min(one.clone()),
             lower: stored,
@@ -360,10 +360,10 @@ impl Enumerated {
         Span { lower: excess.lower.max(Integer::new()), upper: excess.upper.max(Integer::new()) }
     }
 
-    /// The least type II error of a test of type I error alpha, 0 < alpha < 1, by Neyman and Pearson; `None` where masses
-    /// below 2^-bits decide between two knots.
+    /// The least type II error of a test of type I error alpha, 0 < alpha < 1, by Neyman and Pearson; `None` if masses below 2^-bits decide
+    /// between two knots.
     ///
-    /// With l the largest loss of Q\[L >= l\] >= alpha the best test rejects above l, and at l with a probability: its error is
+    /// With l the largest loss for which Q\[L >= l\] >= alpha, the best test rejects above l, and at l with a probability. Its error is
     /// P\[L <= l\] - exp(l) (alpha - Q\[L > l\]).
     pub fn tradeoff(&self, alpha: &Rational) -> Option<Span> {
         let fixed = self.fixed;
@@ -384,7 +384,7 @@ impl Enumerated {
         Some(Span { lower: beta.lower.max(Integer::new()), upper: beta.upper })
     }
 
-    /// A loss that can occur, the nearest at or below z.
+    /// The largest possible loss that is at most z.
     pub fn loss_near(&self, z: &Rational) -> Rational {
         let most = self.units_up(z);
         let pick =
@@ -396,14 +396,14 @@ impl Enumerated {
 }
 
 impl Enumerated {
-    /// The probabilities of a loss above ln(ratio); `None` where a loss is too near to tell.
+    /// The probabilities of a loss above ln(ratio); `None` if a loss is too close to decide.
     pub fn above_ln(&self, ratio: &Rational) -> Option<Event> {
         if *ratio == 1 {
             return Some(self.event(&Integer::from(1)));
         }
         let target = self.fixed.rational(ratio);
         let exp = |units: &Integer| self.fixed.exp(&Rational::from((units.clone(), self.denominator.clone())));
-        // The largest number of units whose exponential is not above the ratio, by bisection around the logarithm in doubles.
+        // The largest number of units whose exponential is at most the ratio, by bisection around the logarithm in doubles.
         let near = ratio.to_f64().ln() * self.denominator.to_f64();
         let slack = near.abs() * 1e-9 + 4.0;
         let (mut low, mut high) = (Integer::from_f64(near - slack)?, Integer::from_f64(near + slack)?);
@@ -424,7 +424,7 @@ impl Enumerated {
         Some(self.event(&high))
     }
 
-    /// E_P\[g(L)\] for g between zero and one, over at most so many pairs of atoms.
+    /// E_P\[g(L)\] for g between zero and one; `None` for more than `most` pairs of atoms.
     pub fn mean_under_p(&self, most: usize, g: &dyn Fn(&Rational) -> Span) -> Option<Span> {
         self.mean(most, g, |atom| &atom.p, &self.missing.0)
     }
@@ -449,7 +449,7 @@ impl Enumerated {
             for b in &self.second {
                 let loss = Rational::from(((&a.loss + &b.loss).complete(), self.denominator.clone()));
                 let both = (mass(a) * mass(b)).complete();
-                // The stored mass of a pair is rounded down by at most one unit; that unit is missing, too.
+                // The stored mass of a pair is rounded down by at most one unit, which is missing, too.
                 let weight = Span { lower: both.clone() >> self.fixed.bits, upper: (both >> self.fixed.bits) + 1 };
                 sum = self.fixed.add(&sum, &self.fixed.mul(&weight, &g(&loss)));
             }

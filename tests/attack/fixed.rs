@@ -10,7 +10,7 @@ pub struct Span {
     pub upper: Integer,
 }
 
-/// The arithmetic at so many bits behind the point.
+/// The arithmetic with this number of fractional bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     pub bits: u32,
@@ -33,7 +33,7 @@ impl Fixed {
         Span { lower: scaled.clone().floor().into_numer_denom().0, upper: scaled.ceil().into_numer_denom().0 }
     }
 
-    /// An end as the rational that it is.
+    /// The exact value of an end.
     pub fn value(self, end: &Integer) -> Rational {
         Rational::from(end) >> self.bits
     }
@@ -48,7 +48,7 @@ impl Fixed {
         Span { lower: (&a.lower - &b.upper).complete(), upper: (&a.upper - &b.lower).complete() }
     }
 
-    /// The product: a bilinear form has its extremes at the corners.
+    /// The product: the extrema of a bilinear form are at the corners.
     pub fn mul(self, a: &Span, b: &Span) -> Span {
         let corners = [(&a.lower, &b.lower), (&a.lower, &b.upper), (&a.upper, &b.lower), (&a.upper, &b.upper)];
         let products = corners.map(|(x, y)| (x * y).complete());
@@ -56,7 +56,7 @@ impl Fixed {
         Span { lower, upper: shift_up(products.into_iter().max().expect("four corners"), self.bits) }
     }
 
-    /// The quotient by what is above zero.
+    /// The quotient by a positive number.
     pub fn div(self, a: &Span, b: &Span) -> Span {
         assert!(b.lower > 0, "a divisor above zero");
         let down = |x: &Integer, y: &Integer| (x.clone() << self.bits).div_rem_floor(y.clone()).0;
@@ -65,10 +65,10 @@ impl Fixed {
         Span { lower, upper: up(&a.upper, if a.upper < 0 { &b.upper } else { &b.lower }) }
     }
 
-    /// exp(x) within about 2^-bits for x <= 0, and within about that relative to itself for x > 0.
+    /// exp(x) with an error of about 2^-bits for x <= 0, and with that relative error for x > 0.
     ///
-    /// exp(t) = sum t^n / n! for t = |x| / 2^k below 1/64, then the reciprocal where x < 0, then k squarings. All terms are
-    /// positive; the terms behind the last are below it, since each is less than 1/64 of the one before.
+    /// exp(t) = sum t^n / n! for t = |x| / 2^k below 1/64, then the reciprocal if x < 0, then k squarings. All terms are positive; the
+    /// truncation error is below the last term, because each term is less than 1/64 of the previous one.
     pub fn exp(self, x: &Rational) -> Span {
         if *x == 0 {
             return Span { lower: self.one(), upper: self.one() };
@@ -86,7 +86,7 @@ impl Fixed {
             lower += &least;
             upper += &most;
             if most <= 1 {
-                // What is left is below 1/63 of this term.
+                // The truncation error is below 1/63 of this term.
                 upper += 1;
                 break;
             }
@@ -106,8 +106,8 @@ impl Fixed {
 
 /// The coefficients of the product of two polynomials with coefficients from 0 to 2^bits, times 2^-bits and rounded down.
 ///
-/// Both are written into one integer each, with room for every coefficient of the product (Kronecker): one multiplication
-/// of integers is the whole convolution.
+/// Both are packed into one integer each, with room for every coefficient of the product (Kronecker): one multiplication of integers is the
+/// whole convolution.
 pub fn convolve(a: &[Integer], b: &[Integer], bits: u32) -> Vec<Integer> {
     if a.is_empty() || b.is_empty() {
         return Vec::new();
@@ -136,7 +136,7 @@ pub fn convolve(a: &[Integer], b: &[Integer], bits: u32) -> Vec<Integer> {
 mod tests {
     use super::*;
 
-    /// exp by its functional equation and by digits that are in every table.
+    /// exp by its functional equation and by digits from tables.
     #[test]
     fn exponentials_are_enclosed() {
         let fixed = Fixed { bits: 200 };

@@ -1,8 +1,8 @@
-//! Runs cases in processes of their own, so that one that hangs or dies fails alone.
+//! Runs cases in separate processes, so that one that hangs or dies fails alone.
 //!
-//! A worker is this test program again, asked for its ignored test `worker` and a range of cases of one class. It says on
-//! standard output what it asks and what it found, a line each. One that takes longer over a question than it may is killed,
-//! and the next one goes on behind that case.
+//! A worker is this test program, started with its ignored test `worker` and a range of cases of one class. It prints its requests and
+//! results on standard output, one line each. A worker whose request exceeds the time limit is killed, and the next one continues after
+//! that case.
 
 use std::{
     collections::BTreeMap,
@@ -33,39 +33,39 @@ const MULTIPLIER: &str = "ASSAY_ATTACK";
 const TABLE: &str = "ASSAY_ATTACK_TABLE";
 const PROGRAM: &str = "ASSAY_ATTACK_PROGRAM";
 const JOBS: &str = "ASSAY_ATTACK_JOBS";
-/// So many cases are run by one worker.
+/// The number of cases that one worker runs.
 const SHARD: u64 = 60;
-/// The processor seconds that a question may take.
+/// The time limit of a request, in processor seconds.
 const MOST_SECONDS: f64 = 20.0;
 
-/// Everything that was noted of a class, or of all.
+/// The results of a class, or of all.
 #[derive(Debug, Default)]
 pub struct Table {
-    /// By kind of question.
+    /// Indexed by kind of request.
     pub rows: BTreeMap<String, Row>,
     /// Every failure.
     pub failures: Vec<String>,
-    /// The slowest and the widest answers and what had none, each with the question.
+    /// The slowest and the widest answers and the unanswered requests, each with its text.
     pub notes: BTreeMap<String, String>,
 }
 
-/// What the harness multiplies the number of cases by.
+/// The factor on the number of cases.
 fn multiplier() -> u64 {
     env::var(MULTIPLIER).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// The program that is attacked: that of this build, or another one that the surroundings name.
+/// The program under attack: that of this build, or one named by an environment variable.
 pub fn program() -> PathBuf {
     env::var_os(PROGRAM).map_or_else(|| assert_cmd::cargo::cargo_bin!("assay").to_path_buf(), PathBuf::from)
 }
 
-/// How many workers run at a time.
+/// The number of parallel workers.
 fn jobs() -> u64 {
     env::var(JOBS).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// Attacks with so many cases of each class, times the multiplier; fails if one statement is false, and in the test suite
-/// also if one question stays without an answer.
+/// Attacks with this number of cases of each class, times the multiplier. Fails if one statement is false, and in the test suite also if
+/// one request stays unanswered.
 pub fn attack(classes: &[(&str, u64)]) {
     let times = multiplier();
     let shard = |class, from: u64, to: u64| (class, from, to.min(from + SHARD));
@@ -104,7 +104,7 @@ pub fn attack(classes: &[(&str, u64)]) {
 }
 
 impl Table {
-    /// Adds a line of tab-separated fields for each kind, and the notes, to a file.
+    /// Appends a line of tab-separated fields for each kind, and the notes, to a file.
     fn append(&self, class: &str, path: &str) {
         use std::io::Write;
         let mut file = fs::OpenOptions::new().create(true).append(true).open(path).expect("the table can be written");
@@ -164,7 +164,7 @@ impl Worker {
         Worker { child, lines, class: class.to_string(), to }
     }
 
-    /// The processor seconds that the worker has taken; `None` where the system does not tell.
+    /// The processor seconds of the worker; `None` if the system does not report them.
     fn seconds(&self) -> Option<f64> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
@@ -172,9 +172,9 @@ impl Worker {
         Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / 100.0)
     }
 
-    /// Notes what the worker says until it ends or is killed; the next case to run.
+    /// Records the worker's lines until it ends or is killed; returns the next case to run.
     fn listen(mut self, table: &mut Table, from: u64) -> u64 {
-        let (mut case, mut asked, mut finished) = (from, String::from("start"), false);
+        let (mut case, mut request, mut finished) = (from, String::from("start"), false);
         let (mut since, mut since_cpu) = (Instant::now(), self.seconds().unwrap_or(0.0));
         loop {
             match self.lines.recv_timeout(Duration::from_millis(500)) {
@@ -182,7 +182,7 @@ impl Worker {
                     (since, since_cpu) = (Instant::now(), self.seconds().unwrap_or(0.0));
                     match line.split_once('\t') {
                         Some(("case", number)) => case = number.parse().expect("a number"),
-                        Some(("ask", kind)) => asked = kind.to_string(),
+                        Some(("ask", kind)) => request = kind.to_string(),
                         Some(("done", _)) => finished = true,
                         Some((what, rest)) => table.note(&self.class, what, rest),
                         None => {}
@@ -193,9 +193,9 @@ impl Worker {
                     if spent > MOST_SECONDS {
                         let _ = self.child.kill();
                         let _ = self.child.wait();
-                        table.rows.entry(asked.clone()).or_default().unanswered += 1;
+                        table.rows.entry(request.clone()).or_default().unanswered += 1;
                         let note = format!("{} case {case}: no answer in {MOST_SECONDS} s", self.class);
-                        table.notes.insert(format!("unanswered {asked} {case}"), note);
+                        table.notes.insert(format!("unanswered {request} {case}"), note);
                         return case + 1;
                     }
                 }
@@ -206,10 +206,10 @@ impl Worker {
         if finished && status.success() {
             return self.to;
         }
-        // It died: a panic is a failure of what was asked last.
-        let row = table.rows.entry(asked.clone()).or_default();
+        // It died: a panic is a failure of the last request.
+        let row = table.rows.entry(request.clone()).or_default();
         (row.checks, row.failures) = (row.checks + 1, row.failures + 1);
-        table.failures.push(format!("{} case {case}, {asked}: the process died with {status}", self.class));
+        table.failures.push(format!("{} case {case}, {request}: the process died with {status}", self.class));
         case + 1
     }
 }
@@ -241,7 +241,7 @@ impl Table {
     }
 }
 
-/// The cases that the surroundings name, in this process.
+/// Runs the cases named by the environment variable in this process.
 pub fn work() {
     let Ok(text) = env::var(CASES) else { return };
     let fields: Vec<&str> = text.split(':').collect();
@@ -262,7 +262,7 @@ pub fn work() {
     say("done\t");
 }
 
-/// A class is one of compositions, or one of other questions. A law that is too long to list is no case.
+/// A class of compositions, or of other requests. A law that is too long to enumerate is no case.
 fn one(class: &str, numbers: &mut Numbers, record: &mut Record) {
     let _ = match class {
         "noise" => noise::gaussian(numbers, record),

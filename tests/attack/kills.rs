@@ -1,5 +1,5 @@
-//! Commands that write, killed at any moment and on a full disk: what stands under its final name is whole, a repetition
-//! writes the same bytes, and noise that was published is not drawn again.
+//! Commands that write files, killed at any moment and on a full disk: a file with its final name is complete, a repetition writes the same
+//! bytes, and published noise is not drawn again.
 
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,11 @@ use std::{
 
 use super::{cases::Numbers, harness, record::Record};
 
-/// A command that writes one file or folder, and what it writes when nothing disturbs it.
+/// A command that writes one file or folder, and its undisturbed output.
 struct Job {
     name: &'static str,
     words: Vec<String>,
-    /// Whether what is there may be written again.
+    /// Whether an existing output may be overwritten.
     replaces: bool,
     /// The file without which a folder is not read: it is removed first and written last.
     marker: Option<&'static str>,
@@ -26,7 +26,7 @@ struct Job {
     seconds: f64,
 }
 
-/// Inputs in a folder of their own, with all jobs; made once.
+/// Inputs in their own folder, with all jobs; made once.
 struct Bench {
     jobs: Vec<Job>,
     _folder: tempfile::TempDir,
@@ -37,7 +37,7 @@ fn bench() -> &'static Bench {
     BENCH.get_or_init(Bench::new)
 }
 
-/// The name of all output: files say by which command line they were written.
+/// The name of all outputs, because files name their command line.
 const OUT: &str = "out";
 
 /// The program in the folder for its output.
@@ -47,7 +47,7 @@ fn assay(words: &[String], out: &Path) -> Command {
     command
 }
 
-/// Every file below a path with its bytes, by its name from there; a file alone has an empty name.
+/// Every file below a path with its bytes, by its relative name; a single file has an empty name.
 fn contents(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut open = vec![path.to_path_buf()];
@@ -143,7 +143,7 @@ impl Bench {
     }
 }
 
-/// What stood in the marker before.
+/// The earlier content of the marker.
 const OLD: &[u8] = b"of another spine";
 
 /// Whether a draw was begun and its release is not known to be complete.
@@ -153,12 +153,12 @@ fn is_begun(out: &Path) -> bool {
 }
 
 impl Job {
-    /// Whether it draws noise that a log counts.
+    /// Whether it draws noise that a log records.
     fn draws(&self) -> bool {
         self.name == "measure"
     }
 
-    /// A fresh place for the output; where there is a marker, one of an older output stands in it.
+    /// A new place for the output; if there is a marker, it contains one of an older output.
     fn place(&self, folder: &Path) -> PathBuf {
         let out = folder.join(OUT);
         if let Some(marker) = self.marker {
@@ -168,12 +168,12 @@ impl Job {
         out
     }
 
-    /// Whether a reader would take what stands there for the output.
+    /// Whether a reader would accept the existing files as the output.
     fn is_there(&self, out: &Path) -> bool {
         self.marker.map_or(out.exists(), |marker| fs::read(out.join(marker)).is_ok_and(|text| text != OLD))
     }
 
-    /// Whether it is the output, but for files that say that they are parts, and for pictures where there is a marker.
+    /// Whether it is the complete output, apart from files marked as parts, and from pictures if there is a marker.
     fn is_whole(&self, out: &Path) -> bool {
         let is_extra = |name: &Path| {
             let name = name.to_string_lossy();
@@ -185,27 +185,27 @@ impl Job {
         kept(&contents(out)) == kept(&self.whole)
     }
 
-    /// The numbers beside a picture.
+    /// Whether the name is of the numbers beside a picture.
     fn is_of_picture(&self, name: &str) -> bool {
         name.strip_suffix(".csv").is_some_and(|stem| self.whole.contains_key(Path::new(&format!("{stem}.svg"))))
     }
 }
 
-/// Whether a name says that the file is not whole.
+/// Whether a name marks an incomplete file.
 fn is_part(name: &str) -> bool {
     (name.starts_with(".assay-") || name == format!(".{OUT}.part")) && name.ends_with(".part")
 }
 
-/// What stays beside noisy counts: the log of draws, and the key of one that is not complete.
+/// Whether the name is of a file kept beside noisy counts: the log of draws, or the key of an incomplete one.
 fn is_of_draw(name: &str) -> bool {
     [format!("{OUT}.log"), format!("{OUT}.key")].contains(&name.to_string())
 }
 
-/// The output is whole or not there, and beside it are only files that say that they are parts. Whether it is there.
+/// The output is complete or missing, and beside it are only files marked as parts. Returns whether it exists.
 fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Path, parts: bool, what: &str) -> bool {
     let there = job.is_there(out);
     let same = there && job.is_whole(out);
-    record.check(kind, !there || same, &|| format!("{what}: what stands under the final name is not whole"));
+    record.check(kind, !there || same, &|| format!("{what}: the file with the final name is incomplete"));
     let folder = out.parent().expect("a folder");
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let name = entry.expect("a readable entry").file_name().to_string_lossy().into_owned();
@@ -213,7 +213,7 @@ fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Pa
         record.check(kind, own || (parts && is_part(&name)), &|| format!("{what}: left {name}"));
     }
     if job.marker.is_some() && !there {
-        // An older marker stands only where nothing else was written yet.
+        // An older marker remains only if nothing else was written yet.
         let names: Vec<PathBuf> = contents(out).into_keys().filter(|name| !is_part(&name.to_string_lossy())).collect();
         let old = job.marker.is_some_and(|marker| out.join(marker).exists());
         record.check(kind, !old || names.len() == 1, &|| format!("{what}: {names:?} beside an older marker"));
@@ -221,7 +221,7 @@ fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Pa
     there
 }
 
-/// Killed at a moment that is random over its run, then repeated.
+/// Killed at a random moment of its run, then repeated.
 pub fn kill(name: &'static str, kind: &'static str, numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let job = bench().job(name);
     let folder = tempfile::tempdir().ok()?;
@@ -237,13 +237,13 @@ pub fn kill(name: &'static str, kind: &'static str, numbers: &mut Numbers, recor
     })?;
     record.rows.entry(kind).or_default().sharp += u64::from(running);
     let there = whole_or_nothing(record, kind, job, &out, true, &what);
-    // A draw that was begun is resumed, with the same noise; asked for without a word it is refused.
+    // A draw that was begun is resumed with the same noise; without the flag it is refused.
     let mut begun = job.draws() && is_begun(&out);
     let mut words = job.words.clone();
     if begun {
         let refused = assay(&words, &out).output().expect("the program starts");
         record.check(kind, refused.status.code() == Some(2), &|| format!("{what}: drawn again, {}", refused.status));
-        // A release that lacked only its last line in the log has it now, and there is nothing to resume.
+        // A release that lacked only the last line of its log has it now, and there is nothing to resume.
         begun = is_begun(&out) || !there;
         if begun {
             words.push("--resume".to_string());
@@ -251,7 +251,7 @@ pub fn kill(name: &'static str, kind: &'static str, numbers: &mut Numbers, recor
     }
     let again = assay(&words, &out).output().expect("the program starts");
     if there && !job.replaces && !begun {
-        // What was published is not drawn again.
+        // A published draw is not repeated.
         record.check(kind, again.status.code() == Some(2), &|| {
             format!("{what}: a repetition ended with {}", again.status)
         });
@@ -267,7 +267,7 @@ fn said(output: &Output) -> String {
     format!("{} {}", output.status, String::from_utf8_lossy(&output.stderr))
 }
 
-/// No file may grow beyond a limit, at random over what the command writes: writing fails, or the system kills it.
+/// Files are limited to a random size below that of the output: writing fails, or the system kills the command.
 pub fn full_disk(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     const KIND: &str = "full disk";
     let job = &bench().jobs[numbers.below(4) as usize];

@@ -1,11 +1,10 @@
-//! Attacks: random questions to everything that prints a proven number, against oracles that share no code with it.
+//! Attacks: random requests to everything that prints a proven number, against oracles that share no code with it.
 //!
-//! An oracle here is a plain convolution or enumeration in exact integers (`fixed`, `enumerated`). Of every answer three
-//! things are checked: it and the oracle have a number in common; it has the width that was asked for, or says that it does
-//! not; and it moves in the direction that theory says.
+//! An oracle here is a convolution or enumeration in exact integers (`fixed`, `enumerated`). Three things are checked of every answer: its
+//! enclosure overlaps that of the oracle; it has the requested precision, or its status says otherwise; and it is monotone as theory says.
 //!
-//! A case is a function of its class and number. `ASSAY_ATTACK` multiplies how many cases there are: `scripts/soak` runs for
-//! hours and writes `results/soak.csv`. `ASSAY_ATTACK_CASES=CLASS:FROM:TO` with the test `worker` runs these cases alone.
+//! A case is a function of its class and number. `ASSAY_ATTACK` multiplies the number of cases: `scripts/soak` runs for hours and writes
+//! `results/soak.csv`. `ASSAY_ATTACK_CASES=CLASS:FROM:TO` with the test `worker` runs these cases only.
 
 #![cfg(unix)]
 
@@ -79,7 +78,7 @@ fn what_is_killed_or_finds_no_room_leaves_nothing_half() {
     ]);
 }
 
-/// The seeds of the fuzzer, and what it found that is worth keeping.
+/// The seeds of the fuzzer, and its findings worth keeping.
 #[test]
 fn every_input_of_the_fuzzer_is_answered_or_refused() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -87,7 +86,7 @@ fn every_input_of_the_fuzzer_is_answered_or_refused() {
     for (name, _) in formats::FORMATS {
         let bench = formats::Bench::new(name, root).expect("a format");
         for folder in ["seeds", "kept"] {
-            // Not every format has files of its own.
+            // Not every format has its own files.
             let Ok(entries) = fs::read_dir(root.join("fuzz").join(folder).join(name)) else { continue };
             for entry in entries {
                 bench.read(&fs::read(entry.expect("an entry").path()).expect("a readable file"));
@@ -98,7 +97,7 @@ fn every_input_of_the_fuzzer_is_answered_or_refused() {
     assert!(read > 20, "{read} inputs");
 }
 
-/// What the harness starts: the cases that the surroundings name.
+/// The entry point of workers: runs the cases named by the environment variable.
 #[test]
 #[ignore = "the harness starts it"]
 fn worker() {

@@ -1,4 +1,4 @@
-//! The laws of noise, published errors, and what SafeTab derives from them, against plain sums over the masses.
+//! The laws of noise, published errors, and SafeTab's derived quantities, against sums over the masses.
 
 use dp_assay::{
     noise::{DiscreteGaussian, DiscreteLaplace, published_error::ClampedErrors},
@@ -19,12 +19,12 @@ use super::{
     record::{Record, relative_width},
 };
 
-/// The masses of a symmetric law on the integers at -reach..=reach, each a lower bound; the true ones sum to one.
+/// The masses of a symmetric law on the integers at -reach..=reach, each a lower bound; the true ones sum to 1.
 struct Masses {
     fixed: Fixed,
     masses: Vec<Integer>,
     missing: Integer,
-    /// At least the sums of x^2 P\[X = x\] beyond the reach on both sides.
+    /// Upper bound on the sum of x^2 P\[X = x\] beyond the reach on both sides.
     second_beyond: Integer,
 }
 
@@ -36,8 +36,8 @@ impl Masses {
         Masses { fixed, masses, missing, second_beyond }
     }
 
-    /// N_Z(0, sigma2). With R^2 >= 2 sigma2 bits ln 2, and x^2 exp(-x^2 / (4 sigma2)) falling from 2 sigma on, the second moment
-    /// beyond R is at most R^2 exp(-R^2 / (2 sigma2)) (1 + 2 sigma2) on each side: the normalising sum is at least one.
+    /// N_Z(0, sigma2). With R^2 >= 2 sigma2 bits ln 2, and x^2 exp(-x^2 / (4 sigma2)) decreasing from 2 sigma on, the second moment beyond
+    /// R is at most R^2 exp(-R^2 / (2 sigma2)) (1 + 2 sigma2) on each side; the normalizing sum is at least 1.
     fn gaussian(sigma2: &Rational, bits: u32) -> Self {
         let masses = gaussian_masses(sigma2, bits);
         let reach = masses.len() as u64 / 2;
@@ -46,8 +46,8 @@ impl Masses {
         Masses::new(masses, bits, beyond)
     }
 
-    /// exp(-epsilon |x|) (1 - p) / (1 + p), p = exp(-epsilon). The sum of x^2 p^x beyond R is at most p^R times
-    /// (R + 1)^2 + ... <= p^R (R + 1)^2 2 / (1 - p)^3, and the factor in front at most one.
+    /// exp(-epsilon |x|) (1 - p) / (1 + p), p = exp(-epsilon). The sum of x^2 p^x beyond R is at most p^R times (R + 1)^2 + ... <= p^R (R +
+    /// 1)^2 2 / (1 - p)^3, and the factor in front is at most 1.
     fn laplace(epsilon: &Rational, bits: u32) -> Self {
         let reach = (f64::from(bits) * std::f64::consts::LN_2 / epsilon.to_f64()) as usize + 1;
         let wide = Fixed { bits: bits + reach.ilog2() + 16 };
@@ -99,7 +99,7 @@ impl Masses {
     }
 }
 
-/// A value that is relatively as narrow as was asked.
+/// Checks that a value has the requested relative width.
 fn narrow(record: &mut Record, kind: &'static str, value: &Enclosure, digits: u32, text: &dyn Fn() -> String) {
     let width = relative_width(value);
     record.check(kind, width <= 10_f64.powi(-(digits as i32)) * 1.01, &|| format!("{}: {value} is wide", text()));
@@ -310,13 +310,13 @@ fn bias(record: &mut Record, law: &Masses, value: &Enclosure, a: i64, text: &dyn
     for x in a.max(-reach - 1) + 1..=reach {
         sum += (&law.masses[(x + reach) as usize] * x).complete();
     }
-    // Of |x| P[X = x] at most this is missing inside of the reach and beyond.
+    // Upper bound on the truncated part of |x| P[X = x], inside and beyond the reach.
     let missing = (&law.missing * reach.unsigned_abs()).complete() + &law.second_beyond;
     let moment = Span { lower: (&sum - &missing).complete(), upper: sum + missing };
     record.contains("suppression", value, fixed, &fixed.div(&moment, &above), text);
 }
 
-/// The least budget of two decimals whose cells have a margin.
+/// The least budget with two decimals whose cells have a margin.
 fn least(numbers: &mut Numbers, record: &mut Record, kind: NoiseKind, text: &dyn Fn(&str) -> String) {
     let (margin, gamma, stability) =
         (numbers.between(1, 40) as i64, Rational::from((1, 10)), numbers.between(1, 9) as u32);

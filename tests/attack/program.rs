@@ -1,4 +1,4 @@
-//! The program itself, as its users run it: what it prints as JSON, against the enumerated law.
+//! The program as run by its users: its JSON output, against the enumerated law.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use super::{
     record::Record,
 };
 
-/// A JSON number as the rational that its digits are.
+/// The exact value of a JSON number.
 fn number(value: &Value) -> Option<Rational> {
     let text = value.as_number()?.to_string().to_lowercase();
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -25,7 +25,7 @@ fn number(value: &Value) -> Option<Rational> {
     Some(if exponent < 0 { Rational::from(digits) / power } else { Rational::from(digits) * power })
 }
 
-/// Runs the program; its answer as JSON, or `None` and a failure if it did not answer.
+/// Runs the program; returns its answer as JSON, or `None` and a failure if it did not answer.
 fn json(record: &mut Record, kind: &'static str, words: &[String]) -> Option<Value> {
     let text = || format!("assay {}", words.join(" "));
     let output = record.ask(kind, &text, || {
@@ -47,7 +47,7 @@ struct Printed<'a> {
 }
 
 impl Printed<'_> {
-    /// Both ends as printed lie around the truth, and are as near as the status says.
+    /// The printed ends enclose the true value, with the precision of the status.
     fn check(&mut self, lower: &Value, upper: &Value, status: &Value, truth: &Span, digits: u32) {
         let (kind, text) = (self.kind, self.text.clone());
         let (Some(low), Some(high)) = (number(lower), number(upper)) else {
@@ -65,7 +65,7 @@ impl Printed<'_> {
         row.widest = row.widest.max(width);
         let met = status == "met";
         row.wider += u64::from(!met);
-        // The printed ends are rounded outward, in the digits that show the width.
+        // The printed ends are rounded outward, with enough digits to show the width.
         self.record.check(kind, !met || width <= 10_f64.powi(-(digits as i32)) * 1.2, &|| {
             format!("{text}: met with {width:e}")
         });
@@ -90,38 +90,38 @@ pub fn attack(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     };
     let fixed = law.fixed;
     let epsilon = place(numbers);
-    let asked = words("delta", &["--epsilon", &epsilon.to_string()]);
+    let line = words("delta", &["--epsilon", &epsilon.to_string()]);
     let printed =
-        |kind: &'static str, asked: &[String], record: &mut Record, check: &mut dyn FnMut(&mut Printed, &Value)| {
-            if let Some(answer) = json(record, kind, asked) {
-                check(&mut Printed { kind, text: format!("assay {}", asked.join(" ")), record, fixed }, &answer);
+        |kind: &'static str, line: &[String], record: &mut Record, check: &mut dyn FnMut(&mut Printed, &Value)| {
+            if let Some(answer) = json(record, kind, line) {
+                check(&mut Printed { kind, text: format!("assay {}", line.join(" ")), record, fixed }, &answer);
             }
         };
-    printed("assay delta", &asked, record, &mut |printed, answer| {
+    printed("assay delta", &line, record, &mut |printed, answer| {
         let delta = &answer["delta"];
         printed.check(&delta["lower"], &delta["upper"], &answer["status"], &law.delta(&epsilon), digits);
     });
     let alpha = decimal(numbers.unit(), 4).clamp(&Rational::from((1, 10_000)), &Rational::from((9999, 10_000)));
-    let asked = words("tradeoff", &["--alpha", &alpha.to_string()]);
-    printed("assay tradeoff", &asked, record, &mut |printed, answer| {
+    let line = words("tradeoff", &["--alpha", &alpha.to_string()]);
+    printed("assay tradeoff", &line, record, &mut |printed, answer| {
         if let Some(beta) = law.tradeoff(&alpha) {
             let (lower, upper) = (&answer["beta_lower"][0], &answer["beta_upper"][0]);
             printed.check(lower, upper, &answer["status"][0], &beta, digits);
         }
     });
     let most = place(numbers) + 1_u32;
-    let asked = words("curve", &["--from", "0", "--to", &most.to_string(), "--points", "4"]);
-    printed("assay curve", &asked, record, &mut |printed, answer| {
+    let line = words("curve", &["--from", "0", "--to", &most.to_string(), "--points", "4"]);
+    printed("assay curve", &line, record, &mut |printed, answer| {
         for at in 0..4 {
-            // The points are printed exactly or to all digits of their own; they are taken as meant.
+            // The points are printed exactly or with all their digits; the intended values are used.
             let epsilon = &most * Rational::from((at as u64, 3));
             let (lower, upper) = (&answer["delta_lower"][at], &answer["delta_upper"][at]);
             printed.check(lower, upper, &answer["status"][at], &law.delta(&epsilon), digits);
         }
     });
     let delta = Rational::from(numbers.between(1, 99)) / Integer::from(10).pow(numbers.between(3, 12) as u32);
-    let asked = words("epsilon", &["--delta", &delta.to_string()]);
-    printed("assay epsilon", &asked, record, &mut |printed, answer| {
+    let line = words("epsilon", &["--delta", &delta.to_string()]);
+    printed("assay epsilon", &line, record, &mut |printed, answer| {
         let (lower, upper) = (number(&answer["epsilon"]["lower"]), number(&answer["epsilon"]["upper"]));
         let (Some(lower), Some(upper)) = (lower, upper) else { return };
         let text = printed.text.clone();

@@ -1,4 +1,4 @@
-//! What is noted of every question and every check.
+//! The record of every request and every check.
 
 use std::{
     collections::BTreeMap,
@@ -11,22 +11,22 @@ use rug::{Float, Rational};
 
 use super::fixed::{Fixed, Span};
 
-/// What is known of one kind of question.
+/// The statistics of one kind of request.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// How many questions were asked.
+    /// The number of requests.
     pub questions: u64,
-    /// How many statements about the answers were checked.
+    /// The number of checked statements about the answers.
     pub checks: u64,
-    /// How many of them were false.
+    /// The number of false statements.
     pub failures: u64,
-    /// How many answers were refused by an error.
+    /// The number of requests that ended with an error.
     pub refused: u64,
-    /// How many answers said that they are wider than asked.
+    /// The number of answers with the status wider than asked.
     pub wider: u64,
-    /// How many questions had no answer in the time that one may take.
+    /// The number of requests without an answer within the time limit.
     pub unanswered: u64,
-    /// In how many checks against an oracle its own enclosure was narrower than the answer's.
+    /// The number of checks for which the oracle's enclosure was narrower than the answer's.
     pub sharp: u64,
     /// The longest time of an answer in seconds.
     pub slowest: f64,
@@ -35,7 +35,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Both together.
+    /// The sum of both.
     pub fn and(&mut self, other: &Row) {
         self.questions += other.questions;
         self.checks += other.checks;
@@ -48,7 +48,7 @@ impl Row {
         self.widest = self.widest.max(other.widest);
     }
 
-    /// One line, and back.
+    /// One line, and its inverse.
     pub fn to_line(&self) -> String {
         format!(
             "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
@@ -75,26 +75,26 @@ impl Row {
     }
 }
 
-/// The notes of one case.
+/// The record of one case.
 pub struct Record {
     pub rows: BTreeMap<&'static str, Row>,
     case: String,
 }
 
 impl Record {
-    /// No notes yet; `case` says how the case is made again.
+    /// An empty record; `case` describes how to repeat the case.
     pub fn new(case: String) -> Self {
         Record { rows: BTreeMap::new(), case }
     }
 
-    /// Asks a question: notes its time, and a refusal.
+    /// Makes a request: records its time, and an error.
     pub fn ask<T>(
         &mut self,
         kind: &'static str,
         text: &dyn Fn() -> String,
         ask: impl FnOnce() -> dp_assay::Result<T>,
     ) -> Option<T> {
-        // Whoever kills this process for its time must know what it was asked.
+        // If this process is killed for its time, the parent must know the request.
         say(&format!("ask\t{kind}"));
         let start = Instant::now();
         let answer = ask();
@@ -115,7 +115,7 @@ impl Record {
         }
     }
 
-    /// Notes a statement.
+    /// Records a statement.
     pub fn check(&mut self, kind: &'static str, holds: bool, text: &dyn Fn() -> String) {
         let row = self.rows.entry(kind).or_default();
         row.checks += 1;
@@ -125,7 +125,7 @@ impl Record {
         }
     }
 
-    /// The answer is as wide as it says: met means a relative width of at most 10^-digits.
+    /// The answer has the width of its status: met means a relative width of at most 10^-digits.
     pub fn width(&mut self, kind: &'static str, answer: &Answer, digits: u32, text: &dyn Fn() -> String) {
         let width = relative_width(&answer.value);
         self.check(kind, !answer.met || width <= 10_f64.powi(-(digits as i32)) * 1.01, &|| {
@@ -139,7 +139,7 @@ impl Record {
         }
     }
 
-    /// The answer and the oracle have a number in common.
+    /// The enclosures of the answer and of the oracle overlap.
     pub fn contains(
         &mut self,
         kind: &'static str,
@@ -152,7 +152,7 @@ impl Record {
         self.between(kind, value, &lower, &upper, text);
     }
 
-    /// The answer and [lower, upper] have a number in common.
+    /// The enclosure of the answer and [lower, upper] overlap.
     pub fn between(
         &mut self,
         kind: &'static str,
@@ -174,7 +174,7 @@ impl Record {
     }
 }
 
-/// The width divided by the larger end; zero for a single number, infinite where an end is.
+/// The width divided by the larger end; zero for a single number, infinite if an end is infinite.
 pub fn relative_width(value: &Enclosure) -> f64 {
     let (lower, upper) = (value.lower(), value.upper());
     if lower == upper {
@@ -186,10 +186,10 @@ pub fn relative_width(value: &Enclosure) -> f64 {
     if relative.is_nan() { f64::INFINITY } else { relative }
 }
 
-/// A line for whoever reads this process.
+/// Prints a line for the parent process.
 pub fn say(line: &str) {
     let mut out = io::stdout().lock();
-    // Nobody may listen any more.
+    // The parent may have ended.
     let _ = writeln!(out, "attack\t{line}");
     let _ = out.flush();
 }

@@ -85,7 +85,7 @@ pub fn single(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         let mean = law.mean_under_q(3000, &|loss| posterior(law.fixed, &p, loss))?;
         record.contains("risk marginal", &value, law.fixed, &mean, &what);
     }
-    // The decision is for the target where the loss exceeds ln((1 - p) / p).
+    // The decision is for the target if the loss exceeds ln((1 - p) / p).
     let what = || text("correct decision");
     let above = law.above_ln(&(Rational::from(1 - &p) / &p))?;
     if let Some(value) = record.ask("risk decision", &what, || attack.correct_decision(digits)) {
@@ -99,7 +99,7 @@ pub fn single(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// What none can exceed, for a composition.
+/// The upper bound on the probability of a correct decision, for a composition.
 pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let class = numbers.pick(&["tiny", "one group", "bounded", "mixed", "shifts"]);
     let case = Case::new(class, numbers);
@@ -111,7 +111,7 @@ pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let composition = case.composition().ok()?;
     let text = || format!("risk bound {} --prior {p} to {digits} digits", case.options().join(" "));
     let answer = record.ask("risk bound", &text, || bound::most_correct(&composition, &p, digits))?;
-    // p P[yes] + (1 - p) Q[no], yes where the loss exceeds ln((1 - p) / p).
+    // p P[yes] + (1 - p) Q[no], with yes if the loss exceeds ln((1 - p) / p).
     let above = law.above_ln(&(Rational::from(1 - &p) / &p))?;
     let (fixed, rest) = (law.fixed, Rational::from(1 - &p));
     let one = Span { lower: fixed.one(), upper: fixed.one() };
@@ -121,7 +121,7 @@ pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     record.width("risk bound", &answer, digits, &text);
     let delta = Delta::new(Rational::from((1, 1_000_000))).ok()?;
     let all = record.ask("risk bound", &text, || bound::bound(&composition, &p, &delta, digits.min(12)))?;
-    // What (epsilon, delta) or zCDP alone allow is never less than the truth.
+    // The bounds by (epsilon, delta) or zCDP alone are never below the true value.
     record.check("risk bound", *all.correct_by_epsilon.upper() >= *answer.value.lower(), &|| {
         format!("{}: by epsilon", text())
     });
@@ -131,7 +131,7 @@ pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// Masses with what is missing of one.
+/// Masses with the missing mass.
 struct Table {
     fixed: Fixed,
     masses: Vec<Integer>,
@@ -139,7 +139,7 @@ struct Table {
 }
 
 impl Table {
-    /// The sum of `copies` noises N_Z(0, 1 / (2 rho)); none is zero surely.
+    /// The sum of `copies` noises N_Z(0, 1 / (2 rho)); for no copies it is zero with certainty.
     fn new(rho: &Rational, copies: u64) -> Option<Self> {
         let fixed = Fixed { bits: BITS };
         let masses = match copies {
@@ -214,7 +214,7 @@ pub fn hierarchical(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         let own = joint.share(|k, at| known + k == *k1 && at == *k2);
         record.contains("risk hierarchical", value, joint.fixed, &own, &|| format!("{}: X1 = {k1}, X2 = {k2}", text()));
     }
-    // Whatever is certainly above 10^-12 is listed.
+    // Every entry certainly above 10^-12 is listed.
     let least = joint.fixed.rational(&Rational::from((1, 999_999_999_999_u64)));
     for k2 in known..known + 60 {
         if joint.share(|_, at| at == k2).lower > least.upper {
@@ -226,13 +226,13 @@ pub fn hierarchical(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// The weights P\[k_1\] g_1(x_1 - k_1) P\[k_2 | k_1\] g_2(x_2 - k_2) h_1(y_1 - (k_2 - k_1)) times what is above, for k_2 up to
-/// where nothing is stored.
+/// The weights P\[k_1\] g_1(x_1 - k_1) P\[k_2 | k_1\] g_2(x_2 - k_2) h_1(y_1 - (k_2 - k_1)) times those above, for k_2 up to the end of the
+/// stored masses.
 struct Joint {
     fixed: Fixed,
     /// (k_1 - m, k_2, weight).
     weights: Vec<(i64, i64, Span)>,
-    /// At most the weight of everything else.
+    /// Upper bound on the weight of everything else.
     beyond: Integer,
 }
 
@@ -275,7 +275,7 @@ impl Joint {
                 weights.push((k, k2, fixed.mul(&weight, &above[(k2 - known) as usize])));
             }
         }
-        // All other terms together are at most the masses of g_2 beyond, for each of both k_1.
+        // The sum of all other terms is at most the masses of g_2 beyond, for each of both k_1.
         Some(Joint { fixed, weights, beyond: Integer::from(&own[1].missing << 1) + 1 })
     }
 
@@ -287,7 +287,7 @@ impl Joint {
             let sum = if wanted(*k, *k2) { &mut inside } else { &mut outside };
             *sum = self.fixed.add(sum, weight);
         }
-        // What is beyond may be on either side. a / (a + b) grows with a and falls with b.
+        // The weight beyond may be on either side. a / (a + b) increases with a and decreases with b.
         let most = (&inside.upper + &self.beyond).complete();
         let against = (&outside.upper + &self.beyond).complete();
         let ratio = |a: &Integer, b: &Integer| {

@@ -1,5 +1,5 @@
-"""`assay tabulate --cluster` on a real cluster, which scripts/test-cluster starts: the release of one machine to the last byte, or a clear
-error and nothing spent."""
+"""`assay tabulate --cluster` on a real cluster, which scripts/test-cluster starts: the same bytes as the release of one machine, or a clear
+error without a draw."""
 
 import contextlib
 import gzip
@@ -28,7 +28,7 @@ KILLS = int(os.environ.get("ASSAY_CLUSTER_KILLS", "3"))
 GUARDED = os.environ["ASSAY_CLUSTER_GUARDED"]
 GUARDED_PID = int(os.environ["ASSAY_CLUSTER_GUARDED_PID"])
 TOKEN = os.environ["ASSAY_CLUSTER_TOKEN"]
-# How often the example's persons are taken, so that a count takes some seconds.
+# Repetitions of the example's persons, so that a count takes some seconds.
 REPEATED = 1000
 
 
@@ -61,11 +61,11 @@ class World:
         return ["--cluster", address, "--shared", self.folder] if address else []
 
     def counts(self):
-        """Whether a run counts now: its folder in the shared one has the public tables."""
+        """Whether a run is counting: its folder in the shared one has the public tables."""
         return any(self.folder.glob("assay-*.part/blocks.parquet"))
 
     def release(self, out):
-        """All files of a release with what is in them."""
+        """All files of a release with their contents."""
         files = [path for path in (self.folder / out).rglob("*") if path.is_file()]
         assert len(files) > 2
         return {str(path.relative_to(self.folder / out)): path.read_bytes() for path in files}
@@ -102,7 +102,7 @@ def done(words, **more):
 
 
 def refused(words, **more):
-    """What is said of a run that is refused."""
+    """The error message of a run."""
     ended = subprocess.run(words, capture_output=True, text=True, env=environment(**more))
     assert ended.returncode == 2 and "panicked" not in ended.stderr, (ended.returncode, ended.stderr)
     return ended.stderr
@@ -130,7 +130,7 @@ def executors():
 
 
 def own_address():
-    """An address of this machine that another could ask, if it has one; no word is sent to find it."""
+    """An address of this machine that others can reach, if it has one; nothing is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -155,7 +155,7 @@ def authority(folder, host):
 
 
 class EncryptedDoor:
-    """What stands before Spark's plain endpoint where others can reach it: TLS on one side, the endpoint on the other."""
+    """A TLS proxy in front of Spark's plain endpoint."""
 
     def __init__(self, folder, host, endpoint):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -182,7 +182,7 @@ class EncryptedDoor:
             threading.Thread(target=self.serve, args=(visitor,), daemon=True).start()
 
     def serve(self, visitor):
-        """Passes on what two sides say. One thread, as a TLS connection is not to be read and written by two."""
+        """Forwards data in both directions. One thread, because two must not read and write one TLS connection."""
         with visitor, socket.create_connection(self.endpoint) as inner:
             try:
                 with self.context.wrap_socket(visitor, server_side=True) as outer:
@@ -214,7 +214,7 @@ def test_an_encrypted_connection_to_another_address(small, tmp_path_factory):
     port = int(GUARDED.rsplit(":", 1)[1])
     with EncryptedDoor(secrets, host, ("127.0.0.1", port)) as door:
         over_tls = f"{door.address}/;use_ssl=true"
-        # Whose certificate nobody here trusts is told nothing.
+        # Nothing is sent to a server whose certificate is not trusted.
         said = refused(small.words("out", cluster=over_tls), SPARK_CONNECT_AUTHENTICATE_TOKEN=TOKEN)
         assert "certificate" in said and TOKEN not in said, said
         assert door.passed == 0
@@ -222,7 +222,7 @@ def test_an_encrypted_connection_to_another_address(small, tmp_path_factory):
         done(small.words("two", cluster=over_tls), **known)
         assert door.passed > 1000
         assert small.release("one") == small.release("two")
-        # Neither counts nor the token go in clear to what may be another machine.
+        # Neither counts nor the token are sent unencrypted to what may be another machine.
         if host != "127.0.0.1":
             passed = door.passed
             for more in [known, {}]:
@@ -232,7 +232,7 @@ def test_an_encrypted_connection_to_another_address(small, tmp_path_factory):
             assert "a token is not sent over a plain connection" in said, said
             assert door.passed == passed
         small.check_unspent("out")
-    # An endpoint that speaks no TLS.
+    # An endpoint without TLS.
     said = refused(small.words("out", cluster=f"{GUARDED}/;use_ssl=true"), **known)
     assert "nothing is spent" in said, said
     small.check_unspent("out")
@@ -245,7 +245,7 @@ def test_where_nobody_answers_nothing_is_spent(small):
     said = refused(small.words("out", cluster=f"sc://127.0.0.1:{port}"))
     assert "nobody answers" in said and "nothing is spent" in said, said
     small.check_unspent("out")
-    # Somebody who takes the connection and says nothing.
+    # A server that accepts the connection and stays silent.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         said = refused(small.words("out", cluster=f"sc://127.0.0.1:{silent.getsockname()[1]}"))
     assert "does not answer within 10 s" in said, said
@@ -258,7 +258,7 @@ def test_records_of_all_forms_give_the_release_of_one_machine(small):
     headings, *rows = small.persons.read_text().splitlines()
     packed = small.folder / "packed.txt.gz"
     packed.write_bytes(gzip.compress(small.persons.read_bytes()))
-    # Text with other ends of lines, and Parquet with columns in another order and nothing where others have Null.
+    # Text with other line ends, and Parquet with another order of columns and nulls instead of Null.
     parts = small.folder / "parts"
     parts.mkdir()
     (parts / "a.txt").write_text("\n".join([headings, *rows[:3000]]) + "\n", newline="\r\n")
@@ -282,7 +282,7 @@ def test_households_give_the_release_of_one_machine(small):
 def test_killed_executors_change_no_count(large):
     done(large.words("one"))
     expected = large.release("one")
-    # Undisturbed twice: the first count is slower.
+    # Two undisturbed runs, because the first count is slower.
     for out in ["first", "second"]:
         run = begin(large.words(out, cluster=ADDRESS))
         wait_until_counting(large, run)
@@ -347,11 +347,11 @@ def test_ctrl_c_stops_the_count_and_leaves_nothing(large):
     _, said = run.communicate()
     assert run.returncode == 130, said
     large.check_unspent("out")
-    # The server says in its log that it was told to stop: a job is "cancelled", what has no job yet is OPERATION_CANCELED.
+    # The log of the server reports the stop: a job is "cancelled", an operation without a job is OPERATION_CANCELED.
     with open(os.environ["ASSAY_CLUSTER_LOG"]) as log:
         log.seek(before)
-        told = log.read()
-    assert any(word in told.lower() for word in ["cancelled", "operation_canceled", "interrupt"]), told[-3000:]
+        text = log.read()
+    assert any(word in text.lower() for word in ["cancelled", "operation_canceled", "interrupt"]), text[-3000:]
 
 
 def test_a_server_asks_for_its_token_and_may_die(large):
@@ -359,7 +359,7 @@ def test_a_server_asks_for_its_token_and_may_die(large):
     assert "does not let this process in" in said, said
     said = refused(large.words("out", cluster=GUARDED), SPARK_CONNECT_AUTHENTICATE_TOKEN="hunter2")
     assert "does not let this process in" in said and "hunter2" not in said, said
-    # By a file, and by the environment.
+    # From a file, and from the environment.
     token = large.folder / "token"
     token.write_text(f"{TOKEN}\n")
     token.chmod(0o644)

@@ -1,15 +1,15 @@
 //! Files of estimates, row by row, their columns by name.
 
-// Each test takes what it needs.
+// Each test uses only a part.
 #![allow(dead_code)]
 
 use std::collections::HashMap;
 
-/// A row: its cells by the headings, without what stands in parentheses after them.
+/// A row: its cells by heading, without a suffix in parentheses.
 pub struct Row(HashMap<String, String>);
 
 impl Row {
-    /// A cell; nothing if there is no such column.
+    /// A cell; empty if there is no such column.
     pub fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -24,7 +24,7 @@ impl Row {
         self.get("cell").parse().unwrap()
     }
 
-    /// Some cells with commas between.
+    /// Some cells joined by commas.
     pub fn key(&self, names: &[&str]) -> String {
         names.iter().map(|name| self.get(name)).collect::<Vec<_>>().join(",")
     }

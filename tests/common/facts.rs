@@ -1,11 +1,11 @@
-//! Public data that are not bundled: the folder that `ASSAY_FACTS` names, or `shared/facts` beside the repository.
+//! Public data that are not bundled: the folder in `ASSAY_FACTS`, or `shared/facts` beside the repository.
 
-// Each test takes what it needs.
+// Each test uses only a part.
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 
-/// A folder of the facts; `None`, with a note, where it is not there.
+/// A folder of the facts; `None`, with a note, if it does not exist.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts");
     let folder = std::env::var_os("ASSAY_FACTS").map_or_else(beside, PathBuf::from).join(name);

@@ -1,24 +1,24 @@
 //! Reads the commands and listings of a document in Markdown.
 //!
-//! A block ```` ```console ```` holds commands, each after `$ `, and what they print; a line `...` stands for any lines, and
-//! `...` at the end of a line for anything. A block ```` ```sh ```` holds commands alone. A comment before a block says what it takes to run it:
-//! `<!-- needs facts -->` (the folder of public data), `<!-- not run: reason -->`.
+//! A block ```` ```console ```` contains commands, each after `$ `, and their output; a line `...` stands for any lines, and `...` at the
+//! end of a line for anything. A block ```` ```sh ```` contains only commands. A comment before a block states what it needs: `<!-- needs
+//! facts -->` (the folder of public data), `<!-- not run: reason -->`.
 
-// Each test takes what it needs.
+// Each test uses only a part.
 #![allow(dead_code)]
 
 /// A block of commands.
 pub struct Block {
     /// Its first line in the document, from 1.
     pub line: usize,
-    /// What the comment before it says: the text between `<!--` and `-->`.
+    /// The text of the comment before it, between `<!--` and `-->`.
     pub note: String,
-    /// Whether what the commands print is shown.
+    /// Whether the output of the commands is shown.
     pub is_listing: bool,
     pub commands: Vec<Command>,
 }
 
-/// A command, and what it prints where that is shown.
+/// A command, and its output if that is shown.
 pub struct Command {
     pub line: usize,
     pub text: String,
@@ -76,7 +76,7 @@ fn commands(body: &[(usize, &str)], is_listing: bool) -> Vec<Command> {
     commands
 }
 
-/// The command without the comment after it.
+/// The command without the comment that follows it.
 pub fn without_comment(text: &str) -> &str {
     text.split_once(" # ").map_or(text, |(command, _)| command).trim()
 }

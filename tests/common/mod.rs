@@ -1,9 +1,8 @@
-//! What the certified answers are held against: the law of the privacy loss by plain enumeration.
+//! The reference for certified answers: the law of the privacy loss by enumeration.
 //!
-//! Nothing of the library enters but its interval arithmetic: no lattice, no theta function, no contour, no
-//! convolution.
+//! It uses nothing of the library except interval arithmetic: no lattice, no theta function, no contour, no convolution.
 
-// Each test file takes what it needs.
+// Each test file uses only a part.
 #![allow(dead_code)]
 
 pub mod estimates;
@@ -27,7 +26,7 @@ use dp_assay::{
 pub use numbers::number;
 use rug::{Float, Rational};
 
-/// Bits of the intervals that are formed here.
+/// Bits of the intervals computed here.
 pub const BITS: u32 = 320;
 
 /// An exact number as an interval.
@@ -35,7 +34,7 @@ pub fn exact(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// The counts of a composition from its text: groups as the command line takes them, with blanks between.
+/// The counts of a composition from its text: groups as on the command line, separated by blanks.
 pub fn counts(text: &str) -> Vec<Counts> {
     text.split_whitespace().map(|group| group.parse().unwrap()).collect()
 }
@@ -50,22 +49,22 @@ pub fn end(float: &Float) -> Rational {
     float.to_rational().unwrap()
 }
 
-/// What the answer says when it comes in time. A question that hangs fails its own test only.
+/// The result if it arrives in time. A computation that hangs fails only its own test.
 pub fn within<T: Send + 'static>(seconds: u64, ask: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || send.send(ask()));
     receive.recv_timeout(Duration::from_secs(seconds)).ok()
 }
 
-/// The masses of N_Z(0, sigma2) at -reach..=reach by definition, and a bound for the mass beyond them.
+/// The masses of N_Z(0, sigma2) at -reach..=reach by definition, and an upper bound on the mass beyond them.
 pub struct Masses {
     /// P[X = x] for x from -reach.
     pub at: BTreeMap<i64, Enclosure>,
-    /// At least P[|X| > reach].
+    /// Upper bound on P[|X| > reach].
     pub beyond: Enclosure,
 }
 
-/// sum over x > reach of exp(-x^2 / (2 sigma2)) is at most its first term / (1 - exp(-(reach + 1) / sigma2)), since
+/// The sum over x > reach of exp(-x^2 / (2 sigma2)) is at most its first term / (1 - exp(-(reach + 1) / sigma2)), because
 /// (r + j)^2 >= r^2 + 2 r j.
 fn tail(sigma2: &Rational, reach: i64) -> Enclosure {
     let next = Rational::from(reach + 1);
@@ -92,7 +91,7 @@ impl Masses {
     }
 }
 
-/// [0, upper end]: what a bound adds to a sum.
+/// [0, upper end]: the contribution of a bound to a sum.
 fn upper_only(bound: &Enclosure) -> Enclosure {
     bound.hull(&exact(&Rational::new()))
 }
@@ -100,7 +99,7 @@ fn upper_only(bound: &Enclosure) -> Enclosure {
 /// The law of L = ln dP/dQ under P, for the product pair of a composition: every loss with its mass.
 pub struct Losses {
     masses: BTreeMap<Rational, Enclosure>,
-    /// At least the mass, under P and under Q, of the outcomes that are not enumerated.
+    /// Upper bound on the mass, under P and under Q, of the outcomes that are not enumerated.
     beyond: Enclosure,
 }
 
@@ -120,7 +119,7 @@ impl Losses {
 
     fn single(group: &Counts) -> Self {
         let shift = group.shift as i64;
-        // The window holds what both laws charge: N_Z(0, sigma2) and the same moved by the shift.
+        // The window contains the bulk of both laws: N_Z(0, sigma2) and the same moved by the shift.
         let reach = (17.0 * sigma2_of(group).to_f64().sqrt()).ceil() as i64 + 1 + shift;
         let masses = Masses::within(sigma2_of(group), reach);
         let both_laws = Masses::within(sigma2_of(group), reach - shift).beyond;
@@ -152,7 +151,7 @@ impl Losses {
         self.mean(|loss| Some(g(loss)))
     }
 
-    /// E[g(L)] for a g with values in [0, 1] that `g` encloses; nothing stands for zero.
+    /// E[g(L)] for a g with values in [0, 1] that `g` encloses; `None` means zero.
     fn mean(&self, g: impl Fn(&Rational) -> Option<Enclosure>) -> Enclosure {
         let terms = self.masses.iter().filter_map(|(l, mass)| Some(mass.mul(&g(l)?)));
         terms.fold(upper_only(&self.beyond), |sum, term| sum.add(&term))
@@ -180,17 +179,17 @@ impl Losses {
     }
 }
 
-/// The law of X_1 + X_2 by Theorem A.8 of Su, Su & Wang: P[X_1 + X_2 = y] is exp(-y^2 / (4 sigma2)) times one
-/// coefficient for the even y and another for the odd.
+/// The law of X_1 + X_2 by Theorem A.8 of Su, Su & Wang: P[X_1 + X_2 = y] is exp(-y^2 / (4 sigma2)) times one coefficient for even y and
+/// another for odd y.
 ///
-/// With x^2 + (y - x)^2 = 2 (x - y/2)^2 + y^2 / 2 the coefficients are
-/// sum over i of exp(-(i - mu)^2 / sigma2) for mu = 0 and 1/2, over (sum over i of exp(-i^2 / (2 sigma2)))^2. The text
-/// of the paper has the widths sigma and sqrt(2) sigma of the two sums the other way round, which does not sum to one.
+/// With x^2 + (y - x)^2 = 2 (x - y/2)^2 + y^2 / 2 the coefficients are the sum over i of exp(-(i - mu)^2 / sigma2), for mu = 0 and 1/2,
+/// divided by (sum over i of exp(-i^2 / (2 sigma2)))^2. The text of the paper exchanges the widths sigma and sqrt(2) sigma of the two sums,
+/// which does not sum to one.
 pub fn two_fold(sigma2: &Rational) -> Masses {
     let reach = (25.0 * sigma2.to_f64().sqrt()).ceil() as i64 + 2;
     let sum = |mu: &Rational, width2: &Rational| {
         let weight = |i: i64| exact(&(-(Rational::from(i) - mu).square() / width2)).exp();
-        // Beyond the reach the terms are smaller than those of a center at most one nearer.
+        // Beyond the reach the terms are smaller than those for a center at most one closer.
         let rest = tail(&Rational::from(width2 / 2), reach - 1).mul(&exact(&Rational::from(2)));
         (-reach..=reach).fold(upper_only(&rest), |sum, i| sum.add(&weight(i)))
     };
@@ -202,7 +201,7 @@ pub fn two_fold(sigma2: &Rational) -> Masses {
         let coefficient = if y % 2 == 0 { &even } else { &odd };
         exact(&(-Rational::from(y).square() / Rational::from(sigma2 * 4_u32))).exp().mul(coefficient)
     };
-    // The sum is sub-Gaussian of variance proxy 2 sigma2 (Canonne, Kamath & Steinke, Corollary 17), on each side.
+    // The sum is sub-Gaussian with variance proxy 2 sigma2 (Canonne, Kamath & Steinke, Corollary 17), on each side.
     let exponent = -Rational::from(reach + 1).square() / Rational::from(sigma2 * 4_u32);
     let beyond = exact(&exponent).exp().mul(&exact(&Rational::from(2)));
     Masses { at: (-reach..=reach).map(|y| (y, mass(y))).collect(), beyond }

@@ -1,6 +1,6 @@
-//! Files of noisy measurements, row by row, as the Bureau's have them.
+//! Files of noisy measurements, row by row, in the Bureau's form.
 
-// Each test takes what it needs.
+// Each test uses only a part.
 #![allow(dead_code)]
 
 use std::{fs, path::Path, sync::Arc};
@@ -32,7 +32,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The answer to a query whose treatment of the attributes is `described`.
+    /// The answer to a query whose description of the attributes is `described`.
     pub fn query(code: &str, query: &str, described: (Vec<String>, Vec<i32>), values: Vec<i32>, variance: f32) -> Row {
         let (axes, shape) = described;
         Row { code: code.to_string(), name: format!("{query}_dpq"), sign: "", axes, shape, values, variance }
@@ -59,7 +59,7 @@ impl Row {
     }
 }
 
-/// How a query treats each attribute, and how many groups that makes.
+/// How a query groups each attribute, and the number of groups.
 pub fn described(schema: &Schema, name: &str) -> (Vec<String>, Vec<i32>) {
     let each = schema.keeps(name).unwrap().into_iter().zip(&schema.attributes);
     each.map(|(kept, attribute)| match kept {
@@ -70,7 +70,7 @@ pub fn described(schema: &Schema, name: &str) -> (Vec<String>, Vec<i32>) {
     .unzip()
 }
 
-/// The variance of discrete Gaussian noise, as files have it.
+/// The variance of discrete Gaussian noise, as stored in files.
 pub fn variance(sigma2: &Rational) -> f32 {
     DiscreteGaussian::new(sigma2.clone()).unwrap().variance(12).approximate() as f32
 }
@@ -79,16 +79,16 @@ pub fn variance(sigma2: &Rational) -> f32 {
 pub enum Stored {
     /// As integers of 32 bits.
     Plain,
-    /// As integers of 64 bits of this logical type, multiplied by a number.
+    /// As integers of 64 bits with this logical type, multiplied by a factor.
     Wide(&'static str, i64),
 }
 
-/// Writes a file with these rows, whose attributes have these names; the folder is made.
+/// Writes a file with these rows and attribute names; creates its folder.
 pub fn write(path: &Path, axes: &[&str], rows: &[Row]) {
     write_as(path, axes, rows, &Stored::Plain, Compression::UNCOMPRESSED);
 }
 
-/// The rows of a file whose attributes have these names.
+/// The rows of a file with these attribute names.
 pub fn read(path: &Path, axes: &[&str]) -> Vec<Row> {
     let names: Vec<String> = axes.iter().map(ToString::to_string).collect();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -114,14 +114,14 @@ pub fn read(path: &Path, axes: &[&str]) -> Vec<Row> {
     rows
 }
 
-/// Changes the rows of a file.
+/// Modifies the rows of a file.
 pub fn change(path: &Path, axes: &[&str], mut change: impl FnMut(&mut Row)) {
     let mut rows = read(path, axes);
     rows.iter_mut().for_each(&mut change);
     write(path, axes, &rows);
 }
 
-/// The same as `write`, in another type or by another codec.
+/// The same as `write` with another type or another codec.
 pub fn write_as(path: &Path, axes: &[&str], rows: &[Row], stored: &Stored, codec: Compression) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let texts: String = ["geocode", "query_name", "sign"]

@@ -1,4 +1,4 @@
-//! Records as Parquet, made from the same as text.
+//! Text records converted to Parquet.
 
 use std::{fs::File, path::Path, sync::Arc};
 
@@ -8,8 +8,8 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 
-/// Writes rows of text under their headings as Parquet, so many to a group. Columns stand in the order of their names among others,
-/// and every other one says Null by a null.
+/// Writes text rows with headings as Parquet, `group` rows to a row group. Columns are sorted by name and mixed with others, and in every
+/// other one Null is a null value.
 pub fn write(path: &Path, text: &str, group: usize) {
     let mut lines = text.lines();
     let headings: Vec<&str> = lines.next().unwrap().split('|').collect();

@@ -1,11 +1,11 @@
-//! The program as its users run it.
+//! The program run like by its users.
 
 use std::time::Duration;
 
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The program with these arguments, and nothing of the surroundings that could change its answer.
+/// The program with these arguments, without environment variables that could change its answer.
 pub fn assay(args: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
     command.env_remove("ASSAY_FACTS").args(args);
@@ -18,7 +18,7 @@ pub fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output).expect("one JSON object")
 }
 
-/// The refusal's message: promptly, on standard error alone, and no panic.
+/// The error message: it must be prompt, on standard error only, and no panic.
 pub fn refusal(args: &[&str]) -> String {
     let output = assay(args).timeout(Duration::from_secs(60)).assert().code(2).get_output().clone();
     assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");

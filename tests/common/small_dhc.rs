@@ -1,6 +1,6 @@
 //! A small product with the attributes, recodes and constraints of the DHC.
 
-// Each test takes what it needs.
+// Each test uses only a part.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -10,8 +10,8 @@ use dp_assay::release::{Release, schema::Kept};
 pub use crate::common::nmf_rows::Row;
 use crate::common::{nmf_rows, numbers::Numbers};
 
-/// Relationships 0 to 2 and three types of group quarters; single years and two groups of ages. The recodes of relgq are neither
-/// nested nor in order, as in the DHC; 1 and 2 may change places but for the constraints, and so may ages 0 and 1.
+/// Relationships 0 to 2 and three types of group quarters; single years and two groups of ages. The recodes of relgq are neither nested nor
+/// in order, as in the DHC. Without constraints 1 and 2 would be interchangeable, and so would ages 0 and 1.
 pub const RELEASE: &str = r#"
 name = "small-dhc"
 title = "Persons"
@@ -91,16 +91,16 @@ pub const QUERIES: [&str; 7] = [
     "relgq * age_groups * cenrace * sex",
     "detailed",
 ];
-/// What is asked besides: sums over attributes, recodes and single values.
+/// Additional queries: sums over attributes, recodes and single values.
 pub const MARGINALS: [&str; 5] = ["total", "age", "sex * cenrace", "relgq * sex", "age_halves * cenrace"];
-/// Relationship, ages: the constraints that make cells zero. The first two are zero at the same ages.
+/// The constraints that make cells zero: relationship and ages. The first two are zero at the same ages.
 pub const ZEROS: [(&str, &str, [usize; 2]); 3] =
     [("relgq0", "age_lessthan2", [0, 1]), ("relgq1", "age_lessthan2", [0, 1]), ("relgq4", "age_greaterthan4", [5, 6])];
 
-/// The code of a unit and which blocks it has.
+/// The code of a unit and its blocks.
 pub type Unit = (&'static str, std::ops::Range<usize>);
 
-/// What is done to the constraints of a level.
+/// A modification of the constraints of a level.
 pub type Spoil<'a> = &'a dyn Fn(&mut Vec<Row>);
 
 /// Levels, and their units.
@@ -135,7 +135,7 @@ pub fn release() -> String {
     text
 }
 
-/// For each cell its count of a query.
+/// The index of a query's count for each cell.
 pub fn count_of(release: &Release, name: &str) -> Vec<usize> {
     let schema = release.schema.as_ref().unwrap();
     let mut count_of = vec![0; CELLS];
@@ -156,7 +156,7 @@ pub fn count_of(release: &Release, name: &str) -> Vec<usize> {
     count_of
 }
 
-/// A unit's answer to a query, as it stands in the files: level, blocks, the count of each cell, variance, noisy counts.
+/// A unit's answer to a query, as in the files: level, blocks, the count of each cell, variance, noisy counts.
 pub struct Measured {
     pub blocks: std::ops::Range<usize>,
     pub count_of: Vec<usize>,
@@ -164,25 +164,25 @@ pub struct Measured {
     pub counts: Vec<i32>,
 }
 
-/// Writes the product and says what is in it.
+/// Writes the product and returns its contents.
 pub fn product(folder: &Path, release: &Release) -> Vec<Measured> {
     spoilt_product(folder, release, &|_| ())
 }
 
-/// The same, after something was done to the constraints of each level.
+/// The same after a modification of the constraints of each level.
 pub fn spoilt_product(folder: &Path, release: &Release, spoil: Spoil) -> Vec<Measured> {
     let mut numbers = Numbers(7);
     let mut all = Vec::new();
     for (at, (level, units)) in UNITS.iter().enumerate() {
         let (mut rows, mut constraints) = (Vec::new(), Vec::new());
         for (code, blocks) in *units {
-            for asked in &release.levels[at].queries {
-                let count_of = count_of(release, &asked.name);
-                let variance = nmf_rows::variance(asked.sigma2().unwrap());
-                let described = nmf_rows::described(release.schema.as_ref().unwrap(), &asked.name);
+            for query in &release.levels[at].queries {
+                let count_of = count_of(release, &query.name);
+                let variance = nmf_rows::variance(query.sigma2().unwrap());
+                let described = nmf_rows::described(release.schema.as_ref().unwrap(), &query.name);
                 let many = described.1.iter().product::<i32>();
                 let counts: Vec<i32> = (0..many).map(|_| numbers.below(90) as i32 - 20).collect();
-                rows.push(Row::query(code, &asked.name, described, counts.clone(), variance));
+                rows.push(Row::query(code, &query.name, described, counts.clone(), variance));
                 all.push(Measured { blocks: blocks.clone(), count_of, variance, counts });
             }
             constraints.extend(of_unit(at, code, blocks.clone()));
@@ -198,7 +198,7 @@ pub fn spoilt_product(folder: &Path, release: &Release, spoil: Spoil) -> Vec<Mea
     all
 }
 
-/// The constraints of a unit: those of the DHC, and the published table, which nothing is to be made of.
+/// The constraints of a unit: those of the DHC, and the published table, which must be ignored.
 pub fn of_unit(level: usize, code: &str, blocks: std::ops::Range<usize>) -> Vec<Row> {
     let row = |name: &str, sign, axes: [&str; 4], shape: [i32; 4], values| {
         Row::constraint(code, name, sign, &axes, &shape, values)

@@ -1,6 +1,6 @@
 //! Small trees, releases and dense matrices for the tests of spines.
 
-// Each test file takes what it needs.
+// Each test file uses only a part.
 #![allow(dead_code)]
 
 use dp_assay::{
@@ -12,7 +12,7 @@ use rug::Rational;
 
 pub use crate::common::numbers::Numbers;
 
-/// A census spine of six levels over at most so many blocks, with forks at every level.
+/// A census spine of six levels over at most `most` blocks, with branches at every level.
 pub fn small_tree(numbers: &mut Numbers, most: u64) -> Tree {
     let count = 1 + numbers.below(most);
     let mut geoids: Vec<u64> = (0..count)

@@ -1,4 +1,4 @@
-"""A server of `assay explore`, and Chromium to look at it."""
+"""A server of `assay explore`, and a Chromium for its page."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ASSAY = os.environ["ASSAY"]
 
 
 def assay(*args, folder=None):
-    """What the program answers with --json, without its provenance."""
+    """The program's answer with --json, without its provenance."""
     done = subprocess.run([ASSAY, *args, "--json"], cwd=folder, capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
     answer.pop("provenance")
@@ -31,7 +31,7 @@ class Server:
         assert self.address.startswith("http://127.0.0.1:"), self.address
 
     def memory(self):
-        """Megabytes, at most so far."""
+        """Peak memory so far in megabytes."""
         with open(f"/proc/{self.process.pid}/status") as file:
             line = next(line for line in file if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
@@ -72,7 +72,7 @@ PLACES = "kind,entity,geoid,blocks,variance_approx,margin_95_approx\nPlace,7,440
 
 @pytest.fixture(scope="session")
 def full_server(tmp_path_factory):
-    """One that was given a plan, a specification and places."""
+    """A server with a plan, a specification and places."""
     folder = tmp_path_factory.mktemp("full")
     (folder / "entities.csv").write_text(PLACES)
     server = Server("--plan", str(EXAMPLES / "safetab-plan.toml"), "--spec", str(EXAMPLES / "safetab"), "--spine", str(folder), folder=folder)
@@ -93,7 +93,7 @@ def driver(folder):
 
 
 class Page:
-    """The page as its user sees it."""
+    """The page as seen by its user."""
 
     def __init__(self, driver, server, folder):
         self.driver, self.server, self.folder = driver, server, folder
@@ -109,18 +109,18 @@ class Page:
         return self.driver.find_element("css selector", selector)
 
     def when(self, selector):
-        """The same as soon as it is there."""
+        """The same as soon as it exists."""
         return self.until(20, lambda driver: driver.find_element("css selector", selector))
 
     def until(self, seconds, condition):
-        """What the condition says of the driver, as soon as that is something."""
+        """The value of the condition for the driver, as soon as it is true."""
         return WebDriverWait(self.driver, seconds, poll_frequency=0.02).until(condition)
 
     def all(self, selector):
         return self.driver.find_elements("css selector", selector)
 
     def settled(self, seconds=30):
-        """Waits until everything that was asked is answered."""
+        """Waits until all requests are answered."""
         script = """const shown = document.querySelector('#answer .downloads') || !document.querySelector('#problem').hidden;
             return shown && !document.querySelector('#view').hasAttribute('aria-busy')"""
         end = time.time() + seconds
@@ -144,7 +144,7 @@ class Page:
         return [row for row in self.rows() if row[0] == name][at]
 
     def drag(self, name, place, final=True):
-        """Moves a slider as a mouse does: an event for each step, and one when it is let go."""
+        """Moves a slider like a mouse: an event for each step, and one on release."""
         script = """const [name, place, final] = arguments;
             const slider = document.querySelector(`[name="${name}-slider"]`);
             slider.value = place;
@@ -160,7 +160,7 @@ class Page:
         self.settled()
 
     def type_into(self, selector, text):
-        """Gives a field of several lines a text, and leaves it."""
+        """Enters text into a field of several lines, and leaves the field."""
         script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change', { bubbles: true }))"
         self.driver.execute_script(script, self.one(selector), text)
         self.settled()
@@ -192,7 +192,7 @@ def page(driver, server, folder):
 
 
 def watched(driver):
-    """Nothing was complained about, and nothing was asked from elsewhere."""
+    """There were no errors, and no requests to other hosts."""
     complaints = [entry for entry in driver.get_log("browser") if "status of 400" not in entry["message"]]
     assert not complaints, complaints
     for entry in driver.get_log("performance"):

@@ -1,4 +1,4 @@
-//! The server of `assay explore` as a process, asked byte by byte.
+//! The server of `assay explore` as a process, with requests byte by byte.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// A server, ended when it is dropped.
+/// A server that ends when it is dropped.
 pub struct Server {
     child: Child,
     folder: tempfile::TempDir,
@@ -18,7 +18,7 @@ pub struct Server {
     pub token: String,
 }
 
-/// What was answered.
+/// A reply.
 pub struct Reply {
     pub status: u16,
     head: String,
@@ -26,7 +26,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A header, or nothing.
+    /// A header; empty if missing.
     pub fn header(&self, name: &str) -> &str {
         let line = self
             .head
@@ -36,12 +36,12 @@ impl Reply {
     }
 }
 
-/// A program that heeds Ctrl-C, also where whoever started the tests has it ignored.
+/// A program with Ctrl-C enabled, even if the process that started the tests ignores it.
 fn heeding(program: &Path) -> Command {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    // Signal 2, from the lowest bit on.
+    // Signal 2, counted from the lowest bit.
     if mask >> 1 & 1 == 0 {
         return Command::new(program);
     }
@@ -68,7 +68,7 @@ impl Server {
         Server { folder, port: port.parse().expect("a port"), token: token.to_string(), child }
     }
 
-    /// Where the server runs.
+    /// The folder of the server.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -89,7 +89,7 @@ impl Server {
     pub fn raw_bytes(&self, request: &[u8]) -> Reply {
         let mut stream = self.connect();
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
-        // A server that refuses what is too long may close before all is sent.
+        // A server that refuses a long request may close before all of it is sent.
         let _ = stream.write_all(request);
         let mut reply = Vec::new();
         let mut piece = [0; 65_536];
@@ -126,7 +126,7 @@ impl Server {
         )
     }
 
-    /// Asks on a connection that is kept, without waiting for the answer.
+    /// Sends a request on a connection that stays open, without waiting for the answer.
     #[cfg(target_os = "linux")]
     pub fn post_and_keep(&self, question: &str, body: &Value) -> TcpStream {
         let mut stream = self.connect();
@@ -134,13 +134,13 @@ impl Server {
         stream
     }
 
-    /// The number of the process.
+    /// The process id.
     #[cfg(target_os = "linux")]
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Presses Ctrl-C, and says how the program ended.
+    /// Presses Ctrl-C, and returns the exit status.
     #[cfg(unix)]
     pub fn interrupt(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();

@@ -47,7 +47,7 @@ def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
         said.add(page.said()[0])
     assert "6 digits while the slider moves" in page.one("#state").text
     assert len(said) == 8
-    # Faster than it is answered: what comes last is what is shown.
+    # Faster than the answers: the last one is shown.
     for place in range(18, 30):
         delta = page.drag("delta", place, final=False)
     page.settled()
@@ -58,7 +58,7 @@ def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
     answer = assay("epsilon", "--release", RELEASE, "--delta", delta)
     assert [float(cell) for cell in page.row("all composed")[2:4]] == ends(answer["epsilon"])
     assert f"delta={delta}" in page.driver.current_url
-    # By the keyboard: the slider is reached by Tab, and an arrow is a step.
+    # By keyboard: Tab reaches the slider, and an arrow key is a step.
     slider = page.one('[name="delta-slider"]')
     slider.send_keys("\ue014")
     page.settled()
@@ -79,7 +79,7 @@ def test_what_an_adversary_learns(page):
         assert float(cells[3]) >= 100 * line["correct_decision_upper"]["upper"] - 1e-9
     page.type('[name="prior"]', "2")
     assert "prior" in page.problem()
-    # No answer to an earlier question stays below what is wrong, and none is called certified.
+    # No earlier answer stays below an error, and none is called certified.
     assert page.said() == [] and page.one("#state").text == "" and not page.all("#answer .downloads")
     assert page.one('[name="prior"]').get_attribute("aria-invalid") == "true"
     assert page.one('[name="prior-slider"]').get_attribute("value") != "0", "the slider stays where it was"
@@ -152,7 +152,7 @@ def csv_rows(content):
 
 
 def as_printed(command, folder, *format):
-    """What a command line of the page prints."""
+    """The output of a command line of the page."""
     words = [word for word in shlex.split(command) if word != "--json"]
     done = subprocess.run([ASSAY, *words[1:], *format], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout
@@ -168,7 +168,7 @@ def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, 
     commands = [one.text for one in page.all("pre code")]
     names = [one.get_attribute("data-download") for one in page.all("[data-download]")]
     answers = [name.removesuffix(".json") for name in names if name.endswith(".json")]
-    # The rows of a folder of places come from no command.
+    # The rows of a folder of places do not come from a command.
     asked = [name for name in answers if name != "places"]
     assert len(asked) == len(commands) and asked
     left_out = {"provenance"}
@@ -223,7 +223,7 @@ def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
     best = float(page.said()[2].split(" is ")[1].split(";")[0])
     assert best < error / 2 and "allocated" in page.one("#subject-name").text
     assert f"an epsilon of {answer['epsilon']['upper']:.4g}" in page.said()[0]
-    # Before is the release that was opened, in every view, and Reset goes back to it.
+    # "Before" is the opened release in every view, and Reset returns to it.
     before = float(page.said()[2].split("before it was ")[1].split(" ")[0])
     assert before > best and f'"Before" is {RELEASE}' in page.said()[3] and "opened=" in page.driver.current_url
     page.click('#views a[href="#town"]')
@@ -344,7 +344,7 @@ def test_a_dropped_file_is_looked_at_and_a_wrong_one_is_shown_with_its_line(page
     (tmp_path / "own.toml").write_text(OWN)
     answer = assay("epsilon", "--release", "own.toml", "--delta", "1e-10", folder=tmp_path)
     assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
-    # A file that is chosen is the same.
+    # The same for a chosen file.
     file = tmp_path / "chosen.toml"
     file.write_text(OWN.replace('"5"', '"7"'))
     page.one('[name="file"]').send_keys(str(file))
@@ -444,10 +444,10 @@ def dragged(page):
 
 
 def nothing(page):
-    """As it opens."""
+    """The initial state."""
 
 
-# Every state that a view can be in: its link, and what is done there.
+# Every state of a view: its link, and the actions there.
 STATES = [
     *((view, nothing) for view in VIEWS),
     *((view, opened_subject) for view in VIEWS if not view.startswith("safetab")),
@@ -469,7 +469,7 @@ STATES = [
 
 
 def settled_or_told(page):
-    """An answer, a problem, or a word about what is missing."""
+    """An answer, a problem, or a note about missing input."""
     page.until(120, lambda driver: driver.execute_script(
         """const busy = document.querySelector('#view').hasAttribute('aria-busy');
         const shown = document.querySelector('#answer .downloads') || !document.querySelector('#problem').hidden;
@@ -478,7 +478,7 @@ def settled_or_told(page):
 
 @pytest.mark.parametrize("look", ["light", "dark", "narrow", "print"])
 def test_contrast_labels_and_width(folder, full_server, look):
-    # A sheet of A4 between its margins is 680 pixels wide.
+    # A sheet of A4 is 680 pixels wide between its margins.
     width = {"narrow": 360, "print": 680}.get(look, 1200)
     driver = browser(folder, width=width, dark=look == "dark")
 
@@ -490,7 +490,7 @@ def test_contrast_labels_and_width(folder, full_server, look):
     script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     try:
         for view, act in STATES:
-            # The controls are not printed: what is done is done before.
+            # The controls are not printed, so the actions come first.
             print_media(False)
             page.open(f"#{view}", settled=False)
             settled_or_told(page)
@@ -499,7 +499,7 @@ def test_contrast_labels_and_width(folder, full_server, look):
             if look == "print" and view in VIEWS and act is nothing:
                 shown = {name: page.one(name).is_displayed() for name in ["nav", "#controls", ".downloads", ".said", "table", "figure svg"]}
                 assert [name for name, is_shown in shown.items() if is_shown] == [".said", "table", "figure svg"], (view, shown)
-            # The script is given to the page by the driver, beside its policy.
+            # The driver injects the script into the page, independently of its policy.
             driver.execute_script(script)
             found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done, error => done({ violations: [{ id: String(error) }] }));")
             state = (view, act.__name__)
@@ -544,7 +544,7 @@ def test_when_the_program_ends_the_page_says_so(driver, folder):
 
 @pytest.mark.pictures
 def test_pictures(folder, server):
-    """The pictures of the guide: looked at by a person, and kept small."""
+    """The pictures of the guide: inspected by a person, and kept small."""
     out = Path(__file__).parents[2] / "docs/pictures"
     out.mkdir(exist_ok=True)
     driver = browser(folder, width=1200, height=900)

@@ -1,4 +1,4 @@
-"""How fast the page is, and how much memory the server takes. Not part of the tests: scripts/test-explore PROGRAM -m speed -s."""
+"""The speed of the page, and the memory of the server. Not part of the tests: scripts/test-explore PROGRAM -m speed -s."""
 
 import json
 import resource
@@ -42,7 +42,7 @@ def test_steps(driver, server, folder, release):
     slow = []
     for view, slider in SLIDERS:
         page = Page(driver, server, folder).open(f"#{view}?release={release}")
-        # The first steps ask for what is remembered afterwards.
+        # The first steps fill caches.
         places = [10, 12, *range(13, 25)] if slider.startswith("budget") else [20, 24, *range(28, 52, 2)]
         times = [driver.execute_async_script(STEP, slider, place) for place in places][2:]
         print(f"\n{release}, {view}, {slider}: median {statistics.median(times):.0f} ms, slowest {max(times):.0f} ms")
@@ -53,7 +53,7 @@ def test_steps(driver, server, folder, release):
 
 
 def test_budgets_moved_by_any_factor(server):
-    """Moved budgets have long periods, and a few of them were slow: so every factor of three levels, as the page asks."""
+    """Changed budgets have long periods, and a few of them were slow, so this tests every factor of three levels, as the page does."""
     times = {}
     for level in ["US", "State", "Block"]:
         for factor in [f"{k / 20:g}" for k in range(2, 60)]:

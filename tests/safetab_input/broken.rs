@@ -1,8 +1,8 @@
-//! What is refused, and how it is said.
+//! Invalid inputs, and their error messages.
 
 use super::*;
 
-/// Reads everything of a folder and returns what was found.
+/// Reads all files of a folder and returns the report.
 fn report_of(folder: &Path) -> ValidationReport {
     let mut report = ValidationReport::new();
     if let Some(config) = SafeTabConfig::read(&folder.join("config.json"), &mut report) {
@@ -16,7 +16,7 @@ fn report_of(folder: &Path) -> ValidationReport {
     report
 }
 
-/// Puts text in place of what stands in a file, and expects a finding of a rule at a line and column.
+/// Replaces text in a file, and expects a violation of a rule at a line and column.
 fn expect(name: &str, old: &str, new: &[u8], rule: Rule, line: u64, column: u32, why: &str) {
     let folder = copy();
     let path = folder.path().join(name);
@@ -65,7 +65,7 @@ fn broken_rows_of_persons_are_found() {
     put(16, b"9990|", Rule::Fields, 0, "17 fields; this row has 18");
     put(0, b"028 1", Rule::Value, 1, "0 to 115");
     expect(NAME, "QAGE|QSEX", b"QSEX|QAGE", Rule::Headings, 1, 0, "QAGE|QSEX");
-    // Cut in the middle of the last row.
+    // Truncated in the middle of the last row.
     let last = text.lines().last().unwrap();
     expect(NAME, &format!("{last}\n"), &last.as_bytes()[..40], Rule::Fields, 501, 0, "17 fields");
     expect(NAME, &format!("{last}\n"), &last.as_bytes()[..last.len() - 1], Rule::Value, 501, 17, "four digits");
@@ -130,7 +130,7 @@ fn a_line_without_end_is_refused_without_being_read() {
         let rows = fs::read_to_string(Path::new(EXAMPLE).join(name)).unwrap().lines().count() as u64;
         assert_eq!(found.line, rows + 1, "{name}");
         assert!(found.value.len() < 400);
-        // Nothing but a line without an end, and a line that is merely too long.
+        // A line without an end, and a line that is too long.
         fs::write(&path, "").unwrap();
         grow(&path);
         let report = report_of(folder.path());
@@ -169,7 +169,7 @@ fn broken_geographies_are_found() {
     let text = fs::read_to_string(Path::new(EXAMPLE).join(NAME)).unwrap();
     expect(NAME, &text, b"", Rule::Empty, 0, 0, "headings");
     expect(NAME, &text[54..], b"15|001|000100|1001|10100|9999\n", Rule::Empty, 0, 0, "at least one block");
-    // Other columns are ignored, wherever they stand.
+    // Additional columns are ignored, at any place.
     let folder = copy();
     let rows: String =
         text.lines().map(|row| format!("x|{}|\u{e9} \n", row.split('|').rev().collect::<Vec<_>>().join("|"))).collect();
@@ -278,7 +278,7 @@ fn broken_configurations_are_found() {
         assert!(SafeTabConfig::read(&path, &mut report).is_none());
         assert!(!report.is_empty());
     }
-    // Every key but the chance of suppression has to be there.
+    // Every key except the probability of suppression is required.
     for line in whole.lines().filter(|line| line.starts_with("  \"") && line.ends_with(',') && !line.contains("chance"))
     {
         fs::write(&path, whole.replace(&format!("{line}\n"), "")).unwrap();
@@ -288,7 +288,7 @@ fn broken_configurations_are_found() {
     }
 }
 
-/// The rules of a row once more, from the text alone.
+/// The rules of a row, implemented again from the text only.
 fn is_correct(row: &[u8], blocks: &BTreeSet<String>, codes: &BTreeSet<String>) -> bool {
     let Ok(row) = std::str::from_utf8(row) else { return false };
     let fields: Vec<&str> = row.split('|').collect();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// The program on the example, its persons or its households, with files of a folder in place of its own.
+/// The program on the example, with its persons or its households, and with files of a folder instead of its own.
 fn run(households: bool, own: &Path, more: &[&str]) -> (Option<i32>, String, String) {
     let example = |name: &str, folder: &str| {
         let own = own.join(name);
@@ -47,7 +47,7 @@ fn a_dry_run_is_the_account_and_the_key_set() {
         assert_eq!(status, Some(0), "{stderr}");
         serde_json::from_str(&stdout).unwrap()
     };
-    // The records are not read: none need be there.
+    // The records are not read, so none need to exist.
     fs::write(folder.path().join("person-records.txt"), "nothing").unwrap();
     fs::write(folder.path().join("household-records.txt"), "nothing").unwrap();
     let persons = account(false);
@@ -60,7 +60,7 @@ fn a_dry_run_is_the_account_and_the_key_set() {
     assert_eq!(nation["stability"], all.1.stability(Granularity::Detailed, IterationLevel::Two));
 
     let households = account(true);
-    // Of the nation and the states 0.25 + 2, of counties, tracts and places 0.25 + 0.5, of areas 0.5: twice, for T3 and T4.
+    // Nation and states: 0.25 + 2; counties, tracts and places: 0.25 + 0.5; areas: 0.5. Twice, for T3 and T4.
     assert_eq!(households["rho_exact"], "29/2");
     let totals = fs::read_to_string(Path::new(HOUSEHOLD_EXAMPLE).join("pop-group-totals.txt")).unwrap();
     let levels = |pass: usize| households["passes"][pass]["levels"].as_array().unwrap().iter();
@@ -113,7 +113,7 @@ fn what_is_broken_is_said_before_anything_is_drawn() {
         }
         fs::remove_file(folder.path().join(name)).unwrap();
     }
-    // What cannot go together is refused before anything is read.
+    // Contradictory options are refused before anything is read.
     for more in [&[][..], &["--check", "--dry-run"], &["--check", "--out", "x"], &["--dry-run", "--resume"]] {
         let (status, _, stderr) = run(true, folder.path(), more);
         assert_eq!(status, Some(2), "{more:?}: {stderr}");

@@ -1,4 +1,4 @@
-//! Who belongs to which population group, and to how many.
+//! The population groups of a person, and their number.
 
 use super::*;
 
@@ -102,14 +102,14 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
             beyond_the_formula += u32::from(largest > formula);
         }
     }
-    // The bound is met, and the production's formula is exceeded where the two kinds differ in structure.
+    // The bound is attained, and the production formula is exceeded where the two kinds have different structures.
     assert!(attained > 100 && beyond_the_formula > 100, "{attained} {beyond_the_formula}");
 }
 
 #[test]
 fn the_formula_of_the_production_is_no_bound_by_itself() {
-    // Eight codes alone in one iteration, each in combination in one of its own: every code has one of each, as the
-    // bureau's own checks demand, and yet a person has nine iterations of race.
+    // Eight codes alone in one iteration, each in combination in a separate one: every code has one of each, as the bureau's own checks
+    // require, but a person has nine race iterations.
     let codes: Vec<RaceEthCode> = (0..8).map(|number| code(1000 + number)).collect();
     let iteration = |number: u16, kind: IterationKind| Iteration {
         code: IterationCode::read(format!("{number:04}").as_bytes()).unwrap(),
@@ -152,7 +152,7 @@ fn the_vetted_cases_hold() {
     let (persons, report) = check(&folder.join("person-records.txt"), &all);
     assert!(report.is_empty(), "{report}");
     assert_eq!((persons.records, persons.united_states, persons.puerto_rico), (10, 8, 0));
-    // With three race codes, at level 1 without those that are coarse only.
+    // With three race codes; at level 1 without the coarse-only iterations.
     let changed = tempfile::tempdir().unwrap();
     let config = fs::read_to_string(folder.join("config.json"))
         .unwrap()
@@ -163,7 +163,7 @@ fn the_vetted_cases_hold() {
     assert_eq!(specification.key_set(Granularity::Detailed, IterationLevel::One).len(), 14);
 }
 
-/// The iterations of a person whose race codes were chosen one by one to have new ones in combination.
+/// The iterations of a person whose race codes were chosen one by one to add in-combination iterations.
 fn most_groups(specification: &Specification, granularity: Granularity, level: IterationLevel) -> usize {
     let of = |races: &[RaceEthCode], ethnicity: RaceEthCode| {
         let combination = Combination::new(races.iter().copied(), ethnicity);
@@ -211,7 +211,7 @@ fn the_specification_of_the_production_is_read() {
             assert_eq!(most_groups(&specification, granularity, level), 9, "the stability is attained");
         }
     }
-    // The budgets are those of the release that is bundled, which was written from the same file independently.
+    // The budgets are those of the bundled release, which was written from the same file independently.
     for (name, pass) in [("ddhca-us", Pass::UnitedStates), ("ddhca-pr", Pass::PuertoRico)] {
         let release = Release::find(name).unwrap();
         let mut levels: Vec<String> = Vec::new();

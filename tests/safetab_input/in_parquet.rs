@@ -1,4 +1,4 @@
-//! Records in Parquet: read in every build, by the rules of text.
+//! Records in Parquet: read in every build, with the same rules as text.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn persons() -> String {
     fs::read_to_string(Path::new(EXAMPLE).join("person-records.txt")).unwrap()
 }
 
-/// What is said of each violation, with the number of the row from 1.
+/// The essential fields of each violation, with the number of the row from 1.
 fn said(report: &ValidationReport, headings: u64) -> Vec<(Rule, u64, u32, String)> {
     report.iter().map(|one| (one.rule, one.line.saturating_sub(headings), one.column, one.value.clone())).collect()
 }
@@ -18,7 +18,7 @@ fn parquet_is_checked_as_text_is() {
     let folder = tempfile::tempdir().unwrap();
     let all = read_all(Path::new(EXAMPLE));
     let good = persons();
-    // Five rows in different groups are wrong.
+    // Five rows in different row groups are wrong.
     let bad: String = good
         .lines()
         .enumerate()
@@ -87,7 +87,7 @@ fn damaged_and_other_files_are_refused_by_name() {
         fs::write(&path, &whole[..end]).unwrap();
         refused("cannot be read");
     }
-    // A changed byte is refused, or changes nothing but a value: never is a panic left.
+    // A modified byte is an error, or changes only a value; never a panic.
     for at in (0..whole.len()).step_by(whole.len() / 400) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;

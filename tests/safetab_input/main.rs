@@ -1,4 +1,4 @@
-//! SafeTab's input: what the bureau's files may say, what is refused and how it is said, and who belongs to which group.
+//! SafeTab's input: the valid forms of the bureau's files, errors and their messages, and the groups of a person.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// The folder of public data; says so where it is not there.
+/// The folder of public data; prints a note if it does not exist.
 fn facts(folder: &str) -> Option<PathBuf> {
     let found =
         std::env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(|path| Path::new(&path).join(folder));
@@ -53,7 +53,7 @@ fn facts(folder: &str) -> Option<PathBuf> {
     found
 }
 
-/// A copy of the example that may be spoilt.
+/// A copy of the example that may be damaged.
 fn copy() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(EXAMPLE).unwrap() {
@@ -84,7 +84,7 @@ fn read_geography(path: &Path, config: &SafeTabConfig) -> Geography {
     geography
 }
 
-/// All of a folder but the persons, which must be without fault.
+/// All files of a folder except the persons, which must be without violations.
 fn read_all(folder: &Path) -> (SafeTabConfig, Specification, Geography) {
     let config = read_settings(folder);
     let specification = read_specification(folder, &config);
@@ -141,7 +141,7 @@ fn the_example_is_without_fault() {
     for (granularity, level) in classes() {
         assert_eq!(specification.stability(granularity, level), 9);
     }
-    // Coarse only below the states, detailed only above.
+    // Coarse-only iterations only below the states, detailed-only ones only above.
     let keys = |granularity| {
         let keys = specification.key_set(granularity, IterationLevel::Two);
         keys.iter().map(|key| (key.iteration.number(), key.detailed_only)).collect::<Vec<_>>()
@@ -193,7 +193,7 @@ fn blocks_lie_in_their_regions() {
     }
     assert!(geography.find(10_010_001_001_009).is_none() && geography.find(0).is_none());
     assert!(config.scope().runs(Pass::PuertoRico));
-    // States that are not run have blocks and no regions.
+    // States that are not run have blocks but no regions.
     let folder = copy();
     let config = fs::read_to_string(folder.path().join("config.json")).unwrap();
     let config = config.replace("\"01\", \"02\"", "\"02\"").replace("\"run_pr\": true", "\"run_pr\": false");

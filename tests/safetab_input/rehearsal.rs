@@ -1,4 +1,4 @@
-//! Invented persons, real blocks, and full size.
+//! Synthetic persons, real blocks, and full size.
 
 use super::*;
 
@@ -21,14 +21,14 @@ fn persons_are_the_same_under_a_seed_whatever_the_threads() {
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split('|').collect()).collect();
     let share =
         |keep: &dyn Fn(&Vec<&str>) -> bool| rows.iter().filter(|row| keep(row)).count() as f64 / rows.len() as f64;
-    // Their shares are far from one another: no seed brings them out of these bounds.
+    // The shares are so distinct that no seed leaves these bounds.
     assert!((0.86..0.90).contains(&share(&|row| row[9] == "Null")));
     assert!((0.000_05..0.001).contains(&share(&|row| row[15] != "Null")));
     assert!((0.6..0.9).contains(&share(&|row| row[8].starts_with('1'))));
     assert!((0.1..0.3).contains(&share(&|row| row[16].starts_with('4'))));
     let blocks: BTreeSet<String> = rows.iter().map(|row| row[3..7].concat()).collect();
     assert!(blocks.len() < geography.len() && blocks.len() > geography.len() / 2);
-    // One block, whatever its weight, and one code.
+    // One block with any weight, and one code.
     let path = folder.path().join("GRF-C.txt");
     write_geography(&Blocks::from_geoids(vec![10_010_001_001_000]).unwrap(), &path).unwrap();
     let config = read_settings(Path::new(EXAMPLE));
@@ -65,7 +65,7 @@ fn rhode_island_becomes_a_grf_c() {
     let config = read_settings(&production);
     let specification = read_specification(&production, &config);
     let geography = read_geography(&path, &config);
-    // What the files say, line by line.
+    // The contents of the files, line by line.
     let column = |name: &str| -> Vec<(u64, String)> {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         let row =

@@ -1,4 +1,4 @@
-//! How little weighted error any allocation can have: weak duality.
+//! Lower bound on the weighted error of every allocation, by weak duality.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -11,8 +11,8 @@ use crate::{
     numeric::{Certainty, Enclosure, rational},
 };
 
-/// A lower bound for the weighted error of every allocation that keeps the promise within the bounds of the targets: what is
-/// found cannot be beaten by more than its distance from this number. At least 0, which says nothing.
+/// Lower bound on the weighted error of every allocation that keeps the promise within the bounds of the targets: no allocation is better
+/// than one that was found by more than its distance from this number. Never below 0, which is the trivial bound.
 ///
 /// Data processing: continuous noise N(0, t) on top of N_Z(0, s) reveals no more. With v = s t / (s + t) and q = exp(-2 pi^2 v)
 /// the sum has the density of N(0, s + t) times (1 + 2 sum_k q^(k^2) cos(..)) / (1 + 2 sum_k exp(-2 pi^2 s k^2)) by Poisson
@@ -29,7 +29,7 @@ use crate::{
 pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
     check(targets)?;
     let least = targets.iter().map(|target| &target.least).min().cloned().unwrap_or_default();
-    // Every v up to half of the least sigma2 is sound; the best is kept.
+    // Every v up to half of the least sigma2 gives a valid bound; the largest is kept.
     let half = Rational::from(&least / 2_u32).min(Rational::from(2));
     let bounds: Vec<Rational> = [100, 85, 70, 60, 50, 42, 35, 28, 22]
         .into_par_iter()
@@ -63,7 +63,7 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
     if reached >= 1 {
         return Ok(Rational::new());
     }
-    // R just above the root in doubles, proven to be too much.
+    // R just above the root in doubles, proven to exceed the allowed delta.
     let excess = |rho: f64| -> Result<Enclosure> {
         Ok(GaussianProfile::new(Rho::new(rational::from_f64(rho)?)?).delta(&moved, 12))
     };
@@ -85,8 +85,8 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
     let mut sum = -(&lambda * rational::from_f64(most_rho)?);
     for target in targets {
         sum += least_term(target, v, &lambda)?;
-        // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with
-        // q = exp(-2 pi^2 sigma2), which falls in sigma2 from 1/pi^2 on; E[X^2] >= 0 below.
+        // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with q = exp(-2 pi^2 sigma2), which
+        // decreases in sigma2 from 1/pi^2 on. Below, E[X^2] >= 0 bounds the deficit by sigma2.
         let s = Enclosure::rational(&target.least, BITS);
         let q = q_of(&target.least);
         let rest = one.sub(&q);
@@ -109,7 +109,7 @@ fn root(weight: f64, lambda_m: f64, v: f64) -> f64 {
     low.exp()
 }
 
-/// A lambda at which the minimizers spend the whole budget, in doubles: the best one nearly.
+/// A lambda at which the minimizers spend the whole budget, in doubles: nearly the best one.
 fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let spent = |lambda: f64| -> f64 {
         let term = |target: &QueryTarget| {
@@ -127,11 +127,12 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     low.exp()
 }
 
-/// A lower bound, exact but for the bracket, of w s + lambda m (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least.
+/// Lower bound on w s + lambda m (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least; it is exact except for the width of the
+/// bracket.
 ///
-/// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
-/// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
-/// terms.
+/// The second term decreases from 2 v on. Up to 3 v it is concave, so the minimum of that part is at an end. Beyond 3 v it is convex: the
+/// minimum is at an end, or in every bracket of the sign change of the derivative, and there it is at least the sum of the smaller value of
+/// each term.
 fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<Rational> {
     let lambda_m = lambda * target.moved();
     let second = |s: &Rational| (&lambda_m * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
@@ -141,7 +142,7 @@ fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<R
         &target.weight - (&lambda_m * (s - Rational::from(v * 2_u32))) / cube
     };
     let turn = Rational::from(v * 3_u32);
-    // Without a most there is no last one: sigma2 may be as large as it likes.
+    // Without a greatest sigma2 there is no last point.
     let (first, last) = (target.least.clone().max(turn.clone()), target.most.as_ref());
     let end_of_concave = last.map_or_else(|| first.clone(), |last| first.clone().min(last.clone()));
     let concave = (target.least < turn).then(|| term(&target.least).min(term(&end_of_concave)));

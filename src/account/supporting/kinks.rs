@@ -1,4 +1,4 @@
-//! The highest line where losses can be listed: between two lines phi is known from its kinks.
+//! The highest line where losses can be enumerated: between two lines phi is known from its kinks.
 
 use std::f64::consts::LN_10;
 
@@ -12,37 +12,38 @@ use crate::{
     numeric::{Enclosure, precision},
 };
 
-/// So many losses are found between two lines at most, if lines can be placed closer together; else more. So many are enough.
+/// The largest number of losses between two lines, if lines can be placed closer together; the largest otherwise; a sufficient number; and
+/// the number to which a place may be widened.
 const MANY_LOSSES: f64 = 3e4;
 const MOST_LOSSES: f64 = 1e6;
 const ENOUGH_LOSSES: usize = 300;
 const FEW_LOSSES: f64 = 2e4;
-/// For few digits three lines do, and take less than more losses than this.
+/// For few digits three lines suffice and are faster than enumerating more losses than this.
 const MOST_FOR_FEW_DIGITS: f64 = 3e4;
-/// So many times more than foretold may be found.
+/// How many times the predicted number of losses the enumeration may find.
 const CROWDED: f64 = 3.0;
-/// How much closer lines place the next ones, if their scale is right; how often.
+/// How much closer lines place the next ones if their scale is right; the number of rounds, and of attempts.
 const CLOSER: f64 = 1e-4;
 const MOST_ROUNDS: usize = 4;
 const MOST_ATTEMPTS: usize = 2;
-/// How much further out the lines are where the top is not between them, or too few losses.
+/// How much farther out the lines are placed if the maximum is not between them, or there are too few losses.
 const FURTHER: f64 = 30.0;
 
-/// Where the top is looked for.
+/// The place where the maximum is searched.
 #[derive(Clone, Debug)]
 struct Place {
     eps: Float,
-    /// In units of the scale of the top: the two lines are so far on either side.
+    /// The distance of the two lines on either side, in units of the scale of the maximum.
     apart: f64,
 }
 
-/// How many losses are listed for so many digits at most, if lines can be placed closer together; and else.
+/// The largest number of losses to enumerate for this number of digits: if lines can be placed closer together, and otherwise.
 fn most_losses(digits: u32) -> (f64, f64) {
     if digits <= OF_DOUBLES { (MOST_FOR_FEW_DIGITS, MOST_FOR_FEW_DIGITS) } else { (MANY_LOSSES, MOST_LOSSES) }
 }
 
 impl Lines<'_> {
-    /// f(alpha) from two lines and the kinks between them; `None` where these cannot be listed.
+    /// f(alpha) from two lines and the kinks between them; `None` where these cannot be enumerated.
     pub(super) fn between_kinks(&self, top: Top, digits: u32) -> Result<Option<Enclosure>> {
         if self.evaluator.sum().step().is_none() {
             return Ok(None);
@@ -64,8 +65,8 @@ impl Lines<'_> {
         Ok(None)
     }
 
-    /// Where the top is, so closely that the losses there can be listed: lines on both sides tell better than doubles. `None` where that
-    /// does not come closer.
+    /// The place of the maximum, so narrow that the losses there can be enumerated. Lines on both sides locate it better than doubles.
+    /// `None` if they do not narrow it.
     fn place_of_few(&self, top: Top, digits: u32) -> Result<Option<Place>> {
         let eps = Float::with_val(precision::bits(2 * digits, 64), top.eps);
         let mut place = Place { eps, apart: (top.distance * 1e-3 * 10_f64.powf(top.lost) / top.scale).min(1.0) };
@@ -73,33 +74,33 @@ impl Lines<'_> {
         for _ in 0..=MOST_ROUNDS {
             let apart = place.apart;
             let Some(crowd) = self.crowd(&place, top, digits) else { return Ok(None) };
-            // What doubles say of the curve, what it is no parabola, and what the kinks are off from it.
+            // The precision of the next place: by doubles, by the deviation from a parabola, and by the deviation of the kinks from it.
             let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
             let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
             let (many, most) = most_losses(digits);
             if crowd.points <= many || crowd.points <= most && closer > apart / 4.0 {
-                // A few thousand losses more take less than a second attempt.
+                // A few thousand more losses cost less than a second attempt.
                 place.apart *= (FEW_LOSSES / crowd.points).clamp(1.0, FURTHER);
                 return Ok(Some(place));
             }
-            // For few digits three lines do as well as two rounds of two.
+            // For few digits three lines are as good as two rounds of two.
             if apart < finest || closer > apart / 2.0 || digits <= OF_DOUBLES {
                 return Ok(None);
             }
-            let asked = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;
-            let [a, b] = self.lines_at(&place, top, asked.ceil() as u32)?;
+            let wanted = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;
+            let [a, b] = self.lines_at(&place, top, wanted.ceil() as u32)?;
             let shift = shift(&a, &b, apart);
             if !shift.is_finite() || shift.abs() > 1.0 {
                 return Ok(None);
             }
             place.eps += shift * top.scale;
-            // Where doubles were further off than they say, the same again further out.
+            // If doubles were less precise than they claim, the same again farther out.
             place.apart = if shift.abs() > apart { 4.0 * shift.abs() } else { closer };
         }
         Ok(None)
     }
 
-    /// The losses around a place, which is made wider until they are enough.
+    /// The losses around a place, which is widened until they are enough.
     fn enough_losses(&self, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
         let (many, most) = most_losses(digits);
         loop {
@@ -117,7 +118,7 @@ impl Lines<'_> {
             }
             let further = 2.0 * ENOUGH_LOSSES as f64 / (losses as f64).max(1.0);
             let apart = place.apart * further.clamp(2.0, FURTHER).min(many / found.max(1.0));
-            // Far from where they are most, a little further there may be far too many.
+            // Far from the bulk of the losses, a slightly wider place may have far too many.
             let wider = Place { apart, ..place.clone() };
             if self.crowd(&wider, top, digits).is_none_or(|crowd| crowd.points > most) {
                 return Some(interval);
@@ -126,7 +127,7 @@ impl Lines<'_> {
         }
     }
 
-    /// About how many losses are there.
+    /// The predicted number of losses.
     fn crowd(&self, place: &Place, top: Top, digits: u32) -> Option<Crowd> {
         let (from, to) = place.around(top)?;
         self.evaluator.predicted_between(&from, &to, place.ln_error(top, digits))
@@ -139,7 +140,8 @@ impl Lines<'_> {
     }
 }
 
-/// Where the top is, seen from the middle between two lines in units of its scale: that of a parabola that is lower by its height at a distance of one.
+/// The position of the maximum relative to the middle between two lines, in units of its scale: that of a parabola that is lower by its own
+/// height at distance 1.
 fn shift(a: &Line, b: &Line, apart: f64) -> f64 {
     let rise = Float::with_val(64, b.height.lower() - a.height.lower()) / a.height.upper();
     rise.to_f64() / (4.0 * apart)
@@ -152,13 +154,13 @@ impl Line {
 }
 
 impl Place {
-    /// Where the two lines are, exactly.
+    /// The exact losses of the two lines.
     fn around(&self, top: Top) -> Option<(Rational, Rational)> {
         let (eps, distance) = (self.eps.to_rational()?, Rational::from_f64(self.apart * top.scale)?);
         Some((Rational::from(&eps - &distance), eps + distance))
     }
 
-    /// ln of how well masses have to be known between them: a mass m adds at most m (E_b - E_a) / 4 to a height.
+    /// ln of the precision that masses between them need: a mass m adds at most m (E_b - E_a) / 4 to a height.
     fn ln_error(&self, top: Top, digits: u32) -> f64 {
         top.ln_height - f64::from(digits + 1) * LN_10 - top.eps - (2.0 * self.apart * top.scale).ln()
     }
@@ -169,10 +171,10 @@ mod tests {
     use super::*;
     use crate::{account::Composition, numeric::rational};
 
-    /// Two lines and the kinks between them against lists of all losses: of fine noise, on a lattice and not, beside coarse noise, and
-    /// for tops above and below zero.
+    /// Two lines and the kinks between them against an enumeration of all losses: of fine noise, on a lattice and not, beside coarse noise,
+    /// and for maxima at positive and negative eps.
     #[test]
-    fn kinks_tell_what_lists_answer() {
+    fn kinks_and_enumerations_agree() {
         for (groups, digits) in [
             (vec!["3001/7x3", "4099/5x2", "1/3x2"], 40),
             (vec!["100003/7x3", "2001/5x2@2"], 30),

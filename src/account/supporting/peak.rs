@@ -1,4 +1,4 @@
-//! What supporting lines prove between them: how high phi may rise there, and where the next lines tell most.
+//! Bounds between supporting lines: how high phi may rise there, and where the next lines help most.
 
 use rug::{
     Float, Rational,
@@ -8,20 +8,20 @@ use rug::{
 use super::Line;
 use crate::numeric::Enclosure;
 
-/// At least what phi reaches between two lines, or beyond the outermost; and where the next lines would be.
+/// Upper bound on phi between two lines, or beyond the outermost one; and the places of the next lines.
 #[derive(Debug)]
 pub(super) struct Peak {
     pub(super) height: Float,
-    /// How much of the height is because heights of lines are not known better; and the two lines, from the inner to the outer.
+    /// The part of the height that is due to imprecise heights of lines; and the two lines of the bound, from the inner to the outer.
     pub(super) noise: Float,
     pub(super) of: (usize, usize),
-    /// The lines that it was found from: from the first, before the second.
+    /// The range of lines that it was computed from, the end excluded.
     pub(super) from: (usize, usize),
     pub(super) next: Vec<Float>,
 }
 
-/// At least (phi(b) - phi(a))_+ / |E_b - E_a|: by how much a slope phi grows beyond b as seen from a. `None` where the slopes cannot be
-/// told apart.
+/// Encloses (phi(b) - phi(a))_+ / |E_b - E_a|: the upper bound on the slope of phi beyond b, as seen from a. `None` where the slopes of
+/// both lines cannot be distinguished.
 fn growth(a: &Line, b: &Line) -> Option<Enclosure> {
     let (first, last) = if a.eps < b.eps { (a, b) } else { (b, a) };
     let apart = last.slope.sub(&first.slope);
@@ -31,7 +31,8 @@ fn growth(a: &Line, b: &Line) -> Option<Enclosure> {
 
 /// The peak between the lines `right - 1` and `right`.
 ///
-/// One bound grows to the right and the other to the left: whatever slope E is chosen between, phi is at most the larger of both there.
+/// One bound increases to the right and the other to the left. So for every slope E between both lines, phi is at most the larger value of
+/// the two bounds there.
 pub(super) fn between(lines: &[Line], right: usize) -> Peak {
     let (b, c) = (&lines[right - 1], &lines[right]);
     let from_left = right.checked_sub(2).and_then(|a| growth(&lines[a], b));
@@ -39,7 +40,7 @@ pub(super) fn between(lines: &[Line], right: usize) -> Peak {
     let bits = b.slope.lower().prec().max(c.slope.lower().prec());
     let apart = c.slope.sub(&b.slope);
     let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
-    // Where both bounds are the same, as a share of the way.
+    // The intersection of both bounds, as a share of the interval.
     let share = match (&from_left, &from_right) {
         (Some(left), Some(right)) => {
             let (left, right, apart) = (middle(left), middle(right), middle(&apart));
@@ -55,9 +56,9 @@ pub(super) fn between(lines: &[Line], right: usize) -> Peak {
         Some(growth) => line.height.add(&growth.mul(&way)),
         None => unbounded(bits),
     };
-    // Rounded up, so that nothing lies between the two.
+    // Rounded up, so that both parts cover the interval.
     let rest = Float::with_val_round(bits, 1_u32 - &share, Round::Up).0;
-    // At a share of zero the bound from the left says nothing that is not said by the line itself, and so at one.
+    // At a share of zero the bound from the left is the height of the line itself, and mirrored at one.
     let of_left = if share == 0 { b.height.clone() } else { bound(b, from_left, way(&share)) };
     let of_right = if rest == 0 { c.height.clone() } else { bound(c, from_right, way(&rest)) };
     let (highest, of) = if of_left.upper() >= of_right.upper() {
@@ -74,11 +75,12 @@ pub(super) fn between(lines: &[Line], right: usize) -> Peak {
     }
 }
 
-/// Where lines come between the lines `right - 1` and `right` whose bounds meet at this share of the way in E: there, which is the top
-/// where phi is a corner; where its slope is zero if it falls evenly from one chord to the other, which is the top of a
-/// parabola; and where that is next to a line also four times as far from it, so that lines do not creep up on the top from one side.
+/// The places of the next lines between the lines `right - 1` and `right`, whose bounds intersect at the share `peak` of the interval in E.
+/// One is the intersection, which is the maximum if phi has a corner. One is where the slope is zero if it decreases linearly from one
+/// chord to the other, which is the maximum of a parabola. If the first place is close to a line, another one is four times as far from it,
+/// so that lines do not approach the maximum from one side only.
 fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
-    /// No line is closer to another than this share of the way to the next; and where nothing is known of how phi falls on one side.
+    /// The least distance of a line from the next as a share of the interval; and the share used where the slope on one side is unknown.
     const NEAREST: f64 = 1e-15;
     const OUTERMOST: f64 = 0.05;
     const NEXT_TO: f64 = 0.05;
@@ -90,7 +92,7 @@ fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
         let share = if right < 2 { OUTERMOST } else { 1.0 - OUTERMOST };
         return vec![at(Float::with_val(bits, share))];
     }
-    // The share of a place in E as one of the way in eps, at most one half, and from which side.
+    // The share of a place in E as a share of the interval in eps, at most one half, and from which side.
     let along = |share: &Float| {
         let rest = Float::with_val(bits, 1_u32 - share);
         let is_first = *share < rest;
@@ -103,7 +105,7 @@ fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
         |first: &Line, last: &Line| middle(&last.height.sub(&first.height).div(&last.slope.sub(&first.slope)));
     let (left, falls) = (steepness(a, b), -steepness(c, d));
     let zero = {
-        // From the middle of the chord on the left, as shares of the way in E.
+        // From the middle of the left chord, as shares of the interval in E.
         let unit = middle(&c.slope.sub(&b.slope)) * 2_u32;
         let from = middle(&a.slope.sub(&b.slope)) / &unit;
         let to = middle(&d.slope.sub(&b.slope).add(&c.slope.sub(&b.slope))) / &unit;
@@ -113,7 +115,7 @@ fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
     let mut shares: Vec<(bool, Float)> = Vec::with_capacity(3);
     for place in [&zero, peak].into_iter().filter(|share| inside(share)) {
         let (is_first, near) = along(place);
-        // Where lines are further apart than floats can say, no share is known.
+        // If lines are farther apart than floats can represent, no share is known.
         if !near.is_finite() {
             continue;
         }
@@ -128,13 +130,13 @@ fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
         shares.push((is_first, near * 4_u32));
     }
     if shares.is_empty() {
-        // What phi is known to says no more: halfway.
+        // The precision of phi gives no better place: halfway.
         return vec![at(Float::with_val(bits, 0.5))];
     }
     shares.into_iter().map(|(is_first, near)| at(if is_first { near } else { 1_u32 - near })).collect()
 }
 
-/// The peak beyond the last line, or before the first: E is at least 0, and at most 1 / alpha where a line is above zero.
+/// The peak beyond the last line, or before the first: E is at least 0, and at most 1 / alpha where a line is positive.
 pub(super) fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
     let n = lines.len();
     let (inner, outer) = if last { (&lines[n - 2], &lines[n - 1]) } else { (&lines[1], &lines[0]) };
@@ -149,19 +151,19 @@ pub(super) fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
         Some(growth) => outer.height.add(&growth.mul(&way)),
         None => unbounded(bits),
     };
-    // Four times as far as all lines reach.
+    // Four times the range of all lines.
     let reach = Float::with_val(bits, &lines[n - 1].eps - &lines[0].eps) * 4_u32;
     let next = if last { reach + &outer.eps } else { Float::with_val(bits, &outer.eps - reach) };
     let (of, from) = if last { ((n - 1, n - 2), (n - 2, n)) } else { ((0, 1), (0, 2)) };
     Peak { height: highest.upper().clone(), noise: width(&highest), of, from, next: vec![next] }
 }
 
-/// Nothing is known.
+/// No bound is known.
 fn unbounded(bits: u32) -> Enclosure {
     Enclosure::new(Float::new(bits), Float::with_val(bits, Special::Infinity))
 }
 
-/// Between both ends, rounded.
+/// The width of an enclosure, rounded.
 pub(super) fn width(value: &Enclosure) -> Float {
     Float::with_val(64, value.upper() - value.lower())
 }

@@ -1,4 +1,5 @@
-//! The highest supporting line in doubles: an approximation, which says where lines are drawn and how many digits of their heights cancel.
+//! The highest supporting line in doubles: an approximation that determines where lines are placed and how many digits of their heights
+//! cancel.
 
 use rug::Rational;
 
@@ -13,23 +14,23 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Top {
     pub(super) eps: f64,
-    /// How far from it a line is lower by about its own height, as it falls at a smaller distance.
+    /// The distance at which a line is lower by about its own height, extrapolated from the curvature at the smaller `distance`.
     pub(super) scale: f64,
     pub(super) distance: f64,
-    /// How many digits of its height cancel, and ln of it.
+    /// The number of digits of its height that cancel, and ln of the height.
     pub(super) lost: f64,
     pub(super) ln_height: f64,
 }
 
 impl Top {
-    /// To how many digits the profile has to be known for so many of a height.
+    /// The digits of the profile that are needed for this number of digits of a height.
     pub(super) fn needed(self, digits: u32) -> u32 {
         digits + 1 + self.lost.round() as u32
     }
 }
 
 impl Lines<'_> {
-    /// The highest line in doubles: by Brent's steps, and then by parabolas through three points ever closer.
+    /// The highest line in doubles: by Brent's method, and then by parabolas through three points at decreasing distances.
     pub(super) fn top_approx(&self) -> Result<Top> {
         const ROUNDS: usize = 40;
         let height = |eps| self.ln_height_approx(eps);
@@ -39,31 +40,31 @@ impl Lines<'_> {
             let (x, y, z) = (height(middle - distance)?, height(middle)?, height(middle + distance)?);
             let fall = 2.0 * y - x - z;
             let step = (z - x) / (2.0 * fall);
-            // Closer points would only see the noise of doubles.
+            // Closer points would only show rounding errors of doubles.
             if fall.is_nan() || fall <= 1e-8 {
                 let scale = distance / (fall.max(1e-13) / 2.0).sqrt();
-                let is_told = fall > 1e-11 && step.abs() < 3.0;
-                let eps = if is_told { middle + step * distance } else { middle };
-                return self.told_approx(eps, scale, distance);
+                let is_resolved = fall > 1e-11 && step.abs() < 3.0;
+                let eps = if is_resolved { middle + step * distance } else { middle };
+                return self.top_with_height(eps, scale, distance);
             }
             let step = step.clamp(-3.0, 3.0);
             middle += step * distance;
             distance *= if step.abs() >= 1.0 { step.abs() } else { (4.0 * step.abs()).clamp(1e-2, 0.5) };
         }
-        self.told_approx(middle, distance * 1e4, distance)
+        self.top_with_height(middle, distance * 1e4, distance)
     }
 
-    /// The same with what is said of the height.
-    fn told_approx(&self, eps: f64, scale: f64, distance: f64) -> Result<Top> {
+    /// The same with an approximation of the height.
+    fn top_with_height(&self, eps: f64, scale: f64, distance: f64) -> Result<Top> {
         const MOST: f64 = 30.0;
         let (height, known_to) = self.height_approx(eps)?;
-        // A height that doubles take for none is lost to all their digits, and to more.
+        // A height that is zero in doubles loses all their digits, and more.
         let lost = if height > 0.0 { (known_to / height).log10().clamp(0.0, MOST) } else { MOST };
         let ln_height = if height > 0.0 { height.ln() } else { known_to.ln() - MOST * std::f64::consts::LN_10 };
         Ok(Top { eps, scale, distance, lost, ln_height: ln_height + eps.min(0.0) })
     }
 
-    /// ln of delta(|eps|), in doubles. One minus it is compared with exp(eps) alpha, or alpha.
+    /// ln of delta(|eps|), in doubles. 1 - delta is compared with exp(eps) alpha, or with alpha.
     fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
         const NEGLIGIBLE: f64 = 1e-14;
         let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
@@ -71,12 +72,12 @@ impl Lines<'_> {
         self.evaluator.ln_hockey_stick_approx_together(&rational::from_f64(eps.abs())?, &self.session, tolerance)
     }
 
-    /// The height of the line of slope -exp(eps), divided by the slope for the mirrored ones, in doubles; and what of it is known to as many digits as
-    /// delta is. Of a small delta that is delta itself, as one minus alpha is known exactly.
+    /// The height of the line of slope -exp(eps), divided by the slope for the mirrored lines, in doubles; and the number whose relative
+    /// error it inherits. For a small delta that is delta itself, because 1 - alpha is known exactly.
     pub(super) fn height_approx(&self, eps: f64) -> Result<(f64, f64)> {
         let (alpha, most) = (self.alpha.to_f64(), Rational::from(1 - self.alpha).to_f64());
         let ln_delta = self.ln_delta_approx(eps)?;
-        // ln delta is minus one minus delta where that is small.
+        // For small 1 - delta, ln delta is about -(1 - delta).
         let (delta, rest) = (ln_delta.exp(), -ln_delta.exp_m1());
         let height = match (eps >= 0.0, delta < 0.5) {
             (true, true) => most - delta - eps.exp_m1() * alpha,
@@ -87,8 +88,8 @@ impl Lines<'_> {
         Ok((height, delta.min(rest)))
     }
 
-    /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm where that is negative, and the further below
-    /// the larger ln of what it lacks, so that heights next to zero are told apart on either side.
+    /// ln of the height of the line of slope -exp(eps), in doubles. For a negative height it is far below every logarithm, and lower for
+    /// larger absolute values, so that heights next to zero can be compared on either side.
     fn ln_height_approx(&self, eps: f64) -> Result<f64> {
         const NEGATIVE: f64 = -4e9;
         let (height, _) = self.height_approx(eps)?;
@@ -96,19 +97,18 @@ impl Lines<'_> {
         Ok(if height > 0.0 { ln } else { NEGATIVE - ln })
     }
 
-    /// How far from zero losses are looked for.
+    /// The largest absolute loss that is considered.
     pub(super) fn reach(&self) -> f64 {
         self.rho + 16.0 * self.rho.sqrt() + 1.0
     }
 
-    /// The standard deviation of losses, or a little where they are nearly one.
+    /// The standard deviation of losses, or a small share of their mean if they are nearly constant.
     pub(super) fn spread(&self) -> f64 {
         let (mean, deviation) = self.evaluator.mean_and_deviation_approx();
         deviation.max(1e-6 * mean)
     }
 
-    /// The eps of the largest height, to about this share of the standard deviation of losses. Under Q their mean is that under P the
-    /// other way round.
+    /// The eps of the largest height, to about this share of the standard deviation of losses. Under Q their mean is minus that under P.
     pub(super) fn highest_approx(&self, share: f64, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
         let (reach, spread) = (self.reach(), self.spread());
         let (mean, _) = self.evaluator.mean_and_deviation_approx();

@@ -2,10 +2,9 @@ use std::cell::Cell;
 
 use super::*;
 
-/// exp(-x), which nothing but its logarithm's integer part is known of, and not even that approximately: the root is enclosed all
-/// the same.
+/// exp(-x), with only the integer part of its logarithm known, or nothing at all: the root is still enclosed.
 #[test]
-fn what_is_hardly_known_has_a_wide_root() {
+fn a_function_known_to_no_digit_has_a_wide_root() {
     let unknown = || Error::Unsweepable { step: "0".into(), needed: "1".into(), budget: "0".into() };
     for (target, known) in [("1e-3", true), ("1e-12", true), ("1/2", true), ("1e-3", false)] {
         let enclose = |x: &Rational, _| match known {
@@ -25,14 +24,14 @@ fn what_is_hardly_known_has_a_wide_root() {
     }
 }
 
-/// exp(-x), whose logarithm is known to a few digits less than asked: where the proof fails its two ends tell where the root is, so that
-/// nothing is asked in vain but these.
+/// exp(-x), with its logarithm in doubles known to a few digits too few: when the proof fails, the values at its two ends locate the root,
+/// so these are the only wasted evaluations.
 #[test]
-fn a_proof_that_fails_tells_where_the_root_is() {
+fn a_failed_proof_locates_the_root() {
     for (off, most) in [(2e-12, 4), (1e-7, 5)] {
-        let asked = Cell::new(0);
+        let evaluations = Cell::new(0);
         let enclose = |x: &Rational, digits: u32| {
-            asked.set(asked.get() + 1);
+            evaluations.set(evaluations.get() + 1);
             Ok(Enclosure::rational(&Rational::from(-x), precision::bits(digits, 60)).exp())
         };
         let f = Decreasing { ln_approx: |x: &Rational| Ok(-x.to_f64() * (1.0 + off)), enclose };
@@ -40,11 +39,11 @@ fn a_proof_that_fails_tells_where_the_root_is() {
         let root = decreasing_root(&f, &target, 40.0, 12).unwrap();
         let truth = Enclosure::rational(&target, 200).ln().negate();
         assert!(root.met && root.value.is_tight(12) && root.value.overlaps(&truth), "{off}: {root:?}");
-        assert!(asked.get() <= most, "{off}: asked {} times", asked.get());
+        assert!(evaluations.get() <= most, "{off}: {} evaluations", evaluations.get());
     }
 }
 
-/// 1 - exp(x - 4) up to 4, then zero: the root for a small target is next to the end, where no slope is found to the right.
+/// 1 - exp(x - 4) up to 4, then zero: for a small target the root is close to the end, and there is no slope to its right.
 #[test]
 fn a_root_next_to_the_end_of_the_support() {
     let falls = |x: &Rational, bits: u32| Enclosure::rational(&Rational::from(x - 4), bits).exp_m1().negate();
@@ -62,10 +61,10 @@ fn a_root_next_to_the_end_of_the_support() {
     }
 }
 
-/// A staircase of steps 110 apart, each over an edge of 0.07, with the root on an edge: no slope between steps is that of the edge.
+/// A staircase with steps 110 apart, each with an edge of width 0.07, and the root on an edge: no slope between steps is that of the edge.
 #[test]
 fn a_root_on_the_short_edge_of_a_staircase() {
-    // ln f = -100 k - 50 (1 + tanh((x - 110 k - 55) / 0.07)), k the step that x is on.
+    // ln f = -100 k - 50 (1 + tanh((x - 110 k - 55) / 0.07)), with k the number of the step at x.
     let ln_f = |x: &Rational, bits: u32| {
         let k = Rational::from(x / 110_u32).floor().to_f64();
         let at = (x - rational::from_f64(110.0 * k + 55.0).unwrap()) * 200_u32 / 7_u32;
@@ -79,7 +78,7 @@ fn a_root_on_the_short_edge_of_a_staircase() {
         enclose: |x: &Rational, digits: u32| Ok(ln_f(x, precision::bits(digits, 60)).exp()),
     };
     for (k, depth) in [(0, 30), (3, 77), (1500, 5)] {
-        // exp(-100 k - depth), a rational next to it.
+        // A rational next to exp(-100 k - depth).
         let target = Float::with_val(200, -100 * k - depth).exp().to_rational().unwrap();
         for digits in [6, 12, 30] {
             let root = decreasing_root(&f, &target, 170_000.0, digits).unwrap();
@@ -90,11 +89,11 @@ fn a_root_on_the_short_edge_of_a_staircase() {
     }
 }
 
-/// A slope that is told on the way takes the place of one from afar: Newton's steps by the latter would lead away, and halving takes
-/// an evaluation for each bit. Nothing is asked far from where the root is known to be.
+/// A slope measured during the search replaces the one from a distance: Newton steps by the latter would diverge, and bisection needs an
+/// evaluation for each bit. No evaluation is far from the root.
 #[test]
 fn next_to_a_kink_a_root_to_many_digits_takes_few_evaluations() {
-    // ln f falls by 5 for each unit of x up to 1000, by 12 beyond; the root is there, 10^-4 behind the kink.
+    // ln f falls by 5 per unit of x up to 1000 and by 12 beyond; the root is 10^-4 beyond this kink.
     let ln_f = |x: &Rational, bits: u32| {
         let beyond = Rational::from(x - 1000_u32);
         let steep = if beyond > 0 { Rational::from(&beyond * 7_u32) } else { Rational::new() };
@@ -115,7 +114,7 @@ fn next_to_a_kink_a_root_to_many_digits_takes_few_evaluations() {
     }
 }
 
-/// Values in doubles are off by a few units in the last place. The search ends where only that is left to see.
+/// Values in doubles have errors of a few units in the last place. The search ends when only these remain.
 #[test]
 fn the_search_evaluates_a_noisy_function_a_few_times_only() {
     for (target, ceiling) in [(-23.0, 60.0), (-3.0, 9.0), (-700.0, 50.0), (-1e-3, 4.0)] {
@@ -134,10 +133,10 @@ fn the_search_evaluates_a_noisy_function_a_few_times_only() {
     }
 }
 
-/// Approximations that are off by a few nats, and wave: a few digits that are proven stand in for them, and all digits are asked for next to
-/// the root only.
+/// Approximations with oscillating errors of a few nats: certified values to a few digits replace them, and all digits are only requested
+/// close to the root.
 #[test]
-fn where_doubles_are_off_a_few_digits_that_are_proven_place_the_root() {
+fn certified_values_to_a_few_digits_replace_wrong_doubles() {
     let ln_f = |x: &Rational, bits: u32| Enclosure::rational(&(-x.clone().square() / 200_u32), bits);
     let target = Float::with_val(300, -115.1).exp().to_rational().unwrap();
     let truth = (2.0 * 100.0 * 115.1_f64).sqrt();

@@ -1,9 +1,9 @@
-//! Balls whose midpoints are sums of two doubles: the arithmetic of [`ball`](crate::numeric::ball) for up to some 25 digits, several
-//! times as fast and without memory of its own.
+//! Balls whose midpoints are sums of two doubles: the arithmetic of [`ball`](crate::numeric::ball) for up to about 25 digits, several times
+//! as fast and without heap memory.
 //!
-//! Radii are doubles. Each is formed from numbers that are not negative by at most some hundred operations, whose roundings, and the
-//! difference between the size of a midpoint and that of its first part, [`outward`] pays for. What overflows or is not a number makes
-//! the midpoint infinite or not a number, and with it all that is computed from it: its enclosure is the whole line.
+//! Radii are doubles. Each is computed from non-negative numbers by at most about a hundred operations. [`outward`] covers their roundings
+//! and the difference between the size of a midpoint and that of its first part. An overflow or NaN makes the midpoint infinite or NaN, and
+//! with it every result computed from it; its enclosure is the whole line.
 
 use rug::{Float, Rational, float::Round};
 
@@ -16,21 +16,21 @@ use crate::numeric::{
     field::{Field, Real},
 };
 
-/// More digits are asked of balls over MPFR: some eight digits are left for what roundings add up to.
+/// The largest number of digits; more are computed with balls over MPFR. About eight digits remain for accumulated roundings.
 pub(crate) const MOST_DIGITS: u32 = 20;
 
-/// Bits worth computing, and those of enclosures.
+/// Bits that are worth computing, and bits of enclosures.
 const WORKING_BITS: u32 = 100;
 const BITS: u32 = 128;
 
-/// A real number within `radius` of a midpoint.
+/// A real number that lies within `radius` of a midpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TwofoldBall {
     mid: Twofold,
     radius: f64,
 }
 
-/// A complex number within `radius` of a midpoint, in the Euclidean distance.
+/// A complex number that lies within `radius` of a midpoint, in the Euclidean distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComplexTwofold {
     re: Twofold,
@@ -38,34 +38,34 @@ pub(crate) struct ComplexTwofold {
     radius: f64,
 }
 
-/// At least the number whose roundings in doubles led to `error`: a part in 10^12 is thousands of roundings, and the smallest normal
-/// double is more than what a few dozen products lose to underflow.
+/// Upper bound on the exact value of `error`, which was computed in doubles: a factor of 1 + 10^-12 covers thousands of roundings, and the
+/// smallest normal double covers the underflows of a few dozen products.
 fn outward(error: f64) -> f64 {
     error * (1.0 + 1e-12) + f64::MIN_POSITIVE
 }
 
-/// At least exp(x); elementary functions of doubles are taken as in [`ball`](crate::numeric::ball).
+/// Upper bound on exp(x), with the assumption of [`ball`](crate::numeric::ball) on elementary functions of doubles.
 fn exp_up(x: f64) -> f64 {
     outward(x.exp() * (1.0 + 1e-12))
 }
 
-/// sqrt(x^2 + y^2) to a few roundings: of the squares, unless these leave the range of doubles.
+/// sqrt(x^2 + y^2) up to a few roundings: from the squares, unless these leave the range of doubles.
 fn length(x: f64, y: f64) -> f64 {
     const SAFE: std::ops::Range<f64> = 1e-290..1e290;
     let squares = x * x + y * y;
     if SAFE.contains(&squares) { squares.sqrt() } else { x.hypot(y) }
 }
 
-/// The error of a product of numbers given by size and radius, before roundings: |z w - a b| <= |a| |w - b| + |b| |z - a| +
-/// |z - a| |w - b|.
+/// The propagated error of a product of numbers with given size and radius, before roundings:
+/// `|z w - a b| <= |a| |w - b| + |b| |z - a| + |z - a| |w - b|`.
 fn moved((a, r): (f64, f64), (b, s): (f64, f64)) -> f64 {
     a * s + b * r + r * s
 }
 
-/// At least |1/x - 1/a| for |x - a| <= r: r / (|a| (|a| - r)), if r < |a|.
+/// Upper bound on |1/x - 1/a| for |x - a| <= r, before roundings: r / (|a| (|a| - r)), if r < |a|.
 fn moved_inverse(size: f64, radius: f64) -> f64 {
     let gap = size * (1.0 - 1e-12) - radius * (1.0 + 1e-12);
-    // A subnormal product is off by more than `outward` pays for.
+    // The rounding error of a subnormal product exceeds what `outward` covers.
     if radius == 0.0 {
         0.0
     } else if gap > 0.0 && size * gap >= f64::MIN_POSITIVE {
@@ -76,31 +76,31 @@ fn moved_inverse(size: f64, radius: f64) -> f64 {
 }
 
 impl TwofoldBall {
-    /// A number that is given exactly.
+    /// An exact number.
     fn exact(mid: Twofold) -> Self {
         TwofoldBall { mid, radius: 0.0 }
     }
 
-    /// A whole number: a double and what it is off by, at most 2^10, are exact.
+    /// An integer: its double and the difference to it, at most 2^10, are exact.
     fn integer(n: i64) -> Self {
         let hi = n as f64;
         TwofoldBall::exact(Twofold { hi, lo: (i128::from(n) - hi as i128) as f64 })
     }
 
-    /// The nearest midpoint, off by 2^-106 of itself.
+    /// The nearest midpoint, with a relative error of 2^-106.
     fn near(value: &Float, radius: f64) -> Self {
         let mid = Twofold::nearest(value);
         TwofoldBall { mid, radius: outward(radius + mid.hi.abs() * Twofold::ERROR) }
     }
 
-    /// A number in an enclosure.
+    /// A ball that contains an enclosure.
     pub(crate) fn of(value: &Enclosure) -> Self {
         let bits = value.lower().prec().max(value.upper().prec()) + 2;
         let middle = Float::with_val(bits, value.lower() + value.upper()) / 2;
         TwofoldBall::near(&middle, Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0.to_f64())
     }
 
-    /// Both ends of the ball, rounded outward.
+    /// The enclosure of the ball, rounded outward.
     pub(crate) fn enclosure(&self) -> Enclosure {
         if !(self.mid.hi.is_finite() && self.mid.lo.is_finite() && self.radius.is_finite()) {
             return Enclosure::whole_line(BITS);
@@ -114,14 +114,14 @@ impl TwofoldBall {
 }
 
 impl Real for TwofoldBall {
-    /// There is one precision only.
+    /// There is only one precision.
     type Precision = ();
 
     fn rational(value: &Rational, (): ()) -> Self {
         if let (Some(top), Some(bottom)) = (value.numer().to_i64(), value.denom().to_i64()) {
             return TwofoldBall::ratio(top, bottom, ());
         }
-        // Rounded twice, the second time by far more.
+        // Rounded twice; the second rounding error is far larger.
         TwofoldBall::near(&Float::with_val(200, value), 0.0)
     }
 
@@ -158,8 +158,7 @@ impl Real for TwofoldBall {
     }
 
     fn recip(&self) -> Self {
-        // Whatever q is, |q - 1/a| = |1 - a q| / |a|. The product errs by E of itself, which is next to one, the difference by E of
-        // itself.
+        // For every q, |q - 1/a| = |1 - a q| / |a|. The product, which is close to 1, has the relative error E, and so has the difference.
         let first = 1.0 / self.mid.hi;
         let rest = |q: Twofold| Twofold::double(1.0).add(self.mid.mul(q).neg());
         let q = Twofold::double(first).add(Twofold::double(first * rest(Twofold::double(first)).hi));
@@ -170,7 +169,7 @@ impl Real for TwofoldBall {
     fn exp(&self) -> Self {
         let (low, high) = EXP_RANGE;
         if self.mid.hi < low {
-            // Between zero and exp(a + r), which is next to nothing.
+            // Between zero and exp(a + r), which is tiny.
             return TwofoldBall {
                 mid: Twofold::default(),
                 radius: exp_up(outward(self.radius) + self.mid.hi.next_up()),
@@ -189,7 +188,7 @@ impl Real for TwofoldBall {
         if self.mid.hi.abs() > NEAR_ZERO {
             return self.exp().add(&TwofoldBall::exact(Twofold::double(-1.0)));
         }
-        // The same, with e^a < 1.42.
+        // As for exp, with e^a < 1.42.
         let mid = functions::exp_m1_near_zero(self.mid);
         let moved = 1.42 * self.radius.exp_m1() * (1.0 + 1e-12);
         TwofoldBall { mid, radius: outward(mid.hi.abs() * EXP_ERROR + moved) }
@@ -200,7 +199,7 @@ impl Real for TwofoldBall {
             let unknown = TwofoldBall { mid: Twofold::default(), radius: 1.0 };
             return (unknown, unknown);
         }
-        // |sin x - sin a| <= |x - a|, and so for the cosine.
+        // |sin x - sin a| <= |x - a|, and the same for the cosine.
         let (sin, cos) = functions::sin_cos(self.mid);
         let of_sin = if self.mid.hi.abs() < 0.785 { 2.0 * Twofold::ERROR * sin.hi.abs() } else { SIN_COS_ERROR };
         let ball = |mid, error| TwofoldBall { mid, radius: outward(self.radius + error) };
@@ -218,17 +217,18 @@ impl ComplexTwofold {
         (self.re, self.im)
     }
 
-    /// How far from the midpoint the number may be.
+    /// Upper bound on the distance from the midpoint.
     pub(crate) fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// The absolute value, as near as [`outward`] pays for.
+    /// The absolute value, up to the roundings that [`outward`] covers.
     pub(crate) fn size(&self) -> f64 {
         length(self.re.hi, self.im.hi)
     }
 
-    /// Re(z w) for the midpoints, off by 3 E (|re re| + |im im|) <= 3 E |z||w| at most: each product errs by E, their sum by E of itself.
+    /// Re(z w) for the midpoints, with an error of at most 3 E (|re re| + |im im|) <= 3 E |z||w|: each product has the relative error E,
+    /// and so has their sum.
     pub(crate) fn re_of_product(&self, other: &Self) -> Twofold {
         self.re.mul(other.re).add(self.im.mul(other.im).neg())
     }
@@ -238,7 +238,7 @@ impl Field for ComplexTwofold {
     type Real = TwofoldBall;
 
     fn new(re: TwofoldBall, im: TwofoldBall) -> Self {
-        // The distance in the plane of two points that differ by at most r and s in the coordinates.
+        // Euclidean distance of two points whose coordinates differ by at most r and s.
         ComplexTwofold { re: re.mid, im: im.mid, radius: outward(length(re.radius, im.radius)) }
     }
 
@@ -251,13 +251,13 @@ impl Field for ComplexTwofold {
     }
 
     fn add(&self, other: &Self) -> Self {
-        // Each part errs by E of itself.
+        // Each part has the relative error E.
         let sum = ComplexTwofold { re: self.re.add(other.re), im: self.im.add(other.im), radius: 0.0 };
         ComplexTwofold { radius: outward(self.radius + other.radius + sum.size() * Twofold::ERROR), ..sum }
     }
 
     fn mul(&self, other: &Self) -> Self {
-        // Each part errs by 3 E |z||w| at most: `re_of_product`, and sqrt(2) 3 < 5.
+        // Each part has an error of at most 3 E |z||w|, see `re_of_product`, and sqrt(2) 3 < 5.
         let (a, b) = (self.size(), other.size());
         ComplexTwofold {
             re: self.re_of_product(other),
@@ -267,7 +267,7 @@ impl Field for ComplexTwofold {
     }
 
     fn scale(&self, factor: &TwofoldBall) -> Self {
-        // The product with a complex number of imaginary part zero; each part errs by E of itself.
+        // A product with a complex number whose imaginary part is zero; each part has the relative error E.
         let (a, b) = (self.size(), factor.mid.hi.abs());
         ComplexTwofold {
             re: self.re.mul(factor.mid),
@@ -277,7 +277,7 @@ impl Field for ComplexTwofold {
     }
 
     fn recip(&self) -> Self {
-        // 1/a = conj(a) / |a|^2 for the midpoint, whose own roundings are carried by balls: both squares and their sum are not negative.
+        // 1/a = conj(a) / |a|^2 for the midpoint, with its roundings tracked by balls: both squares and their sum are non-negative.
         let norm = self.re.mul(self.re).add(self.im.mul(self.im));
         let inverse = TwofoldBall { mid: norm, radius: outward(norm.hi * 2.0 * Twofold::ERROR) }.recip();
         let exact = ComplexTwofold { im: self.im.neg(), radius: 0.0, ..*self };
@@ -315,7 +315,7 @@ mod tests {
     }
 
     fn ball(mid: f64, radius: f64) -> TwofoldBall {
-        // A second part of its own.
+        // With a nonzero second part.
         TwofoldBall { mid: Twofold::nearest(&Float::with_val(200, Float::with_val(200, mid) * (1.0 + 1e-18))), radius }
     }
 
@@ -365,12 +365,12 @@ mod tests {
         }
     }
 
-    /// A formula of every operation, in both arithmetics.
+    /// A formula with every operation, in both arithmetics.
     fn formula<F: Field>(k: i64, precision: <F::Real as Real>::Precision) -> F {
         let real = |top: i64, bottom: i64| F::Real::ratio(top, bottom, precision);
         let z = F::new(real(k * 7919 % 1000 - 500, 997), real(k * 104_729 % 1000 - 499, 991));
         let w = F::cis(&real(k, 13)).scale(&real(-k, 700).exp()).add(&z.conj());
-        // |z w| is below 2: nothing cancels.
+        // |z w| is below 2, so nothing cancels.
         let inverse = z.mul(&w).add(&F::new(real(3, 1), real(0, 1))).recip();
         inverse.pow(3).with_relative_error(-70.0).with_error(-72.0).scale(&real(k, 5000).exp_m1())
     }
@@ -381,13 +381,13 @@ mod tests {
             let (quick, slow) = (formula::<ComplexTwofold>(k, ()), formula::<ComplexBall>(k, 200));
             let (quick, slow): (Enclosure, Enclosure) = (quick.re().enclosure(), Ball::enclosure(&slow.re()));
             assert!(quick.overlaps(&slow), "{k}: {quick:?} {slow:?}");
-            // What was added as an error is nearly all of both.
+            // The errors added on purpose dominate both widths.
             let width = |value: &Enclosure| Float::with_val(53, value.upper() - value.lower()).to_f64();
             assert!(width(&quick) < 1.01 * width(&slow) + 1e-26 * slow.approximate().abs(), "{k}: {quick:?} {slow:?}");
         }
     }
 
-    /// What cannot be told is the whole line, and stays it.
+    /// An undefined result is the whole line, and stays so.
     #[test]
     fn beyond_the_range_nothing_is_claimed() {
         let huge = ball(1e300, 0.0);
@@ -405,7 +405,7 @@ mod tests {
         ] {
             assert!(z.re().enclosure().upper().is_infinite(), "{z:?}");
         }
-        // Angles that are not reduced.
+        // Angles that are too large to reduce.
         let (sin, cos) = huge.sin_cos();
         assert!(sin.enclosure().contains(&Rational::from(1)) && cos.enclosure().contains(&Rational::from(-1)));
         // Products below the smallest double.

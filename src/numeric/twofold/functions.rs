@@ -1,33 +1,32 @@
 //! Elementary functions of sums of two doubles, with proven errors.
 //!
-//! E is [`Twofold::ERROR`]: a sum or product errs by at most E of itself. Constants are split into parts of few bits, so that their
-//! products with small integers are exact; the last part of each is off by 2^-53 of itself at most.
+//! E is [`Twofold::ERROR`], the bound on the relative error of a sum or product. Constants are split into parts with few bits, so that
+//! their products with small integers are exact; the last part of each has a relative error of at most 2^-53.
 
 use super::Twofold;
 
-/// Arguments of exp between these two neither overflow nor lose digits to underflow.
+/// The range of arguments for which exp neither overflows nor loses digits to underflow.
 pub(super) const EXP_RANGE: (f64, f64) = (-600.0, 700.0);
 
-/// [`exp`] errs by at most this, relative to its value; [`exp_m1_near_zero`] likewise.
+/// Upper bound on the relative error of [`exp`] and of [`exp_m1_near_zero`].
 pub(super) const EXP_ERROR: f64 = 10.0 * Twofold::ERROR;
 
-/// Beyond this, angles are not reduced.
+/// Larger angles are not reduced.
 pub(super) const MOST_ANGLE: f64 = 2e7;
 
-/// [`sin_cos`] errs by at most this, absolutely.
+/// Upper bound on the absolute error of [`sin_cos`].
 pub(super) const SIN_COS_ERROR: f64 = 8.0 * Twofold::ERROR;
 
-/// Where [`exp_m1_near_zero`] holds.
+/// The range of arguments of [`exp_m1_near_zero`].
 pub(super) const NEAR_ZERO: f64 = 0.347;
 
-/// ln 2 in parts of 42, 42 and 53 bits: products of the first two with an integer below 2^11 are exact. Off by less than 2^-139.
+/// ln 2 in parts of 42, 42 and 53 bits: products of the first two with an integer below 2^11 are exact. The error is below 2^-139.
 const LN_2: [f64; 3] = [0.6931471805598903, 5.49792301870721e-14, 1.1612227229362532e-26];
 
-/// pi / 2 in parts of 29, 29, 29 and 53 bits: products of the first three with an integer below 2^24 are exact. Off by less than
-/// 2^-140.
+/// pi / 2 in parts of 29, 29, 29 and 53 bits: products of the first three with an integer below 2^24 are exact. The error is below 2^-140.
 const HALF_PI: [f64; 4] = [1.570796325802803, 9.920935774287987e-10, 2.2517417706346578e-18, 3.5215598651832e-27];
 
-/// 1/2!, ..., 1/6!, each off by 2^-106 of itself at most.
+/// 1/2!, ..., 1/6!, each with a relative error of at most 2^-106.
 const INVERSE_FACTORIALS: [Twofold; 5] = [
     Twofold { hi: 0.5, lo: 0.0 },
     Twofold { hi: 0.16666666666666666, lo: 9.25185853854297e-18 },
@@ -36,7 +35,7 @@ const INVERSE_FACTORIALS: [Twofold; 5] = [
     Twofold { hi: 0.001388888888888889, lo: -5.300543954373577e-20 },
 ];
 
-/// -1/3!, 1/5!, ..., -1/15!, likewise.
+/// -1/3!, 1/5!, ..., -1/15!, with the same bound.
 const SINE: [Twofold; 7] = [
     Twofold { hi: -0.16666666666666666, lo: -9.25185853854297e-18 },
     Twofold { hi: 0.008333333333333333, lo: 1.1564823173178714e-19 },
@@ -47,16 +46,16 @@ const SINE: [Twofold; 7] = [
     Twofold { hi: -7.647163731819816e-13, lo: -7.03872877733453e-30 },
 ];
 
-/// exp(x) - 1 for |x| <= [`NEAR_ZERO`], off by less than [`EXP_ERROR`] of itself (a result below 2^-1000 by 2^-1060 more).
+/// exp(x) - 1 for |x| <= [`NEAR_ZERO`], with a relative error below [`EXP_ERROR`] (plus 2^-1060 for a result below 2^-1000).
 ///
-/// y = x / 64 is exact and |y| <= 0.0055. Of the series e = y + y^2 P(y), P = 1/2! + y/3! + ..., the terms from 1/7! on are summed in
-/// doubles: they weigh 0.0055^5 / 7! < 2^-49 of P and err by 2^-50 of themselves; what is beyond 1/12! is below 2^-115. Each step of
-/// Horner's rule multiplies earlier errors by y, so P errs by less than 1.02 E of itself, and y^2 P, which is below 0.003 |y|, by
-/// 3.1 E: with the last sum e errs by less than 1.1 E.
+/// y = x / 64 is exact and |y| <= 0.0055. In the series e = y + y^2 P(y), P = 1/2! + y/3! + ..., the terms from 1/7! on are summed in
+/// doubles: they are 0.0055^5 / 7! < 2^-49 of P, with a relative error of 2^-50. The truncation error beyond 1/12! is below 2^-115. Each
+/// step of Horner's rule multiplies earlier errors by y, so the relative error of P is below 1.02 E. That of y^2 P, which is below 0.003
+/// |y|, is below 3.1 E. With the last sum the relative error of e is below 1.1 E.
 ///
-/// Six times e becomes (1 + e)^2 - 1 = 2 e + e^2. An error of r e there becomes one of 2 r e (1 + e), which relative to e (2 + e) is
-/// at most r exp(t / 2) with 1 + e = exp(t), and the roundings add at most 1.1 E, for |e| < 0.2. All t / 2 together are below
-/// x / 2 < 0.174, so the result errs by less than exp(0.174) (1.1 + 6.6) E < 10 E.
+/// Six times e is replaced by (1 + e)^2 - 1 = 2 e + e^2. A relative error r of e becomes an error of 2 r e (1 + e), which relative to
+/// e (2 + e) is at most r exp(t / 2) with 1 + e = exp(t); the roundings add at most 1.1 E, for |e| < 0.2. The sum of all t / 2 is below
+/// x / 2 < 0.174. So the relative error of the result is below exp(0.174) (1.1 + 6.6) E < 10 E.
 pub(super) fn exp_m1_near_zero(x: Twofold) -> Twofold {
     const SIXTY_FOURTH: f64 = 1.0 / 64.0;
     let y = Twofold { hi: x.hi * SIXTY_FOURTH, lo: x.lo * SIXTY_FOURTH };
@@ -72,11 +71,11 @@ pub(super) fn exp_m1_near_zero(x: Twofold) -> Twofold {
     e
 }
 
-/// exp(x) for x in [`EXP_RANGE`], off by less than [`EXP_ERROR`] of itself.
+/// exp(x) for x in [`EXP_RANGE`], with a relative error below [`EXP_ERROR`].
 ///
-/// x = k ln 2 + r with |k| <= 1011 and |r| <= 0.3467: each of the three differences that lead to r is below 0.347 and errs by E of
-/// itself, the last part of ln 2 adds 1011 (2^-139 + 2^-139), together less than 1.1 E. Then exp(r) = 1 + e, e off by 10 E |e|, which
-/// is less than 4.2 E of 1 + e, and E for the sum: all together less than 7 E. The power of two is exact.
+/// x = k ln 2 + r with |k| <= 1011 and |r| <= 0.3467. Each of the three differences that lead to r is below 0.347 and has the relative
+/// error E; the last part of ln 2 adds 1011 (2^-139 + 2^-139). Together the error of r is below 1.1 E. Then exp(r) = 1 + e; the error 10 E
+/// |e| of e is less than 4.2 E of 1 + e, and the sum adds E. The total is below 7 E. The power of two is exact.
 pub(super) fn exp(x: Twofold) -> Twofold {
     let k = (x.hi * std::f64::consts::LOG2_E).round();
     let r = reduced(x, k, &LN_2);
@@ -85,18 +84,19 @@ pub(super) fn exp(x: Twofold) -> Twofold {
     Twofold { hi: value.hi * power, lo: value.lo * power }
 }
 
-/// (sin x, cos x) for |x| <= [`MOST_ANGLE`], each off by less than [`SIN_COS_ERROR`], and the sine of an angle below pi / 4 by less
-/// than 2 E of itself.
+/// (sin x, cos x) for |x| <= [`MOST_ANGLE`], each with an absolute error below [`SIN_COS_ERROR`]; the sine of an angle below pi / 4 has a
+/// relative error below 2 E.
 ///
-/// x = k pi / 2 + r with |k| < 2^24 and |r| < 0.7854: r errs by less than 3.5 E for the four differences and 2^24 (2^-140 + 2^-140) for
-/// the last part of pi / 2, and not at all where k = 0. With z = r^2 < 0.617 the series sin r = r + r z S(z) has its first seven
-/// coefficients as sums of two doubles. The others weigh z^7 / 17! < 2^-53 of S and err by 2^-50 of themselves; what is beyond 1/27!
-/// is below 2^-110. S errs by less than 1.1 E of itself, and r z S, at most 0.103 |r|, by 4.2 E; with the last sum sin r errs by less
-/// than 1.6 E of itself, which is at least 0.9 |r|.
+/// x = k pi / 2 + r with |k| < 2^24 and |r| < 0.7854. The error of r is below 3.5 E for the four differences plus 2^24 (2^-140 + 2^-140)
+/// for the last part of pi / 2; it is zero for k = 0. With z = r^2 < 0.617 the series sin r = r + r z S(z) has its first seven coefficients
+/// as sums of two doubles. The other terms are z^7 / 17! < 2^-53 of S, with a relative error of 2^-50; the truncation error beyond 1/27! is
+/// below 2^-110. The relative error of S is below 1.1 E, and that of r z S, at most 0.103 |r|, below 4.2 E. With the last sum the relative
+/// error of sin r is below 1.6 E; sin r is at least 0.9 |r|.
 ///
-/// w = 1 - sin^2 r >= 0.499 errs by E (sin^2 r + w) for its roundings. Its root by one step of Newton's from a double errs by E / 4 of
-/// itself: the double is off by 2^-53 of itself, the square of that is left out, and the step is rounded by 2^-52 of itself. So
-/// cos r errs by less than 2 E, and by at most |tan r| <= 1.001 times what the sine does, 1.2 E + 3.6 E.
+/// w = 1 - sin^2 r >= 0.499 has an error of E (sin^2 r + w) by its roundings. One Newton step from a double gives its root with a relative
+/// error of E / 4: the relative error of the double is 2^-53, its square is neglected, and the step is rounded with a relative error of
+/// 2^-52. So the roundings of cos r contribute less than 2 E, and the error of the sine contributes at most |tan r| <= 1.001 times itself,
+/// 1.2 E + 3.6 E.
 pub(super) fn sin_cos(x: Twofold) -> (Twofold, Twofold) {
     let k = (x.hi * std::f64::consts::FRAC_2_PI).round();
     let r = if k == 0.0 { x } else { reduced(x, k, &HALF_PI) };
@@ -121,12 +121,12 @@ pub(super) fn sin_cos(x: Twofold) -> (Twofold, Twofold) {
     }
 }
 
-/// x less k times a constant in parts, of which all but the last have exact products with k.
+/// x minus k times a constant in parts, all but the last of which have exact products with k.
 fn reduced(x: Twofold, k: f64, parts: &[f64]) -> Twofold {
     parts.iter().fold(x, |rest, part| rest.add(Twofold::double(-k * part)))
 }
 
-/// The square root of a number in [1/4, 4], off by E / 4 of itself at most: see [`sin_cos`].
+/// The square root of a number in [1/4, 4], with a relative error of at most E / 4: see [`sin_cos`].
 fn root(x: Twofold) -> Twofold {
     let near = x.hi.sqrt();
     let rest = x.add(Twofold::double(near).mul(Twofold::double(near)).neg());
@@ -145,7 +145,7 @@ mod tests {
         Float::with_val(BITS, x.hi) + x.lo
     }
 
-    /// Numbers of all sizes up to `most`, with both parts, and the hardest ones: next to multiples of `period`.
+    /// Numbers of all sizes up to `most`, with both parts, and the hardest ones: close to multiples of `period`.
     fn numbers(most: f64, period: &Float) -> Vec<Twofold> {
         let mut found = vec![Twofold::default(), Twofold::double(most), Twofold::double(-most)];
         let mut state = 7_u64;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn exp_errs_by_less_than_it_says() {
+    fn exp_is_within_its_error_bound() {
         let mut worst = 0.0_f64;
         for x in numbers(700.0, &Float::with_val(BITS, Constant::Log2)) {
             if x.hi < EXP_RANGE.0 {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn sin_and_cos_err_by_less_than_they_say() {
+    fn sin_and_cos_are_within_their_error_bounds() {
         let half_pi = Float::with_val(BITS, Constant::Pi) / 2;
         let (mut worst, mut relative) = (0.0_f64, 0.0_f64);
         for x in [1.0, 100.0, MOST_ANGLE].into_iter().flat_map(|most| numbers(most, &half_pi)) {

@@ -1,4 +1,4 @@
-//! Classes of codes: combinations that belong to the same iterations.
+//! Classes of codes: combinations of codes that belong to the same iterations.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// The places of the iterations of a class in the key sets, by granularity and level: one list after the other, and before them
-/// where each ends. There can be millions of classes.
+/// The indices of the iterations of a class in the key sets, by granularity and level: one list after the other, preceded by the ends of
+/// all lists. There can be millions of classes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Lists(Arc<[u32]>);
 
@@ -32,7 +32,7 @@ impl Lists {
     }
 }
 
-/// The classes of the combinations that were met, numbered in the order in which they were.
+/// The classes of the combinations seen so far, numbered in the order of their appearance.
 pub(in crate::safetab) struct Classes<'a> {
     specification: &'a Specification,
     /// The iterations of each granularity and level, ascending.
@@ -40,12 +40,12 @@ pub(in crate::safetab) struct Classes<'a> {
     of_combination: HashMap<u128, u32, FixedState>,
     of_lists: HashMap<Lists, u32, FixedState>,
     lists: Vec<Lists>,
-    /// The last combination and its class: neighbors in a file are often alike.
+    /// The last combination and its class: neighboring records of a file are often alike.
     last: Option<(u128, u32)>,
 }
 
 impl<'a> Classes<'a> {
-    /// None was met yet.
+    /// No classes yet.
     pub fn new(specification: &'a Specification) -> Self {
         let codes = |granularity, level| {
             specification.key_set(granularity, level).into_iter().map(|key| key.iteration).collect()
@@ -101,7 +101,7 @@ impl<'a> Classes<'a> {
         Ok(class)
     }
 
-    /// How many there are.
+    /// The number of classes.
     #[cfg(feature = "cluster")]
     pub fn len(&self) -> usize {
         self.lists.len()

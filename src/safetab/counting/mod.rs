@@ -1,12 +1,12 @@
 //! The exact counts of all population groups, from records that are read once.
 //!
-//! Blocks that lie in the same regions are one *atom*, combinations of codes with the same iterations one *class*. Records are
-//! counted by atom, class and cell (`tallies`: sorted, and beyond a buffer spilled to disk). For each population group level the counts
-//! of the atoms of one region after the other are added up by iteration and cell. Sums of integers do not depend on the order of
-//! records, threads or files.
+//! Blocks that lie in the same regions form one *atom*; combinations of codes with the same iterations form one *class*. Records are
+//! counted by atom, class and cell (`tallies`: sorted, and spilled to disk beyond a buffer). For each population group level, the counts of
+//! the atoms of one region after the other are summed by iteration and cell. Sums of integers do not depend on the order of records,
+//! threads or files.
 //!
-//! Memory: the buffer, 16 bytes for each block of the geography, some hundred bytes for each different combination of codes, and what
-//! one region has at most: its iterations times their cells.
+//! Memory: the buffer, 16 bytes for each block of the geography, about a hundred bytes for each different combination of codes, and the
+//! iterations times cells of the largest region.
 
 mod classes;
 mod tallies;
@@ -32,14 +32,14 @@ const CELL_BITS: u32 = 6;
 const CLASS_BITS: u32 = 32;
 const ATOM_BITS: u32 = 64 - CELL_BITS - CLASS_BITS;
 
-/// Counts that one thread hands another at a time, and how often before it waits: three megabytes.
+/// The number of counts that one thread passes to another at a time, and the number of such batches that may wait: three megabytes.
 const HANDED: usize = 1 << 15;
 const WAITING: usize = 4;
 
-/// What gets a count: region, iteration (by their places), cell and count.
+/// A callback for a count: region and iteration (by their indices), cell and count.
 pub(in crate::safetab) type SeeCount<'a> = dyn FnMut(u32, u32, usize, i64) -> Result<()> + 'a;
 
-/// The same on its way.
+/// Such a count between threads.
 type Handed = (u32, u32, usize, i64);
 
 /// A kind of record.
@@ -52,7 +52,7 @@ pub(in crate::safetab) enum RecordKind {
 }
 
 impl RecordKind {
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(self) -> usize {
         match self {
             RecordKind::Persons => CELLS,
@@ -60,7 +60,7 @@ impl RecordKind {
         }
     }
 
-    /// The cell of what is counted of a record.
+    /// The cell of the counted values of a record.
     pub fn cell(self, [first, second]: [u8; 2]) -> usize {
         match self {
             RecordKind::Persons => cell_of(first, second),
@@ -69,7 +69,7 @@ impl RecordKind {
     }
 }
 
-/// Records while they are counted.
+/// The exact counts in progress.
 pub(in crate::safetab) struct Counting<'a> {
     kind: RecordKind,
     geography: &'a Geography,
@@ -89,14 +89,14 @@ pub(in crate::safetab) struct Counted<'a> {
     atoms: Vec<[Option<u32>; 10]>,
     lists: Vec<Lists>,
     tallies: Tallies,
-    /// How many records were read.
+    /// The number of records that were read.
     pub read: u64,
-    /// How many of them each pass tabulates.
+    /// The number of records that each pass tabulates.
     pub tabulated: [u64; 2],
 }
 
 impl<'a> Counting<'a> {
-    /// Nothing counted yet. What exceeds the buffer is spilled into files of the folder, which only their owner can read.
+    /// No counts yet. Counts beyond the buffer are spilled into files of the folder, which only their owner can read.
     pub fn new(
         kind: RecordKind,
         specification: &'a Specification,
@@ -144,7 +144,7 @@ impl<'a> Counting<'a> {
         &mut self.classes
     }
 
-    /// Adds what others counted, by atom, class and cell.
+    /// Adds counts from elsewhere, by atom, class and cell.
     #[cfg(feature = "cluster")]
     pub fn add_counted(&mut self, (atom, class, cell): (i32, i32, i32), n: i64) -> Result<()> {
         let number = |what: &str, number: i64, end: usize| {
@@ -179,13 +179,13 @@ impl<'a> Counting<'a> {
 }
 
 impl Counted<'_> {
-    /// The counts of a population group level that are not 0, in ascending order of region, iteration and cell. They are added up
-    /// on another thread than the one that sees them.
+    /// Calls `see` with the nonzero counts of a population group level in ascending order of region, iteration and cell. They are summed on
+    /// another thread.
     pub fn each_count(&self, region_type: RegionType, level: IterationLevel, see: &mut SeeCount) -> Result<()> {
         let (hand, handed) = sync_channel::<Vec<Handed>>(WAITING);
         thread::scope(|scope| {
             let adding = thread::Builder::new().spawn_scoped(scope, move || {
-                // Where nobody takes them any more, the other thread has an error of its own.
+                // If the receiver is gone, the other thread has an error of its own.
                 self.add_up(region_type, level, &mut |counts| hand.send(counts).is_ok())
             });
             let adding =
@@ -200,7 +200,7 @@ impl Counted<'_> {
         })
     }
 
-    /// Hands over the counts of a population group level, some regions at a time, until nobody takes them.
+    /// Sends the counts of a population group level, several regions at a time, until the receiver is gone.
     fn add_up(
         &self,
         region_type: RegionType,

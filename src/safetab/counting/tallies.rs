@@ -1,8 +1,8 @@
-//! Counts by atom, class and cell, in memory that is bounded: what exceeds a buffer is sorted, added up and spilled to disk, and at
-//! the end the spilled runs are merged.
+//! Counts by atom, class and cell in bounded memory: a full buffer is sorted, summed and spilled to disk, and at the end the spilled runs
+//! are merged.
 //!
-//! A run is a row of pairs of variable-length numbers in ascending order of keys: how much larger the key is than the one before, and
-//! its count. In the merged counts keys begin anew with each atom, so that those of one atom can be read by themselves.
+//! A run is a sequence of pairs of variable-length numbers in ascending order of keys: the difference to the previous key, and the count.
+//! In the merged counts keys start again with each atom, so that the counts of one atom can be read separately.
 
 use std::{
     cmp::Reverse,
@@ -20,12 +20,12 @@ use crate::{
     files::{create_private, file_error},
 };
 
-/// Counts that are held before they are spilled: 16 bytes each.
+/// The number of counts held before they are spilled, 16 bytes each.
 const HELD: usize = 1 << 23;
 /// Bits of a key below the atom.
 const BELOW: u32 = CLASS_BITS + CELL_BITS;
 
-/// Some records of one atom, class and cell.
+/// A number of records with the same atom, class and cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tally {
     pub atom: u32,
@@ -34,7 +34,7 @@ pub(super) struct Tally {
     pub n: u64,
 }
 
-/// Counts while they are added up.
+/// The counts in progress.
 pub(super) struct TallyWriter {
     folder: PathBuf,
     held: Vec<(u64, u64)>,
@@ -47,7 +47,7 @@ pub(super) struct TallyWriter {
 /// The counts of all atoms.
 pub(super) struct Tallies {
     stored: Stored,
-    /// Where the counts of each atom begin, and after the last, where they end.
+    /// The offset of the counts of each atom, and the end of the last.
     begins: Vec<u64>,
 }
 
@@ -57,7 +57,7 @@ enum Stored {
 }
 
 impl TallyWriter {
-    /// Nothing counted yet; runs are spilled into this folder.
+    /// No counts yet; runs are spilled into this folder.
     pub fn new(folder: &Path) -> Self {
         TallyWriter::holding(folder, HELD)
     }
@@ -76,7 +76,7 @@ impl TallyWriter {
         if self.held.len() == self.most { self.spill() } else { Ok(()) }
     }
 
-    /// Sorts what is held, and adds up what has the same key.
+    /// Sorts the buffer and sums the counts with the same key.
     fn sort(&mut self) {
         self.held.par_sort_unstable_by_key(|(key, _)| *key);
         self.held.dedup_by(|(key, n), (kept, sum)| {
@@ -102,7 +102,7 @@ impl TallyWriter {
         Ok(())
     }
 
-    /// The counts of so many atoms.
+    /// The counts of this number of atoms.
     pub fn finish(mut self, atoms: usize) -> Result<Tallies> {
         let mut index = Index { begins: Vec::with_capacity(atoms + 1), last: None, bytes: 0, sum: 0 };
         let stored = if self.runs.is_empty() {
@@ -146,7 +146,7 @@ impl Index {
             Some(last) if (last >> BELOW) as usize == atom => last & ((1 << BELOW) - 1),
             _ => 0,
         };
-        // Atoms without a record begin where the next one does.
+        // Atoms without a record begin where the next one begins.
         while self.begins.len() <= atom {
             self.begins.push(self.bytes);
         }
@@ -162,7 +162,7 @@ impl Index {
     }
 }
 
-/// A run as it is read.
+/// A run while it is read.
 struct Run<'a> {
     path: &'a Path,
     input: BufReader<File>,
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Shows the keys of all runs in ascending order, each once, with the sums of their counts.
+/// Calls `see` with the keys of all runs in ascending order, each once, with the sums of their counts.
 fn merge(paths: &[PathBuf], mut see: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     let mut runs = paths.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>>>()?;
     let mut heads = BinaryHeap::with_capacity(runs.len());
@@ -209,7 +209,7 @@ fn merge(paths: &[PathBuf], mut see: impl FnMut(u64, u64) -> Result<()>) -> Resu
 }
 
 impl Tallies {
-    /// The counts of an atom, in ascending order of class and cell. `bytes` is where they are read to.
+    /// The counts of an atom, in ascending order of class and cell. `bytes` is the buffer for reading.
     pub fn of_atom<'a>(
         &'a self,
         atom: u32,
@@ -246,7 +246,7 @@ impl Tallies {
     }
 }
 
-/// Writes a number, seven bits to a byte, the lowest first; says how many bytes it has.
+/// Writes a number with seven bits per byte, the lowest first; returns the number of bytes.
 fn put(out: &mut impl Write, mut number: u64) -> std::io::Result<usize> {
     let (mut bytes, mut length) = ([0; 10], 0);
     loop {
@@ -295,7 +295,7 @@ mod tests {
         let records = 60_000_u64;
         let tally = |i: u64| {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // Few atoms, and none of an odd number; the largest class that there may be.
+            // Few atoms, and none with an odd number; the largest possible class.
             let class = if mixed >> 58 == 0 { u32::MAX } else { (mixed >> 40) as u32 % 50 };
             Tally { atom: (mixed >> 52) as u32 % 40 * 2, class, cell: (mixed >> 33) as u32 % 46, n: 1 + i % 3 }
         };
@@ -334,7 +334,7 @@ mod tests {
         writer.add(Tally { atom: 0, class: 0, cell: 0, n: 1 }).unwrap();
         let error = writer.add(Tally { atom: 0, class: 0, cell: 0, n: 1 }).unwrap_err().to_string();
         assert!(error.contains("none/tallies-0.run"), "{error}");
-        // A run that lost its end.
+        // A truncated run.
         let mut writer = TallyWriter::holding(folder.path(), 100);
         (0..250).for_each(|i| writer.add(Tally { atom: i, class: 7 * i, cell: 5, n: 3 }).unwrap());
         let run = writer.runs[0].clone();

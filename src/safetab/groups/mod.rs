@@ -1,9 +1,9 @@
-//! Population groups: characteristic iterations, who belongs to them, and how many one person can belong to.
+//! Population groups: characteristic iterations, the persons in them, and how many one person can belong to.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
-//! | [`specification`] | [`Specification`]: the iterations of a person, and the proof of their greatest number, the stability |
-//! | `read` | the four files of a specification, read and checked |
+//! | [`specification`] | [`Specification`]: the iterations of a person, and a proof of their largest number, the stability |
+//! | `read` | reads and checks the four files of a specification |
 
 mod read;
 pub mod specification;

@@ -1,4 +1,4 @@
-//! The four files of a specification, read and checked.
+//! Reads and checks the four files of a specification.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -17,11 +17,11 @@ const ETHNICITY_ITERATIONS: &str = "ethnicity-characteristic-iterations.txt";
 const CODES: &str = "race-and-ethnicity-codes.txt";
 const MAP: &str = "race-and-ethnicity-code-to-iteration.txt";
 
-/// The files of a specification, in the order in which they are read.
+/// The files of a specification, in the order of reading.
 pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP];
 
 impl Specification {
-    /// Reads and checks the four files of a folder: what their correct rows say, or `None` if a file cannot be read.
+    /// Reads and checks the four files of a folder. The result follows the correct rows; `None` if a file cannot be read.
     pub fn read(folder: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Specification> {
         let mut all = Iterations::default();
         let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, report);
@@ -40,7 +40,7 @@ impl Specification {
         Some(specification)
     }
 
-    /// A code belongs to one iteration at most of each kind, level and granularity.
+    /// A code belongs to at most one iteration of each kind, level and granularity.
     fn check_hierarchy(&self, file: &str, report: &mut ValidationReport) {
         for (granularity, level) in
             Granularity::ALL.into_iter().flat_map(|g| IterationLevel::ALL.map(|level| (g, level)))
@@ -71,14 +71,14 @@ impl Specification {
 /// The iterations of both files while they are read.
 #[derive(Default)]
 struct Iterations {
-    /// Those of levels 1 and 2.
+    /// The iterations of levels 1 and 2.
     iterations: BTreeMap<IterationCode, Iteration>,
-    /// Where every code stands, those of level 0 included.
+    /// File and line of every code, including those of level 0.
     places: BTreeMap<IterationCode, (String, u64)>,
 }
 
 impl Iterations {
-    /// Adds a row; `alone` is its column of ALONE, where there is one.
+    /// Adds a row; `alone` is its ALONE column, if the file has one.
     fn add<const N: usize>(
         &mut self,
         file: &str,

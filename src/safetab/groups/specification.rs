@@ -1,39 +1,39 @@
-//! Population groups: characteristic iterations, who belongs to them, and how many one person can belong to.
+//! Population groups: characteristic iterations, the persons in them, and how many one person can belong to.
 //!
-//! A population group is a region and an iteration. A person has the iterations
+//! A population group is a region and an iteration. A person belongs to
 //!
-//! - *alone* that all race codes of the record have in common,
-//! - *alone or in any combination* of any of its race codes,
-//! - of its ethnicity code,
+//! - the *alone* iterations that all race codes of the record have in common,
+//! - the *alone or in any combination* iterations of any of its race codes,
+//! - the iterations of its ethnicity code,
 //!
-//! each once, at the levels 1 and 2 (2024 paper, Section 2.2; level 0 is tabulated elsewhere).
+//! each counted once, at levels 1 and 2 (2024 paper, Section 2.2; level 0 is tabulated elsewhere).
 //!
-//! # How many groups one person changes
+//! # The number of groups that one person changes
 //!
-//! The noise is scaled to the stability s: the most iterations that any record, not only those of the data, can have at one
-//! level and granularity. The production computes
+//! The noise is scaled to the stability s: the largest number of iterations that any record, not only those of the data, can have at one
+//! level and granularity. The production program computes
 //!
 //! ```text
 //! s = h_r max(2, m) + h_e,
 //! ```
 //!
-//! where m is the largest number of race codes taken, h_r the most *alone* iterations that one race code has, and h_e the
-//! most iterations that one ethnicity code has. Its program assumes that the iterations alone and those in combination have
-//! the same structure. Then it is right: k codes with c iterations alone in common have c in combination in common, and so
-//! at most c + c + k (h_r - c) <= h_r max(2, k) of race. But the program does not check it, and without it the formula is
-//! no bound: let m codes have one iteration alone in common and m different ones in combination, then h_r = 1 and a record
-//! with all of them has m + 1 iterations of race.
+//! where m is the largest number of race codes used, h_r the largest number of *alone* iterations of one race code, and h_e the largest
+//! number of iterations of one ethnicity code. It assumes that the alone iterations and the in-combination iterations have the same
+//! structure. Under this assumption the formula is a bound: k codes with c alone iterations in common have c in-combination iterations in
+//! common, so they have at most c + c + k (h_r - c) <= h_r max(2, k) race iterations. But the program does not check the assumption, and
+//! without it the formula is not a bound: let m codes have one alone iteration in common and m different in-combination iterations; then
+//! h_r = 1, and a record with all of them has m + 1 race iterations.
 //!
-//! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a
-//! record with the set R of race codes, at most m, let C be the iterations alone that they have in common.
+//! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a record with the set R
+//! of race codes, at most m, let C be the alone iterations that they have in common.
 //!
-//! - Where C is empty, R has at most the sum of the m largest numbers of iterations in combination that single codes have.
-//! - Where C has an iteration A, R is a subset of the codes of A. Each of them has all of C, so C is no larger than the
-//!   number of iterations alone of any of them; and those in combination are no more than the m largest numbers among the
-//!   codes of A add up to, nor than the different ones that all codes of A have.
+//! - If C is empty, R has at most the sum of the m largest numbers of in-combination iterations of single codes.
+//! - If C contains an iteration A, R is a subset of the codes of A. Each of them has all of C, so C is no larger than the number of alone
+//!   iterations of any of them. The number of in-combination iterations is at most the sum of the m largest numbers among the codes of A,
+//!   and at most the number of different ones that all codes of A have.
 //!
-//! The maximum of the first and, over all A, the second bounds the iterations of race; h_e those of ethnicity. In the
-//! production's specification both are 9 at every level and granularity.
+//! The maximum of the first and, over all A, the second is an upper bound on the race iterations; h_e is one on those of ethnicity. In the
+//! specification of the production both are 9 at every level and granularity.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -42,12 +42,12 @@ use crate::{
     safetab::schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode},
 };
 
-/// What an iteration counts.
+/// The persons that an iteration counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IterationKind {
     /// Persons all of whose race codes belong to it.
     Alone,
-    /// Persons of whom a race code belongs to it.
+    /// Persons with at least one race code that belongs to it.
     InCombination,
     /// Persons whose ethnicity code belongs to it.
     Ethnicity,
@@ -60,18 +60,18 @@ pub struct Iteration {
     pub code: IterationCode,
     /// Its name.
     pub name: String,
-    /// What it counts.
+    /// The persons it counts.
     pub kind: IterationKind,
     /// Its level.
     pub level: IterationLevel,
-    /// Whether it is tabulated for nation and states only, and there by its total alone.
+    /// Whether it is tabulated only for nation and states, and only by its total there.
     pub detailed_only: bool,
-    /// Whether it is tabulated below the states only.
+    /// Whether it is tabulated only below the states.
     pub coarse_only: bool,
 }
 
 impl Iteration {
-    /// Whether regions of the granularity are tabulated by it.
+    /// Whether it is tabulated for regions of the granularity.
     pub fn is_tabulated(&self, granularity: Granularity) -> bool {
         match granularity {
             Granularity::Detailed => !self.coarse_only,
@@ -93,15 +93,15 @@ pub struct TabulatedIteration {
 #[derive(Clone, Debug)]
 pub struct Specification {
     max_race_codes: u32,
-    /// Ascending.
+    /// In ascending order.
     codes: Vec<RaceEthCode>,
-    /// Of levels 1 and 2, by ascending code.
+    /// The iterations of levels 1 and 2, by ascending code.
     iterations: Vec<Iteration>,
-    /// By granularity and level.
+    /// Indexed by granularity and level.
     members: [[Members; 2]; 2],
 }
 
-/// To which iterations of one granularity and level the codes belong, each list ascending.
+/// The iterations of one granularity and level that each code belongs to, in ascending lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members {
     pub(super) alone: HashMap<RaceEthCode, Vec<IterationCode>>,
@@ -111,7 +111,7 @@ pub(super) struct Members {
 }
 
 impl Specification {
-    /// From its parts, in any order: the iterations, each once, and which codes belong to them.
+    /// A specification from its parts, in any order: the iterations, each once, and the codes that belong to them.
     pub fn new(
         max_race_codes: u32,
         codes: impl IntoIterator<Item = RaceEthCode>,
@@ -152,14 +152,13 @@ impl Specification {
         })
     }
 
-    /// How many race codes of a record are taken at most.
+    /// The largest number of race codes used of a record.
     pub fn max_race_codes(&self) -> u32 {
         self.max_race_codes
     }
 
-    /// The iterations of a person at a granularity and level, each once, ascending: never more than
-    /// [`Specification::stability`]. An error where the combination has more race codes than are taken of a record, or none,
-    /// for which the privacy would not be what is certified.
+    /// The iterations of a person at a granularity and level, each once, ascending; never more than [`Specification::stability`]. An error
+    /// if the combination has no race code, or more than are used of a record: the certified privacy would not hold for it.
     pub fn iterations(
         &self,
         combination: &Combination,
@@ -182,14 +181,13 @@ impl Specification {
         Ok(all)
     }
 
-    /// All iterations that regions of a granularity are tabulated by at a level, whoever lives there, ascending.
+    /// All iterations that are tabulated for regions of a granularity at a level, ascending. They do not depend on the data.
     pub fn key_set(&self, granularity: Granularity, level: IterationLevel) -> Vec<TabulatedIteration> {
         let chosen = self.iterations.iter().filter(|it| it.level == level && it.is_tabulated(granularity));
         chosen.map(|it| TabulatedIteration { iteration: it.code, detailed_only: it.detailed_only }).collect()
     }
 
-    /// The most iterations that a record can have at a granularity and level, whatever its codes; see the
-    /// [module](self) for the proof.
+    /// Upper bound on the number of iterations of a record at a granularity and level, for any codes; see the [module](self) for the proof.
     pub fn stability(&self, granularity: Granularity, level: IterationLevel) -> u32 {
         self.members(granularity, level).stability
     }
@@ -225,7 +223,7 @@ impl Members {
         members
     }
 
-    /// The iterations of a record, of which some may be there twice.
+    /// The iterations of a record, possibly with duplicates.
     fn iterations(&self, races: &[RaceEthCode], ethnicity: RaceEthCode) -> Vec<IterationCode> {
         let of = |map: &'_ HashMap<RaceEthCode, Vec<IterationCode>>, code: &RaceEthCode| {
             map.get(code).cloned().unwrap_or_default()
@@ -241,7 +239,7 @@ impl Members {
         all
     }
 
-    /// The larger of the production's formula and the bound that the module proves.
+    /// The larger of the production formula and the bound proven in the module documentation.
     fn bound(&self, max_race_codes: u32) -> u32 {
         let most = |map: &HashMap<RaceEthCode, Vec<IterationCode>>| map.values().map(Vec::len).max().unwrap_or(0);
         let formula = most(&self.alone) * (max_race_codes.max(2) as usize) + most(&self.ethnicity);
@@ -250,9 +248,9 @@ impl Members {
             widths.sort_unstable_by(|a, b| b.cmp(a));
             widths.iter().take(max_race_codes as usize).sum()
         };
-        // Records whose codes have no iteration alone in common.
+        // Records whose codes have no alone iteration in common.
         let mut race = largest(self.in_combination.values().map(Vec::len).collect());
-        // Records whose codes all belong to one iteration alone.
+        // Records whose codes all belong to one alone iteration.
         let mut codes_of: HashMap<IterationCode, Vec<RaceEthCode>> = HashMap::new();
         for (code, iterations) in &self.alone {
             iterations.iter().for_each(|iteration| codes_of.entry(*iteration).or_default().push(*code));

@@ -1,4 +1,4 @@
-//! What is gathered of errors: sums, and how often each absolute error occurs.
+//! Error statistics: sums, and the frequency of each absolute error.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use rug::Rational;
 
 use crate::{error::Result, numeric::Enclosure, safetab::tabulate::levels::CountNoise};
 
-/// Absolute errors below this are counted in a list, others in a map.
+/// Absolute errors below this are counted in a vector, others in a map.
 const NEAR: u64 = 1 << 12;
-/// What is less likely than this is taken as a sign that a stated property does not hold.
+/// An observation with a smaller probability than this is evidence that a stated property does not hold.
 const IMPLAUSIBLE: f64 = 1e-9;
 /// Digits of certified probabilities.
 const DIGITS: u32 = 12;
 
-/// Errors of counts: what was published or measured, less the truth.
+/// Errors of counts: the published or measured count minus the truth.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     count: u64,
@@ -42,24 +42,24 @@ impl Errors {
         }
     }
 
-    /// How many there are.
+    /// The number of errors.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How often each absolute error occurs, ascending.
+    /// The frequency of each absolute error, ascending.
     fn sizes(&self) -> impl Iterator<Item = (u64, u64)> {
         let near = (0..).zip(self.near.iter().copied()).filter(|(_, count)| *count > 0);
         near.chain(self.far.iter().map(|(size, count)| (*size, *count)))
     }
 
-    /// How many are at most a margin in size.
+    /// The number of errors of at most `margin` in absolute value.
     pub fn within(&self, margin: i64) -> u64 {
         let margin = u64::try_from(margin).unwrap_or(0);
         self.sizes().take_while(|(size, _)| *size <= margin).map(|(_, count)| count).sum()
     }
 
-    /// The mean, which estimates the bias; an approximation, `None` of none.
+    /// The mean, which estimates the bias: an approximation; `None` if there are no errors.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
@@ -82,8 +82,8 @@ impl Errors {
         (self.count > 0).then(|| (self.squares as f64 / self.count as f64).sqrt())
     }
 
-    /// The 95 % quantile of the absolute errors, with linear interpolation between two of them, as the bureau's margin of
-    /// error: at the place 0.95 (n - 1), counted from 0.
+    /// The 95 % quantile of the absolute errors, with linear interpolation at the index 0.95 (n - 1), counted from 0, as in the bureau's
+    /// margin of error.
     pub fn quantile_95(&self) -> Option<f64> {
         let last = self.count.checked_sub(1)?;
         let place = 0.95 * last as f64;
@@ -92,7 +92,7 @@ impl Errors {
         Some(below + (place - place.floor()) * (above - below))
     }
 
-    /// The absolute error at a place in ascending order.
+    /// The absolute error at an index in ascending order.
     fn at(&self, place: u64) -> Option<f64> {
         let mut before = 0;
         for (size, count) in self.sizes() {
@@ -105,7 +105,7 @@ impl Errors {
     }
 }
 
-/// A margin of error that is stated of a kind of count, and the errors that were measured.
+/// A stated margin of error for a kind of count, and the observed errors.
 #[derive(Clone, Debug)]
 pub struct StatedMargin {
     /// The kind of count, such as `cell`.
@@ -119,27 +119,27 @@ pub struct StatedMargin {
 }
 
 impl StatedMargin {
-    /// The margin of the sum of `copies` cells with a noise.
+    /// The margin for a sum of `copies` cells with this noise.
     pub(super) fn new(of: String, noise: &CountNoise, copies: u32, errors: Errors) -> Result<StatedMargin> {
         let noise = noise.cell_noise()?;
         let margin = noise.margin(copies, &Rational::from((19, 20)))?;
         Ok(StatedMargin { of, margin, coverage: noise.coverage(copies, margin, DIGITS)?, errors })
     }
 
-    /// How many of the errors are within the margin.
+    /// The number of errors within the margin.
     pub fn covered(&self) -> u64 {
         self.errors.within(self.margin)
     }
 
-    /// Whether what was seen agrees with the certified coverage. Where it does not, the chance of seeing so few errors within the
-    /// margin would have been below 10^-9.
+    /// Whether the observation agrees with the certified coverage. If not, the probability of so few errors within the margin would have
+    /// been below 10^-9.
     pub fn holds(&self) -> bool {
         chance_of_at_most(self.covered(), self.errors.count(), self.coverage.lower().to_f64()) >= IMPLAUSIBLE
     }
 }
 
-/// A bound for the chance of at most `seen` successes among n independent ones of probability at least p: 1 where `seen` is
-/// p n or more, else exp(-n D), D the divergence of seen / n from p (Chernoff; Hoeffding 1963, Theorem 1).
+/// Upper bound on the probability of at most `seen` successes among n independent ones of probability at least p: 1 if `seen` is p n or
+/// more, else exp(-n D), with D the divergence of seen / n from p (Chernoff; Hoeffding 1963, Theorem 1).
 fn chance_of_at_most(seen: u64, n: u64, p: f64) -> f64 {
     if n == 0 || seen as f64 >= p * n as f64 {
         return 1.0;
@@ -153,29 +153,29 @@ fn divergence(q: f64, p: f64) -> f64 {
     term(q, p) + term(1.0 - q, 1.0 - p)
 }
 
-/// How often groups of one size were suppressed.
+/// The suppression of groups of one size.
 #[derive(Clone, Debug)]
 pub struct SuppressedSize {
     /// The true count of the group.
     pub size: u64,
-    /// How many groups of that size there were in all trials.
+    /// The number of groups of that size in all trials.
     pub groups: u64,
-    /// How many of them were suppressed, before coterminous groups are filled in.
+    /// The number of suppressed groups among them, before coterminous groups are filled in.
     pub suppressed: u64,
-    /// The probability that such a group is suppressed, certified.
+    /// The certified probability that such a group is suppressed.
     pub probability: Enclosure,
 }
 
 impl SuppressedSize {
-    /// The probability for a group with two stages: the noisy total of stage 1 stays below the first threshold and that of stage 2
-    /// does not exceed the threshold of suppression; for one with a total only, the latter alone.
+    /// The probability for a group with two stages: the noisy total of stage 1 is below the first threshold and that of stage 2 does not
+    /// exceed the suppression threshold. For a group with a total only, the probability of the latter.
     pub(super) fn new(
         (size, groups, suppressed): (u64, u64, u64),
         published: &CountNoise,
         threshold: i64,
         stage_1: Option<(&CountNoise, i64)>,
     ) -> Result<SuppressedSize> {
-        // P[n + X <= T] = P[X >= n - T], the noise being symmetric.
+        // P[n + X <= T] = P[X >= n - T], because the noise is symmetric.
         let at_most = |noise: &CountNoise, threshold: i64| {
             noise.cell_noise()?.survival((size as i64).saturating_sub(threshold), DIGITS)
         };
@@ -186,7 +186,7 @@ impl SuppressedSize {
         Ok(SuppressedSize { size, groups, suppressed, probability: probability.clamp(0.0, 1.0) })
     }
 
-    /// Whether what was seen agrees with the probability, by the same measure as [`StatedMargin::holds`], from both sides.
+    /// Whether the observation agrees with the probability, by the criterion of [`StatedMargin::holds`] on both sides.
     pub fn holds(&self) -> bool {
         let (lower, upper) = (self.probability.lower().to_f64(), self.probability.upper().to_f64());
         let few = chance_of_at_most(self.suppressed, self.groups, lower);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quantile_is_that_of_the_bureaus_vector() {
+    fn the_quantile_agrees_with_the_bureaus_vector() {
         let truth = [1, 1, 1, 1, 0, 0, 0, 0];
         let noisy = [2, 3, 4, 5, 6, -7, 8, 9];
         let found = errors(&std::array::from_fn::<i128, 8, _>(|k| noisy[k] - truth[k]));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_the_definition() {
+    fn sums_agree_with_their_definition() {
         let all = [3, -1, 0, 5000, -7, 1 << 70];
         let found = errors(&all);
         let n = all.len() as f64;
@@ -229,12 +229,12 @@ mod tests {
         assert_eq!((found.within(0), found.within(7), found.within(5000), found.count()), (1, 4, 5, 6));
         let few = errors(&[3, -1, 0, 2]);
         assert_eq!((few.mean_absolute(), few.root_mean_square()), (Some(1.5), Some(3.5_f64.sqrt())));
-        // The sample variance is 10/3, over 4.
+        // The sample variance is 10/3; divided by 4.
         assert!((few.standard_error().unwrap() - (10.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
-    fn a_margin_that_covers_less_than_is_stated_is_found() {
+    fn a_margin_with_too_little_coverage_is_found() {
         let mut drawn = vec![0; 200_000];
         Streams::with_insecure_seed(11).fill(&noise("40").sampler().unwrap(), &mut drawn);
         let of = |stated: &str| {
@@ -242,7 +242,7 @@ mod tests {
             StatedMargin::new("cell".to_string(), &noise(stated), 1, errors(&all)).unwrap()
         };
         assert!(of("40").holds() && of("45").holds());
-        // Noise of a variance that is 15 % larger than stated.
+        // Noise with a variance 15 % larger than stated.
         assert!(!of("34").holds());
         let own = of("40");
         let share = own.covered() as f64 / own.errors.count() as f64;
@@ -257,7 +257,7 @@ mod tests {
             let tail: f64 =
                 (0..=seen).map(|k| choose(k) * 0.95_f64.powi(k as i32) * 0.05_f64.powi(20 - k as i32)).sum();
             let bound = chance_of_at_most(seen, 20, 0.95);
-            // No tail is smaller than its bound over sqrt(8 n q (1 - q)) (Ash, Information Theory, Lemma 4.7.2).
+            // Every tail is at least its bound divided by sqrt(8 n q (1 - q)) (Ash, Information Theory, Lemma 4.7.2).
             let q = seen as f64 / 20.0;
             let most = if seen == 0 { tail * (1.0 + 1e-9) } else { tail * (160.0 * q * (1.0 - q)).sqrt() };
             assert!(tail <= bound * (1.0 + 1e-9) && bound <= most, "{seen}: {tail} {bound}");

@@ -1,4 +1,4 @@
-//! Trials of SafeTab-H: what it publishes of the groups that the totals select, against the truth; and totals to rehearse with.
+//! Trials of SafeTab-H: its published groups, which the totals select, against the truth; and synthetic totals for rehearsals.
 
 use super::{
     errors::{Errors, StatedMargin},
@@ -20,11 +20,11 @@ use crate::{
     },
 };
 
-/// The most cells that are added up in a printed count.
+/// The largest number of cells in a printed count.
 const MOST_COPIES: usize = 5;
-/// Tables of both topics together.
+/// The number of tables of both topics.
 const TABLES: usize = 6;
-/// Made-up totals have five persons for every two households.
+/// Synthetic totals have five persons for every two households.
 const PERSONS_OF_TWO: i64 = 5;
 
 /// A pass with its levels and the truth.
@@ -36,15 +36,15 @@ pub(super) struct HouseholdPass<'a> {
     gathered: Vec<Gathered>,
 }
 
-/// What is gathered of a level.
+/// The statistics of a level.
 struct Gathered {
-    /// By topic, and by the number of cells that are added up, less one.
+    /// By topic, and by the number of summed cells minus one.
     sums: [[Errors; MOST_COPIES]; 2],
     strata: Strata,
 }
 
 impl<'a> HouseholdPass<'a> {
-    /// A pass with nothing drawn yet.
+    /// A pass before the first trial.
     pub(super) fn new(
         pass: Pass,
         levels: &'a [HouseholdLevel],
@@ -61,12 +61,12 @@ impl<'a> HouseholdPass<'a> {
         }
     }
 
-    /// How many groups a trial draws noise for.
+    /// The number of groups with noise in a trial.
     pub(super) fn groups(&self) -> u64 {
         self.levels.iter().map(|plan| plan.groups.len() as u64).sum()
     }
 
-    /// Draws noise for all levels once. The groups go to `one_run`, if that is wanted. `progress` is told of groups.
+    /// Draws noise for all levels once. Writes the groups to `one_run`, if given. Calls `progress` with the number of groups.
     pub(super) fn draw(
         &mut self,
         streams: &mut Streams,
@@ -95,7 +95,7 @@ impl<'a> HouseholdPass<'a> {
         Ok(())
     }
 
-    /// What was found, after the trials.
+    /// The results after all trials.
     pub(super) fn finish(self) -> Result<Vec<RehearsedLevel>> {
         let levels = self.levels.iter().zip(self.gathered).zip(self.truth);
         let finish = |((plan, gathered), truth): ((&HouseholdLevel, Gathered), &LevelCounts)| {
@@ -128,12 +128,12 @@ impl<'a> HouseholdPass<'a> {
     }
 }
 
-/// The number of a group among all of its level, as the truth has it.
+/// The number of a group among all groups of its level, as in the truth.
 fn number_of(plan: &HouseholdLevel, group: &SelectedGroup) -> u64 {
     u64::from(group.region) * plan.iterations.len() as u64 + u64::from(group.iteration)
 }
 
-/// Passes the truth of a level through a tabulation.
+/// Tabulates the truth of a level.
 pub(super) fn tabulate(
     mut tabulation: HouseholdTabulation,
     plan: &HouseholdLevel,
@@ -148,7 +148,7 @@ pub(super) fn tabulate(
 }
 
 impl Gathered {
-    /// Takes what was measured of a group, and returns the errors of its measured cells, by topic.
+    /// Adds the measurements of a group, and returns the errors of its measured cells, by topic.
     fn see(
         &mut self,
         plan: &HouseholdLevel,
@@ -200,8 +200,8 @@ fn finest(topic: HouseholdTopic, cells: &[i64; HOUSEHOLD_CELLS]) -> Vec<i64> {
     finest
 }
 
-/// Totals to rehearse with, where there is no published T1: five persons for every two households of a group, of groups in which
-/// anybody is, and of all groups of nation and states.
+/// Synthetic totals for rehearsals without a published T1: five persons for every two households, for all groups with households and for
+/// all groups of nation and states.
 pub(super) fn made_up_totals(
     specification: &Specification,
     truth: &Truth,

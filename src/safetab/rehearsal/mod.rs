@@ -1,20 +1,18 @@
-//! Rehearsals: SafeTab run many times over records that anybody may know, and what it published held against the truth.
+//! Rehearsals: many runs of SafeTab on records that are not confidential, compared with the truth.
 //!
-//! The records are made up here ([`synthetic`](super::synthetic)) or read from files. They are counted once, exactly.
-//! In every trial noise is drawn anew for all groups of all levels, with the exact samplers and the steps of a
-//! release: two stages, suppression and coterminous regions for persons, the detail of published totals for households. What
-//! comes out is compared with the truth: stated margins with what they covered, suppression with its probability, and errors
-//! by the size of the groups.
+//! The records are synthetic ([`synthetic`](super::synthetic)) or read from files. They are counted once, exactly. Every trial draws new
+//! noise for all groups of all levels, with the exact samplers and the steps of a release: two stages, suppression and coterminous regions
+//! for persons, the detail chosen by published totals for households. The results are compared with the truth: stated margins with their
+//! observed coverage, suppression with its probability, and errors by the size of the groups.
 //!
-//! Memory: the counts that are not 0 of all levels are held, 16 bytes each, at most 67 million of one level; two bytes for each
-//! group of the specification and the geography; 4 bytes and the regions of each block; and some hundred bytes for each
-//! combination of codes. No trial is kept.
+//! Memory: the nonzero counts of all levels, 16 bytes each and at most 67 million per level; two bytes for each group of the specification
+//! and the geography; 4 bytes and the regions of each block; and about a hundred bytes for each combination of codes. Trials are not kept.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
 //! | `truth` | the exact counts of all groups |
-//! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: what is gathered, and whether it agrees with what is stated |
-//! | `results` | [`Rehearsed`]: what was found, level by level |
+//! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: error statistics, and whether they agree with the stated properties |
+//! | `results` | [`Rehearsed`]: the results, level by level |
 //! | `persons`, `households` | the trials of SafeTab-P and SafeTab-H |
 //! | `truth_tables` | the tables without noise |
 //! | `reports` | the reports as CSV |
@@ -61,26 +59,26 @@ use crate::{
     noise::Streams,
 };
 
-/// The most trials of one rehearsal.
+/// The largest number of trials of one rehearsal.
 pub const MOST_TRIALS: u32 = 100_000;
 
-/// Which records are rehearsed with.
+/// The records of a rehearsal.
 #[derive(Clone, Debug)]
 pub enum RehearsalRecords {
-    /// So many records made up here, which follow from the seed.
+    /// Synthetic records.
     MadeUp {
-        /// How many.
+        /// The number of records.
         count: u64,
-        /// What they follow from.
+        /// The seed.
         seed: u64,
     },
-    /// Text files of person records: a file, or a folder of such.
+    /// Text files of person records: a file, or a folder of files.
     Persons(PathBuf),
     /// Text files of household records.
     Households(PathBuf),
 }
 
-/// What is rehearsed.
+/// A rehearsal.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     /// config.json, of SafeTab-P or SafeTab-H.
@@ -93,19 +91,19 @@ pub struct Rehearsal {
     pub records: RehearsalRecords,
     /// The unit files, if the records are persons of edited files of fixed width (CEF).
     pub units: Option<CefUnits>,
-    /// The published totals for households, and how far they must agree with the geography. Made up where there are none.
+    /// The published totals for households, and how far they must agree with the geography. `None` for synthetic totals.
     pub totals: Option<(PathBuf, TotalsCheck)>,
     /// The order of summary levels, for persons.
     pub order: SummaryOrder,
-    /// How many times noise is drawn.
+    /// The number of trials.
     pub trials: u32,
-    /// The folder of the reports, which must not be there, or be empty.
+    /// The folder of the reports, which must not exist, or be empty.
     pub out: PathBuf,
 }
 
 impl Rehearsal {
-    /// Runs it and writes the folder, whole or not at all. `more` may add to the folder before it gets its name. `progress` is told
-    /// now and then how far it is.
+    /// Runs it and writes the folder completely or not at all. `more` may add to the folder before it gets its name. Calls `progress` with
+    /// the state of the work.
     pub fn run(
         &self,
         streams: &mut Streams,
@@ -144,14 +142,14 @@ impl Rehearsal {
             more(&found, folder)?;
             Ok(found)
         };
-        // Reports beside the truth of records that are not made up are as confidential as these.
+        // Reports beside the truth of real records are as confidential as the records.
         match self.records {
             RehearsalRecords::MadeUp { .. } => fill_folder(&self.out, fill),
             RehearsalRecords::Persons(_) | RehearsalRecords::Households(_) => fill_private_folder(&self.out, fill),
         }
     }
 
-    /// What the passes are run on; beside it the whole geography, where it was cut to blocks with units.
+    /// The inputs of the passes; also the whole geography, if it was reduced to blocks with units.
     fn public(&self, config: &Configuration) -> Result<(PublicInputs, Option<Geography>)> {
         let mut report = ValidationReport::new();
         let cef = match (&self.units, &self.records) {
@@ -208,7 +206,7 @@ impl Rehearsal {
         Ok(truth)
     }
 
-    /// Shows every record that breaks no rule.
+    /// Calls `see` with every record that breaks no rule.
     fn each_record<R: RecordRules>(
         &self,
         (PublicInputs { specification, geography, cef }, kind): (&PublicInputs, CefRecords),
@@ -272,10 +270,10 @@ impl Rehearsal {
         check_groups(of)?;
         let report = folder.join("error_report.csv");
         let mut one_run = OneRun::create(&report, specification, false)?;
-        let mut tell = teller(of, progress);
+        let mut count = counter(of, progress);
         for trial in 0..self.trials {
             for pass in &mut passes {
-                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut tell)?;
+                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut count)?;
             }
         }
         one_run.finish()?;
@@ -323,10 +321,10 @@ impl Rehearsal {
         check_groups(of)?;
         let report = folder.join("error_report.csv");
         let mut one_run = OneRun::create(&report, specification, true)?;
-        let mut tell = teller(of, progress);
+        let mut count = counter(of, progress);
         for trial in 0..self.trials {
             for pass in &mut passes {
-                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut tell)?;
+                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut count)?;
             }
         }
         one_run.finish()?;
@@ -346,7 +344,7 @@ impl Rehearsal {
         truth: &Truth,
         streams: &Streams,
     ) -> Rehearsed {
-        // A geography without Puerto Rico has no groups of it.
+        // A geography without Puerto Rico has no groups there.
         levels.retain(|level| level.groups > 0);
         Rehearsed {
             algorithm,
@@ -361,7 +359,7 @@ impl Rehearsal {
     }
 }
 
-/// What is read of edited files.
+/// The kind of records to read from edited files.
 fn cef_records(config: &Configuration) -> CefRecords {
     match config {
         Configuration::Persons(_) => CefRecords::Persons,
@@ -369,7 +367,7 @@ fn cef_records(config: &Configuration) -> CefRecords {
     }
 }
 
-/// A run without a group, for want of a budget or of totals, is refused.
+/// An error for a run without groups, which lacks a budget or totals.
 fn check_groups(groups: u64) -> Result<()> {
     match groups {
         0 => Err(Error::out_of_range("the budget", 0, "a level with groups and a budget above 0")),
@@ -377,8 +375,8 @@ fn check_groups(groups: u64) -> Result<()> {
     }
 }
 
-/// Tells how many groups have noise so far.
-fn teller<'a>(of: u64, progress: &'a mut dyn FnMut(Progress)) -> impl FnMut(u64) + 'a {
+/// A callback for the number of groups that have noise so far.
+fn counter<'a>(of: u64, progress: &'a mut dyn FnMut(Progress)) -> impl FnMut(u64) + 'a {
     let mut done = 0;
     move |more| {
         done += more;
@@ -386,7 +384,7 @@ fn teller<'a>(of: u64, progress: &'a mut dyn FnMut(Progress)) -> impl FnMut(u64)
     }
 }
 
-/// The records in a text of whole lines, and what is wrong with it.
+/// The records of a text of whole lines, and its violations.
 fn records_of<R: RecordRules>(text: &[u8], rules: &R) -> (Vec<CheckedRecord>, ValidationReport) {
     let mut report = ValidationReport::new();
     let mut records = Vec::new();

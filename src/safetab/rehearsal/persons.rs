@@ -1,4 +1,4 @@
-//! Trials of SafeTab-P: what its two stages, suppression and coterminous regions publish, against the truth.
+//! Trials of SafeTab-P: the counts published by its two stages, suppression and coterminous regions, against the truth.
 
 use super::{
     errors::{Errors, StatedMargin, SuppressedSize},
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// How many cells are added up in the counts of which margins are stated: a cell, a sex of 4, 9 and 23 ages, and both.
+/// The number of summed cells in the counts with a stated margin: a cell, one sex over 4, 9 and 23 ages, and both sexes.
 const COPIES: [(u32, &str); 7] = [
     (1, "cell or total"),
     (4, "sex of 4 ages"),
@@ -35,7 +35,7 @@ const COPIES: [(u32, &str); 7] = [
 /// A pass with its levels and the truth.
 pub(super) struct PersonPass<'a> {
     pass: Pass,
-    /// Highest summary level first.
+    /// The highest summary level is first.
     types: &'a [RegionType],
     levels: &'a [TabulatedLevel],
     truth: Vec<&'a LevelCounts>,
@@ -44,22 +44,22 @@ pub(super) struct PersonPass<'a> {
     gathered: Vec<Gathered>,
 }
 
-/// What is gathered of a level.
+/// The statistics of a level.
 struct Gathered {
-    /// Of the totals of detailed-only groups.
+    /// The totals of detailed-only groups.
     total_only: Errors,
-    /// By the number of cells, as in [`COPIES`].
+    /// Indexed by the number of cells, as in [`COPIES`].
     sums: [Errors; COPIES.len()],
     strata: Strata,
-    /// By size, how many groups there were and how many were suppressed: detailed-only groups last.
+    /// By size, the number of groups and of suppressed groups; detailed-only groups are last.
     sizes: [[(u64, u64); SIZES + 1]; 2],
     coterminous: CoterminousEffect,
-    /// By group, one more than the table of the most detail that was published; 0 if none was.
+    /// By group, one more than the most detailed table that was published; 0 if none was.
     most_detail: Vec<u8>,
 }
 
 impl<'a> PersonPass<'a> {
-    /// A pass with nothing drawn yet.
+    /// A pass before the first trial.
     pub(super) fn new(
         (pass, types): (Pass, &'a [RegionType]),
         levels: &'a [TabulatedLevel],
@@ -86,13 +86,12 @@ impl<'a> PersonPass<'a> {
         }
     }
 
-    /// How many groups a trial draws noise for.
+    /// The number of groups with noise in a trial.
     pub(super) fn groups(&self) -> u64 {
         self.levels.iter().map(TabulatedLevel::groups).sum()
     }
 
-    /// Draws noise for all levels once. The groups that are published go to `one_run`, if that is wanted. `progress` is told of
-    /// groups.
+    /// Draws noise for all levels once. Writes the published groups to `one_run`, if given. Calls `progress` with the number of groups.
     pub(super) fn draw(
         &mut self,
         streams: &mut Streams,
@@ -125,7 +124,7 @@ impl<'a> PersonPass<'a> {
         Ok(())
     }
 
-    /// Takes what was measured of a group, and what is published now.
+    /// Adds the measurements of a group, and its newly published counts.
     fn see(
         &mut self,
         place: usize,
@@ -156,23 +155,23 @@ impl<'a> PersonPass<'a> {
         let own_total: Option<i64> = own.as_ref().map(|own| own.counts.iter().sum());
         let before = coterminous.replaced();
         let published = coterminous.publish(entity, iteration.iteration.number(), own);
-        // Where all that is published now replaces something, the counts came from an earlier group; else from this one.
+        // If every newly published count is a replacement, the counts came from an earlier group; else from this one.
         let replaced = coterminous.replaced() - before == published.len() as u64;
         let mut one_run = one_run;
         for (other, published) in published {
             let given: i128 = published.counts.iter().map(|count| i128::from(*count)).sum();
-            let told = (published.table, &published.counts[..], published.margin);
+            let counts = (published.table, &published.counts[..], published.margin);
             if other == entity {
                 if replaced {
                     self.gathered[place].coterminous.replace(size.into(), own_total.map(i128::from), given);
                 }
-                self.publish(place, (group, cells), told, one_run.as_deref_mut())?;
+                self.publish(place, (group, cells), counts, one_run.as_deref_mut())?;
             } else if let Some((place, group)) = self.group_of(place, other, iteration.iteration) {
                 let mut cells = [0; CELLS];
                 self.truth[place].add_to(group, &mut cells);
                 let size = cells.iter().map(|count| i128::from(*count)).sum();
                 self.gathered[place].coterminous.replace(size, None, given);
-                self.publish(place, (group, &cells), told, one_run.as_deref_mut())?;
+                self.publish(place, (group, &cells), counts, one_run.as_deref_mut())?;
             }
         }
         Ok(())
@@ -188,7 +187,7 @@ impl<'a> PersonPass<'a> {
         Some((place, u64::from(region) * iterations.len() as u64 + found as u64))
     }
 
-    /// Takes what a group publishes.
+    /// Adds the published counts of a group.
     fn publish(
         &mut self,
         place: usize,
@@ -216,7 +215,7 @@ impl<'a> PersonPass<'a> {
         }
     }
 
-    /// What was found, after the trials.
+    /// The results after all trials.
     pub(super) fn finish(self) -> Result<Vec<(RehearsedLevel, Vec<u8>)>> {
         let levels = self.levels.iter().zip(self.gathered).zip(self.truth);
         let finish = |((plan, gathered), truth): ((&TabulatedLevel, Gathered), &LevelCounts)| {
@@ -259,8 +258,8 @@ impl<'a> PersonPass<'a> {
 }
 
 impl Gathered {
-    /// Takes the measured counts of a group, before suppression and replacement. Their sums are taken only where they have the
-    /// noise that is stated of them: where negative counts stay.
+    /// Adds the measured counts of a group, before suppression and replacement. Their sums are added only if they have the stated noise,
+    /// that is, if negative counts are allowed.
     fn measure(
         &mut self,
         only: bool,
@@ -295,7 +294,7 @@ impl Gathered {
 }
 
 impl CoterminousEffect {
-    /// A group of a size publishes the total of another one instead of its own, which is `None` if it is suppressed.
+    /// Counts a group of this size that publishes the total of another group instead of its own, which is `None` if it is suppressed.
     fn replace(&mut self, size: i128, own: Option<i128>, given: i128) {
         self.replaced += 1;
         match own {

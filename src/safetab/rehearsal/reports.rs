@@ -1,9 +1,8 @@
-//! The reports of a rehearsal as CSV: the two in the bureau's columns, and what these do not say.
+//! The reports of a rehearsal as CSV: two in the bureau's columns, and others with what these lack.
 //!
-//! Of the bureau's reports three things are done otherwise. The size of a group of households counts each household once, and
-//! errors are those of measured cells, not of their sums again. The number of groups counts groups, not cells. The expected
-//! margin is the exact one of the noise that is drawn, with the stability of the specification. A margin of a table that no
-//! group has is empty.
+//! They differ from the bureau's reports in three ways. The size of a group of households counts each household once, and errors are those
+//! of measured cells only, without their sums. The number of groups counts groups, not cells. The expected margin is the exact one of the
+//! noise, with the stability of the specification; it is empty for a table that no group has.
 
 use std::{collections::BTreeSet, fs::File, io::BufWriter, path::Path};
 
@@ -22,9 +21,9 @@ use crate::{
     },
 };
 
-/// The bureau's names of the workloads.
+/// The bureau's names for the workloads.
 const WORKLOADS: [&str; 4] = ["Total", "Sex x Age(4)", "Sex x Age(9)", "Sex x Age(23)"];
-/// The columns of every report of one run.
+/// The common columns of all reports on one run.
 const OF_GROUP: [&str; 6] =
     ["REGION_ID", "REGION_TYPE", "ITERATION_CODE", "DETAILED_ONLY", "COARSE_ONLY", "Population group size"];
 
@@ -51,7 +50,7 @@ impl<'a> Csv<'a> {
     }
 }
 
-/// `error_report.csv`: a row for each group that one run publishes.
+/// `error_report.csv`: one row for each published group of one run.
 pub(super) struct OneRun<'a> {
     csv: Csv<'a>,
     detailed_only: BTreeSet<IterationCode>,
@@ -59,7 +58,7 @@ pub(super) struct OneRun<'a> {
 }
 
 impl<'a> OneRun<'a> {
-    /// An empty report of persons or of households.
+    /// An empty report for persons or for households.
     pub(super) fn create(path: &'a Path, specification: &Specification, of_households: bool) -> Result<Self> {
         let own: &[&str] = match of_households {
             false => &["Workload selected", "Total absolute error", "Total squared error"],
@@ -79,13 +78,13 @@ impl<'a> OneRun<'a> {
     }
 
     fn head(&self, region: &str, region_type: RegionType, iteration: IterationCode, size: i64) -> Vec<String> {
-        let told = |known: &BTreeSet<IterationCode>| if known.contains(&iteration) { "True" } else { "False" };
+        let flag = |known: &BTreeSet<IterationCode>| if known.contains(&iteration) { "True" } else { "False" };
         vec![
             region.to_string(),
             region_type.name().to_string(),
             iteration.to_string(),
-            told(&self.detailed_only).to_string(),
-            told(&self.coarse_only).to_string(),
+            flag(&self.detailed_only).to_string(),
+            flag(&self.coarse_only).to_string(),
             size.to_string(),
         ]
     }
@@ -133,7 +132,7 @@ impl<'a> OneRun<'a> {
     }
 }
 
-/// The sums of the absolute and of the squared errors.
+/// The sums of absolute and of squared errors.
 fn absolute_and_squared(errors: impl Iterator<Item = i128>) -> [String; 2] {
     let (absolute, squared) = errors.fold((0_u128, 0_u128), |(absolute, squared), error| {
         let size = error.unsigned_abs();
@@ -142,7 +141,7 @@ fn absolute_and_squared(errors: impl Iterator<Item = i128>) -> [String; 2] {
     [absolute.to_string(), squared.to_string()]
 }
 
-/// A number as the bureau prints it: two decimals, or as 1.23E-03 between 0 and 0.01; empty if there is none.
+/// A number as the bureau prints it: two decimals, or like 1.23E-03 between 0 and 0.01; empty for `None`.
 fn as_the_bureau(value: Option<f64>) -> String {
     match value {
         None => String::new(),
@@ -192,7 +191,7 @@ pub(super) fn write(found: &Rehearsed, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The report of many runs over persons: how often each workload was chosen, and the 95 % quantile of its absolute errors.
+/// The report on many runs over persons: how often each workload was chosen, and the 95 % quantile of its absolute errors.
 fn many_persons(found: &Rehearsed, path: &Path) -> Result<()> {
     let of_workload =
         |name: &&str| [format!("Average proportion of pop groups with workload = {name}"), format!("MOE of {name}")];
@@ -216,7 +215,7 @@ fn many_persons(found: &Rehearsed, path: &Path) -> Result<()> {
     csv.finish()
 }
 
-/// The report of many runs over households: the 95 % quantile of the absolute errors, beside the margin that is stated.
+/// The report on many runs over households: the 95 % quantile of the absolute errors, with the stated margin.
 fn many_households(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = [
         "Table",
@@ -262,7 +261,7 @@ fn names(level: &RehearsedLevel) -> [String; 3] {
     [pass, level.region_type.name().to_string(), level.level.to_string()]
 }
 
-/// `margins.csv`: what is stated of each kind of count, and what was seen before suppression and replacement.
+/// `margins.csv`: the stated margin of each kind of count, and the errors before suppression and replacement.
 fn margins(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,count_of,margin,coverage_stated_lower,coverage_stated_upper,counts,covered,\
                    coverage_seen,bias,bias_standard_error,root_mean_square_error,holds";
@@ -289,7 +288,7 @@ fn margins(found: &Rehearsed, path: &Path) -> Result<()> {
     csv.finish()
 }
 
-/// `errors.csv`: what was published, by size and table.
+/// `errors.csv`: the errors of published counts, by size and table.
 fn errors(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,detailed_only,size_from,size_to,groups,suppressed,table,published,share,counts,\
                    covered,coverage,bias,bias_standard_error,mean_absolute_error,root_mean_square_error,quantile_95";
@@ -332,7 +331,7 @@ fn error_row(stratum: &Stratum, name: &str, table: &TableErrors) -> Vec<String> 
     ]
 }
 
-/// `suppression.csv`: how often groups of each small size were suppressed, and how likely that is.
+/// `suppression.csv`: how often groups of each small size were suppressed, with the probability.
 fn suppression(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,detailed_only,size,groups,suppressed,rate,probability_lower,\
                    probability_upper,holds";
@@ -355,7 +354,7 @@ fn suppression(found: &Rehearsed, path: &Path) -> Result<()> {
     csv.finish()
 }
 
-/// `coterminous.csv`: what it changes that coterminous regions publish the same counts.
+/// `coterminous.csv`: the effect of publishing the same counts for coterminous regions.
 fn coterminous(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,groups,replaced,filled,contradicted,mean_absolute_error_own,\
                    mean_absolute_error_given,root_mean_square_error_own,root_mean_square_error_given";
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_errors_are_those_of_the_bureaus_vector() {
+    fn sums_of_errors_agree_with_the_bureaus_vector() {
         let errors =
             |noisy: [i128; 5], exact: [i128; 5]| absolute_and_squared((0..5).map(move |k| noisy[k] - exact[k]));
         assert_eq!(errors([-1, 3, -2, 1, 3], [0, 2, 0, 2, 2]), ["6", "8"]);

@@ -1,4 +1,4 @@
-//! What a rehearsal found, level by level.
+//! The results of a rehearsal, level by level.
 
 use super::errors::{Errors, StatedMargin, SuppressedSize};
 use crate::safetab::{
@@ -6,33 +6,33 @@ use crate::safetab::{
     schema::{IterationLevel, Pass, RegionType},
 };
 
-/// Bins of sizes: 0 and 1, then up to each power of ten of a count of 64 bits.
+/// The number of size bins: 0 and 1, then up to each power of ten in 64 bits.
 pub(super) const BINS: usize = 21;
-/// Suppression is reported for groups of each size up to this.
+/// Suppression is reported for each size up to this.
 pub(super) const SIZES: usize = 64;
 
-/// What was found.
+/// The results of a rehearsal.
 #[derive(Clone, Debug)]
 pub struct Rehearsed {
     /// `SafeTab-P` or `SafeTab-H`.
     pub algorithm: &'static str,
-    /// How many times noise was drawn for every level.
+    /// The number of trials.
     pub trials: u32,
-    /// The seed, if it is one that everybody may know.
+    /// The seed, if it is public.
     pub insecure_seed: Option<u64>,
-    /// Whether the records were made up here.
+    /// Whether the records are synthetic.
     pub made_up: bool,
-    /// How many records were read.
+    /// The number of records that were read.
     pub records: u64,
-    /// How many of them the passes tabulate.
+    /// The number of records that the passes tabulate.
     pub tabulated: u64,
-    /// What each table is called, coarsest first: T01001 to T02003, or T03001 to T04002.
+    /// The names of the tables, coarsest first: T01001 to T02003, or T03001 to T04002.
     pub tables: Vec<&'static str>,
     /// The levels of all passes.
     pub levels: Vec<RehearsedLevel>,
 }
 
-/// What was found of a level.
+/// The results for a level.
 #[derive(Clone, Debug)]
 pub struct RehearsedLevel {
     /// The pass.
@@ -41,58 +41,58 @@ pub struct RehearsedLevel {
     pub region_type: RegionType,
     /// The level of the iterations.
     pub level: IterationLevel,
-    /// How many groups there are, empty ones included.
+    /// The number of groups, including empty ones.
     pub groups: u64,
-    /// In how many of them there is nobody.
+    /// The number of empty groups.
     pub empty: u64,
-    /// What is stated of each kind of count, and the errors that were measured before suppression and replacement.
+    /// The stated margin of each kind of count, and the errors before suppression and replacement.
     pub margins: Vec<StatedMargin>,
-    /// What was published, by the size of the groups.
+    /// The published counts, by the size of the groups.
     pub strata: Vec<Stratum>,
-    /// How often small groups were suppressed; detailed-only groups apart. Empty where nothing is.
+    /// How often small groups were suppressed, detailed-only groups separately. Empty if nothing is suppressed.
     pub suppression: Vec<(bool, SuppressedSize)>,
-    /// What coterminous regions changed; `None` of households, of which nothing is replaced.
+    /// The effect of coterminous regions; `None` for households, which have no replacement.
     pub coterminous: Option<CoterminousEffect>,
 }
 
 /// Groups of one range of sizes, detailed-only or not.
 #[derive(Clone, Debug, Default)]
 pub struct Stratum {
-    /// Whether only the total of these groups is counted. False of households.
+    /// Whether only the total of these groups is counted. Always false for households.
     pub detailed_only: bool,
-    /// Which range: 0 holds the sizes 0 and 1, k those above 10^(k-1) up to 10^k.
+    /// The range of sizes: 0 is sizes 0 and 1, k is sizes above 10^(k-1) up to 10^k.
     pub bin: usize,
-    /// Groups, counted in every trial.
+    /// The number of groups, summed over all trials.
     pub groups: u64,
-    /// How many of them were suppressed by their own noisy total.
+    /// The number of groups suppressed by their own noisy total.
     pub suppressed: u64,
-    /// By table, coarsest first: what was published, after coterminous groups were filled in.
+    /// The published counts by table, coarsest first, after coterminous groups were filled in.
     pub tables: Vec<TableErrors>,
 }
 
-/// What was published in one table.
+/// The published counts of one table.
 #[derive(Clone, Debug, Default)]
 pub struct TableErrors {
-    /// Groups, counted in every trial.
+    /// The number of groups, summed over all trials.
     pub groups: u64,
-    /// Errors of their measured cells.
+    /// The errors of their measured cells.
     pub errors: Errors,
-    /// How many of these are within the stated margin of the noise that is in them.
+    /// The number of these errors within the stated margin of their noise.
     pub covered: u64,
 }
 
-/// What it changes that coterminous regions publish the same counts.
+/// The effect of publishing the same counts for coterminous regions.
 #[derive(Clone, Debug, Default)]
 pub struct CoterminousEffect {
-    /// Groups that published the counts of another one, in all trials.
+    /// The number of groups that published the counts of another one, in all trials.
     pub replaced: u64,
-    /// How many of them would have been suppressed.
+    /// The number of them that would have been suppressed.
     pub filled: u64,
-    /// How many would have published another total.
+    /// The number of them that would have published another total.
     pub contradicted: u64,
-    /// Errors of the totals that they would have published themselves.
+    /// The errors of the totals that they would have published themselves.
     pub own: Errors,
-    /// Errors of the totals that the same groups published instead.
+    /// The errors of the totals that they published instead.
     pub given: Errors,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn bin_of(size: u64) -> usize {
 }
 
 impl Stratum {
-    /// The smallest and the largest size of the range; the largest is `None` where it is more than 64 bits hold.
+    /// The smallest and the largest size of the range; `None` if the largest exceeds 64 bits.
     pub fn sizes(&self) -> (u64, Option<u64>) {
         let power = |exponent: usize| 10_u64.checked_pow(exponent as u32);
         match self.bin {
@@ -119,40 +119,40 @@ impl Stratum {
         }
     }
 
-    /// How many groups were published.
+    /// The number of published groups.
     pub fn published(&self) -> u64 {
         self.tables.iter().map(|table| table.groups).sum()
     }
 }
 
 impl RehearsedLevel {
-    /// Whether every stated property agrees with what was seen.
+    /// Whether every stated property agrees with the observations.
     pub fn holds(&self) -> bool {
         self.margins.iter().all(StatedMargin::holds) && self.suppression.iter().all(|(_, size)| size.holds())
     }
 
-    /// How many groups were suppressed by their own noisy totals, in all trials.
+    /// The number of groups suppressed by their own noisy totals, in all trials.
     pub fn suppressed(&self) -> u64 {
         self.strata.iter().map(|stratum| stratum.suppressed).sum()
     }
 }
 
 impl Rehearsed {
-    /// Whether every stated property agrees with what was seen.
+    /// Whether every stated property agrees with the observations.
     pub fn holds(&self) -> bool {
         self.levels.iter().all(RehearsedLevel::holds)
     }
 }
 
-/// Strata while they are filled.
+/// Strata in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Strata {
-    /// Those of detailed-only groups last.
+    /// Detailed-only groups are last.
     all: Vec<Stratum>,
 }
 
 impl Strata {
-    /// Empty ones, with so many tables.
+    /// Empty strata with this number of tables.
     pub(super) fn new(tables: usize) -> Strata {
         let of = |detailed_only: bool, bin| Stratum {
             detailed_only,
@@ -168,7 +168,7 @@ impl Strata {
         &mut self.all[usize::from(detailed_only) * BINS + bin_of(size)]
     }
 
-    /// Those in which there are groups.
+    /// The strata with groups.
     pub(super) fn finish(self) -> Vec<Stratum> {
         self.all.into_iter().filter(|stratum| stratum.groups > 0).collect()
     }
@@ -186,7 +186,7 @@ impl TableErrors {
     }
 }
 
-/// The place of a table among those of both topics.
+/// The index of a table among those of both topics.
 pub(super) fn table_of(topic: HouseholdTopic, detail: usize) -> usize {
     match topic {
         HouseholdTopic::Type => detail,

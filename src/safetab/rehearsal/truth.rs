@@ -9,24 +9,24 @@ use crate::{
     },
 };
 
-/// The most counts of one level: 16 bytes each.
+/// The largest number of counts of one level, 16 bytes each.
 const MOST: usize = 1 << 26;
 
 /// The exact counts of a level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LevelCounts {
     cells: u64,
-    /// By group times cells plus cell, ascending: those that are not 0.
+    /// The nonzero counts, keyed by group times cells plus cell, ascending.
     counts: Vec<(u64, u64)>,
 }
 
 /// The exact counts of all groups.
 pub(super) struct Truth {
-    /// By region type and level.
+    /// Indexed by region type and level.
     levels: Vec<[LevelCounts; 2]>,
-    /// How many records were read.
+    /// The number of records that were read.
     pub read: u64,
-    /// How many of them each pass tabulates.
+    /// The number of records that each pass tabulates.
     pub tabulated: [u64; 2],
 }
 
@@ -75,12 +75,12 @@ impl Truth {
 }
 
 impl LevelCounts {
-    /// Every count that is not 0: its group, cell and count, ascending.
+    /// Every nonzero count with its group and cell, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, usize, i64)> {
         self.counts.iter().map(|(key, count)| (key / self.cells, (key % self.cells) as usize, *count as i64))
     }
 
-    /// In how many groups there is anybody.
+    /// The number of groups that are not empty.
     pub(super) fn inhabited(&self) -> u64 {
         self.counts.chunk_by(|(a, _), (b, _)| a / self.cells == b / self.cells).count() as u64
     }
@@ -93,7 +93,7 @@ impl LevelCounts {
         }
     }
 
-    /// The counts of groups that are asked for in ascending order.
+    /// The counts of groups, for access in ascending order.
     pub(super) fn in_order(&self) -> InOrder<'_> {
         InOrder { level: self, next: 0 }
     }
@@ -106,7 +106,7 @@ pub(super) struct InOrder<'a> {
 }
 
 impl InOrder<'_> {
-    /// The cells of a group. Whether anybody is in it; the cells are 0 before and, if nobody is, after.
+    /// Fills in the cells of a group, which must be 0 before, and returns whether it has any count; if not, they stay 0.
     pub(super) fn cells(&mut self, group: u64, cells: &mut [i64]) -> bool {
         let (counts, width) = (&self.level.counts, self.level.cells);
         while counts.get(self.next).is_some_and(|(key, _)| *key < group * width) {

@@ -1,7 +1,7 @@
 //! The truth in the form of a release: the tables without noise. As confidential as the records.
 //!
-//! Of persons it has exactly the groups that some trial published, each at the finest detail that any trial chose: the total in
-//! T1, and in T2 the cells of all coarser tables too, each row once. Of households the detail is that of the published totals.
+//! For persons it contains exactly the groups that some trial published, each at the finest detail that any trial chose: the total in T1,
+//! and in T2 also the cells of all coarser tables, each row once. For households the detail follows the published totals.
 
 use std::path::Path;
 
@@ -25,11 +25,10 @@ use crate::{
     },
 };
 
-/// Rows are written when their text has this length.
+/// Rows are written when their text reaches this length.
 const PART: usize = 1 << 20;
 
-/// Writes T1 and T2 of a pass. `most_detail` has of each level, by group, one more than its most detailed table; 0 for a group
-/// that is left out.
+/// Writes T1 and T2 of a pass. For each level and group, `most_detail` is one more than its most detailed table; 0 omits the group.
 pub(super) fn persons<'a>(
     folder: &Path,
     pass: Pass,
@@ -76,7 +75,7 @@ fn level(
     cells.write(&t2, 0)
 }
 
-/// The rows of T2 of a group in these tables, each once: bins that two tables share, and the two sexes.
+/// The rows of T2 of a group in these tables, without repeating rows that tables share: common bins and the two sexes.
 fn ages(head: &str, tables: &[PublishedTable], cells: &[i64; CELLS], out: &mut Vec<u8>) {
     let mut seen: Vec<(u8, u8)> = Vec::new();
     let mut row = |bin: &str, sex: usize, count: i64| {
@@ -129,7 +128,7 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         assert_eq!(rows(1), "");
-        // 8 cells and 2 sexes; 18 more; 46 more of which 2 are there already.
+        // 8 cells and 2 sexes; 18 more; 46 more, 2 of which are already there.
         assert_eq!([2, 3, 4].map(|tables| rows(tables).lines().count()), [10, 28, 72]);
         let all = rows(4);
         let of = |bin: &str| all.lines().filter(|row| row.starts_with(&format!("1|USA|1011|{bin}|"))).count();

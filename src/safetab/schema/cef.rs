@@ -1,11 +1,11 @@
 //! The bureau's edited files: persons (CEF20_PER) and units (CEF20_UNIT), lines of fixed width that are joined to blocks.
 //!
-//! A person belongs to the unit of the same MAFID, a unit to the block whose OIDTABBLK is its OIDTB. A household is an occupied
-//! housing unit with its householder: RTYPE 2, HHT not 0, RELSHIP 20. The bureau's reader leaves out what joins nothing; here it
-//! is refused, with its file and line.
+//! A person belongs to the unit with the same MAFID, a unit to the block whose OIDTABBLK is its OIDTB. A household is an occupied housing
+//! unit with its householder: RTYPE 2, HHT not 0, RELSHIP 20. The bureau's reader drops lines that join nothing; here they are errors, with
+//! their file and line.
 //!
-//! Unit files are read twice: once for the blocks that hold a unit, and each once more with the persons of its state, so
-//! that the units of one state are held at a time, some 30 bytes each.
+//! Unit files are read twice: once for the blocks that hold a unit, and once more, file by file, with the persons of the same state. So
+//! only the units of one state are in memory at a time, about 30 bytes each.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -26,7 +26,7 @@ use crate::error::Result;
 /// A field of a line: its name, its first character and its width.
 struct Field(&'static str, usize, usize);
 
-/// The characters of a line of units and of persons.
+/// The length of a line of units and of persons, in characters.
 const UNIT_WIDTH: usize = 76;
 const PERSON_WIDTH: usize = 91;
 
@@ -45,21 +45,21 @@ const ETHNICITY: Field = Field("QSPAN", 42, 4);
 const FIRST_RACE: Field = Field("QRACE1", 48, 4);
 const CENRACE: Field = Field("CENRACE", 81, 2);
 const RELATION: Field = Field("RELSHIP", 85, 2);
-/// Race codes of a person.
+/// The number of race codes of a person.
 const RACES: usize = 8;
-/// The relation of a householder, and the smallest and the largest one.
+/// The code of a householder, and the smallest and the largest code of a relation.
 const HOUSEHOLDER: u64 = 20;
 const RELATIONS: std::ops::RangeInclusive<u64> = 20..=38;
-/// Where a person's line has the fields of a record of the simple form.
+/// The fields of a person's line that are fields of a record in the simple form.
 const PLACES: [Field; 5] = [AGE, SEX, CENRACE, ETHNICITY, RELATION];
 
 impl Field {
-    /// The field of a line that is long enough, without blanks around it.
+    /// The field of a line that is long enough, trimmed of blanks.
     fn of<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         line[self.1..self.1 + self.2].trim_ascii()
     }
 
-    /// Its number.
+    /// The number in the field.
     fn number(&self, line: &[u8]) -> Option<u64> {
         let text = self.of(line);
         let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
@@ -71,33 +71,33 @@ impl Field {
     }
 }
 
-/// What is shown a record: its fields in the simple form, and what is counted of it.
+/// A callback for a record: its fields in the simple form, and its counted values.
 pub(in crate::safetab) type SeeRecord<'a> = dyn FnMut(&[&[u8]], CheckedRecord) -> Result<()> + 'a;
 
-/// Person and unit files, and the blocks that they name.
+/// Person and unit files, and the blocks that they refer to.
 #[derive(Clone, Debug)]
 pub(in crate::safetab) struct CefFiles {
     persons: Vec<PathBuf>,
     units: Vec<PathBuf>,
-    /// The GEOID of each OIDTABBLK.
+    /// The GEOID for each OIDTABBLK.
     blocks: HashMap<u64, u64, FixedState>,
 }
 
-/// What is known of a unit.
+/// The properties of a unit.
 #[derive(Clone, Copy)]
 struct Unit {
     geoid: u64,
     /// 2 for a housing unit, 4 for group quarters.
     kind: u8,
-    /// 0 where nobody lives.
+    /// 0 if nobody lives there.
     household_type: u8,
     tenure: u8,
-    /// Two digits, or none.
+    /// Two digits, or `None`.
     race: Option<[u8; 2]>,
     has_householder: bool,
 }
 
-/// What is read of these files.
+/// The kind of records to read from these files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::safetab) enum CefRecords {
     /// Every person, as in person-records.txt.
@@ -106,7 +106,7 @@ pub(in crate::safetab) enum CefRecords {
     Households,
 }
 
-/// A file, or the files of a folder whose names begin so, in the order of their names.
+/// A file, or the files of a folder whose names begin with `prefix`, sorted by name.
 fn files(path: &Path, prefix: &str, report: &mut ValidationReport) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_path_buf()];
@@ -133,7 +133,7 @@ fn files(path: &Path, prefix: &str, report: &mut ValidationReport) -> Vec<PathBu
     found
 }
 
-/// The state of a file CEF20_PER_06.txt or CEF20_UNIT_06.txt: what is after the last `_` and before the first dot after it.
+/// The state of a file CEF20_PER_06.txt or CEF20_UNIT_06.txt: the text between the last `_` and the first dot after it.
 fn state_of(path: &Path) -> String {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let last = name.rsplit('_').next().unwrap_or_default();
@@ -141,8 +141,7 @@ fn state_of(path: &Path) -> String {
 }
 
 impl CefFiles {
-    /// The files that these paths name, a file or a folder each, and the blocks of a GRF-C, which has OIDTABBLK. `None` if that
-    /// cannot be read.
+    /// The files at these paths, each a file or a folder, and the blocks of a GRF-C with OIDTABBLK. `None` if that cannot be read.
     pub(in crate::safetab) fn find(
         persons: &Path,
         units: &Path,
@@ -150,7 +149,7 @@ impl CefFiles {
         report: &mut ValidationReport,
     ) -> Option<CefFiles> {
         let units = files(units, "CEF20_UNIT_", report);
-        // What is published is checked without the records.
+        // Public inputs are checked without the records.
         let persons = if persons.as_os_str().is_empty() { units.clone() } else { files(persons, "CEF20_PER_", report) };
         let is_paired = persons.len() == 1 && units.len() == 1;
         let states = |files: &[PathBuf]| files.iter().map(|path| state_of(path)).collect::<Vec<String>>();
@@ -171,7 +170,7 @@ impl CefFiles {
                 digits::<6>(row.fields[2]),
                 digits::<4>(row.fields[3]),
             ];
-            // What is wrong with these is for the reader of the geography to say.
+            // Violations in these are reported by the reader of the geography.
             let [Some(state), Some(county), Some(tract), Some(block)] = parts else { return };
             let at = Location { file: &file, line: row.line, column: row.columns[4], field: headings[4] };
             let id = std::str::from_utf8(row.fields[4]).ok().and_then(|text| text.parse::<u64>().ok());
@@ -192,7 +191,7 @@ impl CefFiles {
         self.persons.iter().chain(&self.units).cloned().collect()
     }
 
-    /// Checks all units, and returns the GEOIDs of the blocks that hold one: any for persons, a housing unit for households.
+    /// Checks all units, and returns the GEOIDs of the blocks that hold one: any unit for persons, a housing unit for households.
     pub(in crate::safetab) fn blocks_with_units(
         &self,
         records: CefRecords,
@@ -249,8 +248,8 @@ impl CefFiles {
         Some((id?, unit))
     }
 
-    /// Shows every record that breaks no rule, with its fields in the simple form. The rules are made for the name of a file; their
-    /// findings name the place in the line of the person.
+    /// Calls `see` with every record that breaks no rule, with its fields in the simple form. `rules` makes the rules for the name of a
+    /// file; their violations have the place in the person's line.
     pub(in crate::safetab) fn each_record<R: RecordRules>(
         &self,
         records: CefRecords,
@@ -283,7 +282,7 @@ impl CefFiles {
         outcome
     }
 
-    /// The units of a file by MAFID. What is wrong with single ones was reported before.
+    /// The units of a file by MAFID. Violations of single units were reported before.
     fn units_of(&self, path: &Path, report: &mut ValidationReport) -> StateUnits {
         let file = name_of(path);
         let mut units: HashMap<u64, Unit, FixedState> = HashMap::default();
@@ -306,7 +305,7 @@ struct StateUnits {
 }
 
 impl StateUnits {
-    /// Every occupied housing unit has a householder.
+    /// Reports occupied housing units without a householder.
     fn check_householders(&self, report: &mut ValidationReport) {
         let lacks = |unit: &&Unit| unit.kind == b'2' && unit.household_type > 0 && !unit.has_householder;
         let lacking = self.units.values().filter(lacks).count();
@@ -326,7 +325,7 @@ struct Person<'a> {
 }
 
 impl Person<'_> {
-    /// The unit of a person who is to be counted, `None` of others; reports what is wrong with the line.
+    /// The unit of a person who is to be counted, `None` for others; reports violations of the line.
     fn unit(
         &mut self,
         units: &mut HashMap<u64, Unit, FixedState>,
@@ -366,7 +365,7 @@ impl Person<'_> {
         Some(*unit)
     }
 
-    /// The record in the simple form, checked by its rules and shown.
+    /// Builds the record in the simple form, checks it by its rules and passes it on.
     fn record<R: RecordRules>(
         &self,
         unit: Unit,
@@ -410,7 +409,7 @@ impl Person<'_> {
     }
 }
 
-/// Where a person's line has a field of the simple form; 0 where it is of the unit.
+/// The place in a person's line of a field of the simple form; 0 if the field belongs to the unit.
 fn column_of(field: &str) -> u32 {
     let race = field.strip_prefix("QRACE").and_then(|number| number.parse::<u32>().ok());
     match race {
@@ -419,7 +418,7 @@ fn column_of(field: &str) -> u32 {
     }
 }
 
-/// Shows every line of a file that has the right length; reports others.
+/// Calls `see` with every line of a file that has the right length; reports others.
 fn each_line(
     path: &Path,
     width: usize,

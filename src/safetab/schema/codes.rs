@@ -41,7 +41,7 @@ impl IterationCode {
         rows::digits::<4>(field).map(|value| IterationCode(value as u16))
     }
 
-    /// The code in a field of 1 to 4 digits: published tables may leave leading zeros out.
+    /// The code in a field of 1 to 4 digits: published tables may omit leading zeros.
     pub fn read_padded(field: &[u8]) -> Option<IterationCode> {
         let value = match field.len() {
             1 => rows::digits::<1>(field),

@@ -1,10 +1,10 @@
-//! What config.json asks for: budgets, thresholds, and which passes are run.
+//! The contents of config.json: budgets, thresholds, and the passes to run.
 
 use rug::Rational;
 
 use super::regions::{IterationLevel, Pass, Privacy, RegionType};
 
-/// What configurations for persons and for households have in common: what is run, and under which guarantee.
+/// The settings common to configurations for persons and for households: the passes to run, and the guarantee.
 #[derive(Clone, Debug)]
 pub struct RunScope {
     pub(super) max_race_codes: u32,
@@ -22,12 +22,12 @@ impl AsRef<RunScope> for RunScope {
 }
 
 impl RunScope {
-    /// How many columns of race codes are taken of every record, the first 1 to 8.
+    /// The number of columns of race codes used of every record, from the first: 1 to 8.
     pub fn max_race_codes(&self) -> u32 {
         self.max_race_codes
     }
 
-    /// Whether negative counts stay.
+    /// Whether negative counts are published.
     pub fn allow_negative_counts(&self) -> bool {
         self.allow_negative_counts
     }
@@ -45,7 +45,7 @@ impl RunScope {
         &self.state_filter_us
     }
 
-    /// The pass that tabulates a state: none where it is not run, or the state is not in the filter.
+    /// The pass that tabulates a state; `None` if it is not run, or the state is not in the filter.
     pub fn pass_of(&self, state: u64) -> Option<Pass> {
         let pass = match state {
             72 => Pass::PuertoRico,
@@ -67,7 +67,7 @@ impl RunScope {
 #[derive(Clone, Debug)]
 pub struct SafeTabConfig {
     pub(super) scope: RunScope,
-    /// By region type and level.
+    /// Indexed by region type and level.
     pub(super) budgets: Vec<[Rational; 2]>,
     pub(super) thresholds: Vec<[[i64; 3]; 2]>,
     pub(super) gamma: Rational,
@@ -81,19 +81,18 @@ impl AsRef<RunScope> for SafeTabConfig {
 }
 
 impl SafeTabConfig {
-    /// What is run, and under which guarantee.
+    /// The passes to run, and the guarantee.
     pub fn scope(&self) -> &RunScope {
         &self.scope
     }
 
-    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if it is not
-    /// run.
+    /// The budget of a region type and level: rho, or epsilon if the guarantee is [`Privacy::Pure`]. Zero if it is not run.
     pub fn budget(&self, region_type: RegionType, level: IterationLevel) -> &Rational {
         &self.budgets[region_type.index()][level as usize]
     }
 
-    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
-    /// (`i64::MAX`) if a pass that is not run has none.
+    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages, in ascending order. `i64::MAX`, which no count reaches,
+    /// if a pass that is not run has none.
     pub fn thresholds(&self, region_type: RegionType, level: IterationLevel) -> [i64; 3] {
         self.thresholds[region_type.index()][level as usize]
     }
@@ -103,7 +102,7 @@ impl SafeTabConfig {
         &self.gamma
     }
 
-    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if none is.
+    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if groups are not suppressed.
     pub fn zero_suppression_chance(&self) -> Option<&Rational> {
         self.zero_suppression_chance.as_ref()
     }
@@ -113,7 +112,7 @@ impl SafeTabConfig {
 #[derive(Clone, Debug)]
 pub struct HouseholdConfig {
     pub(super) scope: RunScope,
-    /// Of T3 and T4, by region type and level.
+    /// The budgets of T3 and T4, by region type and level.
     pub(super) budgets: [Vec<[Rational; 2]>; 2],
     pub(super) thresholds_t3: Vec<[[i64; 3]; 2]>,
     pub(super) thresholds_t4: Vec<[[i64; 1]; 2]>,
@@ -126,13 +125,13 @@ impl AsRef<RunScope> for HouseholdConfig {
 }
 
 impl HouseholdConfig {
-    /// What is run, and under which guarantee.
+    /// The passes to run, and the guarantee.
     pub fn scope(&self) -> &RunScope {
         &self.scope
     }
 
-    /// The budgets of T3 and T4 for a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if
-    /// a table is not run.
+    /// The budgets of T3 and T4 for a region type and level: rho, or epsilon if the guarantee is [`Privacy::Pure`]. Zero if a table is not
+    /// run.
     pub fn budgets(&self, region_type: RegionType, level: IterationLevel) -> [&Rational; 2] {
         self.budgets.each_ref().map(|table| &table[region_type.index()][level as usize])
     }

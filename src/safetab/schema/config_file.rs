@@ -1,4 +1,4 @@
-//! config.json of SafeTab-P, read and checked.
+//! Reads and checks config.json of SafeTab-P.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ const THRESHOLDS: &str = "thresholds_p";
 const SUPPRESSION: &str = "zero_suppression_chance";
 
 impl SafeTabConfig {
-    /// Reads and checks a config.json. `None` if it does not say what the other files are checked against: which states are
-    /// run, and how many race codes are taken. Other values that break a rule become 0, so look at the report first.
+    /// Reads and checks a config.json. `None` if it lacks what the other files are checked against: the states to run, and the number of
+    /// race codes used. Other values that break a rule become 0, so look at the report first.
     pub fn read(path: &Path, report: &mut ValidationReport) -> Option<SafeTabConfig> {
         let text = read_text(path, report)?;
         SafeTabConfig::from_text(&text, &name_of(path), report)

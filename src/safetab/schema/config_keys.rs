@@ -1,4 +1,4 @@
-//! The keys of a config.json, read and checked one by one; and what the programs for persons and households have in common.
+//! Reads and checks the keys of a config.json one by one; and the keys common to the programs for persons and households.
 
 use std::{fmt, fs::File, io::Read, path::Path};
 
@@ -17,25 +17,25 @@ use super::{
 };
 use crate::numeric::rational;
 
-/// The longest configuration that is read, in bytes. The bureau's have two and five thousand.
+/// The longest configuration that is read, in bytes. The bureau's have 2,000 and 5,000.
 const LONGEST: u64 = 1 << 16;
-/// A budget of this size has noise that can be drawn: from 10^-12 to 10^9. 0 means that a level is not run.
+/// The range of budgets with noise that can be drawn: from 10^-12 to 10^9. 0 means that a level is not run.
 const LEAST_BUDGET: (u64, u64) = (1, 1_000_000_000_000);
 const MOST_BUDGET: u64 = 1_000_000_000;
-/// State codes that are not in use, between 01 and 56 (FIPS 5-2).
+/// Unused state codes between 01 and 56 (FIPS 5-2).
 const NO_STATES: [u64; 5] = [3, 7, 14, 43, 52];
 
 const STATES: &str = "state_filter_us";
 const MAX_RACES: &str = "max_race_codes";
 const RUNS: [&str; 2] = ["run_us", "run_pr"];
-/// The keys that both programs have.
+/// The keys common to both programs.
 const COMMON: [&str; 7] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn", STATES];
 
-/// The text of a configuration. `None`, with a finding, where there is none.
+/// The text of a configuration. `None` with a violation in the report if there is none.
 pub(in crate::safetab) fn read_text(path: &Path, report: &mut ValidationReport) -> Option<String> {
     let file = name_of(path);
     let at = Location { file: &file, ..Location::default() };
-    // The length that a device states is not its end.
+    // The length that a device states may not be its end.
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| match file.take(LONGEST + 1).read_to_end(&mut bytes)? {
         length if length as u64 > LONGEST => Err(std::io::Error::other("it is longer")),
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
-/// An object of objects, duplicate keys of both included; other values are left out.
+/// An object of objects, with duplicate keys of both; other values are omitted.
 struct Inner(Vec<(String, Pairs)>);
 
 impl<'de> Deserialize<'de> for Inner {
@@ -126,16 +126,16 @@ impl<'de> Deserialize<'de> for Inner {
 pub(super) struct Keys<'a> {
     file: &'a str,
     text: &'a str,
-    /// What kind of configuration it is, for messages.
+    /// The kind of configuration, for messages.
     program: &'static str,
     pairs: Vec<(String, Value)>,
     report: &'a mut ValidationReport,
-    /// Whether all values are there that the other files are checked against.
+    /// Whether all values are present that the other files are checked against.
     complete: bool,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys of a text, of a configuration of `program`. `None`, with a finding, if it is no JSON object.
+    /// The keys of a text, for a configuration of `program`. `None` with a violation in the report if it is no JSON object.
     pub(super) fn new(
         file: &'a str,
         text: &'a str,
@@ -154,12 +154,12 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether all values are there that the other files are checked against.
+    /// Whether all values are present that the other files are checked against.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// What both programs have in common. `budgets` and `own` are the keys that this one has beside.
+    /// The settings common to both programs. `budgets` and `own` are the additional keys of this one.
     pub(super) fn scope(&mut self, budgets: &[String], own: &[&str]) -> RunScope {
         let known: Vec<String> =
             budgets.iter().cloned().chain(own.iter().chain(&COMMON).map(|key| key.to_string())).collect();
@@ -179,7 +179,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The budgets of all region types and levels under the keys that begin with `prefix`, as [`Keys::budget_keys`] has them.
+    /// The budgets of all region types and levels under the keys with this prefix, see [`Keys::budget_keys`].
     pub(super) fn budgets(&mut self, prefix: &str) -> Vec<[Rational; 2]> {
         let of_type = |keys: &mut Self, region_type| {
             IterationLevel::ALL.map(|level| keys.budget(&Keys::budget_key(prefix, region_type, level)))
@@ -187,7 +187,7 @@ impl<'a> Keys<'a> {
         RegionType::ALL.into_iter().map(|region_type| of_type(self, region_type)).collect()
     }
 
-    /// A pass that is run must have a budget above 0 at some level. To be asked if the budgets break no rule.
+    /// Checks that every pass that is run has a budget above 0 at some level. Call it only if the budgets break no rule.
     pub(super) fn check_passes(&mut self, scope: &RunScope, prefix: &str, budgets: &[&[[Rational; 2]]]) {
         for pass in Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)) {
             let is_zero = |kind: &RegionType| budgets.iter().all(|all| all[kind.index()].iter().all(Rational::is_zero));
@@ -198,7 +198,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// How often rules are broken so far.
+    /// The number of violations so far.
     pub(super) fn violations(&self) -> u64 {
         self.report.count()
     }
@@ -214,7 +214,7 @@ impl<'a> Keys<'a> {
         RegionType::ALL.into_iter().flat_map(of_type).collect()
     }
 
-    /// Whether there is a key.
+    /// Whether the key exists.
     pub(super) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -223,7 +223,7 @@ impl<'a> Keys<'a> {
         self.pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Line and column of a key, where it is found as it is written.
+    /// Line and column of a key, if it is found as it is written.
     fn place(&self, key: &str, occurrence: usize) -> (u64, u32) {
         let quoted = format!("\"{key}\"");
         let is_key = |place: &usize| self.text[place + quoted.len()..].trim_start().starts_with(':');
@@ -235,10 +235,10 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// A finding at a key.
+    /// Reports a violation at a key.
     fn wrong(&mut self, key: &str, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
         let (line, column) = self.place(key, usize::from(rule == Rule::Duplicate));
-        // Unknown keys are reported as values, so that together they are one kind of violation.
+        // Unknown keys are reported as values, so that together they form one kind of violation.
         let field = if rule == Rule::UnknownKey { "" } else { key };
         self.report.add(Location { file: self.file, line, column, field }, rule, value, allowed);
         self.complete &= ![MAX_RACES, RUNS[0], RUNS[1], STATES].contains(&key);
@@ -259,7 +259,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A value that has to be there.
+    /// A required value.
     fn value(&mut self, key: &str) -> Option<Value> {
         let found = self.get(key).cloned();
         if found.is_none() {
@@ -284,7 +284,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A number that has to be there.
+    /// A required number.
     pub(super) fn rational(&mut self, key: &str, allowed: &str, is_allowed: impl Fn(&Rational) -> bool) -> Rational {
         let Some(value) = self.value(key) else { return Rational::new() };
         let read = match &value {
@@ -355,8 +355,8 @@ impl<'a> Keys<'a> {
         codes
     }
 
-    /// The thresholds under their keys, `count` for each region type and level; never reached (`i64::MAX`) for a pass that is
-    /// not run and has none.
+    /// The thresholds under their keys, `count` for each region type and level; `i64::MAX`, which no count reaches, if a pass that is not
+    /// run has none.
     pub(super) fn thresholds<const N: usize>(
         &mut self,
         key: &str,

@@ -1,4 +1,4 @@
-//! GRF-C: the blocks, and the regions that each lies in.
+//! GRF-C: the blocks, and the regions that contain each.
 
 use std::{collections::HashMap, path::Path};
 
@@ -10,18 +10,18 @@ use super::{
     validation::{Location, Rule, ValidationReport},
 };
 
-/// The headings that are read; a GRF-C has more.
+/// The required headings; a GRF-C has more.
 const HEADINGS: [&str; 6] = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE"];
-/// Columns of the full GRF-C that tell land from water, the better one first: the area of land in square metres, and the type
-/// of block.
+/// Columns of the full GRF-C that distinguish land from water, in order of preference: the land area in square metres, and the type of
+/// block.
 const LAND: [(&str, LandColumn); 2] = [("AREALAND", LandColumn::Area), ("LWBLKTYP", LandColumn::BlockType)];
-/// Codes of blocks in no place and in no AIANNH area: neither is tabulated.
+/// The codes of blocks in no place and in no AIANNH area; neither is tabulated.
 const NO_PLACE: u32 = 99_999;
 const NO_AREA: u32 = 9999;
-/// A block in no region of a type.
+/// The value for a block in no region of a type.
 const NOWHERE: u32 = u32::MAX;
 
-/// Which column of a GRF-C tells land from water.
+/// The column of a GRF-C that distinguishes land from water.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandColumn {
     /// AREALAND: a block has land if it is above 0.
@@ -39,7 +39,7 @@ impl LandColumn {
         }
     }
 
-    /// Whether a block has land, by its field, and what the field may say.
+    /// Whether a block has land, by its field; and the allowed values of the field.
     fn has_land(self, field: &[u8]) -> Option<bool> {
         match self {
             LandColumn::Area => {
@@ -66,15 +66,15 @@ impl LandColumn {
 #[derive(Clone, Debug, Default)]
 pub struct Geography {
     geoids: Vec<u64>,
-    /// The first block of each tract, and the first after it.
+    /// The first block of each tract, and the end of its blocks.
     tracts: HashMap<u64, (u32, u32), FixedState>,
-    /// By [`column`], for each block its region among those of its pass.
+    /// Indexed by [`column`]: for each block its region among those of its pass.
     regions: [Vec<u32>; 5],
-    /// By region type, the regions in ascending order.
+    /// The regions by type, in ascending order.
     entities: [Vec<String>; 10],
     passes: Vec<Option<Pass>>,
     land_column: Option<LandColumn>,
-    /// Whether each block has land; empty if no column tells.
+    /// Whether each block has land; empty if there is no such column.
     land: Vec<bool>,
 }
 
@@ -88,12 +88,12 @@ struct Block {
 }
 
 impl Geography {
-    /// Reads and checks a GRF-C. Broken rows are left out; `None` if the file cannot be read.
+    /// Reads and checks a GRF-C. Violating rows are omitted; `None` if the file cannot be read.
     pub fn read(path: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Geography> {
         Geography::read_where(path, scope.as_ref(), |_| true, report)
     }
 
-    /// The same of those blocks only whose GEOID is to be kept. All of them are checked.
+    /// The same for the blocks whose GEOID passes a filter only. All blocks are checked.
     pub(in crate::safetab) fn read_where(
         path: &Path,
         scope: &RunScope,
@@ -133,7 +133,7 @@ impl Geography {
         }
         Some(geography)
     }
-    /// The regions of blocks that are sorted, each once.
+    /// The regions of sorted blocks, each once.
     fn of(blocks: &[Block], scope: &RunScope) -> Geography {
         let mut geography = Geography {
             geoids: blocks.iter().map(|block| block.geoid).collect(),
@@ -150,7 +150,7 @@ impl Geography {
                 || blocks.iter().zip(&geography.passes).filter(|(_, pass)| **pass == Some(region_type.pass()));
             for (block, _) in tabulated() {
                 let number = region_number(region_type, block);
-                // Blocks of one region mostly follow one another.
+                // Blocks of one region are mostly adjacent.
                 if number != numbers.last().copied() {
                     numbers.extend(number);
                 }
@@ -177,22 +177,22 @@ impl Geography {
         self.passes.iter().any(Option::is_some)
     }
 
-    /// Which column tells land from water; `None` if none does.
+    /// The column that distinguishes land from water; `None` if there is none.
     pub fn land_column(&self) -> Option<LandColumn> {
         self.land_column
     }
 
-    /// Whether a block has land; each has where no column tells.
+    /// Whether a block has land; true for all if there is no such column.
     pub fn has_land(&self, block: u32) -> bool {
         self.land.get(block as usize).copied().unwrap_or(true)
     }
 
-    /// The number of blocks, those of states that are not tabulated included.
+    /// The number of blocks, including those of states that are not tabulated.
     pub fn len(&self) -> usize {
         self.geoids.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.geoids.is_empty()
     }
@@ -202,7 +202,7 @@ impl Geography {
         &self.geoids
     }
 
-    /// The block of a GEOID, by its place among [`Geography::geoids`].
+    /// The index of the block with this GEOID among [`Geography::geoids`].
     #[inline]
     pub fn find(&self, geoid: u64) -> Option<u32> {
         let (begin, end) = *self.tracts.get(&(geoid / 10_000))?;
@@ -210,20 +210,20 @@ impl Geography {
         Some(begin + place as u32)
     }
 
-    /// The pass that tabulates a block; `None` if none does.
+    /// The pass that tabulates a block, if any.
     #[inline]
     pub fn pass(&self, block: u32) -> Option<Pass> {
         self.passes[block as usize]
     }
 
-    /// The region of a type in which a block lies, by its place among [`Geography::entities`]. `None` if it lies in
-    /// none, or is of the other pass.
+    /// The region of a type that contains a block, by its index among [`Geography::entities`]. `None` if there is none, or the block is of
+    /// the other pass.
     pub fn region(&self, block: u32, region_type: RegionType) -> Option<u32> {
         let region = column(region_type).map_or(0, |column| self.regions[column][block as usize]);
         (self.pass(block) == Some(region_type.pass()) && region != NOWHERE).then_some(region)
     }
 
-    /// The atoms: blocks that lie in the same regions are one. Of each block its atom, and of each atom its region of every type.
+    /// The atoms, which are sets of blocks in the same regions: the atom of each block, and the region of every type of each atom.
     pub(in crate::safetab) fn atoms(&self) -> (Vec<u32>, Vec<[Option<u32>; 10]>) {
         let (mut known, mut atoms): (HashMap<_, u32, FixedState>, Vec<_>) = Default::default();
         let of_block = (0..self.len() as u32).map(|block| {
@@ -243,7 +243,7 @@ impl Geography {
     }
 }
 
-/// Reads the rows of a GRF-C: the six columns that the bureau's program reads, and perhaps one that tells land from water.
+/// Reads the rows of a GRF-C: the six columns that the bureau's program reads, and possibly one that distinguishes land from water.
 fn read_blocks<const N: usize>(
     path: &Path,
     headings: &[&str; N],
@@ -284,7 +284,7 @@ fn read_blocks<const N: usize>(
     Some(blocks)
 }
 
-/// The column of a region type, which the passes share; the nation needs none.
+/// The column of a region type, shared by both passes; the nation needs none.
 fn column(region_type: RegionType) -> Option<usize> {
     match region_type {
         RegionType::Usa => None,
@@ -296,7 +296,7 @@ fn column(region_type: RegionType) -> Option<usize> {
     }
 }
 
-/// The region of a type in which a block lies, as the number of its id.
+/// The region of a type that contains a block, as the number of its id.
 fn region_number(region_type: RegionType, block: &Block) -> Option<u64> {
     let state = block.geoid / 10_u64.pow(13);
     match region_type {
@@ -311,7 +311,7 @@ fn region_number(region_type: RegionType, block: &Block) -> Option<u64> {
     }
 }
 
-/// The digits of the ids of a region type.
+/// The number of digits in ids of a region type.
 fn width(region_type: RegionType) -> usize {
     match region_type {
         RegionType::Usa => 1,

@@ -1,4 +1,4 @@
-//! config.json of SafeTab-H, read and checked.
+//! Reads and checks config.json of SafeTab-H.
 
 use std::path::Path;
 
@@ -13,9 +13,8 @@ const BUDGETS: [&str; 2] = ["privacy_budget_h_t3_level_", "privacy_budget_h_t4_l
 const THRESHOLDS: [&str; 2] = ["thresholds_h_t3", "thresholds_h_t4"];
 
 impl HouseholdConfig {
-    /// Reads and checks a config.json of SafeTab-H. `None` if it does not say what the other files are checked against: which
-    /// states are run, and how many race codes are taken. Other values that break a rule become 0, so look at the report
-    /// first.
+    /// Reads and checks a config.json of SafeTab-H. `None` if it lacks what the other files are checked against: the states to run, and the
+    /// number of race codes used. Other values that break a rule become 0, so look at the report first.
     pub fn read(path: &Path, report: &mut ValidationReport) -> Option<HouseholdConfig> {
         let text = read_text(path, report)?;
         HouseholdConfig::from_text(&text, &name_of(path), report)

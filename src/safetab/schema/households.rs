@@ -1,4 +1,4 @@
-//! household-records.txt: the rules of a record, whatever its source.
+//! household-records.txt: the rules of a record from any source.
 
 use super::{
     Geography, RunScope,
@@ -32,20 +32,19 @@ const HHRACE: usize = 4;
 const FIRST_RACE: usize = 5;
 const TYPE: usize = 14;
 const TENURE: usize = 15;
-/// The combinations of six races.
+/// The largest code of a combination of six races.
 const MOST_RACE: u64 = 63;
 
-/// The household of a correct row.
+/// The household in a correct row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Household {
     /// The type, 1 to 5.
     pub household_type: u8,
     /// The tenure, 1 to 4.
     pub tenure: u8,
-    /// The block, by its place in the geography; `None` in a state that no pass tabulates, whose blocks the geography need
-    /// not have.
+    /// The block, by its index in the geography; `None` in a state that no pass tabulates, whose blocks may be missing from the geography.
     pub block: Option<u32>,
-    /// The codes of the householder, as [`Combination::unpack`](super::Combination::unpack) takes them.
+    /// The codes of the householder, packed for [`Combination::unpack`](super::Combination::unpack).
     pub combination: u128,
 }
 
@@ -57,12 +56,12 @@ pub struct HouseholdCheck<'a> {
 }
 
 impl<'a> HouseholdCheck<'a> {
-    /// The rules under a configuration, a specification and a geography; violations will name the file.
+    /// The rules under a configuration, a specification and a geography; violations name the file.
     pub fn new(file: &str, scope: &'a RunScope, specification: &Specification, geography: &'a Geography) -> Self {
         HouseholdCheck { scope, common: CommonRules::new(file, &HOUSEHOLD_HEADINGS, scope, specification, geography) }
     }
 
-    /// The household of a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
+    /// The household in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
     #[inline]
     pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Household> {
         let household = self.household(fields);
@@ -92,7 +91,7 @@ impl<'a> HouseholdCheck<'a> {
         self.scope.pass_of(geoid / 10_u64.pow(13)).is_some()
     }
 
-    /// Every rule that a row breaks.
+    /// Reports every rule that a row breaks.
     #[cold]
     #[inline(never)]
     fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {

@@ -1,28 +1,28 @@
-//! The bureau's files: what they may say, read and checked to the last row before anything private is run.
+//! The bureau's files: their rules, and readers that check every row before any confidential data is used.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
 //! | `validation` | [`ValidationReport`]: every broken rule, with its place |
 //! | `codes` | [`RaceEthCode`] and [`IterationCode`] |
 //! | `regions` | [`Pass`], [`RegionType`], [`IterationLevel`], [`Granularity`], [`Privacy`] |
 //! | `rows` | rows of fields separated by `|`, read in bounded memory |
-//! | `config` | [`RunScope`], [`SafeTabConfig`], [`HouseholdConfig`]: what config.json asks for, of persons and of households |
-//! | `config_keys` | config.json read and checked key by key |
+//! | `config` | [`RunScope`], [`SafeTabConfig`], [`HouseholdConfig`]: the contents of config.json for persons and for households |
+//! | `config_keys` | reads and checks config.json key by key |
 //! | `config_file`, `household_config` | the keys of SafeTab-P and of SafeTab-H |
 //! | `geography` | GRF-C.txt: [`Geography`], the blocks and their regions |
-//! | `records` | [`Combination`], [`RecordRules`]: what all records have in common |
+//! | `records` | [`Combination`], [`RecordRules`]: common properties of all records |
 //! | `persons`, `households` | the rules of a row of person-records.txt and household-records.txt: [`RowCheck`], [`HouseholdCheck`] |
-//! | `record_files` | whole files of records, checked on all threads: [`check_persons`], [`check_households`] |
-//! | `lines`, `parquet_records` | text files, line by line; records in Parquet, group of rows by group |
-//! | `cef` | the edited person and unit files of fixed width, joined and read as records |
+//! | `record_files` | checks whole files of records on all threads: [`check_persons`], [`check_households`] |
+//! | `lines`, `parquet_records` | text files, line by line; records in Parquet, row group by row group |
+//! | `cef` | edited person and unit files of fixed width, joined and read as records |
 //! | `totals` | [`PublishedTotals`]: the T1 of SafeTab-P that chooses the detail of households |
 //!
 //! race-characteristic-iterations.txt, ethnicity-characteristic-iterations.txt, race-and-ethnicity-codes.txt and
 //! race-and-ethnicity-code-to-iteration.txt are read by [`Specification::read`](super::groups::Specification::read).
 //!
-//! All files but config.json are rows of fields separated by `|`, in UTF-8, under a line of headings. A byte order mark, line
-//! ends of two bytes and blank lines are accepted, because the bureau's own files have them. Every other deviation is a
-//! broken rule and goes into the [`ValidationReport`]; look there before using what was read.
+//! All files except config.json are rows of fields separated by `|`, in UTF-8, below a line of headings. A byte order mark, line ends of
+//! two bytes and blank lines are accepted, because the bureau's own files have them. Every other deviation breaks a rule and goes into the
+//! [`ValidationReport`]; look there before using what was read.
 //!
 //! Sources: the public code of the production (uscensusbureau/DAS_2020_DDHCA_Production_Code, the schemas in
 //! `safetab_p/tmlt/safetab_p/resources/config/input` and the rules of its input validation).

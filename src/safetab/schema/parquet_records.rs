@@ -1,4 +1,4 @@
-//! Records in Parquet: columns of text, among others, one group of rows after the other.
+//! Records in Parquet: columns of text, possibly among others, read row group by row group.
 
 use std::{fs::File, path::Path};
 
@@ -14,15 +14,15 @@ use parquet::{
 use super::validation::Rule;
 use crate::foreign::guarded;
 
-/// What a field that is null says in a file of text.
+/// The text of a null field in a text file.
 const NULL: &[u8] = b"Null";
 
-/// Whether a file is Parquet: `.parquet` ends its name.
+/// Whether a file is Parquet: its name ends with `.parquet`.
 pub(in crate::safetab) fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "parquet")
 }
 
-/// Why a file is not read: the rule, what was found and what would be right.
+/// The reason why a file is not read: the rule, the value found and what would be correct.
 pub(super) struct Refused {
     pub rule: Rule,
     pub found: String,
@@ -42,20 +42,20 @@ impl Refused {
     }
 }
 
-/// What the reader of the format answers; it panics on some damaged files.
+/// The result of the decoder, which panics on some damaged files.
 fn decoded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Refused> {
     guarded(read).map_err(Refused::unreadable)?.map_err(Refused::unreadable)
 }
 
-/// A file whose columns of text are those that are asked for.
+/// A file with the required columns of text.
 pub(super) struct ParquetRecords {
     reader: SerializedFileReader<File>,
-    /// Where each column that is asked for stands, and whether it may be null.
+    /// The index of each required column, and whether it may be null.
     columns: Vec<(usize, bool)>,
 }
 
 impl ParquetRecords {
-    /// Opens a file; every heading is the name of one of its columns.
+    /// Opens a file; every heading must be the name of one of its columns.
     pub fn open(path: &Path, headings: &[&str]) -> Result<ParquetRecords, Refused> {
         let file = File::open(path).map_err(Refused::unreadable)?;
         let reader = decoded(|| SerializedFileReader::new(file))?;
@@ -117,7 +117,7 @@ struct Column {
 }
 
 impl Column {
-    /// Reads the next rows; says how many there are.
+    /// Reads the next rows; returns their number.
     fn read(&mut self, rows: usize) -> Result<usize, ParquetError> {
         self.values.clear();
         self.definitions.clear();
@@ -127,19 +127,19 @@ impl Column {
     }
 }
 
-/// The rows of a group, some at a time.
+/// The rows of a group, read in batches.
 pub(super) struct Rows {
     columns: Vec<Column>,
     left: u64,
 }
 
 impl Rows {
-    /// Whether all were seen.
+    /// Whether all rows were read.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// Shows the fields of the next rows, of at most so many; says how many there were.
+    /// Calls `see` with the fields of the next rows, at most `most`; returns their number.
     pub fn next(&mut self, most: usize, mut see: impl FnMut(&[&[u8]])) -> Result<usize, Refused> {
         let rows = most.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         for column in &mut self.columns {

@@ -1,4 +1,4 @@
-//! person-records.txt: the rules of a record, whatever its source.
+//! person-records.txt: the rules of a record from any source.
 
 use super::{
     Geography, RunScope,
@@ -34,20 +34,20 @@ const HOUSEHOLDER: usize = 2;
 const STATE: usize = 3;
 const CENRACE: usize = 7;
 const FIRST_RACE: usize = 8;
-/// The oldest age that a record may have.
+/// The greatest age allowed in a record.
 const OLDEST: u64 = 115;
 
-/// The person of a correct row.
+/// The person in a correct row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The age, 0 to 115.
     pub age: u8,
     /// The sex, 1 or 2.
     pub sex: u8,
-    /// The block, by its place in the geography.
+    /// The block, by its index in the geography.
     pub block: u32,
-    /// The ethnicity code, and above it the race codes that are taken, each once and ascending, 14 bits each: equal
-    /// numbers are equal combinations, see [`Combination::unpack`](super::Combination::unpack).
+    /// The ethnicity code and above it the race codes used, each once and ascending, with 14 bits each: equal numbers are equal
+    /// combinations, see [`Combination::unpack`](super::Combination::unpack).
     pub combination: u128,
 }
 
@@ -58,7 +58,7 @@ pub struct RowCheck<'a> {
 }
 
 impl<'a> RowCheck<'a> {
-    /// The rules under a configuration, a specification and a geography; violations will name the file.
+    /// The rules under a configuration, a specification and a geography; violations name the file.
     pub fn new(
         file: &str,
         scope: impl AsRef<RunScope>,
@@ -68,7 +68,7 @@ impl<'a> RowCheck<'a> {
         RowCheck { common: CommonRules::new(file, &HEADINGS, scope.as_ref(), specification, geography) }
     }
 
-    /// The person of a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
+    /// The person in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
     #[inline]
     pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Person> {
         let person = self.person(fields);
@@ -92,7 +92,7 @@ impl<'a> RowCheck<'a> {
         Some(Person { age, sex, block, combination: self.common.combination(fields)? })
     }
 
-    /// Every rule that a row breaks.
+    /// Reports every rule that a row breaks.
     #[cold]
     #[inline(never)]
     fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {

@@ -1,5 +1,4 @@
-//! Files of records, checked at the speed of the disk, in memory that the geography and the number of distinct combinations
-//! of codes bound.
+//! Checks files of records at the speed of the disk, in memory bounded by the geography and the number of distinct combinations of codes.
 
 use std::{
     collections::HashSet,
@@ -21,13 +20,13 @@ use super::{
 };
 use crate::{error::Result, safetab::groups::Specification};
 
-/// Bytes that a worker checks at a time. Longer lines are not read to their end.
+/// The number of bytes that a worker checks at a time. Longer lines are not read to their end.
 const PART: usize = 1 << 22;
 
-/// Rows of Parquet that a worker checks at a time.
+/// The number of Parquet rows that a worker checks at a time.
 const ROWS: usize = 1 << 15;
 
-/// The most columns that a kind of record has.
+/// The largest number of columns of any kind of record.
 const MOST_COLUMNS: usize = 17;
 
 /// The result of checking records. It is confidential, except for the combinations that the specification allows.
@@ -35,21 +34,21 @@ const MOST_COLUMNS: usize = 17;
 pub struct CheckedRecords {
     /// The number of rows that break no rule.
     pub records: u64,
-    /// How many of them the pass over the United States tabulates.
+    /// The number of records that the pass over the United States tabulates.
     pub united_states: u64,
-    /// How many the pass over Puerto Rico tabulates. The others are in states that no pass tabulates.
+    /// The number that the pass over Puerto Rico tabulates. The remaining records are in states that no pass tabulates.
     pub puerto_rico: u64,
     /// The distinct combinations of all rows, in ascending order.
     pub combinations: Vec<Combination>,
 }
 
-/// The files of text that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
+/// The text files at a path: the file itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
 pub fn text_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
     files_of(path, is_text, "a folder with files *.txt or *.csv", report)
 }
 
-/// The files of records that a path names: itself, or the files `*.txt`, `*.csv` and `*.parquet` of a folder, text first, in the
-/// order of their names.
+/// The files of records at a path: the file itself, or the files `*.txt`, `*.csv` and `*.parquet` of a folder, text first, in the order of
+/// their names.
 fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
     let is_records = |path: &Path| is_text(path) || is_parquet(path);
     let mut files = files_of(path, is_records, "a folder with files *.txt, *.csv or *.parquet of records", report);
@@ -87,8 +86,8 @@ fn files_of(
     }
 }
 
-/// Checks a file of persons, or all of a folder, and gathers the combinations of codes. `progress` is told how many bytes
-/// were checked so far.
+/// Checks a file of persons, or all of a folder, and collects the combinations of codes. Calls `progress` with the number of bytes checked
+/// so far.
 pub fn check_persons(
     path: &Path,
     scope: impl AsRef<RunScope>,
@@ -114,7 +113,7 @@ pub fn check_households(
     check_records(path, |file| HouseholdCheck::new(file, scope, specification, geography), report, progress)
 }
 
-/// Checks a file of records, or all of a folder, under the rules for the file of a name.
+/// Checks a file of records, or all of a folder, by the rules that `rules` makes for the name of a file.
 fn check_records<R: RecordRules>(
     path: &Path,
     rules: impl Fn(&str) -> R,
@@ -134,7 +133,7 @@ fn check_records<R: RecordRules>(
     records
 }
 
-/// What the workers saw.
+/// Combines the results of the workers.
 fn gathered(workers: Vec<Worker>) -> CheckedRecords {
     let mut records = CheckedRecords::default();
     let mut packed: Vec<u128> = Vec::new();
@@ -151,7 +150,7 @@ fn gathered(workers: Vec<Worker>) -> CheckedRecords {
     records
 }
 
-/// Reports that no record is tabulated, if so it is.
+/// Reports if no record is tabulated.
 pub(in crate::safetab) fn report_if_none(path: &Path, records: &CheckedRecords, report: &mut ValidationReport) {
     if records.united_states + records.puerto_rico == 0 {
         let file = name_of(path);
@@ -160,8 +159,8 @@ pub(in crate::safetab) fn report_if_none(path: &Path, records: &CheckedRecords, 
     }
 }
 
-/// Checks records as [`check_persons`] does and shows them, some at a time, in no certain order, in place of gathering their
-/// combinations. `progress` is told how many bytes were checked so far. After an error of `see` nothing more is shown.
+/// Checks records like [`check_persons`], but passes them to `see` in batches, in no certain order, instead of collecting their
+/// combinations. Calls `progress` with the number of bytes checked so far. After an error of `see` it passes on nothing more.
 pub(in crate::safetab) fn see_records<R: RecordRules>(
     path: &Path,
     rules: impl Fn(&str) -> R,
@@ -187,10 +186,10 @@ pub(in crate::safetab) fn see_records<R: RecordRules>(
     outcome.map(|()| gathered(workers))
 }
 
-/// What one thread has seen.
+/// The state of one thread.
 #[derive(Default)]
 struct Worker {
-    /// Whole lines.
+    /// A number of whole lines.
     text: Vec<u8>,
     report: ValidationReport,
     /// The lines of the text.
@@ -198,9 +197,9 @@ struct Worker {
     records: u64,
     tabulated: [u64; 2],
     combinations: HashSet<u128, FixedState>,
-    /// The last of them.
+    /// The last combination.
     last: u128,
-    /// The records of the text, if they are kept rather than their combinations.
+    /// The records of the text, if they are kept instead of their combinations.
     kept: Option<Vec<CheckedRecord>>,
 }
 
@@ -239,7 +238,7 @@ impl Worker {
         self.text = text;
     }
 
-    /// Checks the next rows of a group of Parquet.
+    /// Checks the next rows of a row group.
     fn check_rows<R: RecordRules>(&mut self, rows: &mut Rows, rules: &R) -> std::result::Result<(), Refused> {
         let mut number = self.lines;
         let mut report = std::mem::take(&mut self.report);
@@ -270,7 +269,7 @@ impl Worker {
     }
 }
 
-/// Splits a line at its bars. Whether it has as many fields as are asked for.
+/// Splits a line at its bars; returns whether it has the required number of fields.
 fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> bool {
     let (mut begin, mut column) = (0, 0);
     for end in memchr::memchr_iter(b'|', line) {
@@ -284,8 +283,8 @@ fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> bool {
     column + 1 == fields.len()
 }
 
-/// Checks a file on all threads; violations are reported in the order of its lines or rows. `progress` is told how many bytes were
-/// checked, and may empty what the workers keep.
+/// Checks a file on all threads; violations are reported in the order of its lines or rows. Calls `progress` with the number of bytes
+/// checked; it may take the records that the workers keep.
 fn check_file<R: RecordRules>(
     path: &Path,
     rules: &R,
@@ -299,7 +298,7 @@ fn check_file<R: RecordRules>(
     }
 }
 
-/// Checks Parquet: each worker takes a group of rows, which all see a part of at a time.
+/// Checks Parquet: each worker takes a row group and checks a part at a time.
 fn check_parquet<R: RecordRules>(
     path: &Path,
     rules: &R,
@@ -310,7 +309,7 @@ fn check_parquet<R: RecordRules>(
     let at = |line| Location { file: rules.file(), line, ..Location::default() };
     let refuse =
         |report: &mut ValidationReport, line, why: Refused| report.add(at(line), why.rule, why.found, &why.expected);
-    // A file of its own for each worker: one that is open once has one place that is read next.
+    // One file handle for each worker, because a handle has a single read position.
     let opened = workers
         .iter()
         .map(|_| ParquetRecords::open(path, rules.headings()))
@@ -322,7 +321,7 @@ fn check_parquet<R: RecordRules>(
     let sizes = files.first().map(ParquetRecords::groups).unwrap_or_default();
     let bytes = fs::metadata(path).map_or(0, |found| found.len());
     let all = sizes.iter().sum::<u64>().max(1);
-    let (mut before, mut told) = (0, 0);
+    let (mut before, mut reported) = (0, 0);
     for first in (0..sizes.len()).step_by(workers.len()) {
         let opened = files.iter().zip(first..sizes.len()).map(|(file, group)| file.group(group));
         let mut groups: Vec<std::result::Result<Rows, Refused>> = opened.collect();
@@ -342,8 +341,8 @@ fn check_parquet<R: RecordRules>(
             });
             let seen = before + workers.iter().map(|worker| worker.lines).sum::<u64>();
             let done = (u128::from(bytes) * u128::from(seen) / u128::from(all)) as u64;
-            progress(done - told, workers);
-            told = done;
+            progress(done - reported, workers);
+            reported = done;
         }
         for ((worker, group), size) in workers.iter_mut().zip(groups).zip(&sizes[first..]) {
             let found = std::mem::replace(&mut worker.report, report.empty_copy());
@@ -420,7 +419,7 @@ fn check_text<R: RecordRules>(
     }
 }
 
-/// Takes the first line off the text and returns it if it is not the headings.
+/// Removes the first line from the text and returns it if it is not the headings.
 fn take_headings(text: &mut Vec<u8>, headings: &str) -> Option<Vec<u8>> {
     let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
     let line: Vec<u8> = text.drain(..end).collect();
@@ -428,7 +427,7 @@ fn take_headings(text: &mut Vec<u8>, headings: &str) -> Option<Vec<u8>> {
     (line != headings.as_bytes()).then(|| line.to_vec())
 }
 
-/// Why no further part can be read.
+/// The reason why no further part can be read.
 enum Broken {
     /// A line is too long; this is its beginning.
     LongLine(Vec<u8>),
@@ -438,7 +437,7 @@ enum Broken {
 /// A file in parts of whole lines.
 struct Parts<R> {
     input: R,
-    /// The beginning of a line of which the end is not read yet.
+    /// The beginning of a line whose end was not read yet.
     rest: Vec<u8>,
     ended: bool,
 }

@@ -1,4 +1,4 @@
-//! What records of persons and of households have in common: a block, and codes of races and ethnicity.
+//! Common properties of records of persons and of households: a block, and codes of races and ethnicity.
 
 use super::{
     Geography, RaceEthCode, RunScope,
@@ -7,34 +7,34 @@ use super::{
 };
 use crate::safetab::groups::Specification;
 
-/// Codes are numbers below this.
+/// Upper limit of code numbers.
 const CODES: usize = 10_000;
-/// Bits of a code in a packed combination: 9 of them fill 126.
+/// Bits per code in a packed combination: 9 codes fill 126.
 const BITS: u32 = 14;
-/// Columns of race codes.
+/// The number of columns of race codes.
 const RACES: usize = 8;
 
 /// The rules of one kind of record, for rows from any source.
 pub trait RecordRules: Sync {
-    /// The file that violations name.
+    /// The file named in violations.
     fn file(&self) -> &str;
 
     /// The columns of the file, in their order.
     fn headings(&self) -> &'static [&'static str];
 
-    /// The blocks that records may name.
+    /// The blocks that records may refer to.
     fn geography(&self) -> &Geography;
 
-    /// The record of a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
+    /// The record in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
     fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord>;
 }
 
-/// What is tabulated of a correct record of any kind.
+/// The tabulated values of a correct record of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedRecord {
-    /// The block, by its place in the geography; `None` in a state that no pass tabulates.
+    /// The block, by its index in the geography; `None` in a state that no pass tabulates.
     pub block: Option<u32>,
-    /// The codes, as [`Combination::unpack`] takes them.
+    /// The codes, packed for [`Combination::unpack`].
     pub combination: u128,
     /// The sex and the age of a person; the type and the tenure of a household.
     pub counted: [u8; 2],
@@ -48,7 +48,7 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// From codes in any order; duplicates count once.
+    /// The combination of codes in any order; duplicates count once.
     pub fn new(races: impl IntoIterator<Item = RaceEthCode>, ethnicity: RaceEthCode) -> Combination {
         let mut races: Vec<RaceEthCode> = races.into_iter().collect();
         races.sort_unstable();
@@ -66,7 +66,7 @@ impl Combination {
         self.ethnicity
     }
 
-    /// The combination of a packed number: the ethnicity code, and above it the race codes, each once and ascending, 14 bits each.
+    /// The combination of a packed number: the ethnicity code and above it the race codes, each once and ascending, with 14 bits each.
     pub fn unpack(packed: u128) -> Combination {
         let code = |place: u32| RaceEthCode((packed >> (BITS * place)) as u16 & ((1 << BITS) - 1));
         let races = (1..=8).map(code).filter(|code| code.0 > 0);
@@ -74,13 +74,13 @@ impl Combination {
     }
 }
 
-/// The rules of the columns that all records have. The block has four columns from `STATE`, the codes nine from `FIRST_RACE`.
+/// The rules of the columns common to all records. The block has four columns from `STATE`, the codes nine from `FIRST_RACE`.
 #[derive(Clone, Debug)]
 pub(super) struct CommonRules<'a, const STATE: usize, const FIRST_RACE: usize> {
     pub(super) file: String,
     pub(super) geography: &'a Geography,
     headings: &'static [&'static str],
-    /// Which codes exist.
+    /// Whether each code exists.
     known: Vec<bool>,
     races_taken: usize,
 }
@@ -100,7 +100,7 @@ impl<'a, const STATE: usize, const FIRST_RACE: usize> CommonRules<'a, STATE, FIR
         CommonRules { file: file.to_string(), geography, headings, known, races_taken: scope.max_race_codes() as usize }
     }
 
-    /// The GEOID in a row, where its parts are digits.
+    /// The GEOID in a row, if its parts are digits.
     #[inline]
     pub(super) fn geoid(&self, fields: &[&[u8]]) -> Option<u64> {
         let state = digits::<2>(fields[STATE])?;
@@ -136,7 +136,7 @@ impl<'a, const STATE: usize, const FIRST_RACE: usize> CommonRules<'a, STATE, FIR
         RaceEthCode::read(field).map(|code| code.0).filter(|code| self.known[usize::from(*code)])
     }
 
-    /// A row of another number of fields. Whether it is one.
+    /// Reports a row with another number of fields; returns whether it is one.
     pub(super) fn is_of_other_width(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> bool {
         if fields.len() == self.headings.len() {
             return false;
@@ -147,7 +147,7 @@ impl<'a, const STATE: usize, const FIRST_RACE: usize> CommonRules<'a, STATE, FIR
         true
     }
 
-    /// A finding in a column.
+    /// Reports a violation in a column.
     pub(super) fn wrong(
         &self,
         (line, fields): (u64, &[&[u8]]),
@@ -161,8 +161,8 @@ impl<'a, const STATE: usize, const FIRST_RACE: usize> CommonRules<'a, STATE, FIR
         report.add(at, rule, fields[column], allowed);
     }
 
-    /// Every rule that the block and the codes of a row break. Whether a block that the geography does not have is one is
-    /// for the caller to say.
+    /// Reports every rule that the block and the codes of a row break. The caller decides whether a block that is not in the geography is a
+    /// violation.
     pub(super) fn find_violations(
         &self,
         row: (u64, &[&[u8]]),
@@ -216,7 +216,7 @@ pub(super) fn is_null(field: &[u8]) -> bool {
     field == b"Null"
 }
 
-/// The number of a combination. The codes are put in order.
+/// The number of a combination. Sorts the codes.
 fn pack(races: &mut [u16], ethnicity: u16) -> u128 {
     races.sort_unstable();
     let (mut packed, mut last) = (u128::from(ethnicity), 0);

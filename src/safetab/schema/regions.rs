@@ -1,20 +1,20 @@
-//! What is tabulated: passes, types of region, levels of iterations; and the guarantee that is asked for.
+//! What is tabulated: passes, types of region and levels of iterations; and the privacy guarantee.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// One run over the persons: the two have budgets and groups of their own.
+/// One run over the records; the two passes have separate budgets and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pass {
-    /// The states of the filter, by which the District of Columbia is one.
+    /// The states of the filter, including the District of Columbia.
     UnitedStates,
     /// Puerto Rico, the state 72.
     PuertoRico,
 }
 
 impl Pass {
-    /// Both.
+    /// Both passes.
     pub const ALL: [Pass; 2] = [Pass::UnitedStates, Pass::PuertoRico];
 
     /// The types of region that it tabulates, largest first.
@@ -53,7 +53,7 @@ pub enum RegionType {
 }
 
 impl RegionType {
-    /// All of both passes.
+    /// All types of both passes.
     pub const ALL: [RegionType; 10] = [
         RegionType::Usa,
         RegionType::State,
@@ -88,7 +88,7 @@ impl RegionType {
         if self >= RegionType::PrState { Pass::PuertoRico } else { Pass::UnitedStates }
     }
 
-    /// Which iterations are tabulated for it: the detailed ones for nation and states, the coarse ones below.
+    /// The iterations tabulated for it: the detailed ones for nation and states, the coarse ones below.
     pub fn granularity(self) -> Granularity {
         match self {
             RegionType::Usa | RegionType::State | RegionType::PrState => Granularity::Detailed,
@@ -96,13 +96,13 @@ impl RegionType {
         }
     }
 
-    /// Its place in [`RegionType::ALL`].
+    /// Its index in [`RegionType::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// The order of the summary levels, highest first: of coterminous regions the highest that is not suppressed gives its counts.
+/// The order of the summary levels, highest first: among coterminous regions, the highest one that is not suppressed gives its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryOrder {
     united_states: Vec<RegionType>,
@@ -136,8 +136,7 @@ impl fmt::Display for SummaryOrder {
 impl std::str::FromStr for SummaryOrder {
     type Err = Error;
 
-    /// From the six types of the United States, each once, with commas between. Puerto Rico has four of them in the same
-    /// order.
+    /// Reads the six types of the United States, each once, separated by commas. Puerto Rico has four of them in the same order.
     fn from_str(text: &str) -> Result<SummaryOrder> {
         let united_states: Vec<RegionType> = text.split(',').map(|name| name.trim().parse()).collect::<Result<_>>()?;
         let mut sorted = united_states.clone();
@@ -184,7 +183,7 @@ pub enum IterationLevel {
 }
 
 impl IterationLevel {
-    /// Both.
+    /// Both levels.
     pub const ALL: [IterationLevel; 2] = [IterationLevel::One, IterationLevel::Two];
 
     /// 1 or 2.
@@ -199,12 +198,12 @@ impl fmt::Display for IterationLevel {
     }
 }
 
-/// Which iterations a type of region is tabulated by.
+/// The set of iterations tabulated for a type of region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Granularity {
-    /// All but those that are COARSE_ONLY.
+    /// All iterations except those marked COARSE_ONLY.
     Detailed,
-    /// All but those that are DETAILED_ONLY.
+    /// All iterations except those marked DETAILED_ONLY.
     Coarse,
 }
 
@@ -213,7 +212,7 @@ impl Granularity {
     pub const ALL: [Granularity; 2] = [Granularity::Detailed, Granularity::Coarse];
 }
 
-/// The privacy guarantee that is asked for, which determines the noise.
+/// The privacy guarantee, which determines the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privacy {
     /// `zcdp`: budgets are rho, the noise is discrete Gaussian.

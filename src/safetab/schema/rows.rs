@@ -13,16 +13,16 @@ use super::{
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether a file may have columns that are not asked for.
+/// Whether a file may have additional columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::safetab) enum OtherColumns {
-    /// No, and the columns stand in the order asked for.
+    /// No, and the columns are in the required order.
     Refused,
     /// Yes; the columns are found by their headings.
     Ignored,
 }
 
-/// A row: the fields that were asked for.
+/// A row: the required fields.
 pub(in crate::safetab) struct Row<'a, const N: usize> {
     /// The line, counted from one.
     pub line: u64,
@@ -56,7 +56,7 @@ pub(in crate::safetab) fn name_of(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The line without the byte order mark that the first of a file may have.
+/// The line without the byte order mark that the first line of a file may have.
 pub(super) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(MARK).unwrap_or(line)
 }
@@ -96,7 +96,7 @@ fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read + Send>>> {
     Ok(BufReader::with_capacity(1 << 18, open_text(path)?))
 }
 
-/// The headings of a file, as far as they can be read; whether they can is for [`read_rows`] to say.
+/// The headings of a file, as far as they can be read; [`read_rows`] reports if they cannot.
 pub(super) fn headings_of(path: &Path) -> Vec<String> {
     let mut line = Vec::new();
     let read = open(path).and_then(|input| input.take(LONGEST as u64).read_until(b'\n', &mut line));
@@ -109,15 +109,15 @@ pub(super) fn headings_of(path: &Path) -> Vec<String> {
     }
 }
 
-/// Where the fields of a line end.
+/// Finds the ends of the fields of a line.
 fn find_ends(line: &[u8], ends: &mut Vec<usize>) {
     ends.clear();
     ends.extend(line.iter().enumerate().filter(|(_, byte)| **byte == b'|').map(|(place, _)| place));
     ends.push(line.len());
 }
 
-/// Reads a file of rows to its end, or to a line that is too long. Broken rows are reported and left out. `None` if the file
-/// cannot be read or its headings are wrong.
+/// Reads a file of rows to its end, or to a line that is too long. Violating rows are reported and omitted. `None` if the file cannot be
+/// read or its headings are wrong.
 pub(in crate::safetab) fn read_rows<const N: usize>(
     path: &Path,
     headings: &[&str; N],

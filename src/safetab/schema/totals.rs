@@ -1,8 +1,8 @@
 //! The published totals T1 of SafeTab-P, which choose the detail of the tables of households.
 //!
-//! One file may hold rows of both passes and of states that are not run: these are left out. What the bureau's program does
-//! not check is checked here: that the regions are those of the geography, that the iterations are those of the
-//! specification, and that no nation or state of the geography is without totals, which SafeTab-P never suppresses.
+//! One file may hold rows of both passes and of states that are not run: these are omitted. Checks that the bureau's program lacks: the
+//! regions are those of the geography, the iterations are those of the specification, and every nation and state of the geography has
+//! totals, because SafeTab-P never suppresses them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,18 @@ pub const TOTALS_HEADINGS: [&str; 4] = ["REGION_ID", "REGION_TYPE", "ITERATION_C
 /// How far totals must agree with the geography.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalsCheck {
-    /// All regions are those of the geography, and no nation or state is without totals: both are of one vintage.
+    /// All regions are those of the geography, and every nation and state has totals: both are of one vintage.
     SameVintage,
-    /// As the bureau's program takes them: groups of other regions have no households, and what has no total gets nothing.
+    /// As in the bureau's program: groups of other regions have no households, and groups without a total get no counts.
     AsGiven,
 }
 
 /// The total of one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedTotal {
-    /// The region, by its place among [`PublishedTotals::regions`].
+    /// The region, by its index among [`PublishedTotals::regions`].
     pub region: u32,
-    /// The iteration, by its place in the key set of the level and the granularity.
+    /// The iteration, by its index in the key set of the level and the granularity.
     pub iteration: u32,
     /// The published count, which may be negative.
     pub count: i64,
@@ -40,24 +40,24 @@ pub struct PublishedTotal {
 /// The totals of the passes that are run.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedTotals {
-    /// By region type and level, in ascending order of region and iteration.
+    /// Indexed by region type and level, in ascending order of region and iteration.
     groups: Vec<[Vec<PublishedTotal>; 2]>,
-    /// By region type: those of the geography, then the others that were accepted.
+    /// By region type: the regions of the geography, then the others that were accepted.
     regions: Vec<Vec<String>>,
-    /// Rows that were left out.
+    /// Omitted rows.
     pub left_out: LeftOut,
 }
 
-/// Rows of totals that are not used, by the reason.
+/// Numbers of omitted rows, by the reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Regions of states that are not run.
     pub other_states: u64,
     /// Areas that cross no block of the geography that is run.
     pub other_areas: u64,
-    /// Regions without a housing unit, where the geography is cut to blocks that have one.
+    /// Regions without a housing unit, if the geography is reduced to blocks that have one.
     pub without_units: u64,
-    /// Iterations that are not tabulated for the type of region: a coterminous region of another type gave its counts.
+    /// Iterations that are not tabulated for the type of region, because a coterminous region of another type gave its counts.
     pub not_tabulated: u64,
 }
 
@@ -70,17 +70,17 @@ struct Total {
     file: u32,
 }
 
-/// What rows are read with.
+/// The state of the reader.
 struct Reader<'a> {
     scope: &'a RunScope,
     specification: &'a Specification,
     geography: &'a Geography,
     whole: &'a Geography,
     check: TotalsCheck,
-    /// By granularity and level.
+    /// Indexed by granularity and level.
     key_sets: [[Vec<TabulatedIteration>; 2]; 2],
     totals: Vec<Total>,
-    /// Regions that the geography does not have, by region type, with the places where they will be.
+    /// Regions that are not in the geography, by region type, with their future indices.
     others: Vec<Vec<String>>,
     left_out: LeftOut,
     file: (String, u32),
@@ -99,8 +99,8 @@ impl PublishedTotals {
         PublishedTotals::read_of_cut(path, scope, specification, (geography, geography), check, report)
     }
 
-    /// The same where the geography is cut from a whole one: totals of regions that only the whole one has are left out, but
-    /// for nation and states.
+    /// The same if the geography was reduced from a whole one: totals of regions that only the whole one has are omitted, except for nation
+    /// and states.
     pub(in crate::safetab) fn read_of_cut(
         path: &Path,
         scope: &RunScope,
@@ -133,8 +133,8 @@ impl PublishedTotals {
         Some(totals)
     }
 
-    /// Totals of the regions of a geography alone, for rehearsals: `of` gives those of a region type and level, in ascending order
-    /// of region and iteration.
+    /// Totals for the regions of a geography only, for rehearsals: `of` gives those of a region type and level, in ascending order of
+    /// region and iteration.
     pub(in crate::safetab) fn made_up(
         geography: &Geography,
         mut of: impl FnMut(RegionType, IterationLevel) -> Vec<PublishedTotal>,
@@ -151,12 +151,12 @@ impl PublishedTotals {
         &self.groups[region_type.index()][level as usize]
     }
 
-    /// The regions of a type: those of the geography, then those of the totals alone.
+    /// The regions of a type: those of the geography, then those that only the totals have.
     pub fn regions(&self, region_type: RegionType) -> &[String] {
         &self.regions[region_type.index()]
     }
 
-    /// Every pass that is run has totals, and every nation and state of the geography has some.
+    /// Reports passes without totals, and nations and states of the geography without any.
     fn check(
         &self,
         path: &Path,
@@ -244,7 +244,7 @@ impl Reader<'_> {
         report.add(at, rule, row.fields[column], allowed);
     }
 
-    /// The place of a region; `None` if the row is left out or wrong.
+    /// The index of a region; `None` if the row is omitted or wrong.
     fn region(&mut self, region_type: RegionType, row: &Row<4>, report: &mut ValidationReport) -> Option<u32> {
         let id = row.fields[0];
         let entities = self.geography.entities(region_type);
@@ -288,7 +288,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Sorts the totals and finds those that are given twice.
+    /// Sorts the totals and reports duplicates.
     fn finish(mut self, files: &[PathBuf], report: &mut ValidationReport) -> PublishedTotals {
         let key = |total: &Total| (total.region_type, total.level, total.group.region, total.group.iteration);
         self.totals.sort_by_key(|total| (key(total), total.file, total.line));

@@ -1,12 +1,12 @@
-//! The validation report: every broken rule of the input, the first of each kind in full, all of them counted.
+//! The validation report: every broken rule of the input, with the first violations of each kind in full and all of them counted.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// How many violations of each kind are kept by default.
+/// The default number of violations of each kind to keep.
 const KEEP: usize = 10;
-/// The longest value that is shown.
+/// The longest value shown.
 const SHOWN: usize = 40;
 
 /// The kind of rule that was broken.
@@ -19,21 +19,21 @@ pub enum Rule {
     Encoding,
     /// A line longer than any that the schema allows.
     LongLine,
-    /// The headings.
+    /// Wrong headings.
     Headings,
-    /// The number of fields in a row.
+    /// A row with the wrong number of fields.
     Fields,
-    /// A file without rows, or rows of which none is tabulated.
+    /// A file without rows, or without rows that are tabulated.
     Empty,
     /// Text that is not JSON.
     Syntax,
     /// A required key that is missing.
     MissingKey,
-    /// A key that is not known.
+    /// An unknown key.
     UnknownKey,
     /// A value outside its range or form.
     Value,
-    /// Numbers that descend and should not.
+    /// Numbers that decrease but must not.
     Order,
     /// Values that contradict one another.
     Contradiction,
@@ -45,19 +45,19 @@ pub enum Rule {
     UnknownBlock,
     /// A unit that is not in the unit file of the state.
     UnknownUnit,
-    /// The length of a line of fixed width.
+    /// A line of fixed width with the wrong length.
     LineLength,
     /// A region that is not in the geography.
     UnknownRegion,
-    /// A row or key that is given twice.
+    /// A duplicate row or key.
     Duplicate,
     /// Counts that are not the sum of others.
     Sum,
-    /// Cells that are not those of a table.
+    /// Cells that do not belong to a table.
     Cells,
-    /// A group that should be there and is not.
+    /// A missing group.
     MissingGroup,
-    /// A group that should not be there.
+    /// A group that must not exist.
     UnexpectedGroup,
     /// An iteration to which no code belongs.
     NoCode,
@@ -98,26 +98,26 @@ impl Rule {
     }
 }
 
-/// One place where a rule is broken.
+/// One violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The file.
     pub file: String,
-    /// The line, counted from one; zero if the rule concerns the file as a whole.
+    /// The line, counted from one; zero if the rule concerns the whole file.
     pub line: u64,
-    /// The column, counted from one: of the field in a file of rows, of the character in JSON; zero for none.
+    /// The column, counted from one: of the field in a file of rows, of the character in JSON; zero if there is none.
     pub column: u32,
-    /// The heading or key of the field; empty for none.
+    /// The heading or key of the field; empty if there is none.
     pub field: String,
     /// The rule.
     pub rule: Rule,
-    /// The value, clipped. It may be a person's: it is for the curator only.
+    /// The value, clipped. It may be confidential: it is for the curator only.
     pub value: String,
     /// What is allowed.
     pub allowed: String,
 }
 
-/// Where a rule is broken.
+/// The place of a violation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::safetab) struct Location<'a> {
     pub file: &'a str,
@@ -126,8 +126,8 @@ pub(in crate::safetab) struct Location<'a> {
     pub field: &'a str,
 }
 
-/// Every rule that the input breaks, for the curator only: it quotes confidential records, so neither the report nor its
-/// length belongs to a release.
+/// Every rule that the input breaks. It is for the curator only: it quotes confidential records, so neither the report nor its length may
+/// be part of a release.
 ///
 /// The first violations of each kind (a rule, a file and a field) are kept, the others are counted.
 #[derive(Clone, Debug)]
@@ -150,12 +150,12 @@ impl Default for ValidationReport {
 }
 
 impl ValidationReport {
-    /// An empty report; the first ten violations of each kind will be kept.
+    /// An empty report that will keep the first ten violations of each kind.
     pub fn new() -> Self {
         ValidationReport::default()
     }
 
-    /// An empty report; the first `keep` violations of each kind will be kept, at least one.
+    /// An empty report that will keep the first `keep` violations of each kind, at least one.
     pub fn keeping(keep: usize) -> Self {
         ValidationReport { keep: keep.max(1), kinds: Vec::new() }
     }
@@ -170,12 +170,12 @@ impl ValidationReport {
         self.kinds.is_empty()
     }
 
-    /// How often rules are broken.
+    /// The number of violations.
     pub fn count(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
 
-    /// How often a rule is broken.
+    /// The number of violations of a rule.
     pub fn count_of(&self, rule: Rule) -> u64 {
         self.kinds.iter().filter(|kind| kind.kept[0].rule == rule).map(|kind| kind.count).sum()
     }
@@ -196,7 +196,7 @@ impl ValidationReport {
             let first = &kind.kept[0];
             first.rule == rule && first.field == at.field && first.file == at.file
         };
-        // The latest kinds are those of the file that is being read.
+        // The latest kinds are those of the current file.
         let kind = self.kinds.iter().rposition(same);
         if let Some(kind) = kind.map(|kind| &mut self.kinds[kind]) {
             kind.count += 1;
@@ -219,14 +219,14 @@ impl ValidationReport {
         }
     }
 
-    /// Gives every violation the column that its field has in another form of the file.
+    /// Sets the column of every violation to that of its field in another form of the file.
     pub(in crate::safetab) fn place_columns(&mut self, column_of: impl Fn(&str) -> u32) {
         for violation in self.kinds.iter_mut().flat_map(|kind| &mut kind.kept) {
             violation.column = column_of(&violation.field);
         }
     }
 
-    /// Adds the report on a later part of the input, before which there are `lines` lines.
+    /// Appends the report on a later part of the input, which begins after `lines` lines.
     pub(in crate::safetab) fn append(&mut self, later: ValidationReport, lines: u64) {
         for kind in later.kinds {
             let first = &kind.kept[0];

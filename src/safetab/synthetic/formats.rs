@@ -1,4 +1,4 @@
-//! The formats of invented records, by the name of the file: text, text compressed by gzip (`.gz`), and Parquet (`.parquet`).
+//! The formats of synthetic records, by the name of the file: text, text compressed by gzip (`.gz`), and Parquet (`.parquet`).
 
 use std::{io::Write, path::Path, sync::Arc};
 
@@ -16,10 +16,10 @@ use crate::{
     files::{file_error, write_whole},
 };
 
-/// What parts of whole lines are given to.
+/// A callback for parts of whole lines.
 pub(super) type Give<'a> = &'a mut dyn FnMut(&[Vec<u8>]) -> Result<()>;
 
-/// Writes the lines that `fill` gives, under their headings: whole, or not at all.
+/// Writes the lines that `fill` provides, below their headings, completely or not at all.
 pub(super) fn write_lines(path: &Path, headings: &[&str], fill: impl FnOnce(Give) -> Result<()>) -> Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     write_whole(path, |out| match extension {
@@ -43,7 +43,7 @@ fn write_text(
     fill(&mut |parts| parts.iter().try_for_each(|part| out.write_all(part)).map_err(|why| file_error(path, why)))
 }
 
-/// Every column is text, as codes may begin with 0.
+/// Every column is text, because codes may begin with 0.
 fn write_parquet(
     path: &Path,
     out: &mut (dyn Write + Send),
@@ -59,14 +59,14 @@ fn write_parquet(
     file.close().map(drop).map_err(wrong)
 }
 
-/// Makes a group of rows of lines of so many fields.
+/// Writes lines with this number of fields as a row group.
 fn put_rows<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
     parts: &[Vec<u8>],
     columns: usize,
 ) -> std::result::Result<(), ParquetError> {
     let mut rows = file.next_row_group()?;
-    // Where each field ends: a bar or the end of its line.
+    // The end of each field: a bar or the end of its line.
     let ends: Vec<Vec<usize>> = parts.iter().map(|part| memchr::memchr2_iter(b'|', b'\n', part).collect()).collect();
     let parts: Vec<ByteArray> = parts.iter().map(|part| ByteArray::from(part.clone())).collect();
     let mut values = Vec::new();
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Three groups of lines, of fields of different lengths, and an empty one.
+    /// Three parts with fields of different lengths, and an empty one.
     fn fill(give: Give) -> Result<()> {
         for group in 0..3 {
             let lines = |part: usize| -> Vec<u8> {

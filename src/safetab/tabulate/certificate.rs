@@ -1,8 +1,8 @@
 //! The certificate of a run: its proven privacy guarantees, in JSON.
 //!
-//! It is as public as the release: it says nothing about the records, not even how many there are. The hashes are those of
-//! the public inputs. A hash of the records' files is not among them: whoever guesses a file could check the guess, down to
-//! its last record, and a hash of confidential data is a function of it without noise.
+//! It is as public as the release: it contains nothing about the records, not even their number. The hashes are those of the public inputs.
+//! The files of records are not hashed: the hash of confidential data is a function of them without noise, and anyone who guesses a file
+//! could check the guess down to its last record.
 
 use rug::Rational;
 use serde_json::{Map, Value, json};
@@ -22,27 +22,27 @@ use crate::{
     },
 };
 
-/// All that a certificate says.
+/// The contents of a certificate.
 pub struct TabulationCertificate<'a> {
     /// The guarantee.
     pub privacy: Privacy,
     /// The delta of every epsilon.
     pub delta: &'a Rational,
-    /// The share of stage 1; none for households.
+    /// The share of stage 1; `None` for households.
     pub gamma: Option<&'a Rational>,
     /// Whether negative counts are published.
     pub allow_negative_counts: bool,
-    /// The seed of the noise, where it is not secret.
+    /// The seed of the noise, if it is not secret.
     pub insecure_seed: Option<u64>,
     /// The number of the draw; `None` if nothing was drawn.
     pub draw: Option<u64>,
-    /// What was spent on the same records before.
+    /// Budgets spent before on the same records.
     pub earlier: EarlierBudgets,
     /// SHA-256 of the public inputs, by role.
     pub inputs: &'a [(String, String)],
-    /// What else is said of the inputs, by its key.
+    /// Additional entries about the inputs, by key.
     pub notes: Vec<(&'static str, Value)>,
-    /// Every pass with its guarantees, its levels and theirs, and what was written.
+    /// Every pass with its guarantees, its levels and theirs, and the rows written.
     pub passes: Vec<CertifiedPass<'a>>,
     /// The guarantees of the whole run.
     pub total: Guarantees,
@@ -50,13 +50,13 @@ pub struct TabulationCertificate<'a> {
 
 /// A pass of a run.
 pub struct CertifiedPass<'a> {
-    /// Which one.
+    /// Which pass it is.
     pub pass: Pass,
     /// Its guarantees.
     pub guarantees: Guarantees,
     /// Its levels with their guarantees.
     pub levels: Vec<(CertifiedLevel<'a>, Guarantees)>,
-    /// What was written; `None` if nothing was drawn.
+    /// The rows written; `None` if nothing was drawn.
     pub written: Option<WrittenRows>,
 }
 
@@ -69,12 +69,12 @@ pub enum CertifiedLevel<'a> {
     Households(&'a HouseholdLevel),
 }
 
-/// How many rows were written of a pass.
+/// The numbers of rows written for a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenRows {
-    /// By table.
+    /// The number by table.
     pub rows: Vec<(&'static str, u64)>,
-    /// Groups that publish the counts of a coterminous one; none for households.
+    /// The number of groups that publish the counts of a coterminous one; `None` for households.
     pub coterminous: Option<u64>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn unit(privacy: Privacy) -> &'static str {
     }
 }
 
-/// An exact rational as a JSON number: itself where its decimal ends, else its upper decimal.
+/// An exact rational as a JSON number: exact if its decimal expansion ends, else rounded up.
 fn number(value: &Rational) -> Value {
     let text = rational::display(value);
     let text = match text.contains('/') {
@@ -116,7 +116,7 @@ impl CertifiedLevel<'_> {
     }
 }
 
-/// What is said of a level of persons.
+/// Adds the entries of a level of persons.
 fn person_level(level: &TabulatedLevel, object: &mut Map<String, Value>) {
     object.insert("stability".to_string(), json!(level.stability));
     object.insert("regions".to_string(), json!(level.regions.len()));
@@ -131,7 +131,7 @@ fn person_level(level: &TabulatedLevel, object: &mut Map<String, Value>) {
     object.insert("suppression_threshold".to_string(), json!(suppression.map(|both| both[1])));
 }
 
-/// What is said of a level of households.
+/// Adds the entries of a level of households.
 fn household_level(level: &HouseholdLevel, object: &mut Map<String, Value>) {
     object.insert("stability".to_string(), json!(level.stability));
     object.insert("regions".to_string(), json!(level.regions.len()));
@@ -152,7 +152,7 @@ fn household_level(level: &HouseholdLevel, object: &mut Map<String, Value>) {
     object.insert("threshold_t4".to_string(), json!(level.threshold_t4));
 }
 
-/// The parameter and the margin of error of a kind of count.
+/// Adds the parameter and the margin of error of a kind of count.
 fn noise_of(name: &str, noise: &CountNoise, object: &mut Map<String, Value>) {
     let (parameter, value) = parameter(noise);
     object.insert(format!("{parameter}_{name}"), number(value));
@@ -169,7 +169,7 @@ impl TabulationCertificate<'_> {
         }
     }
 
-    /// Whether it is about households.
+    /// Whether it concerns households.
     pub(super) fn is_of_households(&self) -> bool {
         self.gamma.is_none()
     }
@@ -199,7 +199,7 @@ impl TabulationCertificate<'_> {
         object
     }
 
-    /// The guarantees of a part: under unbounded neighbors as its own keys, under bounded ones as an object.
+    /// The guarantees of a part: those for unbounded neighbors as its own keys, those for bounded ones as an object.
     fn guarantees(&self, guarantees: &Guarantees) -> Map<String, Value> {
         let mut object = self.guarantee(&guarantees.unbounded);
         object.insert("bounded".to_string(), Value::Object(self.guarantee(&guarantees.bounded)));

@@ -1,4 +1,4 @@
-//! The certificate of a run as a page in Markdown, for a person to read.
+//! The certificate of a run as a page in Markdown.
 
 use std::fmt::{Result, Write};
 
@@ -37,7 +37,7 @@ impl TabulationCertificate<'_> {
         self.privacy == Privacy::ZeroConcentrated
     }
 
-    /// What the numbers of the page mean.
+    /// The meaning of the numbers on the page.
     fn write_heading(&self, page: &mut String) -> Result {
         let (delta, unit) = (rational::display(self.delta), self.unit().replace('_', " "));
         let algorithm = self.algorithm();
@@ -73,7 +73,7 @@ impl TabulationCertificate<'_> {
         Ok(())
     }
 
-    /// Budget and epsilons of every level, of every pass, and of the run.
+    /// The budget and the epsilons of every level, of every pass, and of the run.
     fn write_guarantees(&self, page: &mut String) -> Result {
         let unit = self.unit().replace('_', " ");
         let zcdp = self.is_zcdp();
@@ -100,7 +100,7 @@ impl TabulationCertificate<'_> {
         line("**Whole run**", &self.total)
     }
 
-    /// Noise and margins of error of every level.
+    /// The noise and the margins of error of every level.
     fn write_margins(&self, page: &mut String) -> Result {
         writeln!(
             page,
@@ -148,7 +148,7 @@ impl TabulationCertificate<'_> {
         Ok(())
     }
 
-    /// The inputs and what was written.
+    /// The inputs and the rows written.
     fn write_files(&self, page: &mut String) -> Result {
         writeln!(page, "\nPublic inputs, SHA-256:\n")?;
         for (role, hash) in self.inputs {

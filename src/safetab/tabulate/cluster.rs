@@ -1,4 +1,4 @@
-//! Where a cluster is that counts, and what may be sent there.
+//! The address of a cluster that counts, and the conditions for sending data to it.
 
 use std::{fmt, fs, net::IpAddr, path::Path, path::PathBuf, str::FromStr, time::Duration};
 
@@ -10,21 +10,21 @@ use crate::{
 
 use super::record_files::RecordFiles;
 
-/// The port of Spark Connect where none is given.
+/// The default port of Spark Connect.
 const PORT: u16 = 15002;
 
-/// A cluster of Apache Spark that counts: records and public tables lie where its workers read them, and only counts come back.
+/// A cluster of Apache Spark that counts: its workers read the records and public tables from a shared folder, and only counts come back.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// Its endpoint of Spark Connect.
     pub address: ClusterAddress,
-    /// What the endpoint asks for, if it does.
+    /// The token that the endpoint requires, if any.
     pub token: Option<ClusterToken>,
     /// Whether a plain connection may go to another machine.
     pub plain: bool,
-    /// A folder that all workers see under the same name. The records are in it, and the run makes a folder of its own there.
+    /// A folder that all workers see under the same name. It contains the records, and the run creates its own folder in it.
     pub shared: PathBuf,
-    /// The longest time that one question may take.
+    /// The time limit of one query.
     pub limit: Duration,
 }
 
@@ -42,8 +42,8 @@ pub struct ClusterAddress {
 pub struct ClusterToken(String);
 
 impl Cluster {
-    /// Refuses what must not be sent, and records that the workers cannot read. Compressed text is written into the shared folder
-    /// when it is counted, so it may lie elsewhere.
+    /// An error if data must not be sent, or the workers cannot read the records. Compressed text is written into the shared folder for
+    /// counting, so it may be elsewhere.
     pub fn check(&self, records: &RecordFiles) -> Result<()> {
         let ClusterAddress { host, port, tls, .. } = &self.address;
         if !tls && !self.address.is_loopback() && !self.plain {
@@ -62,7 +62,7 @@ impl Cluster {
         plain.chain(&records.parquet).try_for_each(|path| self.seen_by_workers(path).map(drop))
     }
 
-    /// The name under which workers see a file of the shared folder.
+    /// The path under which workers see a file of the shared folder.
     pub(super) fn seen_by_workers(&self, file: &Path) -> Result<String> {
         let real = |path: &Path| fs::canonicalize(path).map_err(|why| file_error(path, why));
         let (shared, inner) = (real(&self.shared)?, real(file)?);
@@ -73,7 +73,7 @@ impl Cluster {
             );
             return Err(file_error(file, why));
         };
-        // The folder's own name, as it may be another one on this machine once links are followed.
+        // The folder's own name, which may differ from the resolved path on this machine.
         let full = std::path::absolute(&self.shared).map_err(|why| file_error(&self.shared, why))?.join(inner);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(&byte);
         match full.to_str().filter(|text| text.bytes().all(plain)) {
@@ -85,14 +85,14 @@ impl Cluster {
         }
     }
 
-    /// The error of a question to the cluster. Nothing is drawn before all counts are here and checked.
+    /// An error of a query to the cluster. Nothing is drawn before all counts have arrived and were checked.
     pub(super) fn error(&self, why: impl fmt::Display) -> Error {
         Error::Cluster { address: self.address.to_string(), why: why.to_string() }
     }
 }
 
 impl ClusterAddress {
-    /// Whether it is this machine.
+    /// Whether the address is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -116,9 +116,9 @@ impl fmt::Display for ClusterAddress {
 impl FromStr for ClusterAddress {
     type Err = Error;
 
-    /// Reads `sc://HOST[:PORT]`, which `/;use_ssl=true` may follow, and `;user_id=NAME`.
+    /// Reads `sc://HOST[:PORT]`, optionally followed by `/;use_ssl=true` and `;user_id=NAME`. Anything else is an error.
     fn from_str(text: &str) -> Result<Self> {
-        // A token that was given all the same is not repeated.
+        // A token in the address is not repeated in the message.
         let shown = text.split('/').take(3).collect::<Vec<_>>().join("/");
         let wrong = |expected: &str| Error::out_of_range("the address of the cluster", &shown, expected);
         let form = "sc://HOST:PORT, or sc://HOST:PORT/;use_ssl=true for TLS";
@@ -161,7 +161,7 @@ impl FromStr for ClusterAddress {
 }
 
 impl ClusterToken {
-    /// Takes a token, without the space around it. `from` says where it stands.
+    /// A token from text, trimmed. `from` is its file, for messages.
     pub fn new(text: &str, from: &Path) -> Result<Self> {
         let text = text.trim();
         match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -172,7 +172,7 @@ impl ClusterToken {
         }
     }
 
-    /// Reads a token from a file, which nobody but its owner may read.
+    /// Reads a token from a file; an error if others than its owner can read it.
     pub fn read(file: &Path) -> Result<Self> {
         let wrong = |why: std::io::Error| file_error(file, why);
         #[cfg(unix)]
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_to_another_machine_in_clear_unless_told_so() {
+    fn nothing_goes_to_another_machine_in_clear_without_consent() {
         let folder = tempfile::tempdir().unwrap();
         let check = |address: &str, plain: bool, token: bool| {
             let mut cluster = cluster(address, folder.path());
@@ -270,7 +270,7 @@ mod tests {
         for file in [&beside, &shared.join("a.txt"), &shared.join("b*.txt")] {
             fs::write(file, "x").unwrap();
         }
-        // Compressed text is known by its first bytes.
+        // Compressed text is recognized by its first bytes.
         fs::write(folder.path().join("packed.txt.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
         let check = |shared: &Path, file: &Path| {
             let records = RecordFiles { text: vec![file.to_path_buf()], parquet: Vec::new() };
@@ -286,10 +286,10 @@ mod tests {
         assert!(check(&beside, &beside).unwrap_err().contains("not a folder"));
         #[cfg(unix)]
         {
-            // A link in the shared folder to a file elsewhere is no file that workers see.
+            // A link in the shared folder to a file elsewhere is not visible to workers.
             std::os::unix::fs::symlink(&beside, shared.join("link.txt")).unwrap();
             assert!(check(&shared, &shared.join("link.txt")).unwrap_err().contains("put it there"));
-            // The folder keeps the name that it is called by.
+            // The folder keeps the name given by the user.
             let other = folder.path().join("other");
             std::os::unix::fs::symlink(&shared, &other).unwrap();
             let seen = cluster("sc://localhost:1", &other).seen_by_workers(&shared.join("a.txt")).unwrap();

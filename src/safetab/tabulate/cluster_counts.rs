@@ -1,5 +1,5 @@
 //! Records counted by a cluster: by atoms of blocks, classes of codes, and cells of ages and sexes or of types and tenures. Only these
-//! counts come back, and they are held against control totals before anything follows from them.
+//! counts come back, and they are compared with control totals before they are used.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Checks all records here, and has them counted on a cluster; returns their number, too. The folder is for what is added up here.
+/// Checks all records here and has them counted on a cluster; also returns their number. The folder is for sums made here.
 pub(super) fn count_on_cluster<'a>(
     job: &Job,
     cluster: &Cluster,
@@ -33,7 +33,7 @@ pub(super) fn count_on_cluster<'a>(
     folder: &Path,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Counted<'a>, u64)> {
-    // What is refused is refused before a record is read.
+    // Errors come before any record is read.
     let counter = SparkCounter::connect(cluster)?;
     let staged = counter.folder().join("records.txt");
     let checked = job.each_record(inputs, (files, Some(&staged)), report, progress, &mut |_| Ok(()))?;
@@ -60,7 +60,7 @@ pub(super) fn count_on_cluster<'a>(
     };
     let records = CountedRecords { files: &files, counted, expected };
     let counts = count(inputs.public(), &counter, &records, folder)?;
-    // What was written for the cluster alone is not kept.
+    // Files written only for the cluster are deleted.
     for own in files.text.iter().filter(|path| path.starts_with(counter.folder())) {
         fs::remove_file(own).map_err(|why| file_error(own, why))?;
     }
@@ -72,13 +72,13 @@ fn states_of(scope: &RunScope) -> Vec<u8> {
     (1..=99).filter(|state| scope.pass_of((*state).into()).is_some()).collect()
 }
 
-/// What is counted of some records.
+/// A part of the records.
 struct CountedRecords<'a> {
     /// Their files.
     files: &'a RecordFiles,
-    /// Which of them, and by what.
+    /// Which records are counted, and the keys.
     counted: queries::Counted<'a>,
-    /// How many records were checked that are counted.
+    /// The number of checked records that must be counted.
     expected: u64,
 }
 
@@ -123,19 +123,19 @@ fn count<'a>(
     counting.finish()
 }
 
-/// The keys of cells, and the cell of each.
+/// The keys of cells with their cells.
 fn cells(kind: RecordKind) -> Vec<(i32, i32)> {
     match kind {
         RecordKind::Persons => {
             let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
             people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), kind.cell([sex, age]) as i32)).collect()
         }
-        // The key is four times the type plus the tenure, and 5 the first.
+        // The key is four times the type plus the tenure; the first key is 5.
         RecordKind::Households => (0..kind.cells() as i32).map(|cell| (cell + 5, cell)).collect(),
     }
 }
 
-/// The combination in a text of codes of four characters: race codes, nulls, and the ethnicity code last.
+/// The combination in a text of codes of four characters: race codes, nulls, and last the ethnicity code.
 fn combination(text: &str) -> Option<Combination> {
     let bytes = text.as_bytes();
     let (races, ethnicity) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
@@ -157,15 +157,15 @@ mod tests {
     use super::*;
     use crate::safetab::schema::{HEADINGS, IterationLevel, RegionType, RowCheck, SafeTabConfig, cef::CefRecords};
 
-    /// Answers the questions about the persons of the example, without SQL; some answers are changed on their way.
+    /// Answers the queries about the persons of the example without SQL; some answers are modified.
     struct Fake<'a> {
         folder: &'a Path,
-        /// The fields of each row, and its number of race codes.
+        /// The fields of each row, and the number of race codes.
         rows: Vec<Vec<String>>,
         races: usize,
         tables: RefCell<BTreeMap<String, RecordBatch>>,
-        /// A word of the questions.
-        asked: &'a str,
+        /// A word that identifies the query to modify.
+        query: &'a str,
         change: &'a dyn Fn(&mut Vec<ArrayRef>),
     }
 
@@ -252,10 +252,10 @@ mod tests {
             Ok(())
         }
 
-        /// Answers in one batch, so that the change knows all rows.
+        /// Answers in one batch, so that the modification sees all rows.
         fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
             let mut columns = self.answered(sql);
-            if sql.contains(self.asked) {
+            if sql.contains(self.query) {
                 (self.change)(&mut columns);
             }
             let named = ["a", "b", "c", "d"].into_iter().zip(columns).map(|(name, column)| (name, column, true));
@@ -274,8 +274,8 @@ mod tests {
         all
     }
 
-    /// Counts the persons of the example, and holds what is taken against the same records counted here.
-    fn count_example(asked: &str, change: &dyn Fn(&mut Vec<ArrayRef>)) -> std::result::Result<(), String> {
+    /// Counts the persons of the example, and compares accepted counts with those of the same records counted here.
+    fn count_example(query: &str, change: &dyn Fn(&mut Vec<ArrayRef>)) -> std::result::Result<(), String> {
         let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab"));
         let mut report = ValidationReport::new();
         let config = SafeTabConfig::read(&example.join("config.json"), &mut report).unwrap();
@@ -292,7 +292,7 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         let rows = text.lines().skip(1).map(|line| line.split('|').map(str::to_string).collect()).collect();
         let tables = RefCell::default();
-        let counter = Fake { folder: folder.path(), rows, races: races as usize, tables, asked, change };
+        let counter = Fake { folder: folder.path(), rows, races: races as usize, tables, query, change };
         let found = count(&public, &counter, &records, folder.path()).map_err(|error| error.to_string())?;
 
         let mut here =
@@ -314,14 +314,14 @@ mod tests {
 
     const TALLY: &str = "GROUP BY atom";
 
-    /// Changes a column of numbers of 32 bits.
+    /// Modifies a column of 32-bit integers.
     fn edit(columns: &mut [ArrayRef], place: usize, edit: impl Fn(&mut Vec<i32>)) {
         let mut values = columns[place].as_primitive::<Int32Type>().values().to_vec();
         edit(&mut values);
         columns[place] = Arc::new(Int32Array::from(values));
     }
 
-    /// Changes the counts, which are in the last column.
+    /// Modifies the counts, which are in the last column.
     fn edit_counts(columns: &mut [ArrayRef], edit: impl Fn(&mut Vec<i64>)) {
         let last = columns.len() - 1;
         let mut values = columns[last].as_primitive::<Int64Type>().values().to_vec();
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_add_up_are_taken_and_are_those_of_records_counted_here() {
+    fn counts_that_add_up_are_accepted_and_equal_those_counted_here() {
         count_example("nothing", &|_| unreachable!()).unwrap();
         count_example(TALLY, &|columns| assert_eq!(columns.len(), 4)).unwrap();
     }
@@ -346,7 +346,7 @@ mod tests {
             &|columns| columns.iter_mut().for_each(|column| *column = column.slice(1, column.len() - 1)),
             "counted",
         );
-        // Every count twice, as if a part was done again.
+        // Every count twice, as if a part had been repeated.
         refused(&|columns| edit_counts(columns, |n| n.iter_mut().for_each(|n| *n *= 2)), "1000 counted");
         refused(&|columns| edit_counts(columns, |n| n[0] = 0), "not positive");
         refused(&|columns| edit_counts(columns, |n| n[0] = -n[0]), "not positive");
@@ -372,8 +372,8 @@ mod tests {
 
     #[test]
     fn another_count_that_disagrees_is_refused() {
-        let refused = |asked: &str, change: &dyn Fn(&mut Vec<ArrayRef>), expected: &str| {
-            let error = count_example(asked, change).unwrap_err();
+        let refused = |query: &str, change: &dyn Fn(&mut Vec<ArrayRef>), expected: &str| {
+            let error = count_example(query, change).unwrap_err();
             assert!(error.contains(expected), "{error}");
         };
         refused("GROUP BY codes", &|columns| edit_counts(columns, |n| n[0] += 1), "disagree about 1 classes");

@@ -1,4 +1,4 @@
-//! What a config.json spends and how accurate it is, before there are a geography or records; and its budgets changed.
+//! The privacy and accuracy of a config.json before there are a geography or records; and changes of its budgets.
 
 use std::{path::Path, str::FromStr};
 
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// A config.json of either program.
+/// A config.json of SafeTab-P or SafeTab-H.
 #[derive(Clone, Debug)]
 pub enum Configuration {
     /// SafeTab-P.
@@ -37,22 +37,22 @@ pub enum Configuration {
     Households(HouseholdConfig),
 }
 
-/// A level of a configuration: what it spends, and its margins of error.
+/// A level of a configuration: its budget and its margins of error.
 #[derive(Clone, Debug)]
 pub struct ConfiguredLevel {
     /// The type of region.
     pub region_type: RegionType,
     /// The level of the iterations.
     pub level: IterationLevel,
-    /// The most groups of the level that one record can be in.
+    /// Upper bound on the number of groups of the level that one record belongs to.
     pub stability: u32,
     /// The kinds of noisy counts, with the parameter of the noise (sigma2, or epsilon) and the margin of error.
     pub counts: Vec<(&'static str, Rational, i64)>,
-    /// What it reveals.
+    /// Its guarantees.
     pub guarantees: Guarantees,
 }
 
-/// What a configuration spends.
+/// The account of a configuration.
 #[derive(Clone, Debug)]
 pub struct ConfigAccount {
     /// `SafeTab-P` or `SafeTab-H`.
@@ -65,7 +65,7 @@ pub struct ConfigAccount {
     pub total: Guarantees,
 }
 
-/// A budget that is changed: of a region type and a level, for households of T3 or T4.
+/// A change of a budget: of a region type and a level, for households of T3 or T4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetChange {
     /// T3 or T4; `None` for persons, and for both tables of households.
@@ -74,26 +74,26 @@ pub struct BudgetChange {
     pub region_type: RegionType,
     /// The level of the iterations.
     pub level: IterationLevel,
-    /// What it becomes.
+    /// The new budget.
     pub budget: NewBudget,
 }
 
-/// What a budget becomes.
+/// A new value of a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewBudget {
-    /// This.
+    /// This value.
     Given(Rational),
-    /// The least multiple of 10^-6 with which a published cell has at most this margin of error at 95 %.
+    /// The least multiple of 10^-6 for which a published cell has at most this margin of error at 95 %.
     Margin(u32),
 }
 
-/// Decimals of a budget that is found for a margin, as in the bureau's files.
+/// The decimals of a budget that is computed for a margin, as in the bureau's files.
 const DECIMALS: u32 = 6;
 
 impl FromStr for BudgetChange {
     type Err = Error;
 
-    /// From `TYPE,LEVEL=BUDGET` or `TYPE,LEVEL=moe:M`; `T3:` or `T4:` may stand before it.
+    /// Reads `TYPE,LEVEL=BUDGET` or `TYPE,LEVEL=moe:M`, optionally preceded by `T3:` or `T4:`.
     fn from_str(text: &str) -> Result<BudgetChange> {
         let refused = || {
             let expected = "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M, such as COUNTY,2=0.159 or T3:COUNTY,2=moe:11";
@@ -121,12 +121,12 @@ impl FromStr for BudgetChange {
 }
 
 impl Configuration {
-    /// Reads and checks a config.json of either program: of households if it has one of their budgets.
+    /// Reads and checks a config.json of either program: for households if it has one of their budgets.
     pub fn read(path: &Path) -> Result<Configuration> {
         Ok(Configuration::read_with_text(path)?.0)
     }
 
-    /// Reads a config.json as [`Configuration::read`] does, and returns its text, too.
+    /// Like [`Configuration::read`], and also returns the text.
     pub fn read_with_text(path: &Path) -> Result<(Configuration, String)> {
         let mut report = ValidationReport::new();
         let text = read_text(path, &mut report);
@@ -146,12 +146,12 @@ impl Configuration {
         config.ok_or_else(|| Error::Input { report: format!("{file} is no configuration") })
     }
 
-    /// Writes the text of a configuration, whole or not at all.
+    /// Writes the text of a configuration completely or not at all.
     pub fn write(text: &str, path: &Path) -> Result<()> {
         write_text(path, text)
     }
 
-    /// What both programs have in common.
+    /// The settings common to both programs.
     pub fn scope(&self) -> &RunScope {
         match self {
             Configuration::Persons(config) => config.scope(),
@@ -159,7 +159,7 @@ impl Configuration {
         }
     }
 
-    /// What it spends at delta, and its margins of error; ends with [`Error::Stopped`] once `stop` is set.
+    /// Its account at delta, with margins of error; an error with [`Error::Stopped`] once `stop` is set.
     pub fn account(&self, specification: &Specification, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
         let privacy = self.scope().privacy();
         let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
@@ -200,7 +200,7 @@ impl Configuration {
         Ok(ConfigAccount { algorithm, privacy, passes, total: guarantees.run })
     }
 
-    /// The keys that a change sets, each with its new budget.
+    /// The keys that a change sets, with their new budgets.
     fn keys_of(&self, change: &BudgetChange, specification: &Specification) -> Result<Vec<(String, Rational)>> {
         let (region_type, level) = (change.region_type, change.level);
         let kind = CountNoise::kind(self.scope().privacy());
@@ -229,7 +229,7 @@ impl Configuration {
         Ok(keys.into_iter().map(|key| (key, budget.clone())).collect())
     }
 
-    /// The text of a config.json with other budgets; all else stays as it is, in its order.
+    /// The text of a config.json with other budgets; everything else is unchanged, in its order.
     pub fn with_budgets(&self, text: &str, changes: &[BudgetChange], specification: &Specification) -> Result<String> {
         let wrong = |why: serde_json::Error| Error::Input { report: format!("the configuration is no JSON: {why}") };
         let mut json: Value = serde_json::from_str(text).map_err(wrong)?;
@@ -299,7 +299,7 @@ mod tests {
     fn a_budget_for_a_margin_has_it_and_all_else_stays() {
         let changes: Vec<BudgetChange> =
             ["COUNTY,2=moe:11", "USA,1=0.5"].iter().map(|change| change.parse().unwrap()).collect();
-        // Of persons only the levels: the account of budgets with many decimals takes minutes.
+        // Only the levels of persons: the account of budgets with many decimals takes minutes.
         let (config, specification, text) = example("safetab");
         let changed = read(&config.with_budgets(&text, &changes, &specification).unwrap());
         let Configuration::Persons(own) = &changed else { panic!("a configuration of persons") };
@@ -327,7 +327,7 @@ mod tests {
         }
         assert_eq!(differ, [(RegionType::Usa, IterationLevel::One), (RegionType::County, IterationLevel::Two)]);
         assert_eq!(account.passes[0].1[0].guarantees.unbounded.budget, 1);
-        // What is written without changes is what was read.
+        // Without changes the text stays the same.
         let same = config.with_budgets(&text, &[], &specification).unwrap();
         let [same, text] = [same, text].map(|text| serde_json::from_str::<Value>(&text).unwrap());
         assert_eq!(same, text);

@@ -1,8 +1,7 @@
-//! Control totals: what the counts must add up to, before any noise is drawn.
+//! Control totals: sums that the counts must agree with, before any noise is drawn.
 //!
-//! Their sum is the number of records that were checked. The sums by class are those of the texts of codes, which were counted before
-//! the records were joined with anything. The sums by county and by cell are asked for as well, again without a join: a cluster that
-//! loses a part of its work does it again.
+//! The total is the number of records that were checked. The sums by class are those of the texts of codes, which were counted before any
+//! join. The sums by county and by cell are requested separately, also without a join: a cluster that loses a part of its work repeats it.
 
 use std::collections::HashMap;
 
@@ -12,26 +11,26 @@ use crate::{
     safetab::schema::Geography,
 };
 
-/// Sums of the counts by what they are counted by.
+/// Sums of the counts by each of their keys.
 #[derive(Default)]
 pub(super) struct ControlTotals {
-    /// By class: what the codes say.
+    /// By class, from the texts of codes.
     codes: Vec<i64>,
-    /// Of the counts by class, county and cell.
+    /// By class, county and cell, from the counts.
     classes: Vec<i64>,
     counties: HashMap<i32, i64>,
     cells: HashMap<i32, i64>,
     counted: i64,
 }
 
-/// The counties of blocks and of atoms: 0 where no pass is run, since those atoms are of many counties.
+/// The counties of blocks and of atoms: 0 where no pass is run, because those atoms span many counties.
 pub(super) struct Counties {
     of_atom: Vec<i32>,
     of_code: HashMap<i32, i32>,
 }
 
 impl Counties {
-    /// The county of each atom, given the atom of each block, and of each code.
+    /// The county of each atom, from the atom of each block; and of each code.
     pub(super) fn new(geography: &Geography, atoms: &[u32]) -> Self {
         let mut own = Counties { of_atom: Vec::new(), of_code: HashMap::new() };
         own.of_atom.resize(atoms.iter().max().map_or(0, |&last| last as usize + 1), 0);
@@ -55,7 +54,7 @@ fn add(sums: &mut Vec<i64>, place: i32, n: i64) -> Result<()> {
 }
 
 impl ControlTotals {
-    /// Adds texts of codes: the class of each, and how many records have it.
+    /// Adds texts of codes: the class of each, and its number of records.
     pub(super) fn add_codes(&mut self, classes: &[i32], counts: &[i64]) -> Result<()> {
         classes.iter().zip(counts).try_for_each(|(class, n)| add(&mut self.codes, *class, *n))
     }
@@ -74,7 +73,7 @@ impl ControlTotals {
         }
     }
 
-    /// Refuses counts that do not add up to the records that were checked, by class and in all.
+    /// An error if the counts do not add up to the checked records, by class and in total.
     pub(super) fn check(&self, expected: u64) -> Result<()> {
         let ControlTotals { codes, classes, counted, .. } = self;
         if u64::try_from(*counted) != Ok(expected) {
@@ -86,8 +85,8 @@ impl ControlTotals {
         refuse(differ, "classes of codes")
     }
 
-    /// Refuses counts that do not add up to those of counties and cells, counted on another way: rows of the code of a county, a
-    /// cell and how many records have both.
+    /// An error if the counts do not add up to those of counties and cells, which were counted separately: rows of the code of a county, a
+    /// cell and the number of records with both.
     pub(super) fn check_marginals(&self, counties: &Counties, rows: &[(i32, i32, i64)]) -> Result<()> {
         let (mut by_county, mut by_cell) = (HashMap::new(), HashMap::new());
         for (code, cell, n) in rows {
@@ -100,7 +99,7 @@ impl ControlTotals {
     }
 }
 
-/// How many keys have different sums.
+/// The number of keys with different sums.
 fn differing(sums: &HashMap<i32, i64>, others: &HashMap<i32, i64>) -> usize {
     let missing = others.keys().filter(|key| !sums.contains_key(key)).count();
     missing + sums.iter().filter(|(key, n)| others.get(key) != Some(n)).count()

@@ -1,12 +1,11 @@
-//! Coterminous geographies: entities of different types that are made of the same blocks publish the same counts.
+//! Coterminous geographies: entities of different types that consist of the same blocks publish the same counts.
 //!
-//! The 2024 paper (Section 5.3.3, Algorithm 4) describes this step; the public code has none. Taken from the paper: in
-//! every set of coterminous population groups the one of the highest summary level that is not suppressed gives its
-//! counts, all of them, to the others, which lose their own. Chosen here, where the paper is silent: the order of the
-//! levels is a setting; two entities are coterminous where their blocks with land are the same (AREALAND above 0, or LWBLKTYP
-//! not W), for the bureau too takes entities that differ by water only as one. Where the GRF-C has neither column, or an
-//! entity has no land, all its blocks must be the same. It runs last and sees nothing but noisy counts and public
-//! geography, so it costs no privacy.
+//! The 2024 paper (Section 5.3.3, Algorithm 4) describes this step; the public code lacks it. From the paper: in every set of coterminous
+//! population groups the one with the highest summary level that is not suppressed gives all its counts to the others, which lose their
+//! own. The paper leaves open, and this program chooses: the order of the levels is a setting; two entities are coterminous if their blocks
+//! with land are the same (AREALAND above 0, or LWBLKTYP not W), because the bureau also treats entities that differ only by water as one.
+//! If the GRF-C has neither column, or an entity has no land, all its blocks must be the same. The step runs last and uses only noisy
+//! counts and public geography, so it costs no privacy.
 
 use std::collections::HashMap;
 
@@ -17,14 +16,14 @@ use crate::safetab::{
     tables::PublishedTable,
 };
 
-/// An entity: the position of its type among those of the pass, and its position among the entities of the type.
+/// An entity: the index of its type among those of the pass, and its index among the entities of the type.
 pub type Entity = (usize, u32);
 
-/// The sets of entities of some types that are made of the same blocks, each of two at least.
+/// The sets of entities of some types that consist of the same blocks, each with at least two.
 pub fn sets(geography: &Geography, types: &[RegionType]) -> Vec<Vec<Entity>> {
     let mut entities: HashMap<(bool, [u8; 32]), Vec<Entity>> = HashMap::new();
     for (place, &region_type) in types.iter().enumerate() {
-        // Of all blocks, and of those with land.
+        // All blocks of each entity, and those with land.
         let count = geography.entities(region_type).len();
         let mut all: Vec<Sha256> = vec![Sha256::new(); count];
         let mut land: Vec<Option<Sha256>> = vec![None; count];
@@ -45,7 +44,7 @@ pub fn sets(geography: &Geography, types: &[RegionType]) -> Vec<Vec<Entity>> {
     sets
 }
 
-/// What a group publishes.
+/// The counts that a group publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// Its table.
@@ -56,26 +55,26 @@ pub struct Published {
     pub margin: i64,
 }
 
-/// Sets of coterminous entities, and what their groups have published so far. Levels must come highest first.
+/// Sets of coterminous entities, and the counts that their groups have published so far. Levels must come in order, highest first.
 #[derive(Debug, Default)]
 pub struct Coterminous {
-    /// The set of every entity that shares its blocks with another: the type's index in the order, the entity's number.
+    /// The set of every entity that shares its blocks with another. An entity is the type's index in the order and its number.
     sets: HashMap<Entity, usize>,
     groups: HashMap<(usize, u16), State>,
     replaced: u64,
 }
 
-/// A set of coterminous groups, one iteration of a set of entities.
+/// The state of a set of coterminous groups: one iteration of a set of entities.
 #[derive(Debug)]
 enum State {
-    /// Only suppressed groups came so far: these.
+    /// So far all groups are suppressed: these.
     Waiting(Vec<Entity>),
-    /// One group was published, and all that follow publish the same.
+    /// One group was published, and all that follow publish the same counts.
     Donor(Published),
 }
 
 impl Coterminous {
-    /// From the sets of entities that are made of the same blocks; each has two at least.
+    /// From the sets of entities that consist of the same blocks; each has at least two.
     pub fn new(sets: impl IntoIterator<Item = Vec<Entity>>) -> Self {
         let sets = sets.into_iter().enumerate();
         let sets = sets.flat_map(|(set, entities)| entities.into_iter().map(move |entity| (entity, set))).collect();
@@ -92,13 +91,13 @@ impl Coterminous {
         self.sets.is_empty()
     }
 
-    /// How many groups publish the counts of another one.
+    /// The number of groups that publish the counts of another one.
     pub fn replaced(&self) -> u64 {
         self.replaced
     }
 
-    /// Takes what a group of a coterminous entity would publish, `None` if it is suppressed, and returns what is published
-    /// now: for itself, and for groups of higher levels that waited for a donor.
+    /// Takes the counts that a group of a coterminous entity would publish, `None` if it is suppressed. Returns the counts to publish now:
+    /// for itself, and for groups of higher levels that waited for a donor.
     pub fn publish(&mut self, entity: Entity, iteration: u16, own: Option<Published>) -> Vec<(Entity, Published)> {
         let Some(&set) = self.sets.get(&entity) else {
             return own.map(|own| (entity, own)).into_iter().collect();
@@ -132,7 +131,7 @@ mod tests {
         Published { table: PublishedTable::Total, counts: vec![count], margin: 0 }
     }
 
-    /// Algorithm 4 as it is printed, over all sets at once.
+    /// Algorithm 4 as printed, over all sets at once.
     fn by_definition(own: &[Option<i64>]) -> Vec<Option<i64>> {
         let mut data = own.to_vec();
         for r in 0..data.len() {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_published_is_that_of_the_algorithm() {
+    fn published_counts_follow_the_algorithm() {
         for mask in 0..1 << 4 {
             let own: Vec<Option<i64>> = (0..4).map(|r| (mask >> r & 1 == 1).then_some(100 + r)).collect();
             let mut coterminous = Coterminous::new([(0..4).map(|r| (r, 7)).collect::<Vec<_>>()]);
@@ -154,7 +153,7 @@ mod tests {
                     assert!(found[entity.0].replace(published.counts[0]).is_none(), "published twice");
                 }
             }
-            // The loop of the algorithm goes on below the donor, whose data all have by then.
+            // The loop of the algorithm continues below the donor; by then all have its data.
             assert_eq!(found, by_definition(&own));
             let given = found.iter().filter(|count| count.is_some()).count() as u64;
             assert_eq!(coterminous.replaced(), given.saturating_sub(1));
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn water_makes_no_difference_where_the_geography_tells_it() {
+    fn water_is_ignored_if_the_geography_distinguishes_it() {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config.json");
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab/config.json");
@@ -186,7 +185,7 @@ mod tests {
         let types = [RegionType::County, RegionType::Tract];
         let area = |land: u32| format!("|{land}|9");
         let kind = |land: u32| format!("|{}", if land > 0 { "L" } else { "W" });
-        // Tracts in the order 001: 0 and 1, 003: 2 and 3.
+        // The order of the tracts is 001: 0 and 1, 003: 2 and 3.
         let by_land = vec![vec![(0, 0), (1, 0)]];
         assert_eq!(sets(&read("|AREALAND|AREAWATER", &area).0, &types), by_land);
         assert_eq!(sets(&read("|LWBLKTYP", &kind).0, &types), by_land);

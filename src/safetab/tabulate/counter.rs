@@ -1,4 +1,4 @@
-//! What answers questions in SQL over records and small tables.
+//! The interface for SQL queries over records and small tables.
 
 use std::{fs::File, path::Path, sync::Arc};
 
@@ -17,18 +17,18 @@ use crate::{
     files::file_error,
 };
 
-/// Counts in SQL.
+/// A system that counts by SQL.
 pub trait Counter {
-    /// The folder for files of tables, which it can read.
+    /// Its folder for files of tables, which it can read.
     fn folder(&self) -> &Path;
 
-    /// Makes the records of all files the table `records` with the columns of the headings, every field as text.
+    /// Creates the table `records` from all files, with the columns of the headings, every field as text.
     fn read_records(&self, files: &RecordFiles, headings: &[&str]) -> Result<()>;
 
-    /// Makes a small table of columns.
+    /// Creates a small table of columns.
     fn make_table(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()>;
 
-    /// Makes a small table of columns of integers.
+    /// Creates a small table of columns of integers.
     fn make_integers(&self, name: &str, columns: &[(&str, Vec<i32>)]) -> Result<()> {
         let columns = columns.iter().map(|(name, values)| {
             let values: ArrayRef = Arc::new(Int32Array::from(values.clone()));
@@ -37,14 +37,14 @@ pub trait Counter {
         self.make_table(name, columns.collect())
     }
 
-    /// Makes a Parquet file in its folder a table.
+    /// Creates a table from a Parquet file in its folder.
     fn read_table(&self, name: &str, file: &Path) -> Result<()>;
 
-    /// Shows the answer to a question, batch by batch.
+    /// Runs a query and calls `see` with each batch of the result.
     fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()>;
 }
 
-/// Makes a table, as a file, of the answer to a question: `complete` makes the columns of the table from each batch.
+/// Creates a table, as a file, from the result of a query: `complete` makes the columns of the table from each batch.
 pub fn keep_answer(
     counter: &dyn Counter,
     name: &str,
@@ -60,7 +60,7 @@ pub fn keep_answer(
     counter.read_table(name, &file)
 }
 
-/// Writes a table as a Parquet file: `fill` is given what writes a batch of columns.
+/// Writes a table as a Parquet file: `fill` gets a callback that writes a batch of columns.
 pub(super) fn write_table(
     file: &Path,
     schema: Schema,
@@ -77,7 +77,7 @@ pub(super) fn write_table(
     Ok(())
 }
 
-/// A column of an answer as this type.
+/// A column of a result, converted to this type.
 pub(super) fn column(batch: &RecordBatch, place: usize, kind: &DataType) -> Result<ArrayRef> {
     let column = batch.columns().get(place);
     let column = column.ok_or_else(|| Error::Engine { why: format!("an answer has no column {}", place + 1) })?;

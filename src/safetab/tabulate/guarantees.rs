@@ -1,25 +1,23 @@
-//! What a run reveals about one person: its certified privacy guarantees.
+//! The certified privacy guarantees of a run for one person.
 //!
-//! A person enters at most s groups of a level. A group that is detailed-only publishes one count that changes by one, of
-//! noise s / (2 rho). Any other group has two: the total of stage 1, and one cell of stage 2. Which cells stage 2 counts is
-//! chosen by the noisy total of stage 1, but whichever it chooses the person is in exactly one of them, with the same
-//! noise. So given stage 1 the loss of stage 2 has one law, always that of one count, and the adaptive composition is that
-//! of independent counts. Groups without the person, and cells without, have the same law for both neighbors. All else is
-//! post-processing.
+//! A person enters at most s groups of a level. A detailed-only group publishes one count that changes by one, with noise s / (2 rho). Any
+//! other group has two: the total of stage 1, and one cell of stage 2. The noisy total of stage 1 chooses the cells of stage 2. For every
+//! choice the person is in exactly one of them, with the same noise. So given stage 1, the loss of stage 2 always has the law of one count,
+//! and the adaptive composition has the law of independent counts. Groups and cells without the person have the same law for both
+//! neighbors. Everything else is post-processing.
 //!
-//! How many of the s groups are detailed-only depends on the person. The concentrated rho is the same for every mix, the
-//! exact loss is not: here it is the largest over all mixes. (With geometric noise the worst is known: the most
-//! detailed-only groups. Any mechanism with the pure guarantee epsilon, the two stages among them, is post-processing of one
-//! count whose loss is epsilon or -epsilon, as that of one count with this noise is, and composition preserves it: Kairouz,
-//! Oh & Viswanath 2015, Theorem 3.4.) There is one mix per granularity and level of iterations, since
-//! the iterations of a person are the same in all entities of a granularity. A person in fewer groups reveals less, and so do
-//! neighbors who share groups.
+//! The number of detailed-only groups among the s groups depends on the person. The concentrated rho is the same for every mix, the exact
+//! loss is not: here it is the largest over all mixes. (With geometric noise the worst mix is known: the one with the most detailed-only
+//! groups. Any mechanism with the pure guarantee epsilon, including the two stages, is post-processing of one count with the loss epsilon
+//! or -epsilon, which is the loss of one count with this noise, and composition preserves this: Kairouz, Oh & Viswanath 2015, Theorem 3.4.)
+//! There is one mix per granularity and level of iterations, because the iterations of a person are the same in all entities of a
+//! granularity. A person in fewer groups has a smaller loss, and so have neighbors who share groups.
 //!
-//! A household enters at most s groups of a level, too, and of each group that has a total it is in one measured cell of T3
-//! and in one of T4. Which cells are measured follows from the published totals. So it changes s counts of each, and the
-//! losses of T3 and T4 add up: there is one mix.
+//! A household also enters at most s groups of a level. In each group with a total it is in one measured cell of T3 and in one of T4. The
+//! published totals determine which cells are measured. So it changes s counts of each table, and the losses of T3 and T4 add up: there is
+//! one mix.
 //!
-//! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed into any other, so it
+//! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded neighbors: a record is changed into any other, so it
 //! leaves the groups of one mix and enters those of another, possibly in the other pass.
 
 use std::collections::BTreeMap;
@@ -35,25 +33,25 @@ use crate::{
     safetab::schema::{Granularity, IterationLevel, Pass, Privacy},
 };
 
-/// Relative width of certified numbers: 10^-DIGITS.
+/// The relative width of certified numbers is 10^-DIGITS.
 const DIGITS: u32 = 10;
 
-/// How many counts of each law change by one.
+/// The number of counts of each law that change by one.
 type Mix = BTreeMap<Law, u64>;
 
-/// The guarantee of a part of a run under one relation of neighbors.
+/// The guarantee of a part of a run under one neighbor relation.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
-    /// The smallest epsilon at delta, of the mix for which it is largest; `None` if the losses lie on a lattice that is
-    /// too fine for an exact account.
+    /// The smallest epsilon at delta for the mix where it is largest; `None` if the losses lie on a lattice that is too fine for an exact
+    /// account.
     pub epsilon: Option<Enclosure>,
     /// The epsilon at delta that rho-zCDP implies (Bun & Steinke); `None` under pure differential privacy.
     pub zcdp_epsilon: Option<Enclosure>,
 }
 
-/// The guarantees of a part of a run under both relations of neighbors.
+/// The guarantees of a part of a run under both neighbor relations.
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// One record is added or removed.
@@ -81,8 +79,8 @@ pub struct RunGuarantees {
 }
 
 impl RunGuarantees {
-    /// What a run of passes, each with its levels, reveals about a person at delta, 0 < delta < 1; ends with
-    /// [`Error::Stopped`] once `stop` is set.
+    /// The guarantees for a person of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`] once
+    /// `stop` is set.
     pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)], stop: &Stop) -> Result<Self> {
         let part = |levels: &[&TabulatedLevel]| Part {
             budget: levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget),
@@ -91,8 +89,8 @@ impl RunGuarantees {
         RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
     }
 
-    /// What a run of passes, each with its levels, reveals about a household at delta, 0 < delta < 1; ends with
-    /// [`Error::Stopped`] once `stop` is set.
+    /// The guarantees for a household of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`]
+    /// once `stop` is set.
     pub fn of_households(
         privacy: Privacy,
         delta: &Delta,
@@ -106,7 +104,7 @@ impl RunGuarantees {
         RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
     }
 
-    /// What passes reveal, of which `part` says the budget and the mixes of some levels together.
+    /// The guarantees of passes; `part` gives the budget and the mixes of some levels together.
     fn of<L>(mut accountant: Accountant, passes: &[(Pass, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
         let (mut each, mut whole) = (Vec::new(), Vec::new());
         for (_, levels) in passes {
@@ -127,7 +125,7 @@ struct Part {
     mixes: Vec<Mix>,
 }
 
-/// An accountant at one delta. Parts with the same noise are accounted for once.
+/// An accountant at one delta. Parts with the same noise are evaluated only once.
 struct Accountant {
     privacy: Privacy,
     delta: Delta,
@@ -140,7 +138,7 @@ impl Accountant {
         Accountant { privacy, delta: delta.clone(), stop: stop.clone(), known: BTreeMap::new() }
     }
 
-    /// The guarantees of parts of different passes: a level alone, a pass alone, or the whole run.
+    /// The guarantees of parts of different passes: a single level, a single pass, or the whole run.
     fn guarantees(&mut self, parts: &[Part]) -> Result<Guarantees> {
         let budget = parts.iter().map(|part| &part.budget).max().cloned().unwrap_or_default();
         let single: Vec<Mix> = parts.iter().flat_map(|part| part.mixes.clone()).collect();
@@ -173,7 +171,7 @@ impl Accountant {
         };
         let epsilon = match self.privacy {
             Privacy::ZeroConcentrated => epsilon,
-            // The pure guarantee holds at every delta, and is attained at none above 0.
+            // The pure guarantee holds at every delta, and is attained at no delta above 0.
             Privacy::Pure => epsilon.map(|own| {
                 let pure = Enclosure::rational(&budget, own.upper().prec());
                 let upper = enclosure::smaller(own.upper(), pure.upper());
@@ -203,7 +201,7 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
         let mut mix = Mix::new();
         for plan in levels {
             let kind = (plan.region_type.granularity(), plan.level);
-            // Every level has its kind among them.
+            // The kind of every level is among them.
             let Some(place) = kinds.iter().position(|(known, _)| *known == kind) else { continue };
             let others = (plan.iterations.len() - plan.detailed_only()) as u64;
             let others = others.min(u64::from(plan.stability) - choice[place]);
@@ -219,7 +217,7 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
     choices.into_iter().map(mix).collect()
 }
 
-/// What a household changes: a count of T3 and one of T4 in each of its groups.
+/// The counts that a household changes: one of T3 and one of T4 in each of its groups.
 fn household_mix(levels: &[&HouseholdLevel]) -> Mix {
     let mut mix = Mix::new();
     for level in levels {
@@ -231,7 +229,7 @@ fn household_mix(levels: &[&HouseholdLevel]) -> Mix {
     mix
 }
 
-/// The mixes that no other one contains: publishing fewer counts is post-processing of publishing more.
+/// The mixes that are contained in no other one: publishing fewer counts is post-processing of publishing more.
 fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
     mixes.sort();
     mixes.dedup();
@@ -244,7 +242,7 @@ fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
     mixes.iter().enumerate().filter(kept).map(|(_, mix)| mix.clone()).collect()
 }
 
-/// The smallest epsilon at which all mixes have delta.
+/// The smallest epsilon for which all mixes have at most delta.
 fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>> {
     let composition = |mix: &Mix| {
         let counts = mix.iter().map(|(law, count)| match law {
@@ -280,7 +278,7 @@ mod tests {
         },
     };
 
-    /// A level of stability 3 with so many detailed-only and other iterations, noise as discrete Gaussians or Laplaces.
+    /// A level of stability 3 with these numbers of detailed-only and other iterations; the noise is discrete Gaussian or Laplace.
     fn plan(
         privacy: Privacy,
         region_type: RegionType,
@@ -337,7 +335,7 @@ mod tests {
         let level = |region_type, level, budgets: [&str; 2], iterations: usize| {
             HouseholdLevel::for_tests(Privacy::ZeroConcentrated, region_type, level, budgets, 3, iterations)
         };
-        // T4 of the nation is not run, and the county has two iterations only.
+        // T4 of the nation is not run, and the county has only two iterations.
         let nation = level(RegionType::Usa, IterationLevel::One, ["2", "0"], 5);
         let county = level(RegionType::County, IterationLevel::Two, ["1/2", "1"], 2);
         let noise = |level: &HouseholdLevel, table: usize| level.tables[table].as_ref().unwrap().noise.clone();
@@ -359,7 +357,7 @@ mod tests {
             let state = plan(privacy, RegionType::State, IterationLevel::Two, "1", 2, 5);
             let county = plan(privacy, RegionType::County, IterationLevel::Two, "1/2", 0, 5);
             let account = account_of(privacy, &delta, &[&[&nation, &state, &county]]);
-            // So many detailed-only groups: the same in the nation and the state, none in the county.
+            // This number of detailed-only groups: the same in the nation and the state, none in the county.
             let of = |people: u64, only: u64| {
                 let others = 3 * people - only;
                 let county_groups = 3 * people;
@@ -400,7 +398,7 @@ mod tests {
         let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);
         assert!(account.bounded.epsilon.unwrap().overlaps(&twice));
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("2"), number("4")));
-        // Fewer iterations than the stability: no more counts than there are.
+        // Fewer iterations than the stability: at most as many counts as there are iterations.
         let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 1);
         let account = account_of(Privacy::ZeroConcentrated, &delta, &[&[&few]]);
         let one = epsilon(&[(&few.stage_1, 1), (&few.stage_2, 1)], &delta);

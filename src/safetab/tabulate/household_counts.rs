@@ -1,7 +1,7 @@
 //! The noisy counts of households of all groups of one level, in batches of bounded size.
 //!
-//! The groups are those that have a published total, whether anybody is in them or not. The total chose which cells are
-//! measured; every measured cell gets noise of its own, and all other cells are sums of noisy ones.
+//! The groups are those with a published total, empty or not. The total chooses the measured cells; every measured cell gets independent
+//! noise, and all other cells are sums of noisy ones.
 
 use super::household_levels::{HouseholdLevel, SelectedGroup};
 use crate::{
@@ -10,11 +10,11 @@ use crate::{
     safetab::household_tables::HouseholdTopic,
 };
 
-/// Groups that are tabulated together.
+/// The number of groups that are tabulated together.
 const BATCH: usize = 1 << 15;
-/// The most finest cells that a topic has.
+/// The largest number of finest cells of a topic.
 const FINEST: usize = 5;
-/// The cells that households are counted by: types of household times tenures.
+/// The number of cells by which households are counted: types times tenures.
 pub const HOUSEHOLD_CELLS: usize = 20;
 
 /// The type, 1 to 5, and the tenure, 1 to 4, of a cell.
@@ -27,7 +27,7 @@ fn household_of(cell: usize) -> (u8, u8) {
 pub struct HouseholdBatch<'a> {
     /// The groups.
     pub groups: &'a [SelectedGroup],
-    /// Of T3 and T4: where the cells of each group begin, and the cells; `None` for a table that is not run.
+    /// For T3 and T4: the offsets of the cells of each group, and the cells; `None` for a table that is not run.
     measured: [Option<(Vec<usize>, Vec<i64>)>; 2],
 }
 
@@ -41,18 +41,18 @@ impl HouseholdBatch<'_> {
     }
 }
 
-/// What is added to the exact counts.
+/// The noise added to the exact counts.
 struct Noise<'a> {
-    /// Of T3 and T4.
+    /// The samplers of T3 and T4.
     samplers: [Option<Sampler>; 2],
     streams: &'a mut Streams,
     allow_negative_counts: bool,
 }
 
-/// The tabulation of one level: exact counts in, noisy counts out.
+/// The tabulation of one level, from exact to noisy counts.
 pub struct HouseholdTabulation<'a> {
     plan: &'a HouseholdLevel,
-    /// `None` for the truth, of data that are not confidential.
+    /// `None` for the truth, only for data that are not confidential.
     noise: Option<Noise<'a>>,
     /// The first group of the current batch.
     first: usize,
@@ -61,7 +61,7 @@ pub struct HouseholdTabulation<'a> {
 }
 
 impl<'a> HouseholdTabulation<'a> {
-    /// A tabulation with nothing counted yet.
+    /// A tabulation without counts so far.
     pub fn new(plan: &'a HouseholdLevel, allow_negative_counts: bool, streams: &'a mut Streams) -> Result<Self> {
         let mut samplers = [None, None];
         for (sampler, table) in samplers.iter_mut().zip(&plan.tables) {
@@ -91,8 +91,8 @@ impl<'a> HouseholdTabulation<'a> {
         &self.plan.groups[self.first..self.first + self.finest.len()]
     }
 
-    /// Counts `count` households in a cell of a group. Groups come in ascending order; those that are skipped are empty, and
-    /// those that have no total are left out.
+    /// Counts `count` households in a cell of a group. Groups must come in ascending order; skipped groups are empty, and groups without a
+    /// total are ignored.
     pub fn count(
         &mut self,
         key: (u32, u32),
@@ -163,7 +163,7 @@ mod tests {
         safetab::schema::{IterationLevel, Privacy, RegionType},
     };
 
-    /// A level of so many regions with 10 iterations each, every third group without a total, and all details of T3.
+    /// A level with this number of regions and 10 iterations each; every third group has no total, and T3 has all details.
     fn plan(regions: u32) -> HouseholdLevel {
         let budgets = ["1", "1/2"];
         let mut plan = HouseholdLevel::for_tests(
@@ -185,7 +185,7 @@ mod tests {
         plan
     }
 
-    /// Runs groups through, each key with 7 households of type 3 that rent, and 5 of type 4 with a mortgage.
+    /// Tabulates groups, each key with 7 households of type 3 that rent, and 5 of type 4 with a mortgage.
     fn run(tabulation: HouseholdTabulation, regions: u32, mut see: impl FnMut(&HouseholdBatch, usize)) {
         let mut tabulation = tabulation;
         let mut publish = |batch: HouseholdBatch| {
@@ -240,7 +240,7 @@ mod tests {
             let tail = law.survival(5, 10).unwrap().approximate();
             let tails = term(noise.iter().filter(|&&x| x > 4).count(), tail)
                 + term(noise.iter().filter(|&&x| x < -4).count(), tail);
-            // A chi-square of 10 degrees of freedom is beyond 50 less than once in 10^6 seeds.
+            // The probability that a chi-square variable with 10 degrees of freedom exceeds 50 is below 10^-6.
             assert!(middle + tails < 50.0, "{}", middle + tails);
         }
     }

@@ -1,4 +1,4 @@
-//! The population group levels of a run over households: their noise, and the groups that the published totals select.
+//! The population group levels of a run over households: their noise, and the groups selected by the published totals.
 
 use rug::Rational;
 
@@ -22,14 +22,14 @@ pub struct HouseholdNoise {
     pub noise: CountNoise,
 }
 
-/// A group that has a published total.
+/// A group with a published total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectedGroup {
-    /// The region, by its place among those of the level.
+    /// The region, by its index among those of the level.
     pub region: u32,
-    /// The iteration, by its place among those of the level.
+    /// The iteration, by its index among those of the level.
     pub iteration: u32,
-    /// The detail of T3 and of T4, by its place among [`HouseholdTopic::tables`].
+    /// The detail of T3 and of T4, by its index among [`HouseholdTopic::tables`].
     pub detail: [u8; 2],
 }
 
@@ -40,9 +40,9 @@ pub struct HouseholdLevel {
     pub region_type: RegionType,
     /// The level of the iterations.
     pub level: IterationLevel,
-    /// The greatest number of groups of the level that any household belongs to.
+    /// Upper bound on the number of groups of the level that a household belongs to.
     pub stability: u32,
-    /// T3 and T4; `None` for one that has no budget and is not run.
+    /// T3 and T4; `None` for a table without a budget, which is not run.
     pub tables: [Option<HouseholdNoise>; 2],
     /// The totals from which T3 has 3, 7 and 9 rows.
     pub thresholds_t3: [i64; 3],
@@ -50,9 +50,9 @@ pub struct HouseholdLevel {
     pub threshold_t4: i64,
     /// The iterations in ascending order.
     pub iterations: Vec<TabulatedIteration>,
-    /// The regions: those of the geography in ascending order, then those of the totals alone.
+    /// The regions: those of the geography in ascending order, then those that only the totals have.
     pub regions: Vec<String>,
-    /// The groups that have a total, in ascending order of region and iteration.
+    /// The groups with a total, in ascending order of region and iteration.
     pub groups: Vec<SelectedGroup>,
 }
 
@@ -73,7 +73,7 @@ impl HouseholdLevel {
         let kind = CountNoise::kind(config.scope().privacy());
         let mut tables = [None, None];
         for (table, budget) in tables.iter_mut().zip(budgets).filter(|(_, budget)| **budget > 0) {
-            // Each of the groups that a household can be in has an equal share: sigma2 = s / (2 rho), or epsilon / s.
+            // Each of the groups that a household can be in gets an equal share: sigma2 = s / (2 rho), or epsilon / s.
             let noise = CellNoise::new(kind, &Rational::from(budget / stability))?;
             *table = Some(HouseholdNoise { budget: budget.clone(), noise: CountNoise::new(&noise)? });
         }
@@ -90,8 +90,7 @@ impl HouseholdLevel {
         }))
     }
 
-    /// The level with the groups that have a total; `None` if it has no budget or no group: then nothing is measured and
-    /// nothing spent.
+    /// The level with the groups that have a total; `None` if it has no budget or no group: then it measures and spends nothing.
     fn new(
         region_type: RegionType,
         level: IterationLevel,
@@ -113,12 +112,12 @@ impl HouseholdLevel {
         Ok(Some(own))
     }
 
-    /// The budget of both tables.
+    /// The sum of the budgets of both tables.
     pub fn budget(&self) -> Rational {
         self.tables.iter().flatten().fold(Rational::new(), |sum, table| sum + &table.budget)
     }
 
-    /// How many groups get each table of a topic, coarsest first.
+    /// The number of groups with each table of a topic, coarsest first.
     pub fn selected(&self, topic: HouseholdTopic) -> Vec<u64> {
         let mut counts = vec![0; topic.tables().len()];
         self.groups.iter().for_each(|group| counts[usize::from(group.detail[topic as usize])] += 1);
@@ -157,13 +156,13 @@ impl HouseholdLevel {
     }
 }
 
-/// How many thresholds a total reaches.
+/// The number of thresholds that a total reaches.
 fn reached(total: i64, thresholds: &[i64]) -> u8 {
     thresholds.iter().filter(|&&threshold| total >= threshold).count() as u8
 }
 
-/// The levels of a pass in the order in which they are tabulated: from large regions to small, first level first. A level
-/// without a budget or without totals is not run.
+/// The levels of a pass in the order of tabulation: from large regions to small, first level first. A level without a budget or without
+/// totals is not run.
 pub fn household_levels(
     pass: Pass,
     config: &HouseholdConfig,

@@ -11,16 +11,16 @@ use super::{
 };
 use crate::{error::Result, safetab::household_tables::HouseholdTopic, safetab::schema::Pass};
 
-/// Groups whose rows are formed by one thread at a time.
+/// The number of groups whose rows one thread formats at a time.
 const PART: usize = 1 << 11;
 
 /// The tables of a pass while they are written.
 pub struct HouseholdTables {
-    /// By topic and detail, with their names.
+    /// Indexed by topic and detail, with their names.
     tables: Vec<(&'static str, TableFile)>,
 }
 
-/// Where the tables of a topic begin among all tables.
+/// The index of the first table of a topic among all tables.
 fn first(topic: HouseholdTopic) -> usize {
     HouseholdTopic::ALL[..topic as usize].iter().map(|before| before.tables().len()).sum()
 }
@@ -60,13 +60,13 @@ impl HouseholdTables {
         Ok(())
     }
 
-    /// Forces all tables to the disk, and returns how many rows each has.
+    /// Syncs all tables to the disk, and returns the number of rows of each.
     pub fn finish(self) -> Result<Vec<(&'static str, u64)>> {
         self.tables.into_iter().map(|(name, table)| Ok((name, table.finish()?))).collect()
     }
 }
 
-/// Adds the rows of a group to those of its tables.
+/// Appends the rows of a group to those of its tables.
 fn put(plan: &HouseholdLevel, batch: &HouseholdBatch, group: usize, rows: &mut [(Vec<u8>, u64)]) -> Result<()> {
     let selected = &batch.groups[group];
     for topic in HouseholdTopic::ALL {

@@ -1,4 +1,4 @@
-//! All inputs, read and checked: what is public, and how many records there are.
+//! Reads and checks all inputs: the public ones, and the number of records.
 
 use std::{
     fs::{self, File},
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Where the public inputs are.
+/// The paths of the public inputs.
 pub(super) struct InputPaths<'a> {
     /// config.json.
     pub config: &'a Path,
@@ -36,28 +36,28 @@ pub(super) struct InputPaths<'a> {
     pub specification: &'a Path,
     /// GRF-C.txt.
     pub geography: &'a Path,
-    /// Where persons and units are, if these are edited files of fixed width.
+    /// The paths of persons and units, if these are edited files of fixed width.
     pub cef: Option<(&'a Path, &'a CefUnits)>,
-    /// T1, for households: how far it must agree with the geography, and where it is.
+    /// The path of T1, for households, and how far it must agree with the geography.
     pub totals: Option<(&'a Path, TotalsCheck)>,
 }
 
-/// What both programs are run on.
+/// The public inputs of both programs.
 pub(in crate::safetab) struct PublicInputs {
     /// The four files of races, ethnicities and iterations.
     pub specification: Specification,
     /// GRF-C.txt, or those of its blocks that hold a unit.
     pub geography: Geography,
-    /// The edited person and unit files, if records are these.
+    /// The edited person and unit files, if the records are in such files.
     pub cef: Option<CefFiles>,
 }
 
-/// The units of edited files of fixed width (CEF): then records are persons of such files.
+/// The units of edited files of fixed width (CEF), if the records are persons of such files.
 #[derive(Clone, Debug)]
 pub struct CefUnits {
     /// The unit files: a file, or a folder with CEF20_UNIT_* of each state.
     pub path: PathBuf,
-    /// Whether blocks without a unit stay in the geography. The bureau's reader takes them out.
+    /// Whether blocks without a unit stay in the geography. The bureau's reader removes them.
     pub all_blocks: bool,
 }
 
@@ -67,7 +67,7 @@ pub(in crate::safetab) struct PersonInputs {
     pub config: SafeTabConfig,
     /// The order of summary levels.
     pub order: SummaryOrder,
-    /// The rest.
+    /// The other public inputs.
     pub public: PublicInputs,
 }
 
@@ -77,35 +77,35 @@ pub(in crate::safetab) struct HouseholdInputs {
     pub config: HouseholdConfig,
     /// T1.
     pub totals: PublishedTotals,
-    /// The rest.
+    /// The other public inputs.
     pub public: PublicInputs,
 }
 
-/// How many records were checked.
+/// The numbers of records that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checked {
     /// All of them.
     pub records: u64,
-    /// Those of states that are run.
+    /// The records of states that are run.
     pub tabulated: u64,
 }
 
-/// Where records come from.
+/// The source of the records.
 #[derive(Clone, Copy)]
 pub(super) struct RecordSource<'a> {
-    /// What the user named.
+    /// The path given by the user.
     pub path: &'a Path,
-    /// The files there; none of edited files, which are found with the public inputs.
+    /// The files there; empty for edited files, which are found with the public inputs.
     pub files: &'a RecordFiles,
-    /// Where records of edited files are written in the simple form, if they are.
+    /// The file for records of edited files in the simple form, if they are written.
     pub stage: Option<&'a Path>,
 }
 
-/// What gets every record that breaks no rule.
+/// A callback for every record that breaks no rule.
 pub(super) type SeeRecord<'a> = dyn FnMut(&CheckedRecord) -> Result<()> + 'a;
 
 impl PublicInputs {
-    /// The inputs that both programs have; beside them the whole geography, where it was cut.
+    /// Reads the inputs of both programs; also returns the whole geography, if it was reduced.
     pub(in crate::safetab) fn read(
         (specification, geography): (&Path, &Path),
         cef: Option<(&Path, &CefUnits)>,
@@ -126,7 +126,7 @@ impl PublicInputs {
         }
         let mut said = report.empty_copy();
         let cut = Geography::read_where(geography, scope, |geoid| blocks.contains(&geoid), &mut said);
-        // What is wrong with the file is said once; that nothing is left of it is new.
+        // Violations of the file are reported once; that no block is left is a new one.
         if cut.as_ref().is_none_or(|cut| !cut.is_tabulated()) {
             report.append(said, 0);
         }
@@ -144,14 +144,14 @@ impl InputPaths<'_> {
         PublicInputs::read((self.specification, self.geography), self.cef, scope, records, report)
     }
 
-    /// Reads the public inputs of SafeTab-P; `None` if what others are checked against is not there.
+    /// Reads the public inputs of SafeTab-P; `None` if the values are missing that others are checked against.
     pub(super) fn persons(&self, order: &SummaryOrder, report: &mut ValidationReport) -> Option<PersonInputs> {
         let config = SafeTabConfig::read(self.config, report)?;
         let (public, _) = self.public(config.scope(), CefRecords::Persons, report)?;
         Some(PersonInputs { config, order: order.clone(), public })
     }
 
-    /// Reads the public inputs of SafeTab-H; `None` if what others are checked against is not there.
+    /// Reads the public inputs of SafeTab-H; `None` if the values are missing that others are checked against.
     pub(super) fn households(&self, report: &mut ValidationReport) -> Option<HouseholdInputs> {
         let config = HouseholdConfig::read(self.config, report)?;
         let (public, whole) = self.public(config.scope(), CefRecords::Households, report)?;
@@ -187,8 +187,8 @@ impl InputPaths<'_> {
 }
 
 impl PersonInputs {
-    /// Checks all records, shows those that break no rule, and returns how many there are. `progress` is told how many bytes or rows are
-    /// checked, and of how many; zero if that is not known.
+    /// Checks all records, calls `see` with those that break no rule, and returns their numbers. Calls `progress` with the number of bytes
+    /// or rows checked, and their total; zero if the total is not known.
     pub(super) fn each_record(
         &self,
         from: RecordSource,
@@ -230,7 +230,7 @@ impl HouseholdInputs {
     }
 }
 
-/// Checks records of any source and shows them.
+/// Checks records of any source and passes them on.
 fn each_record<R: RecordRules>(
     cef: Option<&CefFiles>,
     kind: CefRecords,
@@ -248,7 +248,7 @@ fn each_record<R: RecordRules>(
         }
         None => {
             let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
-            // How much compressed files hold is not known.
+            // The content length of compressed files is not known.
             let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.all().map(size).sum() };
             see_records(
                 path,
@@ -263,7 +263,7 @@ fn each_record<R: RecordRules>(
     Ok(Checked { records: found.records, tabulated: found.united_states + found.puerto_rico })
 }
 
-/// Checks records of edited files, and shows them and writes them in the simple form.
+/// Checks records of edited files, passes them on and writes them in the simple form.
 fn see_edited<R: RecordRules>(
     cef: &CefFiles,
     kind: CefRecords,
@@ -289,7 +289,7 @@ fn see_edited<R: RecordRules>(
     Ok(found)
 }
 
-/// A file of records in the simple form, which its owner alone may read.
+/// A file of records in the simple form, which only its owner can read.
 struct Staged<'a> {
     path: &'a Path,
     out: BufWriter<File>,
@@ -311,7 +311,7 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// The passes that are run, with their levels; one at least.
+/// The passes that are run, with their levels; at least one.
 fn passes<L>(scope: &RunScope, levels: impl Fn(Pass) -> Result<Vec<L>>) -> Result<Vec<(Pass, Vec<L>)>> {
     let mut passes = Vec::new();
     for pass in Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)) {

@@ -1,4 +1,4 @@
-//! What is to be released, from what and where; and what can be said of it before anything is counted.
+//! A release job: its inputs and output, and its account before anything is counted.
 
 use std::path::{Path, PathBuf};
 
@@ -23,17 +23,17 @@ use crate::{
     },
 };
 
-/// The tables of both programs, as certificates name them, in the order of their pages.
+/// The tables of both programs as named in certificates, in the order of their pages.
 const TABLES: [&str; 8] = ["t1", "t2", "T03001", "T03002", "T03003", "T03004", "T04001", "T04002"];
 
-/// What is tabulated.
+/// The records to tabulate.
 #[derive(Clone, Debug)]
 pub enum Records {
-    /// Persons, by SafeTab-P: a file, or a folder of such: `*.txt` and `*.csv` as text, `*.parquet`.
+    /// Persons, by SafeTab-P: a file, or a folder of files: `*.txt` and `*.csv` as text, `*.parquet`.
     Persons(PathBuf),
     /// Households, by SafeTab-H.
     Households {
-        /// A file, or a folder of such, as for persons.
+        /// A file, or a folder of files, as for persons.
         records: PathBuf,
         /// The published totals T1 of SafeTab-P: a file, or a folder of text files.
         totals: PathBuf,
@@ -42,19 +42,18 @@ pub enum Records {
     },
 }
 
-/// What is to be released, from what, and where.
+/// A release job: its inputs and output.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// config.json.
     pub config: PathBuf,
     /// The folder of the specification files.
     pub specification: PathBuf,
-    /// What is tabulated.
+    /// The records to tabulate.
     pub records: Records,
     /// GRF-C.txt.
     pub geography: PathBuf,
-    /// The unit files, if the records are persons of edited files of fixed width (CEF): a file, or a folder with CEF20_PER_* of
-    /// each state.
+    /// The unit files, if the records are persons of edited files of fixed width (CEF): a file, or a folder with CEF20_PER_* of each state.
     pub units: Option<CefUnits>,
     /// The order of summary levels, for persons.
     pub order: SummaryOrder,
@@ -62,31 +61,31 @@ pub struct Job {
     pub out: PathBuf,
     /// The delta of the certificate.
     pub delta: Delta,
-    /// A seed that everybody may know, for tests; `None` for noise that protects.
+    /// A public seed, for tests; `None` for noise that protects.
     pub insecure_seed: Option<u64>,
     /// What to do about a draw that was not completed.
     pub unfinished: UnfinishedDraw,
-    /// A cluster that counts in place of this machine.
+    /// A cluster that counts instead of this machine.
     pub cluster: Option<Cluster>,
 }
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What it does now.
+    /// The current stage.
     pub stage: &'static str,
-    /// How much of that is done.
+    /// The amount done.
     pub done: u64,
-    /// How much there is to do; zero if that is not known.
+    /// The total amount; zero if it is not known.
     pub of: u64,
 }
 
-/// What a run would spend: its certificate without a draw.
+/// The account of a run: its certificate without a draw.
 #[derive(Clone, Debug)]
 pub struct DryRun {
-    /// In JSON, as public as the release would be.
+    /// As JSON; as public as the release would be.
     pub account: Value,
-    /// The same for a person to read.
+    /// As a page in Markdown.
     pub page: String,
 }
 
@@ -103,7 +102,7 @@ pub(super) enum Passes {
 }
 
 impl Records {
-    /// Where the records are.
+    /// The path of the records.
     pub fn path(&self) -> &Path {
         match self {
             Records::Persons(path) | Records::Households { records: path, .. } => path,
@@ -121,7 +120,7 @@ impl Job {
         InputPaths { config: &self.config, specification: &self.specification, geography: &self.geography, cef, totals }
     }
 
-    /// Reads the public inputs; `None` if what others are checked against is not there, and then the report says why.
+    /// Reads the public inputs; `None` if the values are missing that others are checked against, with the reason in the report.
     pub(in crate::safetab) fn inputs(&self, report: &mut ValidationReport) -> Option<Inputs> {
         match &self.records {
             Records::Persons(_) => self.paths().persons(&self.order, report).map(Inputs::Persons),
@@ -129,8 +128,8 @@ impl Job {
         }
     }
 
-    /// Checks all inputs to the last record and draws nothing. Returns how many records there are, which is confidential; an
-    /// error has the whole report.
+    /// Checks all inputs to the last record and draws nothing. Returns the number of records, which is confidential; an error contains the
+    /// whole report.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
         let files = self.record_files()?;
         let mut report = ValidationReport::new();
@@ -138,7 +137,7 @@ impl Job {
         self.each_record(&inputs, (&files, None), report, progress, &mut |_| Ok(())).map(|checked| checked.records)
     }
 
-    /// The files of records; none of edited files, which are found with the public inputs.
+    /// The files of records; empty for edited files, which are found with the public inputs.
     pub(super) fn record_files(&self) -> Result<RecordFiles> {
         match self.units {
             None => RecordFiles::find(self.records.path()),
@@ -146,8 +145,8 @@ impl Job {
         }
     }
 
-    /// Checks all records and shows them. Those of edited files are written in the simple form into a file, if one is given. An error
-    /// has the whole report, which may have violations already.
+    /// Checks all records and passes them on. Those of edited files are written in the simple form into a file, if one is given. An error
+    /// contains the whole report, which may have earlier violations.
     pub(super) fn each_record(
         &self,
         inputs: &Inputs,
@@ -166,7 +165,7 @@ impl Job {
         Ok(checked)
     }
 
-    /// What a run would spend, and on which groups: from the public inputs alone. No record is read, nothing is drawn.
+    /// The account of a run and its groups, from the public inputs only. Reads no record and draws nothing.
     pub fn dry_run(&self) -> Result<DryRun> {
         let mut report = ValidationReport::new();
         let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
@@ -178,8 +177,8 @@ impl Job {
         Ok(DryRun { account: certificate.json(), page: certificate.page() })
     }
 
-    /// The certificate of a release computed again from the public inputs, at the delta that it states and about the draw that it states:
-    /// in JSON and as a page. `None` if it states no delta.
+    /// The certificate of a release recomputed from the public inputs, for the delta and the draw that it states: as JSON and as a page.
+    /// `None` if it states no delta.
     pub(in crate::safetab) fn certificate_again(
         &self,
         inputs: &Inputs,
@@ -201,7 +200,7 @@ impl Job {
         Ok(Some((certificate.json(), certificate.page())))
     }
 
-    /// What a certificate says of the blocks, where records are edited files.
+    /// The entry of a certificate about the blocks, if records are edited files.
     pub(super) fn note_of_blocks(&self) -> Vec<(&'static str, Value)> {
         let cut = match (&self.units, &self.records) {
             (None, _) => return Vec::new(),
@@ -218,7 +217,7 @@ impl Job {
         vec![("blocks", json!(cut))]
     }
 
-    /// A certificate of nothing drawn yet.
+    /// A certificate without a draw.
     pub(super) fn certificate<'a>(
         &'a self,
         inputs: &'a Inputs,
@@ -262,7 +261,7 @@ impl Inputs {
         })
     }
 
-    /// What a certificate says of the inputs beside their hashes.
+    /// The entries of a certificate about the inputs beside their hashes.
     fn notes(&self, records: &Records) -> Vec<(&'static str, Value)> {
         let (inputs, check) = match (self, records) {
             (Inputs::Persons(inputs), _) => {
@@ -306,7 +305,7 @@ impl Inputs {
         certificate::unit(scope.privacy())
     }
 
-    /// What the records are.
+    /// The kind of the records.
     pub(super) fn kind(&self) -> RecordKind {
         match self {
             Inputs::Persons(_) => RecordKind::Persons,
@@ -314,7 +313,7 @@ impl Inputs {
         }
     }
 
-    /// The inputs that both programs have.
+    /// The public inputs of both programs.
     pub(super) fn public(&self) -> &super::inputs::PublicInputs {
         match self {
             Inputs::Persons(inputs) => &inputs.public,
@@ -324,7 +323,7 @@ impl Inputs {
 }
 
 impl Passes {
-    /// What the passes reveal.
+    /// The guarantees of the passes.
     pub(super) fn guarantees(&self, inputs: &Inputs, delta: &Delta) -> Result<RunGuarantees> {
         let privacy = match inputs {
             Inputs::Persons(inputs) => inputs.config.scope().privacy(),

@@ -1,4 +1,4 @@
-//! The population group levels of a run: their noise, thresholds and key sets, and what each suppresses.
+//! The population group levels of a run: their noise, thresholds, key sets and suppression.
 
 use rug::Rational;
 
@@ -33,19 +33,18 @@ pub struct TabulatedLevel {
     pub level: IterationLevel,
     /// The budget of the level: rho, or epsilon under pure differential privacy.
     pub budget: Rational,
-    /// The greatest number of groups of the level that any person belongs to.
+    /// Upper bound on the number of groups of the level that a person belongs to.
     pub stability: u32,
     /// The noise of the total of a detailed-only group, which spends the whole budget.
     pub total_only: CountNoise,
-    /// The noise of the total that chooses the workload of any other group, which spends the share gamma. The total is not
-    /// published.
+    /// The noise of the total that chooses the workload of any other group, which spends the share gamma. The total is not published.
     pub stage_1: CountNoise,
-    /// The noise of the workload, which spends the rest.
+    /// The noise of the workload, which spends the remaining budget.
     pub stage_2: CountNoise,
     /// The totals of stage 1 from which sex is crossed with 4, 9 and 23 ages.
     pub thresholds: [i64; 3],
-    /// A published total of a detailed-only group, and of another one without ages, must exceed this; `None` if
-    /// groups of this level are not suppressed.
+    /// The suppression thresholds of a published total: of a detailed-only group, and of another group without ages. Totals must exceed
+    /// them; `None` if groups of this level are not suppressed.
     pub suppression: Option<[i64; 2]>,
     /// The iterations in ascending order.
     pub iterations: Vec<TabulatedIteration>,
@@ -54,7 +53,7 @@ pub struct TabulatedLevel {
 }
 
 impl CountNoise {
-    /// The kind of noise that gives a guarantee.
+    /// The kind of noise for a guarantee.
     pub(super) fn kind(privacy: Privacy) -> NoiseKind {
         match privacy {
             Privacy::ZeroConcentrated => NoiseKind::DiscreteGaussian,
@@ -72,7 +71,7 @@ impl CountNoise {
         Ok(CountNoise { law, margin })
     }
 
-    /// The same noise, whose tails and margins can be asked for.
+    /// The same noise, with tails and margins.
     pub fn cell_noise(&self) -> Result<CellNoise> {
         Ok(match &self.law {
             Law::DiscreteGaussian { sigma2 } => CellNoise::Gaussian(DiscreteGaussian::new(sigma2.clone())?),
@@ -103,7 +102,7 @@ impl TabulatedLevel {
         let stability = specification.stability(granularity, level);
         let gamma = config.gamma();
         let noise_kind = CountNoise::kind(config.scope().privacy());
-        // Each of the groups that one person can be in has an equal share: sigma2 = s / (2 rho), or epsilon / s.
+        // Each of the groups that one person can be in gets an equal share: sigma2 = s / (2 rho), or epsilon / s.
         let noise = |share: &Rational| CellNoise::new(noise_kind, &(Rational::from(&budget * share) / stability));
         let total_only = noise(&Rational::from(1))?;
         let (stage_1, stage_2) = (noise(gamma)?, noise(&Rational::from(1 - gamma))?);
@@ -130,7 +129,7 @@ impl TabulatedLevel {
         })
     }
 
-    /// How many groups the level has: every entity with every iteration, empty ones included.
+    /// The number of groups of the level: every entity with every iteration, including empty ones.
     pub fn groups(&self) -> u64 {
         self.regions.len() as u64 * self.iterations.len() as u64
     }
@@ -140,15 +139,14 @@ impl TabulatedLevel {
         if detailed_only { self.total_only.margin } else { self.stage_2.margin }
     }
 
-    /// How many of the iterations are detailed-only.
+    /// The number of detailed-only iterations.
     pub fn detailed_only(&self) -> usize {
         self.iterations.iter().filter(|key| key.detailed_only).count()
     }
 }
 
-/// The levels of a pass with these types of region, in the order in which they are tabulated: that of the types, first level
-/// first. A level
-/// without a budget is not run, as in a configuration of the bureau.
+/// The levels of a pass with these types of region, in the order of tabulation: by type, first level first. A level without a budget is not
+/// run, as in a configuration of the bureau.
 pub fn levels(
     types: &[RegionType],
     config: &SafeTabConfig,

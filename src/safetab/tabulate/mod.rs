@@ -1,32 +1,32 @@
 //! From records to a release: SafeTab-P for persons (2024 paper, Algorithms 1 to 4), SafeTab-H for households.
 //!
-//! A [`Job`] checks all input, computes the privacy guarantees of the run, counts, writes down what it is about to draw,
-//! adds noise, and publishes tables with a certificate. Nothing appears under the name of the release until all of it
-//! is on the disk, and a second draw of the same records is refused unless the curator says so ([`draws`](crate::draws)).
+//! A [`Job`] checks all input, computes the privacy guarantees of the run, counts, logs the coming draw, adds noise, and publishes tables
+//! with a certificate. Nothing appears under the name of the release until all of it is on the disk. A second draw of the same records is
+//! an error unless the curator allows it ([`draws`](crate::draws)).
 //!
-//! A cluster of Apache Spark may count in place of this machine: the files marked * (feature `cluster`).
+//! A cluster of Apache Spark may count instead of this machine: the files marked * (feature `cluster`).
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
 //! | [`record_files`] | the files of records, and their hash |
-//! | `inputs` | all inputs read and checked: what is public, and how many records there are |
+//! | `inputs` | reads and checks all inputs: the public ones, and the number of records |
 //! | [`levels`] | the population group levels of persons: their noise, thresholds and key sets |
-//! | [`household_levels`] | those of households: their noise, and the groups that the published totals select |
-//! | [`guarantees`] | what they reveal together, certified |
-//! | `cluster` | where a cluster is that counts, and what may be sent there |
-//! | `counter` * | what answers questions in SQL |
-//! | `spark` * | that is Spark, through Spark Connect |
+//! | [`household_levels`] | the levels of households: their noise, and the groups selected by the published totals |
+//! | [`guarantees`] | the certified privacy of all levels together |
+//! | `cluster` | the address of a cluster that counts, and the conditions for sending data to it |
+//! | `counter` * | the interface for SQL queries |
+//! | `spark` * | its implementation by Spark, through Spark Connect |
 //! | `queries` * | the counting, in SQL |
-//! | `control_totals` * | what the counts must add up to |
-//! | `cluster_counts` * | what is counted by: atoms of blocks, classes of codes, cells |
+//! | `control_totals` * | the sums that the counts must agree with |
+//! | `cluster_counts` * | the keys of the counts: atoms of blocks, classes of codes, cells |
 //! | [`workload`] | the counts of each published table, as sums of the finest cells |
 //! | [`two_stage`] | Algorithms 1 and 2: the noisy counts of all groups of a level |
 //! | [`household_counts`] | the noisy counts of all groups of a level of households |
-//! | [`coterminous`] | entities made of the same blocks publish the same counts |
+//! | [`coterminous`] | entities that consist of the same blocks publish the same counts |
 //! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
-//! | [`certificate`], `certificate_page` | what the run spends, in JSON and on a page |
-//! | [`config_account`] | what a configuration spends and how accurate it is; its budgets changed |
-//! | `job` | what is to be released; its check, and its account without a draw |
+//! | [`certificate`], `certificate_page` | the certificate, as JSON and as a page |
+//! | [`config_account`] | the privacy and accuracy of a configuration; changes of its budgets |
+//! | `job` | a release job: its check, and its account without a draw |
 //! | `run` | the run from beginning to end |
 
 pub mod certificate;

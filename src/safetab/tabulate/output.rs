@@ -1,8 +1,8 @@
 //! The tables T1 and T2 in the bureau's format: fields separated by `|`, one file of each for every pass.
 //!
-//! T1 has the total of every group that is not suppressed. T2 has the cells of the groups that have ages and the two
-//! sexes as sums of them, age `*`. A total of a group with ages is the sum of its noisy cells too, so that both tables
-//! agree (they are post-processing, which costs no privacy).
+//! T1 has the total of every group that is not suppressed. T2 has the cells of the groups with ages, and their sums for both sexes with age
+//! `*`. The total of a group with ages is the sum of its noisy cells, so both tables agree; these sums are post-processing, which costs no
+//! privacy.
 
 use std::{
     fs::File,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Groups whose rows are formed by one thread at a time.
+/// The number of groups whose rows one thread formats at a time.
 const PART: usize = 1 << 11;
 
 /// The two tables of a pass while they are written.
@@ -37,7 +37,7 @@ pub struct ReleaseTables {
     coterminous: Coterminous,
     /// The types of region, highest summary level first.
     types: Vec<RegionType>,
-    /// Their entities; none yet for a type that has not been begun.
+    /// Their entities; empty for a type that was not begun yet.
     regions: Vec<Vec<String>>,
     suppressed: u64,
 }
@@ -57,22 +57,21 @@ pub(in crate::safetab) struct TableFile {
     rows: u64,
 }
 
-/// What was written of a pass.
+/// The numbers of rows and groups written for a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Rows of T1.
+    /// The number of rows of T1.
     pub totals: u64,
-    /// Rows of T2.
+    /// The number of rows of T2.
     pub cells: u64,
-    /// Groups that are left out because their noisy total is small, before coterminous groups are filled in.
+    /// The number of groups omitted because of a small noisy total, before coterminous groups are filled in.
     pub suppressed: u64,
-    /// Groups that publish the counts of a coterminous one.
+    /// The number of groups that publish the counts of a coterminous one.
     pub coterminous: u64,
 }
 
 impl ReleaseTables {
-    /// Two empty tables with their headings, which show an insecure seed. The types of region come highest summary level
-    /// first.
+    /// Two empty tables with their headings, which show an insecure seed. The types of region must have the highest summary level first.
     pub fn create(
         folder: &Path,
         pass: Pass,
@@ -153,7 +152,7 @@ impl ReleaseTables {
         self.cells.write(&rows.cells, rows.count[1])
     }
 
-    /// Forces both tables to the disk.
+    /// Syncs both tables to the disk.
     pub fn finish(self) -> Result<Written> {
         let (suppressed, coterminous) = (self.suppressed, self.coterminous.replaced());
         Ok(Written { totals: self.totals.finish()?, cells: self.cells.finish()?, suppressed, coterminous })
@@ -182,13 +181,13 @@ impl TableFile {
         Ok(table)
     }
 
-    /// Adds rows.
+    /// Appends rows.
     pub(in crate::safetab) fn write(&mut self, text: &[u8], rows: u64) -> Result<()> {
         self.rows += rows;
         self.out.write_all(text).map_err(|why| file_error(&self.path, why))
     }
 
-    /// Forces the table to the disk, and returns how many rows it has.
+    /// Syncs the table to the disk, and returns its number of rows.
     pub(in crate::safetab) fn finish(self) -> Result<u64> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
         let file = self.out.into_inner().map_err(|error| wrong(error.into_error()))?;
@@ -268,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_standard_library() {
+    fn numbers_agree_with_the_standard_library() {
         for value in [0, 1, -1, 9, 10, -10, 1234, i64::MAX.into(), i64::MIN.into(), i128::from(i64::MIN) * 46, 1 << 80]
         {
             for least in [1, 4] {

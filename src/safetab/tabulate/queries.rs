@@ -1,12 +1,12 @@
-//! The counting, in SQL, as a cluster is asked.
+//! The counting in SQL, for a cluster.
 //!
-//! 1. Every distinct text of race and ethnicity codes is mapped once to the iterations that it belongs to; texts with the
-//!    same iterations are of one class. Blocks with the same regions are of one atom.
-//! 2. Records are joined with blocks, codes and cells and counted by (atom, class, cell). These counts come back, far fewer than the
-//!    records.
+//! 1. Every distinct text of race and ethnicity codes is mapped once to its iterations; texts with the same iterations form one class.
+//!    Blocks in the same regions form one atom.
+//! 2. Records are joined with blocks, codes and cells and counted by (atom, class, cell). These counts come back; they are far fewer than
+//!    the records.
 //!
-//! Beside these, counties and cells are counted without a join (`control_totals`). Sums of integers do not depend on the order of
-//! records, workers or files. What follows from the counts is done here, as for records that are counted here.
+//! In addition, counties and cells are counted without a join (`control_totals`). Sums of integers do not depend on the order of records,
+//! workers or files. Everything that follows from the counts is computed here, as for records that are counted here.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl RecordKind {
         }
     }
 
-    /// The key of the cell of a record, in SQL.
+    /// The key of a record's cell, in SQL.
     fn key(self) -> &'static str {
         match self {
             RecordKind::Persons => "CAST(`QAGE` AS INT) * 2 + CAST(`QSEX` AS INT)",
@@ -45,13 +45,13 @@ impl RecordKind {
     }
 }
 
-/// Makes the table `blocks` of the blocks and the atom of each.
+/// Creates the table `blocks` of the blocks with the atom of each.
 pub fn make_blocks(counter: &dyn Counter, geoids: &[u64], atoms: Vec<i32>) -> Result<()> {
     let geoids: ArrayRef = Arc::new(geoids.iter().map(|&geoid| geoid as i64).collect::<Int64Array>());
     counter.make_table("blocks", vec![("block", geoids), ("atom", Arc::new(Int32Array::from(atoms)))])
 }
 
-/// Some records of one atom, class and cell.
+/// A number of records with the same atom, class and cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// The atom of their blocks.
@@ -60,26 +60,26 @@ pub struct Tally {
     pub class: i32,
     /// Their cell.
     pub cell: i32,
-    /// How many they are.
+    /// Their number.
     pub n: i64,
 }
 
-/// Which records are counted, and by what.
+/// Which records are counted, and the keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a> {
-    /// What they are.
+    /// The kind of records.
     pub kind: RecordKind,
-    /// How many race codes are taken.
+    /// The number of race codes used.
     pub races: u32,
     /// The states that are counted; all if `None`.
     pub states: Option<&'a [u8]>,
 }
 
-/// Says the classes of texts of codes, given these and how many records have each.
+/// A callback for the classes of texts of codes, given these and the number of records of each.
 pub type ClassOf<'a> = dyn FnMut(&[&str], &[i64]) -> Result<Vec<i32>> + 'a;
 
-/// Makes the table `classes` of the distinct texts of codes of the records: the first race codes, then the ethnicity code. `class_of`
-/// says the classes of a batch of texts; it is told how many records have each.
+/// Creates the table `classes` of the distinct texts of codes in the records: first the race codes, then the ethnicity code. `class_of`
+/// gives the classes of a batch of texts from these and the number of records of each.
 pub fn classify_codes(counter: &dyn Counter, counted: Counted, class_of: &mut ClassOf) -> Result<()> {
     let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
     keep_answer(counter, "classes", &columns, &counted.distinct_codes(), &mut |batch| {
@@ -93,7 +93,7 @@ pub fn classify_codes(counter: &dyn Counter, counted: Counted, class_of: &mut Cl
     })
 }
 
-/// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells`. `see` is shown each count.
+/// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells`. Calls `see` with each count.
 pub fn count_records(counter: &dyn Counter, counted: Counted, see: &mut dyn FnMut(Tally) -> Result<()>) -> Result<()> {
     let kinds = [DataType::Int32, DataType::Int32, DataType::Int32, DataType::Int64];
     counter.answer(&counted.tally(), &mut |batch| {
@@ -111,7 +111,7 @@ pub fn count_records(counter: &dyn Counter, counted: Counted, see: &mut dyn FnMu
     })
 }
 
-/// How many records each county and key of a cell has, counted without a join: `see` is shown the code of the county, the key and
+/// The number of records for each county and key of a cell, counted without a join. Calls `see` with the code of the county, the key and
 /// the count.
 pub fn count_marginals(
     counter: &dyn Counter,
@@ -131,7 +131,7 @@ pub fn count_marginals(
 }
 
 impl Counted<'_> {
-    /// Every text of codes, and how many records have it.
+    /// Every text of codes with its number of records.
     fn distinct_codes(&self) -> String {
         let codes = codes(self.races);
         format!(
@@ -140,8 +140,7 @@ impl Counted<'_> {
         )
     }
 
-    /// Records by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
-    /// that is held in memory.
+    /// Records by atom, class and cell; every record is kept, even without one of them. The left side of a join is the one held in memory.
     fn tally(&self) -> String {
         format!(
             "SELECT atom, class, cell, count(*) AS n FROM \

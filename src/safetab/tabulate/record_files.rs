@@ -1,4 +1,4 @@
-//! The files of records that a path names, and their hash.
+//! The files of records at a path, and their hash.
 
 use std::{
     fs::{self, File},
@@ -19,10 +19,10 @@ use crate::{
     safetab::schema::lines::{is_compressed, open_text},
 };
 
-/// Files of records: all are checked before any is counted.
+/// Files of records; all are checked before any is counted.
 #[derive(Clone, Debug, Default)]
 pub struct RecordFiles {
-    /// Rows of fields separated by `|` under a line of headings.
+    /// Rows of fields separated by `|` below a line of headings.
     pub text: Vec<PathBuf>,
     /// Parquet with the same columns, as text.
     pub parquet: Vec<PathBuf>,
@@ -56,13 +56,12 @@ impl RecordFiles {
         Ok(files)
     }
 
-    /// All of them, text first.
+    /// All files, text first.
     pub(in crate::safetab) fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.text.iter().chain(&self.parquet)
     }
 
-    /// The same files for a reader that takes plain text only: those that are compressed are written into a folder, readable by
-    /// their owner only, as what they hold.
+    /// The same files for a reader of plain text: compressed files are decompressed into a folder, readable by their owner only.
     #[cfg(feature = "cluster")]
     pub(super) fn decompressed(&self, folder: &Path) -> Result<RecordFiles> {
         let mut files = self.clone();
@@ -77,8 +76,7 @@ impl RecordFiles {
         Ok(files)
     }
 
-    /// SHA-256 of all files, one after the other, with their lengths. `progress` is told how many bytes are done, and of
-    /// how many.
+    /// SHA-256 of all files, one after the other, with their lengths. Calls `progress` with the number of bytes done and the total.
     pub fn hash(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<[u8; 32]> {
         let of = self.all().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
         let mut hasher = Sha256::new();
@@ -94,7 +92,7 @@ impl RecordFiles {
     }
 }
 
-/// The error of records that, read again, are not those that were checked.
+/// The error for records that differ from those checked when they are read again.
 #[cfg(feature = "cluster")]
 pub(super) fn changed(how: &str) -> crate::error::Error {
     let why = format!(
@@ -103,7 +101,7 @@ pub(super) fn changed(how: &str) -> crate::error::Error {
     crate::error::Error::Engine { why }
 }
 
-/// Adds the bytes of a file to a hash, and returns how many there are.
+/// Adds the bytes of a file to a hash, and returns their number.
 pub(super) fn hash_file(path: &Path, hasher: &mut Sha256, progress: &mut dyn FnMut(u64)) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
     let mut file = File::open(path).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! A run from beginning to end: input checked, guarantees computed, records counted, noise drawn, the release published.
+//! A run from beginning to end: checks input, computes guarantees, counts records, draws noise and publishes the release.
 
 use std::{fs, path::Path};
 
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// The file of a release that says what was drawn.
+/// The file of a release that describes what was drawn.
 const CERTIFICATE: &str = "certificate.json";
 
 /// The outcome of a job.
@@ -41,11 +41,11 @@ pub enum Outcome {
     Released {
         /// The certificate, as public as the release.
         certificate: Value,
-        /// The same for a person to read.
+        /// As a page in Markdown.
         page: String,
-        /// How many records were read: confidential.
+        /// The number of records read: confidential.
         records: u64,
-        /// Why the log beside the records says nothing of the draw, where it could not be written.
+        /// The reason why the log beside the records could not be written, if so.
         unlogged: Option<String>,
     },
     /// The release was complete before; only the end of its log was missing.
@@ -53,7 +53,7 @@ pub enum Outcome {
 }
 
 impl Job {
-    /// Runs it. `progress` is told now and then how far it is.
+    /// Runs it. Calls `progress` with the state of the work.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
         let records = self.insecure_seed.is_none().then(|| self.records.path());
         let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, records, self.unfinished)? {
@@ -70,7 +70,7 @@ impl Job {
                 count_on_cluster(self, cluster, &inputs, &files, report, folder.part(), progress)?
             }
         };
-        // Edited files are hashed as they are.
+        // Edited files are hashed in their original form.
         let hashed = match &inputs.public().cef {
             None => files,
             Some(cef) => RecordFiles { text: cef.all(), parquet: Vec::new() },
@@ -87,7 +87,7 @@ impl Job {
         Ok(Outcome::Released { certificate, page, records, unlogged })
     }
 
-    /// Checks and counts all records; returns their number, too.
+    /// Checks and counts all records; also returns their number.
     fn count<'a>(
         &self,
         inputs: &'a Inputs,
@@ -103,8 +103,8 @@ impl Job {
         Ok((counting.finish()?, checked.records))
     }
 
-    /// Writes the tables without noise into a new folder: for records that anybody may know, such as invented ones. Of
-    /// households only.
+    /// Writes the tables without noise into a new folder: for records that are not confidential, such as synthetic ones. Only for
+    /// households.
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let mut report = ValidationReport::new();
@@ -126,8 +126,8 @@ impl Job {
         })
     }
 
-    /// Writes down what is about to be drawn, adds noise to all levels, and publishes the tables with the certificate,
-    /// which is returned in JSON and as a page.
+    /// Logs the coming draw, adds noise to all levels, and publishes the tables with the certificate, which is returned as JSON and as a
+    /// page.
     fn draw_and_publish(
         &self,
         mut folder: ReleaseFolder,
@@ -190,7 +190,7 @@ impl Passes {
     }
 }
 
-/// What a release is made of.
+/// The parts of a release.
 struct Release<'a> {
     inputs: &'a Inputs,
     passes: &'a Passes,
@@ -199,7 +199,7 @@ struct Release<'a> {
 }
 
 impl Release<'_> {
-    /// Adds noise to all levels and writes the tables; returns what was written of each pass.
+    /// Adds noise to all levels and writes the tables; returns the numbers written for each pass.
     fn write(
         &self,
         folder: &Path,
@@ -236,13 +236,13 @@ impl Release<'_> {
                 };
                 passes.iter().map(&mut write).collect()
             }
-            // Passes are made from the inputs.
+            // Passes are made from the inputs, so they are of the same kind.
             _ => Ok(Vec::new()),
         }
     }
 }
 
-/// Passes the counts of a level of households through a tabulation.
+/// Passes the counts of a level of households to a tabulation.
 fn count_households(
     mut tabulation: HouseholdTabulation,
     level: &HouseholdLevel,

@@ -1,7 +1,7 @@
-//! A cluster of Apache Spark, asked through Spark Connect with Apache's own client.
+//! A cluster of Apache Spark, accessed through Spark Connect with Apache's own client.
 //!
-//! The client's ready-made stream of answers ends where the server ends a stream, whether the answer is complete or not: a server does
-//! so after two minutes by default. Here an answer is complete when the server says that it is; until then it is asked for the rest.
+//! The client's stream of results ends when the server ends a stream, whether the result is complete or not; a server does this after two
+//! minutes by default. Here a result is complete only when the server declares it so; until then the remaining part is requested.
 
 use std::{
     future::Future,
@@ -47,16 +47,16 @@ use crate::{
     remote::Remote,
 };
 
-/// How long the server may take for what is no count: to answer at all, to stop one, to forget the tables.
+/// The time limit of requests that do not count: for a first answer, to stop a query, to drop the tables.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a broken connection is made again before the count is given up.
+/// The number of times that a broken connection is restored before the count is given up.
 const ATTEMPTS: u32 = 5;
-/// The status of a connection that is not there, and of one that is not let in.
+/// The status codes for a connection that is unavailable, and for one that is not authorized.
 const UNAVAILABLE: i32 = 14;
 const REFUSED: [i32; 2] = [7, 16];
-/// The most of a server's message that is repeated.
+/// The largest length of a server's message in an error.
 const SHOWN: usize = 500;
-/// What is asked of the session: an error where text is no number, a file is missing or its end is not there; tables in Arrow's plain form.
+/// The settings of the session: errors for text that is no number and for missing or truncated files; tables in Arrow's plain form.
 const SETTINGS: [(&str, &str); 4] = [
     ("spark.sql.ansi.enabled", "true"),
     ("spark.sql.files.ignoreMissingFiles", "false"),
@@ -64,7 +64,7 @@ const SETTINGS: [(&str, &str); 4] = [
     ("spark.sql.execution.arrow.compression.codec", "none"),
 ];
 
-/// A session on a cluster, with a folder of its own in the shared one.
+/// A session on a cluster, with its own folder in the shared one.
 pub(super) struct SparkCounter {
     cluster: Cluster,
     runtime: Runtime,
@@ -72,14 +72,14 @@ pub(super) struct SparkCounter {
     /// The next number of a plan.
     plans: AtomicI64,
     folder: PathBuf,
-    /// `None` once it is given back.
+    /// `None` once the session was returned.
     remote: Option<Remote>,
     _folder: TempDir,
     _mark: Unfinished,
 }
 
 impl SparkCounter {
-    /// Opens a session, so that a server that does not answer is known before the records are read.
+    /// Opens a session, so that a server that does not answer is noticed before the records are read.
     pub(super) fn connect(cluster: &Cluster) -> Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|why| cluster.error(why))?;
@@ -90,7 +90,7 @@ impl SparkCounter {
         }
         let client = runtime.block_on(SparkConnectClient::connect(&builder));
         let mut client = client.map_err(|why| cluster.error(first_line(&why.message())))?;
-        // Whoever waits is told at once.
+        // Errors are reported immediately.
         client.set_retry_policy(RetryPolicy::no_retries());
         let client = Arc::new(client);
 
@@ -99,7 +99,7 @@ impl SparkCounter {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // The workers are of the group of the folder, if they do not run as the same user.
+            // The workers belong to the group of the folder, if they do not run as the same user.
             folder.permissions(std::fs::Permissions::from_mode(0o750));
         }
         let make = || folder.tempdir_in(&cluster.shared);
@@ -129,7 +129,7 @@ impl SparkCounter {
         Ok(own)
     }
 
-    /// What the client or the server said.
+    /// The error of the client or the server.
     fn wrong(&self, error: &SparkError) -> crate::error::Error {
         let said = first_line(&error.message());
         self.cluster.error(match error.grpc_code {
@@ -141,7 +141,7 @@ impl SparkCounter {
         })
     }
 
-    /// Waits for the server until a question's time is over.
+    /// Waits for the server until the time of a query is over.
     fn wait<T>(&self, until: Instant, what: impl Future<Output = T>) -> Result<T> {
         let left = until.saturating_duration_since(Instant::now());
         self.runtime.block_on(async { timeout(left, what).await }).map_err(|_| {
@@ -152,11 +152,11 @@ impl SparkCounter {
     }
 
     fn interrupt(&self) {
-        // What cannot be stopped is left to the cluster.
+        // If it cannot be stopped, the cluster continues it.
         let _ = self.runtime.block_on(async { timeout(PATIENCE, self.client.interrupt_all()).await });
     }
 
-    /// Asks for what a text says, and shows every batch of the answer.
+    /// Runs a query, and calls `see` with every batch of the result.
     fn ask(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
         let until = Instant::now() + self.cluster.limit;
         let iterator = ExecutePlanResponseReattachableIterator::new(self.request(sql));
@@ -180,11 +180,11 @@ impl SparkCounter {
                     }
                     continue;
                 }
-                // The server ended the stream before it said that the answer is complete.
+                // The server ended the stream before the result was complete.
                 Ok(None) => None,
                 Err(status) => {
                     let error = SparkError::from_grpc_status(status);
-                    // The server's own words come with details; without these it is the connection.
+                    // Errors of the server come with details; an error without is one of the connection.
                     if error.grpc_details.is_some() && error.grpc_code != Some(UNAVAILABLE) {
                         return Err(self.wrong(&error));
                     }
@@ -213,7 +213,7 @@ impl SparkCounter {
         Ok(())
     }
 
-    /// Shows a batch as the server sent it, which must follow the rows before it.
+    /// Passes on a batch from the server, which must follow the rows before it.
     fn show(&self, sent: &ArrowBatch, rows: &mut i64, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
         let wrong = |why: ArrowError| self.cluster.error(format!("sent an answer that cannot be read: {why}"));
         if sent.start_offset.is_some_and(|start| start != *rows) || sent.num_chunks_in_batch.is_some() {
@@ -247,18 +247,18 @@ impl SparkCounter {
         }
     }
 
-    /// Makes a view, of files or of other views.
+    /// Creates a view of files or of other views.
     fn make_view(&self, text: &str) -> Result<()> {
         self.ask(&format!("CREATE OR REPLACE TEMPORARY VIEW {text}"), &mut |_| Ok(()))
     }
 
-    /// Makes a Parquet file a view, and lets the workers' group read it.
+    /// Creates a view of a Parquet file, and lets the workers' group read it.
     fn view_parquet(&self, name: &str, file: &Path) -> Result<()> {
         let path = self.seen(file)?;
         self.make_view(&format!("{name} USING parquet OPTIONS (path 'file://{path}')"))
     }
 
-    /// The name of a file for the workers. A file of this run is opened to their group.
+    /// The path of a file for the workers. A file of this run is made readable for their group.
     fn seen(&self, file: &Path) -> Result<String> {
         #[cfg(unix)]
         if file.starts_with(&self.folder) {
@@ -321,7 +321,7 @@ impl Drop for SparkCounter {
     }
 }
 
-/// Stops what the cluster does for a session, and has it forget the session.
+/// Stops the queries of a session on the cluster, and closes the session.
 fn end(client: &SparkConnectClient, runtime: &tokio::runtime::Handle) {
     let ended = async {
         let _ = client.interrupt_all().await;
@@ -330,7 +330,7 @@ fn end(client: &SparkConnectClient, runtime: &tokio::runtime::Handle) {
     let _ = runtime.block_on(async { timeout(PATIENCE, ended).await });
 }
 
-/// The first line of a message, of bounded length: stack traces of the server follow it.
+/// The first line of a message, with bounded length: stack traces of the server follow it.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     line.chars().take(SHOWN).filter(|letter| !letter.is_control()).collect()

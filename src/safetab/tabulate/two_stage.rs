@@ -1,7 +1,7 @@
 //! Algorithms 1 and 2 of SafeTab-P (2024 paper) over the groups of one level, in batches of bounded size.
 //!
-//! The groups are those of the specification and the geography: every entity with every iteration. A group without
-//! records has zeros like any other count and gets the same noise; otherwise its absence would reveal that it is empty.
+//! The groups are those of the specification and the geography: every entity with every iteration. A group without records has zero counts
+//! with the same noise; otherwise its absence would reveal that it is empty.
 
 use super::{
     levels::TabulatedLevel,
@@ -13,7 +13,7 @@ use crate::{
     safetab::tables::PublishedTable,
 };
 
-/// Groups that are tabulated together.
+/// The number of groups that are tabulated together.
 const BATCH: usize = 1 << 15;
 
 /// The noisy counts of consecutive groups.
@@ -23,7 +23,7 @@ pub struct GroupBatch {
     pub first: u64,
     /// The table that each group gets; `None` if it is suppressed.
     pub tables: Vec<Option<PublishedTable>>,
-    /// Where the counts of each group begin.
+    /// The offset of the counts of each group.
     starts: Vec<usize>,
     counts: Vec<i64>,
 }
@@ -35,14 +35,14 @@ impl GroupBatch {
         &self.counts[self.starts[group]..][..width]
     }
 
-    /// The same before suppression: a group that is suppressed has its noisy total. For rehearsals only.
+    /// The counts before suppression: a suppressed group has its noisy total. For rehearsals only.
     pub fn measured(&self, group: usize) -> &[i64] {
         let end = self.starts.get(group + 1).copied().unwrap_or(self.counts.len());
         &self.counts[self.starts[group]..end]
     }
 }
 
-/// The tabulation of one level: exact counts in, noisy counts out.
+/// The tabulation of one level, from exact to noisy counts.
 pub struct Tabulation<'a> {
     plan: &'a TabulatedLevel,
     allow_negative_counts: bool,
@@ -55,7 +55,7 @@ pub struct Tabulation<'a> {
 }
 
 impl<'a> Tabulation<'a> {
-    /// A tabulation with nothing counted yet.
+    /// A tabulation without counts so far.
     pub fn new(plan: &'a TabulatedLevel, allow_negative_counts: bool) -> Result<Self> {
         let mut tabulation = Tabulation {
             plan,
@@ -77,7 +77,7 @@ impl<'a> Tabulation<'a> {
         self.cells.resize(length, [0; CELLS]);
     }
 
-    /// Counts `count` persons in a cell of a group. Groups come in ascending order; those that are skipped are empty.
+    /// Counts `count` persons in a cell of a group. Groups must come in ascending order; skipped groups are empty.
     pub fn count(
         &mut self,
         (region, iteration): (u32, u32),
@@ -119,7 +119,7 @@ impl<'a> Tabulation<'a> {
         let totals_only = detailed_only.iter().filter(|only| **only).count();
         let mut batch = GroupBatch { first: self.first, ..GroupBatch::default() };
 
-        // Stage 1, for the groups that have two stages. Its noisy totals choose the workload and are not kept.
+        // Stage 1, for the groups with two stages. Its noisy totals choose the workload and are not kept.
         let mut stage_1 = drawn(&self.stage_1, self.cells.len() - totals_only, streams).into_iter();
         for (cells, &only) in self.cells.iter().zip(&detailed_only) {
             let table = match only {
@@ -134,7 +134,7 @@ impl<'a> Tabulation<'a> {
             batch.tables.push(Some(table));
         }
 
-        // Stage 2, and the whole budget for the detailed-only groups, which have one count each.
+        // Stage 2; and the whole budget for the detailed-only groups, which have one count each.
         let mut stage_2 = drawn(&self.stage_2, batch.counts.len() - totals_only, streams).into_iter();
         let mut total_only = drawn(&self.total_only, totals_only, streams).into_iter();
         for (group, &only) in detailed_only.iter().enumerate() {
@@ -164,7 +164,7 @@ fn drawn(sampler: &Sampler, length: usize, streams: &mut Streams) -> Vec<i64> {
     noise
 }
 
-/// A count with its noise; without noise there is an error, never a count.
+/// A count with its noise; without noise an error, never the exact count.
 fn add(count: i64, noise: Option<i64>) -> Result<i64> {
     noise.and_then(|noise| count.checked_add(noise)).ok_or(Error::Overflow { position: 0, count })
 }
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Runs groups through, each with the cells of `count`, and shows every group's number and noisy counts.
+    /// Tabulates groups, each with the cells of `count`, and calls the callback with every group's number and noisy counts.
     fn run(
         plan: &TabulatedLevel,
         count: impl Fn(u64) -> i64,
@@ -226,7 +226,7 @@ mod tests {
         };
         for group in 0..plan.groups() {
             let key = ((group / 50) as u32, (group % 50) as u32);
-            // In two cells of different sexes, where there is somebody.
+            // In two cells of different sexes, if the group is not empty.
             let all = count(group);
             for (cell, part) in [(3, all / 3), (40, all - all / 3)] {
                 if part != 0 {
@@ -265,8 +265,8 @@ mod tests {
                 }
             },
         );
-        // 200000 groups; stage 1 sends hardly any empty one on. A chi-square of 14 (20) degrees of freedom is beyond 60
-        // (70) less than once in 10^6 seeds.
+        // 200000 groups; stage 1 sends hardly any empty group on. The probability that a chi-square variable with 14 (20) degrees of
+        // freedom exceeds 60 (70) is below 10^-6.
         assert!(only.len() == 40_000 && staged.len() > 159_000);
         assert!(chi2(&only, "2", 6) < 60.0, "{}", chi2(&only, "2", 6));
         assert!(chi2(&staged, "7/2", 9) < 70.0, "{}", chi2(&staged, "7/2", 9));
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn stage_1_chooses_and_stage_2_counts() {
         let plan = plan(2000);
-        // Exactly at the second threshold: half of the groups and a little more reach it.
+        // Exactly at the second threshold: slightly more than half of the groups reach it.
         let mut workloads = [0_usize; 4];
         let mut noise = Vec::new();
         run(

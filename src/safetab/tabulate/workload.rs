@@ -8,15 +8,15 @@ pub const CELLS: usize = 2 * 23;
 /// Sex by age in the finest cells, males before females, ages ascending.
 pub type Cells = [i64; CELLS];
 
-/// The oldest age that a record may have.
+/// The greatest age allowed in a record.
 pub const OLDEST: u8 = 115;
 
-/// The table that a noisy total calls for (Algorithm 2, lines 17 to 25): one step finer for each threshold that it reaches.
+/// The table for a noisy total (Algorithm 2, lines 17 to 25): one step finer for each threshold that it reaches.
 pub fn called_for(noisy_total: i64, thresholds: &[i64; 3]) -> PublishedTable {
     PublishedTable::ALL[thresholds.iter().filter(|&&threshold| noisy_total >= threshold).count()]
 }
 
-/// The counts of a table: sums of the finest cells, since every bin is a union of finest bins.
+/// The counts of a table: sums of the finest cells, because every bin is a union of finest bins.
 pub fn sums(table: PublishedTable, cells: &Cells, out: &mut Vec<i64>) {
     let ages = table.ages();
     if ages.is_empty() {

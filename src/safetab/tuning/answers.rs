@@ -1,4 +1,4 @@
-//! All answers about a level of a plan: margins, sizes, suppression, and the epsilons of a person.
+//! The account and accuracy of a level of a plan: margins, sizes, suppression, and the epsilons of a person.
 
 use rug::{Integer, Rational};
 
@@ -15,29 +15,29 @@ use crate::{
     safetab::{suppression::Suppression, tables::PublishedTable},
 };
 
-/// What is asked of every level.
+/// The request for every level.
 #[derive(Clone, Debug)]
 pub struct TuningQuestion {
     /// The probability with which an empty group is suppressed.
     pub suppress: Rational,
-    /// The margin of a cell over the cell that is aimed at.
+    /// The target ratio of the margin of a cell to the cell.
     pub target_error: Rational,
-    /// Which data sets are neighbors.
+    /// The neighbor relation.
     pub neighbors: Neighbors,
     /// The delta of epsilons.
     pub delta: Rational,
-    /// Sizes of groups whose suppression is reported, besides some that the rule suggests.
+    /// Sizes of groups whose suppression is reported, in addition to those that the rule suggests.
     pub sizes: Vec<u64>,
     /// The relative width of enclosures: 10^-digits.
     pub digits: u32,
-    /// When nobody waits for the answers any more.
+    /// The signal that ends the computation.
     pub stop: Stop,
 }
 
-/// The answers about a level.
+/// The results for a level.
 #[derive(Clone, Debug)]
 pub struct TunedLevel {
-    /// The total of a group of which nothing else is published.
+    /// The total of a group whose total only is published.
     pub total_only: Stage,
     /// The total that chooses the table.
     pub stage_1: Stage,
@@ -45,7 +45,7 @@ pub struct TunedLevel {
     pub stage_2: Stage,
     /// Each table.
     pub tables: Vec<TableMargins>,
-    /// For each threshold, the smallest group that reaches it with 95 %; `None` if no thresholds are given.
+    /// For each threshold, the smallest group that reaches it with probability 95 %; `None` if no thresholds are given.
     pub reached: Option<Vec<(PublishedTable, i64, Integer)>>,
     /// The suppression of small totals; `None` if none are suppressed.
     pub suppressed: Option<SuppressionEffect>,
@@ -58,33 +58,33 @@ pub struct TunedLevel {
 pub struct SuppressionEffect {
     /// The rule.
     pub rule: Suppression,
-    /// `P[X <= T]`: how likely an empty group is suppressed.
+    /// `P[X <= T]`, the probability that an empty group is suppressed.
     pub of_zero: Enclosure,
-    /// `P[X < T]`: the same under the rule of the paper's text.
+    /// `P[X < T]`, the same for the rule in the text of the paper.
     pub of_zero_below: Enclosure,
-    /// The smallest group that is published with 95 %.
+    /// The smallest group that is published with probability 95 %.
     pub published_from: u64,
     /// Groups of some sizes.
     pub sizes: Vec<GroupSuppression>,
-    /// How many of the expected groups are suppressed on average; `None` if none are expected.
+    /// The expected number of suppressed groups among the planned ones; `None` if no groups are planned.
     pub expected: Option<Enclosure>,
 }
 
 /// The suppression of a group of one size.
 #[derive(Clone, Debug)]
 pub struct GroupSuppression {
-    /// How many people.
+    /// The number of people.
     pub size: u64,
-    /// How likely it is suppressed.
+    /// The probability that it is suppressed.
     pub probability: Enclosure,
-    /// The bias of its count given that it is published; `None` for noise too wide to be summed.
+    /// The bias of its count given that it is published; `None` if the noise is too wide for summation.
     pub bias: Option<Enclosure>,
-    /// That bias by the paper's formula (13).
+    /// The bias by the paper's formula (13).
     pub formula: Option<Enclosure>,
 }
 
 impl PlannedLevel {
-    /// Answers all questions about the level.
+    /// All results for the level.
     pub fn tuned(&self, question: &TuningQuestion) -> Result<TunedLevel> {
         let (total_only, stage_1, stage_2) = (self.level.total_only()?, self.level.stage_1()?, self.level.stage_2()?);
         let reached = self.thresholds.map(|thresholds| -> Result<_> {

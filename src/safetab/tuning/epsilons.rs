@@ -1,16 +1,14 @@
 //! The exact epsilon of a person, for one level or for a plan.
 //!
-//! A person is in at most s groups of a level. A group that is published by its total only has one count that changes by
-//! one; another has two, the total of stage 1 and one cell of stage 2. Which cells stage 2 has depends on the noisy total
-//! of stage 1, but whichever it has, the person is in exactly one of them, with the same noise: the adaptive composition
-//! has the law of independent counts. Groups and cells without the person have the same law for both neighbors, and fewer
-//! groups are post-processing of more.
+//! A person is in at most s groups of a level. A group whose total only is published has one count that changes by one. Another group has
+//! two: the total of stage 1 and one cell of stage 2. The noisy total of stage 1 chooses the cells of stage 2. For every choice the person
+//! is in exactly one of them, with the same noise, so the adaptive composition has the law of independent counts. Groups and cells without
+//! the person have the same law for both neighbors, and fewer groups are post-processing of more.
 //!
-//! How many of the s groups are of either kind depends on the person, and so does the exact epsilon; the guarantee is the
-//! largest over all mixes. For geometric noise of a group's whole budget epsilon the worst mix is known: any mechanism
-//! with the pure guarantee epsilon, the two stages among them, is post-processing of one count with that noise (Kairouz,
-//! Oh & Viswanath 2015, Theorem 3.4, for randomized response, which is the loss of one count), and composition preserves
-//! this.
+//! The numbers of groups of both kinds among the s groups depend on the person, and so does the exact epsilon; the guarantee is the largest
+//! over all mixes. For geometric noise with a group's whole budget epsilon the worst mix is known: any mechanism with the pure guarantee
+//! epsilon, including the two stages, is post-processing of one count with that noise (Kairouz, Oh & Viswanath 2015, Theorem 3.4, for
+//! randomized response, which is the loss of one count), and composition preserves this.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +24,7 @@ use crate::{
     safetab::cell_noise::NoiseKind,
 };
 
-/// The greatest number of mixes that are compared.
+/// The largest number of mixes that are compared.
 const MOST_MIXES: usize = 2000;
 
 /// The epsilons at one delta, in nats; `None` if the losses lie on a lattice that is too fine for an exact account.
@@ -36,21 +34,20 @@ pub struct PersonEpsilons {
     pub budget: Rational,
     /// The exact epsilon of a person whose groups all have two stages.
     pub two_stage: Option<Enclosure>,
-    /// That of a person whose groups are all published by their totals, at the levels that have such groups; `None` if no
-    /// level has.
+    /// The exact epsilon of a person whose groups are all published by their totals, at the levels with such groups; `None` if there is no
+    /// such level.
     pub total_only: Option<Enclosure>,
-    /// The largest over all mixes of both; `None` if they are too many to compare.
+    /// The largest over all mixes of both; `None` if there are too many to compare.
     pub largest: Option<Enclosure>,
-    /// How many mixes are compared.
+    /// The number of mixes that are compared.
     pub mixes: usize,
-    /// What the concentrated guarantee implies by the conversion that the bureau published (Bun & Steinke), and by the
-    /// best order (Canonne, Kamath & Steinke); `None` for geometric noise, whose budget is a guarantee already.
+    /// The epsilon that the concentrated guarantee implies by the conversion that the bureau published (Bun & Steinke), and by the best
+    /// order (Canonne, Kamath & Steinke); `None` for geometric noise, whose budget is itself an epsilon.
     pub zcdp: Option<[Enclosure; 2]>,
 }
 
-/// The epsilons of a person at a delta, 0 < delta < 1, for levels with one kind of noise; `true` beside those that have
-/// groups published by their totals only. Epsilons have a relative width of 10^-digits. Ends with [`Error::Stopped`] once
-/// `stop` is set.
+/// The epsilons of a person at a delta, 0 < delta < 1, for levels with one kind of noise; `true` marks those with groups published by their
+/// totals only. Epsilons have a relative width of 10^-digits. An error with [`Error::Stopped`] once `stop` is set.
 pub fn person_epsilons(
     levels: &[(&GroupLevel, bool)],
     neighbors: Neighbors,
@@ -91,7 +88,7 @@ pub fn person_epsilons(
             (None, count) => (None, count),
             (Some(mixes), count) => {
                 let worst = if_possible(WorstPath::new(mixes, Units::Single)?.until(stop).epsilon(delta, digits))?;
-                // The largest is at least each, and what was found for all may be wider.
+                // The largest is at least each of them, and the enclosure for all mixes may be wider.
                 let each = [&two_stage, &total_only].into_iter().flatten();
                 (worst.map(|worst| each.fold(worst.value, |most, own| most.max(own))), count)
             }
@@ -107,7 +104,7 @@ pub fn person_epsilons(
     Ok(PersonEpsilons { budget, two_stage, total_only, largest, mixes, zcdp })
 }
 
-/// What changes with a person all of whose groups are published by their total only where that is allowed, or none of them.
+/// The counts that change with a person all of whose groups, or none, are published by their total only where that is allowed.
 fn unmixed(levels: &[(&GroupLevel, bool)], sides: u64, total_only: bool) -> Result<Composition> {
     let mut counts: Vec<Counts> = Vec::new();
     for (level, allowed) in levels {
@@ -118,7 +115,7 @@ fn unmixed(levels: &[(&GroupLevel, bool)], sides: u64, total_only: bool) -> Resu
     Composition::new(counts)
 }
 
-/// The answer, or `None` if no exact account is possible.
+/// The result, or `None` if no exact account is possible.
 fn if_possible<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(Error::OutOfRange { .. }) => Ok(None),
@@ -127,7 +124,7 @@ fn if_possible<T>(answer: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Every mix of a person's groups, and how many there are; levels with the same noise are interchangeable.
+/// Every mix of a person's groups, and their number; levels with the same noise are interchangeable.
 fn mixes(levels: &[(&GroupLevel, bool)], sides: u64) -> Result<(Option<Vec<Composition>>, usize)> {
     type Alike<'a> = BTreeMap<(&'a Rational, &'a Rational, u32), (&'a GroupLevel, u64)>;
     let mut alike: Alike = BTreeMap::new();

@@ -1,7 +1,6 @@
-//! The formulas of both papers for margins of error, as printed: for comparison, not to be relied upon.
+//! The formulas of both papers for margins of error, as printed: for comparison only, because they are not exact.
 //!
-//! They are meant for the level of 95 %: 1.96 is the quantile of the standard normal at 97.5 %, 1.92 is half its square,
-//! and 20 is 1 / 0.05.
+//! They are for the level 95 %: 1.96 is the quantile of the standard normal at 97.5 %, 1.92 is half its square, and 20 is 1 / 0.05.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -11,11 +10,11 @@ use crate::{
     safetab::cell_noise::{CellNoise, NoiseKind},
 };
 
-/// The margin of error by formula: floor(1.96 sigma) for the discrete Gaussian (2021, Section E.2; 2024, Section 6.1), and
-/// floor(b ln(40 / (1 + exp(1 / b)))), b = 1 / epsilon, for the geometric (2021, equation (36)), at least 0.
+/// The margin of error by formula: floor(1.96 sigma) for the discrete Gaussian (2021, Section E.2; 2024, Section 6.1), and the larger of 0
+/// and floor(b ln(40 / (1 + exp(1 / b)))), b = 1 / epsilon, for the geometric (2021, equation (36)).
 ///
-/// The text derives both from a tail that is at most 2.5 % on each side beyond the number in the floor. The floor itself
-/// lies below that number, so nothing ensures a coverage of 95 %.
+/// The text derives both from a tail of at most 2.5 % on each side beyond the number inside the floor. The floor is below that number, so a
+/// coverage of 95 % is not guaranteed.
 pub fn margin(noise: &CellNoise) -> Result<i64> {
     let floor = match noise {
         // floor(sqrt(q)) is the integer square root of floor(q).
@@ -32,7 +31,7 @@ pub fn margin(noise: &CellNoise) -> Result<i64> {
     Ok(floor.max(Integer::new()).to_i64().unwrap_or(i64::MAX))
 }
 
-/// The integer below a value that can be enclosed with any precision.
+/// The integer part of a value that can be enclosed with any precision.
 fn floor_of(value: impl Fn(u32) -> Enclosure) -> Result<Integer> {
     let mut bits = 100;
     while bits < 10_000 {
@@ -72,8 +71,8 @@ pub fn budget(noise_kind: NoiseKind, margin: u32, gamma: &Rational, stability: u
     })
 }
 
-/// The budget of a level as the production settings were made: half the square of 1.96 in place of 1.92, and the result
-/// rounded to this many decimals.
+/// The budget of a level as in the production settings: half the square of 1.96 in place of 1.92, and the result rounded to this number of
+/// decimals.
 pub fn rounded_budget(margin: u32, gamma: &Rational, stability: u32, decimals: u32) -> Result<Rational> {
     if margin == 0 {
         return Err(Error::out_of_range("the margin of error", 0, "at least 1 for the formula"));
@@ -104,7 +103,7 @@ mod tests {
         }
         // exp(epsilon) > 39: the logarithm is negative.
         assert_eq!(margin(&noise(NoiseKind::Geometric, "5")).unwrap(), 0);
-        // Exactly at an integer: sigma = 25, 1.96 sigma = 49.
+        // Exactly an integer: sigma = 25, 1.96 sigma = 49.
         assert_eq!(margin(&noise(NoiseKind::DiscreteGaussian, "1/1250")).unwrap(), 49);
     }
 

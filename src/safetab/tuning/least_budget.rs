@@ -1,4 +1,4 @@
-//! The least budget of a level with which a cell has a given margin of error.
+//! The least budget of a level for which a cell has a given margin of error.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -12,24 +12,25 @@ use crate::{
     safetab::cell_noise::{CellNoise, NoiseKind},
 };
 
-/// The least budget on a grid with which a cell of stage 2 has a given margin.
+/// The least budget on a grid for which a cell of stage 2 has a given margin.
 #[derive(Clone, Debug)]
 pub struct LeastBudget {
     /// The least multiple of the grid's step whose margin is at most the target, proven.
     pub value: Rational,
-    /// The multiple before, proven to have a larger margin; `None` if that would be 0.
+    /// The previous multiple, proven to have a larger margin; `None` if that would be 0.
     pub before: Option<Rational>,
 }
 
-/// The greatest margin that can be asked for.
+/// The largest margin that can be requested.
 const MOST_MARGIN: u32 = 100_000_000;
-/// The greatest number of decimals of a budget.
+/// The largest number of decimals of a budget.
 pub const MOST_DECIMALS: u32 = 40;
 
-/// The least budget of a level, a multiple of 10^-decimals, with which the margin of a cell of stage 2 is at most `margin`.
+/// The least budget of a level, a multiple of 10^-decimals, for which the margin of a cell of stage 2 is at most `margin`. An error for a
+/// margin above 10^8, more than [`MOST_DECIMALS`] decimals, or gamma or stability out of range.
 ///
-/// A larger budget never has a larger margin: |X| has a likelihood ratio that is monotone in |x|, so it is stochastically
-/// larger for a smaller budget. So bisection finds the least, and two certified comparisons prove it.
+/// A larger budget never has a larger margin: |X| has a likelihood ratio that is monotone in |x|, so it is stochastically larger for a
+/// smaller budget. So bisection finds the least budget, and two certified comparisons prove it.
 pub fn least_budget(
     noise_kind: NoiseKind,
     margin: u32,
@@ -42,17 +43,17 @@ pub fn least_budget(
     least(noise_kind, margin, Rational::from(1 - gamma) / stability, &guess, decimals)
 }
 
-/// The least budget of a level that is spent in one stage, as that of a table of households, with which the margin of a cell is
-/// at most `margin`; as [`least_budget`] otherwise.
+/// The least budget of a level that is spent in one stage, such as a table of households, for which the margin of a cell is at most
+/// `margin`; otherwise like [`least_budget`].
 pub fn least_whole_budget(noise_kind: NoiseKind, margin: u32, stability: u32, decimals: u32) -> Result<LeastBudget> {
     let half = Rational::from((1, 2));
     check_shares(&half, stability)?;
-    // Twice what a stage with half of the budget would need: the search begins close enough.
+    // Twice the need of a stage with half of the budget, which is close enough as a starting point.
     let guess = formulas::budget(noise_kind, margin.max(1), &half, stability)?;
     least(noise_kind, margin, Rational::from((1, stability)), &guess, decimals)
 }
 
-/// The least budget of which a cell has the share `cell_share`. The search begins at `guess`.
+/// The least budget of a level whose cells have the share `cell_share`, searched from `guess`.
 fn least(
     noise_kind: NoiseKind,
     margin: u32,
@@ -87,13 +88,13 @@ fn least(
     Ok(LeastBudget { value: Rational::from(&step * &at), before })
 }
 
-/// Where the search begins: any number would do, this one is close. A formula without a finite value is refused.
+/// The starting point of the search, from a formula: any number would do, this one is close. An error if it is not finite.
 fn first_guess(formula: &Enclosure) -> Result<Rational> {
     let refused = || Error::out_of_range("the budget by formula", "infinite", "a smaller share of stage 1");
     formula.upper().to_rational().ok_or_else(refused)
 }
 
-/// The least budget of a cell that has noise within the range of [`crate::noise`], with a margin.
+/// The least budget of a cell with noise within the range of [`crate::noise`], with some margin.
 fn least_cell_budget(noise_kind: NoiseKind) -> Rational {
     match noise_kind {
         // sigma2 = 1 / (2 rho) up to 10^18.
@@ -102,7 +103,7 @@ fn least_cell_budget(noise_kind: NoiseKind) -> Rational {
     }
 }
 
-/// Whether `P[|X| <= m]` >= 95 %, decided by enclosures as narrow as it takes.
+/// Whether `P[|X| <= m]` >= 95 %, decided by enclosures with as many digits as needed.
 fn covers(noise: &CellNoise, m: i64) -> Result<bool> {
     let most = (1 - margin_level()) / 2_u32;
     let mut digits = 15;
@@ -152,7 +153,7 @@ mod tests {
         let infinite = Enclosure::new(end(1.0), end(f64::INFINITY));
         assert!(first_guess(&infinite).unwrap_err().to_string().contains("infinite"));
         assert_eq!(first_guess(&Enclosure::double(0.25, 53)).unwrap(), parse("1/4").unwrap());
-        // More than a double can hold is still finite.
+        // A number beyond the range of doubles is still finite.
         let gamma = Rational::from(1) - parse("1e-400").unwrap();
         assert!(formulas::budget(NoiseKind::Geometric, 5, &gamma, 9).and_then(|formula| first_guess(&formula)).is_ok());
     }

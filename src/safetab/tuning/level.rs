@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The level of all margins of error: 95 %.
+/// The probability level of all margins of error: 95 %.
 pub fn margin_level() -> Rational {
     Rational::from((19, 20))
 }
@@ -37,7 +37,7 @@ pub struct GroupLevel {
     stability: u32,
 }
 
-/// One of the noisy counts that a group can get.
+/// One of the noisy counts of a group.
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// Its noise.
@@ -52,26 +52,26 @@ pub struct Stage {
     pub formula_coverage: Enclosure,
 }
 
-/// The margins of error of a table, and the size of a group that it suits.
+/// The margins of error of a table, and the size of a group for which it is suitable.
 #[derive(Clone, Debug)]
 pub struct TableMargins {
     /// The table.
     pub table: PublishedTable,
     /// The margin of error of one cell.
     pub cell: i64,
-    /// That of the sum of all cells of one sex; `None` for a total, or if the sum is too wide to be computed.
+    /// The margin of the sum of all cells of one sex; `None` for a total, or if the sum is too wide to compute.
     pub sex: Option<i64>,
-    /// That of the sum of all cells; `None` if it is too wide to be computed.
+    /// The margin of the sum of all cells; `None` if it is too wide to compute.
     pub total: Option<i64>,
-    /// The smallest group whose average cell has a margin of at most the target error times the cell.
+    /// The smallest group for which the margin of the average cell is at most the target error times the cell.
     pub size: Integer,
 }
 
-/// Digits of coverage.
+/// The digits of coverage.
 const DIGITS: u32 = 12;
 
 impl GroupLevel {
-    /// A level: budget above 0, 0 < gamma < 1, stability from 1 to 1000.
+    /// A level with budget above 0, 0 < gamma < 1 and stability from 1 to 1000; anything else is an error.
     pub fn new(name: &str, noise_kind: NoiseKind, budget: Rational, gamma: Rational, stability: u32) -> Result<Self> {
         if budget <= 0 {
             let shown = rational::display(&budget);
@@ -81,7 +81,7 @@ impl GroupLevel {
         Ok(GroupLevel { name: name.to_string(), noise_kind, budget, gamma, stability })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -101,7 +101,7 @@ impl GroupLevel {
         &self.gamma
     }
 
-    /// How many groups of the level a person can be in.
+    /// Upper bound on the number of groups of the level that a person belongs to.
     pub fn stability(&self) -> u32 {
         self.stability
     }
@@ -111,7 +111,7 @@ impl GroupLevel {
         CellNoise::new(self.noise_kind, &(Rational::from(&self.budget * share) / self.stability))
     }
 
-    /// The noise of the total of a group of which nothing else is published.
+    /// The noise of the total of a group whose total only is published.
     pub fn total_only_noise(&self) -> Result<CellNoise> {
         self.noise(&Rational::from(1))
     }
@@ -121,7 +121,7 @@ impl GroupLevel {
         Ok([self.noise(&self.gamma)?, self.noise(&Rational::from(1 - &self.gamma))?])
     }
 
-    /// The total of a group of which nothing else is published.
+    /// The total of a group whose total only is published.
     pub fn total_only(&self) -> Result<Stage> {
         Stage::new(self.total_only_noise()?)
     }
@@ -138,7 +138,7 @@ impl GroupLevel {
         Stage::new(noise)
     }
 
-    /// The counts that change with a person who is in `total_only` groups of the one kind and `two_stage` of the other.
+    /// The counts that change with a person in `total_only` groups of the first kind and `two_stage` of the other.
     pub fn counts(&self, total_only: u64, two_stage: u64) -> Result<Vec<Counts>> {
         let mut counts = Vec::new();
         if total_only > 0 {
@@ -152,8 +152,8 @@ impl GroupLevel {
         Ok(counts)
     }
 
-    /// The margins of every table, and the smallest group whose average cell meets a target error, a share of the cell above
-    /// 0: with k cells of margin m its size is k m / target.
+    /// The margins of every table, and the smallest group whose average cell meets a target error, a positive share of the cell: with k
+    /// cells of margin m its size is k m / target.
     pub fn tables(&self, target_error: &Rational) -> Result<Vec<TableMargins>> {
         if *target_error <= 0 {
             let expected = "a share above 0, as 1/10";
@@ -184,9 +184,9 @@ pub(super) fn check_shares(gamma: &Rational, stability: u32) -> Result<()> {
     Ok(())
 }
 
-/// The stability of a level (census specification, and 2024, Section 2.3): a person has at most max(2, race_codes) race
-/// iterations, alone and in combination, where every code is in one, and one of its ethnicity. Race multiplicity is from 1
-/// to 8.
+/// The stability of a level (census specification, and 2024, Section 2.3): a person has at most max(2, race_codes) race iterations, alone
+/// and in combination, if every code belongs to one of each, and one ethnicity iteration. `race_codes` is from 1 to 8; anything else is an
+/// error.
 pub fn stability(race_codes: u32) -> Result<u32> {
     if !(1..=8).contains(&race_codes) {
         return Err(Error::out_of_range("the number of race codes", race_codes, "1 to 8"));
@@ -194,7 +194,7 @@ pub fn stability(race_codes: u32) -> Result<u32> {
     Ok(race_codes.max(2) + 1)
 }
 
-/// The answer, or `None` if a quantity is out of range.
+/// The result, or `None` if a quantity is out of range.
 pub(super) fn if_in_range<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(Error::OutOfRange { .. }) => Ok(None),
@@ -222,7 +222,7 @@ mod tests {
 
     const BOTH: [NoiseKind; 2] = [NoiseKind::DiscreteGaussian, NoiseKind::Geometric];
 
-    /// The smallest m by adding masses in doubles.
+    /// The smallest m by summing masses in doubles.
     fn margin_by_sums(noise: &CellNoise) -> i64 {
         let mut covered = noise.mass(0, 17).approximate();
         let mut m = 0;
@@ -265,7 +265,7 @@ mod tests {
         let tables = level.tables(&target).unwrap();
         for row in &tables {
             let cells = row.table.noisy_cells();
-            // The margin over the average cell.
+            // The ratio of the margin to the average cell.
             let error = |n: Integer| Rational::from((Integer::from(row.cell) * cells, n));
             assert!(error(row.size.clone()) <= target && error(row.size.clone() - 1_u32) > target);
             let (sex, total) = (row.sex.unwrap_or(row.cell), row.total.unwrap());

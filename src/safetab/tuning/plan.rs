@@ -2,22 +2,22 @@
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `title` | what it is |
+//! | `title` | the title |
 //! | `mechanism` | `discrete-gaussian` (default; budgets are rho) or `geometric` (budgets are epsilon) |
 //! | `gamma` | the share of stage 1 (default 1/10) |
 //! | `race_codes` | race multiplicity, 1 to 8 (default 8); the stability is max(2, this) + 1 |
 //! | `neighbors` | `add-remove` (default) or `bounded` |
-//! | `suppress` | the probability with which an empty group is suppressed, where totals are (default 0.9999) |
-//! | `target_error` | the margin of a cell over the cell that is aimed at (default 1/10) |
-//! | `decimals` | of budgets that are found for a margin (default 6) |
+//! | `suppress` | the probability with which an empty group is suppressed, if totals are suppressed (default 0.9999) |
+//! | `target_error` | the target ratio of the margin of a cell to the cell (default 1/10) |
+//! | `decimals` | the decimals of budgets that are computed for a margin (default 6) |
 //! | `[[level]]` `name` | a level, and one of: |
 //! | `rho`, `epsilon` | its budget, by the mechanism |
-//! | `moe` | the margin of error of a cell at 95 %: the least budget with it is taken |
-//! | `stability` | in place of the one by `race_codes` |
+//! | `moe` | the margin of error of a cell at 95 %: the least budget for it is used |
+//! | `stability` | instead of the stability by `race_codes` |
 //! | `total_only` | whether some of its groups are published by their total only (default false) |
 //! | `suppressed` | whether small totals are suppressed (default true) |
 //! | `thresholds` | the three noisy totals from which a group gets a finer table |
-//! | `groups` | pairs of a size and a number: how many groups of that size are expected |
+//! | `groups` | pairs of a size and a number: the expected number of groups of that size |
 
 use rug::Rational;
 use serde::Deserialize;
@@ -31,21 +31,21 @@ use crate::{
     toml_reader::{Exact, TomlReader},
 };
 
-/// The greatest number of levels.
+/// The largest number of levels.
 const MOST_LEVELS: usize = 1000;
 
 /// A plan.
 #[derive(Clone, Debug)]
 pub struct TuningPlan {
-    /// What it is.
+    /// Its title.
     pub title: String,
     /// The noise of all levels.
     pub noise_kind: NoiseKind,
-    /// Which data sets are neighbors.
+    /// The neighbor relation.
     pub neighbors: Neighbors,
     /// The probability with which an empty group is suppressed.
     pub suppress: Rational,
-    /// The margin of a cell over the cell that is aimed at.
+    /// The target ratio of the margin of a cell to the cell.
     pub target_error: Rational,
     /// Its levels.
     pub levels: Vec<PlannedLevel>,
@@ -56,7 +56,7 @@ pub struct TuningPlan {
 pub struct PlannedLevel {
     /// Its noise.
     pub level: GroupLevel,
-    /// The margin for which the budget was found; `None` if the budget was given.
+    /// The margin for which the budget was computed; `None` if the budget was given.
     pub moe: Option<u32>,
     /// Whether some of its groups are published by their total only.
     pub total_only: bool,
@@ -64,7 +64,7 @@ pub struct PlannedLevel {
     pub suppressed: bool,
     /// The noisy totals from which a group gets a finer table.
     pub thresholds: Option<[i64; 3]>,
-    /// How many groups of which size are expected.
+    /// The expected numbers of groups by size.
     pub groups: Vec<(u64, u64)>,
 }
 
@@ -163,12 +163,12 @@ impl TuningPlan {
     }
 }
 
-/// Gives an error of a value its place in the file.
+/// Adds the place in the file to an error of a value.
 fn at<'a>(reader: &'a TomlReader, place: usize) -> impl Fn(Error) -> Error + 'a {
     move |error| reader.refuse(place, error.to_string())
 }
 
-/// What all levels share.
+/// Settings common to all levels.
 struct PlanDefaults {
     noise_kind: NoiseKind,
     gamma: Rational,
@@ -228,7 +228,7 @@ impl PlanDefaults {
     }
 }
 
-/// The greatest size, and number, of groups.
+/// The largest size, and number, of groups.
 const MOST_SIZE: u64 = 1_000_000_000_000;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The certificate of a release: both its files are there and say the same, it says how many rows each table has, and where the public
-//! inputs are given, everything that follows from these is computed again.
+//! Checks the certificate of a release: both its files exist and agree, and its numbers of rows are those of the tables. If the public
+//! inputs are given, everything that follows from them is recomputed.
 //!
-//! What differs by the run is not computed again: the draw, what was drawn before, the program's version and commit, and how many
-//! rows were written, which is held against the tables.
+//! Values that depend on the run are not recomputed: the draw, earlier draws, the program's version and commit, and the numbers of rows
+//! written, which are compared with the tables.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -24,7 +24,7 @@ use crate::{
 /// The names of both files.
 pub(super) const FILES: [&str; 2] = ["certificate.json", "certificate.md"];
 
-/// Keys that differ by the run and not by the inputs.
+/// Keys that depend on the run and not on the inputs.
 const OF_THE_RUN: [&str; 11] = [
     "program",
     "commit",
@@ -39,7 +39,7 @@ const OF_THE_RUN: [&str; 11] = [
     "coterminous_groups_replaced",
 ];
 
-/// Where a certificate and what was found part: the key, what it says, and what it should say.
+/// A difference in a certificate: the key, the stated value and the expected one.
 struct Difference {
     key: String,
     stated: String,
@@ -88,7 +88,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The text of a file of the certificate, which has to be there.
+/// The text of a file of the certificate; a violation if it is missing.
 fn read(path: &Path, report: &mut ValidationReport) -> Result<Option<String>> {
     let file = name_of(path);
     let at = Location { file: &file, ..Location::default() };
@@ -122,7 +122,7 @@ fn unit(stated: &Value) -> &'static str {
     if stated.get("rho").is_some() { "rho" } else { "pure_epsilon" }
 }
 
-/// The draw is numbered, and what all draws spend is between the most of one and the sum of all.
+/// Checks that the draw is numbered, and that the total of all draws is between their maximum and their sum.
 fn of_draws(stated: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     if stated["draw"].as_u64().is_none_or(|draw| draw == 0) {
@@ -150,7 +150,7 @@ fn of_draws(stated: &Value) -> Vec<Difference> {
     found
 }
 
-/// An exact number of JSON, or of a cell of a page.
+/// An exact number in JSON, or in a cell of a page.
 fn number(text: &str) -> Option<Rational> {
     rational::parse(text.trim()).ok()
 }
@@ -165,19 +165,19 @@ fn ends(value: &Value) -> Option<(Rational, Rational)> {
     Some((number_of(object.get("lower")?)?, number_of(object.get("upper")?)?))
 }
 
-/// A millionth of a number: enclosures of the same value that two versions prove are nearer to each other.
+/// A millionth of a number: enclosures of the same value by two versions are closer to each other.
 fn nearly(value: &Rational) -> Rational {
     Rational::from(value.abs_ref()) / 1_000_000_u32
 }
 
-/// Whether two enclosures can be of the same number: they meet, and both are narrow.
+/// Whether two enclosures can be of the same number: they overlap, and both are narrow.
 fn same_enclosure(a: &(Rational, Rational), b: &(Rational, Rational)) -> bool {
     let narrow =
         |(lower, upper): &(Rational, Rational)| lower <= upper && Rational::from(upper - lower) <= nearly(upper);
     (a == b) || (a.0 <= b.1 && b.0 <= a.1 && narrow(a) && narrow(b))
 }
 
-/// Every place at which what is stated is not what was computed.
+/// Finds every key whose stated value is not the computed one.
 fn compare(key: &str, stated: &Value, computed: &Value, found: &mut Vec<Difference>) {
     if let (Some(a), Some(b)) = (ends(stated), ends(computed)) {
         if !same_enclosure(&a, &b) {
@@ -208,7 +208,7 @@ fn compare(key: &str, stated: &Value, computed: &Value, found: &mut Vec<Differen
     }
 }
 
-/// What the page says of budgets, epsilons, inputs and the draw, against the certificate in JSON.
+/// Compares budgets, epsilons, inputs and the draw on the page with the certificate in JSON.
 fn page_against(page: &str, stated: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut parts: Vec<(String, &Value)> = Vec::new();
@@ -263,7 +263,7 @@ fn cells(line: &str) -> Option<Vec<&str>> {
     Some(inner.split('|').map(|cell| cell.trim().trim_end_matches(':')).map(str::trim).collect())
 }
 
-/// Whether a cell shows a value: a name or an exact number as it is, an enclosure by a number that is within one unit of its last digit.
+/// Whether a cell shows a value: a name or an exact number unchanged, an enclosure by a number within one unit of its last digit.
 fn shows(cell: &str, value: &Value) -> bool {
     if let Some((lower, upper)) = ends(value) {
         let Some(shown) = number(cell) else { return false };
@@ -286,7 +286,7 @@ fn last_digit(text: &str) -> Rational {
     if exponent < 0 { power.recip() } else { power }
 }
 
-/// The lines of the page against those of the same certificate computed again; its last line names the program that made it.
+/// Compares the lines of the page with those of the same certificate recomputed; the last line names the program that made it.
 fn lines_against(page: &str, computed: &str) -> Vec<Difference> {
     let of_the_run = |line: &&str| !line.starts_with("Made by assay ");
     let (stated, expected): (Vec<&str>, Vec<&str>) =
@@ -301,7 +301,7 @@ fn lines_against(page: &str, computed: &str) -> Vec<Difference> {
     found
 }
 
-/// Whether two lines are the same, up to the last digits of the numbers of a table.
+/// Whether two lines are equal, up to the last digits of numbers in a table.
 fn same_line(a: &str, b: &str) -> bool {
     let (Some(left), Some(right)) = (cells(a), cells(b)) else { return a == b };
     let same = |(a, b): (&&str, &&str)| {
@@ -337,7 +337,7 @@ mod tests {
             }
         };
         assert_eq!(differing(&epsilon(1.00000005, 1.0000002)), Vec::<String>::new());
-        // Elsewhere, and so wide that it says nothing.
+        // An enclosure elsewhere, and one too wide to be useful.
         for (lower, upper) in [(0.9, 0.91), (0.5, 2.0), (2.0, 1.0)] {
             assert_eq!(differing(&epsilon(lower, upper)), ["passes[0].epsilon"]);
         }

@@ -38,7 +38,7 @@ fn topic_of(table: usize) -> (HouseholdTopic, usize) {
     if table < first { (HouseholdTopic::Type, table) } else { (HouseholdTopic::Tenure, table - first) }
 }
 
-/// Checks all tables and returns how many groups there are.
+/// Checks all tables and returns the number of groups.
 pub(super) fn check(tables: &Tables, inputs: Option<&HouseholdInputs>, report: &mut ValidationReport) -> Result<u64> {
     // The detail of each group in T3 and T4.
     let mut found: HashMap<GroupKey, [Option<usize>; 2]> = HashMap::new();
@@ -64,7 +64,7 @@ pub(super) fn check(tables: &Tables, inputs: Option<&HouseholdInputs>, report: &
     Ok(found.len() as u64)
 }
 
-/// The cells of a group are those of its table, and all sums agree.
+/// Checks that the cells of a group are those of its table, and that all sums agree.
 fn check_group(
     tables: &Tables,
     topic: HouseholdTopic,
@@ -90,7 +90,7 @@ fn check_group(
     }
 }
 
-/// The groups are those of the totals, each with the detail that its total calls for.
+/// Checks that the groups are those of the totals, each with the detail for its total.
 fn check_groups(
     tables: &Tables,
     inputs: &HouseholdInputs,

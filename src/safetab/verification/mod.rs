@@ -1,14 +1,14 @@
-//! Whether the tables of a release agree with themselves, and with the public inputs that they were made from.
+//! Checks whether the tables of a release agree with each other, and with the public inputs that they were made from.
 //!
-//! Without inputs: every table is there and no other; every row has the form of its column; no row is given twice; the cells of
-//! a group are those of one table, whole; all sums agree. With inputs: every region and iteration is one of theirs and is
-//! tabulated, no group is missing that is never suppressed, none is published that is suppressed, and the detail is what
-//! the inputs call for; and the certificate is computed again from them. All of it is in memory: 24 bytes for each row.
+//! Without inputs: every table exists and there are no other files; every row has the form of its columns; no row is a duplicate; the cells
+//! of a group are all cells of one table; all sums agree. With inputs: every region and iteration is one of theirs and is tabulated; no
+//! group is missing that is never suppressed; no suppressed group is published; the detail follows the inputs; and the certificate is
+//! recomputed. All of it is held in memory: 24 bytes for each row.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
-//! | `certificate` | the certificate, in both its files, and computed again |
-//! | `rows` | the rows of tables, read and put in order |
+//! | `certificate` | both files of the certificate, and their recomputation |
+//! | `rows` | the rows of tables, read and sorted |
 //! | `persons` | T1 and T2 |
 //! | `households` | T3 and T4 |
 
@@ -26,20 +26,20 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// What was found in the folder of a release.
+/// The result of verifying the folder of a release.
 #[derive(Clone, Debug)]
 pub struct VerifiedRelease {
     /// Every broken rule.
     pub report: ValidationReport,
-    /// What is in the release: `SafeTab-P` or `SafeTab-H`.
+    /// The program of the release: `SafeTab-P` or `SafeTab-H`.
     pub algorithm: &'static str,
-    /// How many groups are published.
+    /// The number of published groups.
     pub groups: u64,
-    /// How many rows there are, by table.
+    /// The number of rows by table.
     pub rows: Vec<(&'static str, u64)>,
 }
 
-/// Checks the tables in a folder, and where a job is given whether they can be a release of its public inputs.
+/// Checks the tables in a folder and, if a job is given, whether they can be a release of its public inputs.
 pub fn verify_release(folder: &Path, job: Option<&Job>) -> Result<VerifiedRelease> {
     let mut report = ValidationReport::new();
     let inputs = match job {
@@ -89,7 +89,7 @@ fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// A release has its tables and its certificate, and nothing else.
+/// Checks that a release has its tables and its certificate, and nothing else.
 fn check_others(folder: &Path, names: &[String], is_of_households: bool, report: &mut ValidationReport) {
     let tables = if is_of_households { ["t3", "t4"] } else { ["t1", "t2"] };
     for name in names {

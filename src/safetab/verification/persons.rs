@@ -44,7 +44,7 @@ fn cells_of(table: PublishedTable) -> Vec<u16> {
     cells
 }
 
-/// Checks both tables and returns how many groups there are.
+/// Checks both tables and returns the number of groups.
 pub(super) fn check(tables: &Tables, inputs: Option<&PersonInputs>, report: &mut ValidationReport) -> Result<u64> {
     let mut detail: HashMap<GroupKey, PublishedTable> = HashMap::new();
     for (group, rows) in tables.groups(1) {
@@ -79,7 +79,7 @@ pub(super) fn check(tables: &Tables, inputs: Option<&PersonInputs>, report: &mut
     Ok(groups)
 }
 
-/// Each sex is the sum of its ages, and the total of T1 is the sum of both.
+/// Checks that each sex is the sum of its ages, and that the total of T1 is the sum of both.
 fn check_sums(tables: &Tables, group: GroupKey, rows: &[TableRow], report: &mut ValidationReport) {
     let mut both = 0;
     for sex in [1, 2] {
@@ -103,13 +103,13 @@ fn check_sums(tables: &Tables, group: GroupKey, rows: &[TableRow], report: &mut 
     }
 }
 
-/// What the inputs say of groups.
+/// The properties of groups according to the inputs.
 struct Known<'a> {
     inputs: &'a PersonInputs,
     /// The levels that are run, by type and iteration.
     levels: Vec<TabulatedLevel>,
     of_group: HashMap<(RegionType, u16), usize>,
-    /// Which regions share their blocks with another.
+    /// Whether each region shares its blocks with another.
     coterminous: Vec<Vec<bool>>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Known<'a> {
         Ok(Known { inputs, levels, of_group, coterminous: shared })
     }
 
-    /// A published group is one that is tabulated, with the detail that it can have.
+    /// Checks that a published group is tabulated, and has a possible detail.
     fn check(
         &self,
         tables: &Tables,
@@ -149,7 +149,7 @@ impl<'a> Known<'a> {
             let allowed = format!("a {region_type} of the geography");
             return tables.wrong(row, "REGION_ID", Rule::UnknownRegion, group.region_id(), &allowed, report);
         };
-        // A region that shares its blocks has the counts of another, of another type.
+        // A region that shares its blocks may have the counts of a region of another type.
         if self.coterminous[region_type.index()][region] {
             return;
         }
@@ -183,7 +183,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Groups of the nation and the states are never suppressed.
+    /// Checks that no group of the nation and the states is missing; they are never suppressed.
     fn check_complete(&self, tables: &Tables, report: &mut ValidationReport) {
         for level in self.levels.iter().filter(|level| level.suppression.is_none()) {
             for region in &level.regions {

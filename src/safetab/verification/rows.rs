@@ -1,4 +1,4 @@
-//! The rows of the tables of a release, read and put in order.
+//! The rows of the tables of a release, read and sorted.
 
 use std::{
     fs::File,
@@ -15,15 +15,15 @@ use crate::safetab::schema::{
     validation::Location,
 };
 
-/// The longest line of headings that is looked at.
+/// The longest line of headings that is examined.
 const LONGEST: u64 = 1 << 12;
 
-/// A table of a release: its folder, the columns after those of the group, and which cell a row is of.
+/// The form of a table of a release: its folder, the columns after those of the group, and the cell of a row.
 pub(super) struct TableForm {
     pub name: &'static str,
     pub folder: &'static str,
     pub columns: &'static [&'static str],
-    /// The cell of the fields between the group and the count; what is allowed where there is none.
+    /// The cell for the fields between the group and the count; an error with the allowed values if there is none.
     pub cell: fn(&[&[u8]]) -> Result<u16, &'static str>,
 }
 
@@ -44,13 +44,13 @@ pub(super) struct TableRow {
 /// All rows of a release.
 pub(super) struct Tables {
     forms: &'static [TableForm],
-    /// By table.
+    /// Indexed by table.
     rows: Vec<Vec<TableRow>>,
     files: Vec<String>,
 }
 
 impl GroupKey {
-    /// A group; a region has at most 11 digits.
+    /// The key of a group; a region has at most 11 digits.
     pub(super) fn new(region_type: RegionType, region: u64, iteration: u16) -> GroupKey {
         GroupKey((region_type.index() as u64) << 52 | region << 14 | u64::from(iteration))
     }
@@ -95,7 +95,7 @@ fn width(region_type: RegionType) -> usize {
 }
 
 impl Tables {
-    /// Reads all tables; what cannot be read is reported.
+    /// Reads all tables; reports those that cannot be read.
     pub(super) fn read(folder: &Path, forms: &'static [TableForm], report: &mut ValidationReport) -> Tables {
         let mut tables = Tables { forms, rows: Vec::new(), files: Vec::new() };
         for form in forms {
@@ -117,7 +117,7 @@ impl Tables {
         tables
     }
 
-    /// Puts the rows in order, and finds those that are given twice.
+    /// Sorts the rows and reports duplicates.
     pub(super) fn sort(&mut self, report: &mut ValidationReport) {
         for rows in &mut self.rows {
             rows.sort_unstable_by_key(|row| (row.group, row.cell, row.file, row.line));
@@ -130,12 +130,12 @@ impl Tables {
         }
     }
 
-    /// How many rows there are, by table.
+    /// The number of rows by table.
     pub(super) fn lengths(&self) -> Vec<(&'static str, u64)> {
         self.forms.iter().zip(&self.rows).map(|(form, rows)| (form.name, rows.len() as u64)).collect()
     }
 
-    /// A certificate says how many rows each table has.
+    /// Checks the number of rows of each table in a certificate.
     pub(super) fn check_rows(&self, certificate: &Value, at: Location, report: &mut ValidationReport) {
         let passes = certificate["passes"].as_array().cloned().unwrap_or_default();
         for (name, length) in self.lengths() {
@@ -152,19 +152,19 @@ impl Tables {
         self.rows[table].chunk_by(|one, next| one.group == next.group).map(|rows| (rows[0].group, rows))
     }
 
-    /// The count of the total of a group in a table whose groups have one cell 0 each.
+    /// The count of the total of a group in a table whose groups have a single cell 0.
     pub(super) fn total(&self, table: usize, group: GroupKey) -> Option<i64> {
         let rows = &self.rows[table];
         rows.binary_search_by_key(&(group, 0), |row| (row.group, row.cell)).ok().map(|place| rows[place].count)
     }
 
-    /// A group that a table should have.
+    /// Reports a missing group.
     pub(super) fn missing(&self, table: usize, group: GroupKey, allowed: &str, report: &mut ValidationReport) {
         let at = Location { file: self.forms[table].name, line: 0, column: 0, field: "group" };
         report.add(at, Rule::MissingGroup, group.shown(), allowed);
     }
 
-    /// A group that a table should not have.
+    /// Reports a group that must not be in the table.
     pub(super) fn unexpected(
         &self,
         table: usize,
@@ -179,7 +179,7 @@ impl Tables {
         }
     }
 
-    /// A finding about a row.
+    /// Reports a violation in a row.
     pub(super) fn wrong(
         &self,
         row: &TableRow,
@@ -199,7 +199,7 @@ fn place<'a>(files: &'a [String], row: &TableRow) -> Location<'a> {
 
 /// Reads a file of a table.
 fn read_table(path: &Path, form: &TableForm, file: u16, rows: &mut Vec<TableRow>, report: &mut ValidationReport) {
-    // The heading of a release with noise that everybody may know says so in its last column.
+    // The heading of a release with a public seed has a mark in its last column.
     let first = File::open(path).and_then(|file| {
         let mut line = String::new();
         BufReader::new(file.take(LONGEST)).read_line(&mut line).map(|_| line)
@@ -254,7 +254,7 @@ fn read_table(path: &Path, form: &TableForm, file: u16, rows: &mut Vec<TableRow>
     };
 }
 
-/// The group of a row, or which column is wrong and what is allowed there.
+/// The group of a row; an error with the wrong column and the allowed values.
 fn read_group(fields: &[&[u8]]) -> Result<GroupKey, (usize, String)> {
     let text = |column: usize| std::str::from_utf8(fields[column]).unwrap_or_default();
     let names = || RegionType::ALL.map(RegionType::name).join(", ");
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_what_it_was_made_of() {
+    fn a_group_returns_its_parts() {
         for (region_type, region) in
             [(RegionType::Tract, 99_999_999_999), (RegionType::PrPlace, 7_200_001), (RegionType::Usa, 1)]
         {
