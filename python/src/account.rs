@@ -12,16 +12,16 @@ use dp_assay::{
         conversions,
         paths::Whole,
     },
-    loss::{answer::ContourProof, evaluator::Evaluator, law::Law},
+    loss::{answer::Quantity, evaluator::Evaluator, law::Law},
     numeric::Enclosure as Interval,
     release::{
         Neighbors, Release as Published,
         subject::{Resolved, Subject},
     },
-    rug::Float,
 };
 use numpy::PyArray1;
 use pyo3::{
+    IntoPyObjectExt,
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
     types::{PyBool, PyDict, PyList, PyNotImplemented, PyString, PyTuple},
@@ -478,10 +478,7 @@ impl Account {
     ) -> PyResult<Bound<'py, PyDict>> {
         let total = &self.resolved.total;
         let loss = total.loss();
-        let how = proof.method.contour();
-        let upper = |error: fn(&ContourProof) -> &Float| {
-            how.map(|how| Interval::new(error(how).clone(), error(how).clone()).doubles().1)
-        };
+        let how = proof.proof.clone();
         let facts = PyDict::new(py);
         facts.set_item("title", &self.resolved.title)?;
         facts.set_item("neighbors", self.resolved.neighbors.name())?;
@@ -491,17 +488,29 @@ impl Account {
         facts.set_item("counts", loss.groups().iter().map(|group| group.copies).sum::<u64>())?;
         facts.set_item("lattice_step", loss.step().map(|step| to_fraction(py, step)).transpose()?)?;
         facts.set_item("worst_pair", self.resolved.deciding_pair(&epsilon))?;
-        facts.set_item("method", proof.method.to_string())?;
-        facts.set_item("kernel", how.map(|how| if how.period_nodes.is_some() { "lattice" } else { "line" }))?;
-        facts.set_item("lattice_refused", how.and_then(|how| how.lattice_refused.clone()))?;
-        facts.set_item("contour", how.map(|how| how.contour))?;
-        facts.set_item("period_nodes", how.and_then(|how| how.period_nodes))?;
-        facts.set_item("evaluated_nodes", how.map(|how| how.evaluated_nodes))?;
-        facts.set_item("side_lobes", how.map(|how| how.side_lobes))?;
-        facts.set_item("bits", how.map(|how| how.bits))?;
-        facts.set_item("alias_error_upper", upper(|how| &how.alias_error))?;
-        facts.set_item("truncation_error_upper", upper(|how| &how.truncation_error))?;
-        facts.set_item("rounding_error_upper", upper(|how| &how.rounding_error))?;
+        facts.set_item("method", how.to_string())?;
+        facts.set_item("engine", how.engine())?;
+        let period = how.field("period_nodes").map(|_| "lattice");
+        facts.set_item("kernel", how.field("contour").map(|_| period.unwrap_or("line")))?;
+        // None where the engine has no such number.
+        for (name, shown) in [
+            ("lattice_refused", "lattice_refused"),
+            ("contour", "contour"),
+            ("period_nodes", "period_nodes"),
+            ("evaluated_nodes", "evaluated_nodes"),
+            ("side_lobes", "side_lobes"),
+            ("bits", "bits"),
+            ("alias_error", "alias_error_upper"),
+            ("truncation_error", "truncation_error_upper"),
+            ("rounding_error", "rounding_error_upper"),
+        ] {
+            facts.set_item(shown, how.field(name).map(|value| quantity(py, value)).transpose()?)?;
+        }
+        let fields = PyDict::new(py);
+        for field in how.fields() {
+            fields.set_item(field.name, quantity(py, &field.value)?)?;
+        }
+        facts.set_item("proof", fields)?;
         facts.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
         facts.set_item("delta_at_upper", Bound::new(py, Enclosure::from(proof))?)?;
         Ok(facts)
@@ -669,4 +678,15 @@ pub fn zcdp_epsilon(rho: Exact, delta: Exact, conversion: &str) -> PyResult<Encl
 pub fn zcdp_delta(rho: Exact, epsilon: Exact) -> PyResult<Enclosure> {
     let (rho, epsilon) = (quick(Rho::new(rho.0))?, epsilon_of(epsilon)?);
     Ok(conversions::zcdp_delta(&rho, &epsilon, 30).into())
+}
+
+/// A number of a proof: exact fractions, counts, and doubles that bound an error from above.
+fn quantity<'py>(py: Python<'py>, value: &Quantity) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Quantity::Count(count) => count.into_bound_py_any(py),
+        Quantity::Exact(exact) => to_fraction(py, exact)?.into_bound_py_any(py),
+        Quantity::Double(double) => double.into_bound_py_any(py),
+        Quantity::UpperBound(error) => Interval::new(error.clone(), error.clone()).doubles().1.into_bound_py_any(py),
+        Quantity::Words(words) => words.into_bound_py_any(py),
+    }
 }

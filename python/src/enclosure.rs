@@ -44,7 +44,7 @@ impl From<Interval> for Enclosure {
 
 impl From<Answer> for Enclosure {
     fn from(answer: Answer) -> Self {
-        Enclosure { met: answer.met, method: Some(answer.method.to_string()), value: answer.value }
+        Enclosure { met: answer.met, method: Some(answer.proof.to_string()), value: answer.value }
     }
 }
 

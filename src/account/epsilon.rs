@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, Pair},
+        answer::{Answer, Proof, Pair},
         engine::{Tolerance, session::Session},
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
         limit::Limit,
@@ -157,7 +157,7 @@ impl Request<'_> {
         if *answer.value.upper() != 0 {
             return Ok(answer);
         }
-        Ok(Answer { method: Method::Immediate("delta(0) is below delta already"), ..answer })
+        Ok(Answer { proof: Proof::bound("delta(0) is below delta already"), ..answer })
     }
 
     /// The root of one profile.
@@ -183,20 +183,20 @@ impl Request<'_> {
         let hints = Hints { around: evaluator.around(self.delta), within: Some(&within) };
         let root = root::decreasing_root_with(&profile, self.delta, self.ceiling, hints, self.digits)?;
         let upper = upper_end(&root.value)?;
-        let method = match last.take() {
-            Some((epsilon, proof)) if epsilon == upper => proof.method,
+        let proof = match last.take() {
+            Some((epsilon, proof)) if epsilon == upper => proof.proof,
             _ => match evaluator.enclose(&upper, self.digits, &session) {
-                Ok(proof) => proof.method,
+                Ok(proof) => proof.proof,
                 Err(Error::OutOfTime) => {
-                    Method::Immediate("the bound by zCDP and what was proven within the time limit")
+                    Proof::bound("the bound by zCDP and what was proven within the time limit")
                 }
                 Err(error) if error.is_beyond_reach() => {
-                    Method::Immediate("the bound by zCDP alone: the losses are beyond the reach of every engine")
+                    Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine")
                 }
                 Err(error) => return Err(error),
             },
         };
-        Ok(Answer { value: root.value, method, met: root.met })
+        Ok(Answer { value: root.value, proof, met: root.met })
     }
 
     /// Two points around the root, and the answer at the end of a stretch of the profile, from the values at both ends and the losses
@@ -266,9 +266,9 @@ impl Request<'_> {
     /// The answer for the largest of some roots.
     fn largest(&self, value: Enclosure, roots: BTreeMap<Pair, Answer>, contenders: usize) -> Option<Answer> {
         let (pair, root) = roots.into_iter().max_by(|a, b| a.1.value.upper().total_cmp(b.1.value.upper()))?;
-        let method = Method::Worst { pair, contenders: contenders.max(1), method: Box::new(root.method) };
+        let proof = root.proof.of_pair(pair, contenders.max(1));
         let met = root.met && value.is_tight(self.digits) || *value.upper() == 0;
-        Some(Answer { value, method, met })
+        Some(Answer { value, proof, met })
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, Pair},
+        answer::{Answer, Proof, Pair},
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
         parameter::{Epsilon, Rho},
@@ -215,8 +215,8 @@ impl Account for WorstPath {
             value = bracket.and_then(|bracket| value.meet(&bracket)).ok_or(Error::Contradiction { what: TRADEOFF })?;
             pair = worst.pair().unwrap_or_default();
         }
-        let method = Method::Worst { pair, contenders: 1, method: Box::new(Method::Lines) };
-        Ok(Answer { met: value.is_tight(digits), value, method })
+        let proof = Proof::lines().of_pair(pair, 1);
+        Ok(Answer { met: value.is_tight(digits), value, proof })
     }
 }
 

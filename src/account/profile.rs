@@ -7,7 +7,7 @@ use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, Pair},
+        answer::{Answer, Proof, Pair},
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
@@ -94,8 +94,8 @@ pub trait Account: Sync {
             if *at(high)?.upper() <= **delta { upper[1] = high } else { upper[0] = high }
         }
         let value = Enclosure::double(lower[0], 64).hull(&Enclosure::double(upper[1], 64));
-        let method = Method::Immediate("moments of the loss, and the comparison with continuous noise");
-        Ok(Answer { met: false, value, method })
+        let proof = Proof::bound("moments of the loss, and the comparison with continuous noise");
+        Ok(Answer { met: false, value, proof })
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.
@@ -170,7 +170,7 @@ fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
     let value = conversions::zcdp_delta(rho, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
     Ok(Answer {
         value,
-        method: Method::Immediate("the bound by zCDP alone: the losses are beyond the reach of every engine"),
+        proof: Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine"),
         met: false,
     })
 }

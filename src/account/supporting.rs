@@ -33,7 +33,7 @@ use super::Composition;
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::{Answer, Proof},
         engine::session::Session,
         evaluator::{SumEvaluator, Together},
         limit::Limit,
@@ -141,9 +141,9 @@ impl<'a> Lines<'a> {
 
     /// f(alpha) and the method: to about 10^-digits of it if `MOST_LINES` lines and the time limit suffice, otherwise the best enclosure so
     /// far.
-    pub(super) fn answer(&self) -> Result<(Enclosure, Method)> {
+    pub(super) fn answer(&self) -> Result<(Enclosure, Proof)> {
         match self.found(self.digits) {
-            Err(Error::OutOfTime) => Ok((self.known()?, Method::Lines)),
+            Err(Error::OutOfTime) => Ok((self.known()?, Proof::lines())),
             answer => answer,
         }
     }
@@ -159,7 +159,7 @@ impl<'a> Lines<'a> {
         proven(lower, enclosure::smaller(trivial.upper(), &upper))
     }
 
-    fn found(&self, digits: u32) -> Result<(Enclosure, Method)> {
+    fn found(&self, digits: u32) -> Result<(Enclosure, Proof)> {
         let bits = precision::bits(digits, 64);
         let mut top = self.top_approx()?;
         let mut between = self.between_kinks(top, digits)?;
@@ -175,15 +175,15 @@ impl<'a> Lines<'a> {
         let known = between.map_or(Some(known.clone()), |value| value.meet(&known));
         let known = known.ok_or(Error::Contradiction { what: TRADEOFF })?;
         if known.is_tight(digits) {
-            return Ok((known, Method::Lines));
+            return Ok((known, Proof::lines()));
         }
         // Up to this number of digits three lines suffice.
         if self.may_list && digits > OF_DOUBLES {
             let at = rational::from_f64(top.eps.abs())?;
             let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.session)?;
-            if let Some(Answer { value, met: true, method }) = listed {
+            if let Some(Answer { value, met: true, proof }) = listed {
                 let value = value.meet(&known).ok_or(Error::Contradiction { what: TRADEOFF })?;
-                return Ok((value, method));
+                return Ok((value, proof));
             }
         }
         let needed = top.needed(digits);
@@ -200,7 +200,7 @@ impl<'a> Lines<'a> {
             let limited = lines[peak.from.0..peak.from.1].iter().any(|line| line.limits(&value));
             let unmet = lines.iter().filter(|line| !line.met).count();
             if value.is_tight(digits) || limited || unmet >= MOST_UNMET || lines.len() >= MOST_LINES {
-                return Ok((value, Method::Lines));
+                return Ok((value, Proof::lines()));
             }
             if let Some((at, more)) = unsure(&lines, &peak, &value, digits) {
                 lines[at] = self.line(lines[at].exact.clone(), more)?;
@@ -214,7 +214,7 @@ impl<'a> Lines<'a> {
                 insert(&mut lines, self.line(next, wanted)?);
             }
         }
-        Ok((proven(lower, upper)?, Method::Lines))
+        Ok((proven(lower, upper)?, Proof::lines()))
     }
 
     /// The maximum by lines to as many digits as doubles hold, three at a time: the next three are placed at the vertex of the parabola

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, as_precise_as_possible},
+        answer::{Answer, Proof, as_precise_as_possible},
         evaluator::SumEvaluator,
         limit::Limit,
         second::SecondEnclosure,
@@ -64,7 +64,7 @@ impl Composition {
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
-        Ok(Answer { met: value.is_tight(digits), value, method: Method::Lines })
+        Ok(Answer { met: value.is_tight(digits), value, proof: Proof::lines() })
     }
 }
 
@@ -123,9 +123,9 @@ impl Curve {
             Err(error) if error.is_beyond_reach() => {
                 let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
                 let value = Enclosure::double(0.0, 64).hull(&trivial);
-                let method =
-                    Method::Immediate("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
-                Ok(Answer { value, method, met: false })
+                let proof =
+                    Proof::bound("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
+                Ok(Answer { value, proof, met: false })
             }
             Ok(answer) if *alpha > 0 && *alpha < 1 => {
                 self.evaluator.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
@@ -150,10 +150,10 @@ impl Curve {
             return Ok(answer);
         }
         let by_lines = || Lines::new(&self.evaluator, self.rho, alpha, digits).until(limit).or_lists().answer();
-        let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
+        let (value, proof) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits, limit) {
-                Ok(Some(value)) => (value, Method::Knots),
+                Ok(Some(value)) => (value, Proof::knots()),
                 Ok(None) => by_lines()?,
                 Err(error) if error.is_beyond_reach() => by_lines()?,
                 Err(error) => return Err(error),
@@ -164,15 +164,15 @@ impl Curve {
             value.meet(&Enclosure::double(0.0, bits).hull(&trivial)).ok_or(Error::Contradiction { what: TRADEOFF })?;
         let value = value.clamp(0.0, 1.0);
         if value.is_tight(digits) {
-            return Ok(Answer { met: true, value, method });
+            return Ok(Answer { met: true, value, proof });
         }
         // Close to a knot, or to alpha = 1, tails are too imprecise; an enumeration knows the knots.
         let Some(listed) = self.evaluator.tradeoff(alpha, digits, false)? else {
-            return Ok(Answer { met: false, value, method });
+            return Ok(Answer { met: false, value, proof });
         };
         let both = value.meet(&listed.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
-        let method = if listed.met { listed.method } else { method };
-        Ok(Answer { met: both.is_tight(digits), value: both, method })
+        let proof = if listed.met { listed.proof } else { proof };
+        Ok(Answer { met: both.is_tight(digits), value: both, proof })
     }
 
     fn sum(&self) -> &LossSum {

@@ -7,7 +7,7 @@ use dp_assay::{
         compared::{Against, Compared, Conversion, pure_epsilon},
         conversions::{self, GaussianProfile},
     },
-    loss::answer::Method,
+    loss::answer::Proof,
     numeric::Enclosure,
 };
 use rayon::prelude::*;
@@ -84,7 +84,7 @@ impl Line {
         )?;
         let value = Enclosure::rational(&largest, 64 + 4 * digits);
         let compared = Compared { by: Conversion::Pure, epsilon: value.clone(), published: None };
-        let epsilon = Answer { value, method: Method::Immediate("the largest loss"), met: true };
+        let epsilon = Answer { value, proof: Proof::bound("the largest loss"), met: true };
         Ok(Line { name: name.to_string(), rho, epsilon, compared, zcdp: None, gdp: None })
     }
 
@@ -99,7 +99,7 @@ impl Line {
         if let Some(gdp) = &self.gdp {
             object["gdp_epsilon"] = gdp.to_json();
         }
-        object["method"] = json!(self.epsilon.method.to_string());
+        object["method"] = json!(self.epsilon.proof.to_string());
         object["status"] = json!(self.epsilon.status());
         object
     }

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Delta},
-    loss::answer::ContourProof,
+    loss::answer::{Field, Proof, Quantity},
     numeric::rational,
 };
-use rug::{Float, Rational};
-use serde_json::json;
+use rug::Rational;
+use serde_json::{Map, Value, json};
 
 use super::{
     Exit,
@@ -42,10 +42,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
     let proof = subject.whole.delta(&at, digits)?;
     let second = subject.whole.second_delta(&at.clone().try_into()?, proof.pair())?;
-    let how = proof.method.contour();
+    let how = &proof.proof;
     let step = loss.step();
     let mut page = args.format.page();
-    let upper_of = |error: fn(&ContourProof) -> &Float| how.map(|how| output::json_number(&bound(error(how))));
+    let of = |name| how.field(name).map(json_of);
     let object = json!({
             "epsilon": epsilon.value.to_json(),
             "delta": exact(&delta),
@@ -54,20 +54,22 @@ pub fn run(args: &Args) -> Result<Exit> {
             "counts": copies,
             "lattice_step": step.map(exact),
             "lattice_step_exact": step.map(ToString::to_string),
-            "kernel": how.map(|how| if how.period_nodes.is_some() { "lattice" } else { "line" }),
-            "lattice_refused": how.and_then(|how| how.lattice_refused.as_ref()),
-            "swept_height": how.map(|how| how.swept_height),
+            "kernel": how.field("contour").map(|_| kernel(how)),
+            "lattice_refused": of("lattice_refused"),
+            "swept_height": of("swept_height"),
             "delta_at_upper": proof.value.to_json(),
             "second_delta_at_upper": output::second_json(&second),
-            "method": proof.method.to_string(),
-            "contour": how.map(|how| how.contour),
-            "period_nodes": how.and_then(|how| how.period_nodes),
-            "evaluated_nodes": how.map(|how| how.evaluated_nodes),
-            "side_lobes": how.map(|how| how.side_lobes),
-            "bits": how.map(|how| how.bits),
-            "alias_error_upper": upper_of(|how| &how.alias_error),
-            "truncation_error_upper": upper_of(|how| &how.truncation_error),
-            "rounding_error_upper": upper_of(|how| &how.rounding_error),
+            "method": how.to_string(),
+            "engine": how.engine(),
+            "proof": how.fields().iter().map(|field| (json_name(field), json_of(&field.value))).collect::<Map<_, _>>(),
+            "contour": of("contour"),
+            "period_nodes": of("period_nodes"),
+            "evaluated_nodes": of("evaluated_nodes"),
+            "side_lobes": of("side_lobes"),
+            "bits": of("bits"),
+            "alias_error_upper": of("alias_error"),
+            "truncation_error_upper": of("truncation_error"),
+            "rounding_error_upper": of("rounding_error"),
             "status": epsilon.status(),
             "worst_pair": pair,
     });
@@ -105,25 +107,70 @@ A second enclosure of that delta, which shares no code with the first
         delta = exact_text(&delta),
         rho = short(total.rho()),
         second = output::second_text(&second),
-        proof = how.map_or_else(|| format!("  {}\n", proof.method), by_contour),
+        proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
     ));
     page.say_wider([("epsilon", &epsilon)]);
     page.print()?;
     Ok(Exit::Done)
 }
 
-/// The proof by a contour, line by line.
-fn by_contour(how: &ContourProof) -> String {
-    let kernel = match (how.period_nodes, &how.lattice_refused) {
-        (Some(_), _) => "that of the lattice, over one period".to_string(),
-        (None, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),
-        (None, None) => "1 / (s (s + 1)) on the whole line".to_string(),
+/// Whether a contour runs over the period of a lattice, or over the whole line.
+fn kernel(proof: &Proof) -> &'static str {
+    if proof.field("period_nodes").is_some() { "lattice" } else { "line" }
+}
+
+/// The name of a number in JSON: bounds say in which direction.
+fn json_name(field: &Field) -> String {
+    match field.value {
+        Quantity::UpperBound(_) => format!("{}_upper", field.name),
+        _ => field.name.to_string(),
+    }
+}
+
+fn json_of(value: &Quantity) -> Value {
+    match value {
+        Quantity::Count(count) => json!(count),
+        Quantity::Exact(exact) => json!(exact_text(exact)),
+        Quantity::Double(double) => json!(double),
+        Quantity::UpperBound(error) => output::json_number(&bound(error)),
+        Quantity::Words(words) => json!(words),
+    }
+}
+
+fn text_of(value: &Quantity) -> String {
+    match value {
+        Quantity::Count(count) => count.to_string(),
+        Quantity::Exact(exact) => short(exact),
+        Quantity::Double(double) => double.to_string(),
+        Quantity::UpperBound(error) => bound(error),
+        Quantity::Words(words) => words.clone(),
+    }
+}
+
+/// The proof of any engine: a line, and its numbers.
+fn in_lines(proof: &Proof) -> String {
+    let field = |field: &Field| format!("  {}: {}\n", field.label, text_of(&field.value));
+    let fields: String = proof.fields().iter().map(field).collect();
+    format!("  by {}: {proof}\n{fields}", proof.engine())
+}
+
+/// The proof by a contour alone, with its formula; `None` for other engines.
+fn by_contour(proof: &Proof) -> Option<String> {
+    let of = |name| proof.field(name).map(text_of);
+    let upper = |name| proof.field(name).map(text_of).unwrap_or_default();
+    let contour = of("contour").filter(|_| proof.engine() == "contour")?;
+    let kernel = match (kernel(proof), of("lattice_refused")) {
+        ("lattice", _) => "that of the lattice, over one period".to_string(),
+        (_, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),
+        (_, None) => "1 / (s (s + 1)) on the whole line".to_string(),
     };
-    let nodes = match how.period_nodes {
-        Some(period) => format!("{} evaluated of {period} in the period", how.evaluated_nodes),
-        None => format!("{} evaluated; swept up to Im s = {:.3e}", how.evaluated_nodes, how.swept_height),
+    let evaluated = of("evaluated_nodes")?;
+    let nodes = match (of("period_nodes"), proof.field("swept_height")) {
+        (Some(period), _) => format!("{evaluated} evaluated of {period} in the period"),
+        (None, Some(Quantity::Double(height))) => format!("{evaluated} evaluated; swept up to Im s = {height:.3e}"),
+        (None, _) => format!("{evaluated} evaluated"),
     };
-    format!(
+    Some(format!(
         "  delta(epsilon) = (1 / 2 pi i) integral of M(s) kappa(s) ds along Re s = {contour}, both terms of the profile
   kernel       {kernel}{complement}
   nodes        {nodes}; {lobes} side lobes survived the sieve
@@ -132,14 +179,14 @@ fn by_contour(how: &ContourProof) -> String {
   truncation   at most {truncation} (the nodes left out, by the sieve)
   rounding     at most {rounding} (the width of the sum itself)
 ",
-        contour = how.contour,
-        complement = if how.complement { "; left of the pole at 0, for one minus delta" } else { "" },
-        lobes = how.side_lobes,
-        bits = how.bits,
-        alias = bound(&how.alias_error),
-        truncation = bound(&how.truncation_error),
-        rounding = bound(&how.rounding_error),
-    )
+        complement =
+            proof.field("complement").map_or("", |_| "; left of the pole at 0, for one minus delta"),
+        lobes = of("side_lobes")?,
+        bits = of("bits")?,
+        alias = upper("alias_error"),
+        truncation = upper("truncation_error"),
+        rounding = upper("rounding_error"),
+    ))
 }
 
 /// An exact number, or its first digits where the fraction is long.

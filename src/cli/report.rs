@@ -104,7 +104,7 @@ fn lines(answers: &Answers) -> Vec<Value> {
             "rho": exact(&line.rho),
             "zcdp_epsilon": enclosure(line.zcdp.as_ref()),
             "compared_with": compared::json(&line.compared),
-            "method": line.epsilon.method.to_string(),
+            "method": line.epsilon.proof.to_string(),
             "status": line.epsilon.status(),
             "correct_decision_upper": bound.correct.value.to_json(),
             "posterior_upper": bound.posterior.to_json(),

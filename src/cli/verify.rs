@@ -208,7 +208,7 @@ fn pipeline_json(own: &Pipeline) -> Value {
             "e3": output::json_number(&output::bound(&part.budget.discretisation)),
             "value": part.value.to_json(),
             "contour": part.contour.value.to_json(),
-            "contour_nodes": part.contour.method.contour().map(|proof| proof.evaluated_nodes),
+            "contour_nodes": part.contour.proof.count("evaluated_nodes"),
         })
     };
     json!({

@@ -22,46 +22,118 @@ pub struct Answer {
     /// The enclosure: the truth lies between its ends.
     pub value: Enclosure,
     /// How it was certified.
-    pub method: Method,
-    /// Whether the asked relative width was met. The enclosure is valid either way.
+    pub proof: Proof,
+    /// Whether the requested relative width was met. The enclosure is valid either way.
     pub met: bool,
 }
 
-/// How a value was certified.
+/// How a value was certified: by which engine, and the numbers of its proof.
 #[derive(Clone, Debug)]
-pub enum Method {
-    /// Without computation, for this reason.
-    Immediate(&'static str),
-    /// By the trapezoid rule on a contour.
-    Contour(ContourProof),
+pub struct Proof {
+    engine: &'static str,
+    summary: String,
+    fields: Vec<Field>,
+    pair: Option<Pair>,
+}
+
+/// A number or a reason of a proof.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// What it is, in words.
+    pub label: &'static str,
+    /// The number.
+    pub value: Quantity,
+}
+
+/// What a proof says.
+#[derive(Clone, Debug)]
+pub enum Quantity {
+    /// A number of things.
+    Count(u64),
+    /// An exact number.
+    Exact(Rational),
+    /// A parameter of the computation, exactly this double.
+    Double(f64),
+    /// An upper bound on an error.
+    UpperBound(Float),
+    /// A reason.
+    Words(String),
+}
+
+impl Proof {
+    /// By an engine, in one line.
+    pub fn new(engine: &'static str, summary: impl Into<String>) -> Self {
+        Proof { engine, summary: summary.into(), fields: Vec::new(), pair: None }
+    }
+
+    /// By an inequality alone, for this reason.
+    pub fn bound(reason: impl Into<String>) -> Self {
+        Proof::new("bound", reason)
+    }
+
     /// By the closed form for continuous Gaussian noise.
-    ClosedForm,
-    /// By lists of the atoms of the law.
-    Atoms(Listing),
-    /// By a list of the losses of some groups and the profile of the rest.
-    Split(Splitting),
-    /// By a contour of the sum with a little continuous noise, and the losses for which that makes a difference.
-    Smoothed(Smoothing),
-    /// Of a sum in which groups of nearly the same step are taken as one, so many times.
-    Merged {
-        /// How many groups are gone.
-        merges: usize,
-        /// How that sum was certified.
-        method: Box<Method>,
-    },
-    /// The largest over a family, attained by `pair` as far as the enclosures tell.
-    Worst {
-        /// The members that attain it.
-        pair: Pair,
-        /// How many pairs may attain it.
-        contenders: usize,
-        /// How its value was certified.
-        method: Box<Method>,
-    },
-    /// A trade-off function between two knots of a lattice, or on the chord between them.
-    Knots,
-    /// A trade-off function from supporting lines of the privacy profile.
-    Lines,
+    pub(crate) fn closed_form() -> Self {
+        Proof::new("closed form", "closed form of continuous Gaussian noise")
+    }
+
+    /// Of a trade-off function between two knots of a lattice, or on the chord between them.
+    pub(crate) fn knots() -> Self {
+        Proof::new("knots", "knots of the lattice of losses")
+    }
+
+    /// Of a trade-off function from supporting lines of the privacy profile.
+    pub(crate) fn lines() -> Self {
+        Proof::new("supporting lines", "supporting lines of the privacy profile")
+    }
+
+    /// The same with one more number.
+    pub(crate) fn with(mut self, name: &'static str, label: &'static str, value: Quantity) -> Self {
+        self.fields.push(Field { name, label, value });
+        self
+    }
+
+    /// The same by an engine that used the first one, in one line.
+    pub(crate) fn within(self, engine: &'static str, summary: String) -> Self {
+        Proof { engine, summary, ..self }
+    }
+
+    /// Of the largest over a family, attained by this pair as far as the enclosures show, of a number of pairs that may attain it.
+    pub(crate) fn of_pair(self, pair: Pair, contenders: usize) -> Self {
+        let proof = Proof { pair: Some(pair), ..self };
+        proof.with("contenders", "pairs of paths that may attain the largest value", Quantity::Count(contenders as u64))
+    }
+
+    /// The engine, closed form or bound that certified the value.
+    pub fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    /// The numbers of the proof.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The number of this name.
+    pub fn field(&self, name: &str) -> Option<&Quantity> {
+        self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
+    }
+
+    /// The number of things of this name.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.field(name)? {
+            Quantity::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+}
+
+/// The proof in one line.
+impl fmt::Display for Proof {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(&self.summary)
+    }
 }
 
 /// How a contour certified a number: everything that `assay explain` prints.
@@ -91,53 +163,38 @@ pub struct ContourProof {
     pub rounding_error: Float,
 }
 
-/// How a list of coarse losses and the profile of the rest certified a number.
-#[derive(Clone, Debug)]
-pub struct Splitting {
-    /// The tilt c.
-    pub tilt: Rational,
-    /// How many losses of the coarse groups were listed.
-    pub losses: usize,
-    /// At how many of them the rest was asked about.
-    pub asked: usize,
-    /// The tilted mass that is stored nowhere: at most.
-    pub missing: Float,
-}
-
-impl Splitting {
-    /// The method in a line.
-    pub fn method(&self) -> String {
-        let Splitting { tilt, losses, asked, .. } = self;
-        let tilt = rational::display(tilt);
-        format!("a list of {losses} losses tilted by {tilt}, times the profile of all finer noise at {asked} of them")
-    }
-}
-
-/// How continuous noise that is added and taken away again certified a number.
-#[derive(Clone, Debug)]
-pub struct Smoothing {
-    /// The scale of the noise is 2^-scale: it spends 2^-(2 scale + 1).
-    pub scale: i32,
-    /// For how many losses it was taken away one by one.
-    pub points: usize,
-    /// How the sum with the noise was certified.
-    pub contour: ContourProof,
-}
-
-impl fmt::Display for Smoothing {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let Smoothing { scale, points, contour } = self;
-        write!(
-            out,
-            "{contour}, with continuous noise of scale 2^-{scale}, which {points} losses near epsilon do without"
-        )
+/// The numbers of a contour, by name.
+impl From<ContourProof> for Proof {
+    fn from(contour: ContourProof) -> Proof {
+        let count = |number: i64| Quantity::Count(u64::try_from(number).unwrap_or_default());
+        let proof = Proof::new("contour", contour.to_string())
+            .with("contour", "Re s on the contour", Quantity::Double(contour.contour))
+            .with("evaluated_nodes", "nodes that were evaluated", count(contour.evaluated_nodes))
+            .with("side_lobes", "side lobes that survived the sieve", Quantity::Count(contour.side_lobes as u64))
+            .with("bits", "bits of the mantissas", Quantity::Count(contour.bits.into()))
+            .with("swept_height", "height up to which the sieve accounts for every window", Quantity::Double(contour.swept_height))
+            .with("alias_error", "upper bound on what the trapezoid rule adds", Quantity::UpperBound(contour.alias_error))
+            .with("truncation_error", "upper bound on the nodes that were left out", Quantity::UpperBound(contour.truncation_error))
+            .with("rounding_error", "width of the sum itself", Quantity::UpperBound(contour.rounding_error));
+        let proof = match contour.period_nodes {
+            Some(nodes) => proof.with("period_nodes", "nodes of the full period", count(nodes)),
+            None => proof,
+        };
+        let proof = match contour.lattice_refused {
+            Some(why) => proof.with("lattice_refused", "why the contour is unbounded where a lattice exists", Quantity::Words(why)),
+            None => proof,
+        };
+        match contour.complement {
+            true => proof.with("complement", "the contour runs left of the pole at 0", Quantity::Words("one minus delta".to_string())),
+            false => proof,
+        }
     }
 }
 
 impl Answer {
     /// A value that needed no computation.
     pub(crate) fn immediate(value: Enclosure, reason: &'static str) -> Self {
-        Answer { value, method: Method::Immediate(reason), met: true }
+        Answer { value, proof: Proof::bound(reason), met: true }
     }
 
     /// Exactly zero, because no loss is large enough.
@@ -150,20 +207,9 @@ impl Answer {
         if self.met { "met" } else { "wider than asked" }
     }
 
-    /// The members at which the largest of a family is attained, as far as the enclosures tell.
+    /// The members at which the largest of a family is attained, as far as the enclosures show.
     pub fn pair(&self) -> Option<Pair> {
-        match &self.method {
-            Method::Worst { pair, .. } => Some(*pair),
-            Method::Immediate(_)
-            | Method::Contour(_)
-            | Method::Atoms(_)
-            | Method::Split(_)
-            | Method::Smoothed(_)
-            | Method::Merged { .. }
-            | Method::ClosedForm
-            | Method::Knots
-            | Method::Lines => None,
-        }
+        self.proof.pair
     }
 
     /// The same answer cut to `[floor, ceiling]`, for a truth that is known to lie there.
@@ -172,47 +218,19 @@ impl Answer {
     }
 }
 
-/// What was listed without any list was known at once.
+/// What was enumerated without any list was known at once.
 impl From<Listed> for Answer {
     fn from(listed: Listed) -> Answer {
-        let method =
-            listed.listing.map_or(Method::Immediate("no loss is as large, or the error is 0 or 1"), Method::Atoms);
-        Answer { value: listed.value, method, met: listed.met }
-    }
-}
-
-impl Method {
-    /// The name of the engine, or of the closed form, that certified the value. For the largest over a family: of the engine of the pair that attains it.
-    pub fn engine(&self) -> &'static str {
-        match self {
-            Method::Immediate(_) => "bound",
-            Method::Contour(_) => "contour",
-            Method::ClosedForm => "closed form",
-            Method::Atoms(_) => "enumeration",
-            Method::Split(_) => "conditioning",
-            Method::Smoothed(_) => "smoothing",
-            Method::Merged { .. } => "common-step reduction",
-            Method::Worst { method, .. } => method.engine(),
-            Method::Knots => "knots",
-            Method::Lines => "supporting lines",
-        }
-    }
-
-    /// The proof by a contour, if there is one.
-    pub fn contour(&self) -> Option<&ContourProof> {
-        match self {
-            Method::Contour(proof) => Some(proof),
-            Method::Worst { method, .. } => method.contour(),
-            Method::Immediate(_)
-            | Method::Atoms(_)
-            | Method::Split(_)
-            | Method::Smoothed(_)
-            // That is one of another sum.
-            | Method::Merged { .. }
-            | Method::ClosedForm
-            | Method::Knots
-            | Method::Lines => None,
-        }
+        let proof = match listed.listing {
+            None => Proof::bound("no loss is as large, or the error is 0 or 1"),
+            Some(listing) => Proof::new("enumeration", listing.method())
+                .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(listing.tilt))
+                .with("first_losses", "losses of the first half of the groups", Quantity::Count(listing.lengths.0 as u64))
+                .with("second_losses", "losses of the second half", Quantity::Count(listing.lengths.1 as u64))
+                .with("bits", "bits of the mantissas", Quantity::Count(listing.bits.into()))
+                .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(listing.missing)),
+        };
+        Answer { value: listed.value, proof, met: listed.met }
     }
 }
 
@@ -221,27 +239,6 @@ impl ContourProof {
     pub(crate) fn rounds_below(&self, value: &Enclosure, digits: u32) -> bool {
         let share = Float::with_val(53, &self.rounding_error / value.upper());
         share.log10() <= -f64::from(digits)
-    }
-}
-
-/// The method in a line.
-impl fmt::Display for Method {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Method::Immediate(reason) => out.write_str(reason),
-            Method::Contour(proof) => proof.fmt(out),
-            Method::Atoms(listing) => out.write_str(&listing.method()),
-            Method::Split(splitting) => out.write_str(&splitting.method()),
-            Method::Smoothed(smoothing) => smoothing.fmt(out),
-            Method::Worst { method, .. } => method.fmt(out),
-            Method::Merged { merges, method } => {
-                let groups = if *merges == 1 { "two groups" } else { "groups" };
-                write!(out, "{method}, {groups} of nearly the same step taken as one")
-            }
-            Method::ClosedForm => out.write_str("closed form of continuous Gaussian noise"),
-            Method::Knots => out.write_str("knots of the lattice of losses"),
-            Method::Lines => out.write_str("supporting lines of the privacy profile"),
-        }
     }
 }
 
@@ -296,8 +293,8 @@ pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -
     };
     let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
     let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
-    let method = if width(&second) < width(&first) { second.method } else { first.method };
-    Ok(Answer { met: value.is_tight(digits), value, method })
+    let proof = if width(&second) < width(&first) { second.proof } else { first.proof };
+    Ok(Answer { met: value.is_tight(digits), value, proof })
 }
 
 #[cfg(test)]
@@ -310,7 +307,7 @@ mod tests {
     fn more_digits_are_told_to_as_many_as_fewer_are() {
         let answer = |width: f64, digits| {
             let value = Enclosure::new(Float::with_val(64, 1), Float::with_val(64, 1.0 + width));
-            Answer { met: value.is_tight(digits), value, method: Method::Immediate("a test") }
+            Answer { met: value.is_tight(digits), value, proof: Proof::bound("a test") }
         };
         let is_told = |answer: &Answer, digits| answer.value.is_tight(digits);
         // Up to ten digits are told.

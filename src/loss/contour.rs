@@ -34,7 +34,7 @@
 use rug::Float;
 
 use super::{
-    answer::{Answer, ContourProof, Method},
+    answer::{Answer, ContourProof},
     atoms,
     integrand::{self, Integrand},
     plan::{MOST_ON_LINE, Plan},
@@ -83,7 +83,7 @@ pub(crate) fn hockey_stick(kernel: Kernel, value: &Enclosure, proof: ContourProo
         }
         _ => (value.clone().clamp(0.0, 1.0), value.is_tight(digits)),
     };
-    Answer { met: met || value.is_tight(digits), value, method: Method::Contour(proof) }
+    Answer { met: met || value.is_tight(digits), value, proof: proof.into() }
 }
 
 /// By how many nats the errors of a contour are to be smaller: by what its enclosure is too wide and a little more, where that is known.
@@ -176,7 +176,7 @@ impl Contours {
     pub(crate) fn by_question(&self, question: &Question, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(question, digits)?;
         let met = value.is_tight(digits);
-        Ok(Answer { value, method: Method::Contour(proof), met })
+        Ok(Answer { value, proof: proof.into(), met })
     }
 
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the

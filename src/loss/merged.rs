@@ -47,7 +47,7 @@
 use rug::{Float, Integer, Rational, float::Round};
 
 use super::{
-    answer::{Answer, Method},
+    answer::{Answer, Quantity},
     fine, gaussian,
     law::{Group, Law},
     smoothed::Interval,
@@ -163,8 +163,15 @@ impl Merged {
         let value = merged.value.mul(&about_one(&of_answer)).add(&near).add(&beyond);
         let by_rest = one.sub(&rest.mul(&about_one(&of_rest)).sub(&near));
         let value = value.meet(&by_rest).ok_or(Error::Contradiction { what: "a certified value" })?.clamp(0.0, 1.0);
-        let method = Method::Merged { merges: self.jitters.len(), method: Box::new(merged.method.clone()) };
-        Ok(Some(Answer { met: value.is_tight(digits), value, method }))
+        let groups = if self.jitters.len() == 1 { "two groups" } else { "groups" };
+        let summary = format!("{}, {groups} of nearly the same step taken as one", merged.proof);
+        let merges = Quantity::Count(self.jitters.len() as u64);
+        let proof = merged.proof.clone().within("common-step reduction", summary).with(
+            "merges",
+            "pairs of groups taken as one",
+            merges,
+        );
+        Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
     }
 
     /// S, at least how much delta' and one minus it are off, relative to them, and 1.01 t.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    answer::{Answer, ContourProof, Method},
+    answer::{Answer, ContourProof},
     bounds,
     cells::{self, Cell},
     contour::{Contours, hockey_stick, ln_share, more_nats},
@@ -209,7 +209,7 @@ impl SharedContour {
         let question = if self.modulus.is_none() { lattice.on_line() } else { lattice };
         let (value, proof) = self.enclose(contours, &question);
         let value = value.clamp(0.0, 1.0);
-        Answer { met: value.is_tight(digits), value, method: Method::Contour(proof) }
+        Answer { met: value.is_tight(digits), value, proof: proof.into() }
     }
 
     /// Encloses the answer to a question next to the one that it was made for, on the same lattice or on the line as that one.

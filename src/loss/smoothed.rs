@@ -74,13 +74,13 @@ use self::{
     profile::Profile,
 };
 use super::{
-    answer::{Answer, Method, Smoothing},
+    answer::{Answer, Quantity},
     atoms::{
         coarse::{self, exact_exponent},
         tilt::{self, Outline},
     },
     contour::Contours,
-    engine::session::Session,
+    engine::{session::Session, smoothing},
     law::{Group, Law},
     question::Question,
     stop::Stop,
@@ -312,7 +312,6 @@ impl Smoothed {
         digits: u32,
         stop: &Stop,
     ) -> Result<Option<Answer>> {
-        let Method::Contour(contour) = smooth.method else { return Ok(None) };
         stop.check()?;
         let bits = smooth.value.lower().prec().max(smooth.value.upper().prec());
         let rest = Enclosure::double(1.0, bits).sub(&smooth.value);
@@ -332,8 +331,16 @@ impl Smoothed {
         // Bits enough for one minus the answer.
         let correction = Enclosure::double(0.0, bits).add(&correction);
         let value = smooth.value.sub(&correction).clamp(0.0, 1.0);
-        let smoothing = Smoothing { scale: k, points, contour };
-        Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::Smoothed(smoothing) }))
+        let summary = format!(
+            "{}, with continuous noise of scale 2^-{k}, which {points} losses near epsilon do without",
+            smooth.proof
+        );
+        // The noise spends 2^-(2 k + 1).
+        let proof = (smooth.proof)
+            .within(smoothing::NAME, summary)
+            .with("scale_exponent", "k of the noise of scale 2^-k", Quantity::Count(k.unsigned_abs().into()))
+            .with("points", "losses for which the noise was taken away one by one", Quantity::Count(points as u64));
+        Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
     }
 
     /// The bounds for an error of exp(ln_error) in all.
@@ -571,8 +578,7 @@ mod tests {
                     assert!(answer.met, "{groups:?} {epsilon} {digits}: {answer:?}");
                     let rest = Enclosure::double(1.0, 400).sub(&answer.value);
                     assert!(*rest.upper() > 0.5 || rest.is_tight(digits - 1), "{groups:?} {epsilon}: {answer:?}");
-                    let Method::Smoothed(smoothing) = answer.method else { panic!("by another engine") };
-                    scales.insert((groups.len(), smoothing.points > 0));
+                    scales.insert((groups.len(), answer.proof.count("points").unwrap() > 0));
                 }
             }
         }

@@ -60,7 +60,7 @@ use self::{
     ways::{ways, zcdp},
 };
 use super::{
-    answer::{Answer, Method, Splitting},
+    answer::{Answer, Proof, Quantity},
     atoms::{
         self,
         coarse::{self, Atom, MOST_LOSSES, exact_exponent, scaled},
@@ -73,7 +73,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision, twofold},
+    numeric::{Enclosure, precision, rational, twofold},
 };
 
 /// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where what a split
@@ -235,14 +235,14 @@ impl Split {
                 Ok(value)
             };
             let found = self.enclose(epsilon, plan, cut, (digits_of_rest, reach, limit), profile);
-            let Found { value, missed, left_out, splitting } = match found {
+            let Found { value, missed, left_out, proof } = match found {
                 Ok(found) => found,
                 Err(error) => return best.ok_or(error),
             };
             let met = value.is_tight(digits);
             let [missed, left_out] = [missed, left_out].map(|error| atoms::bits_above(&error, &value, digits));
             let wider = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
-            best = Some(Answer { value, method: Method::Split(splitting), met });
+            best = Some(Answer { value, proof, met });
             if met || attempt + 1 == ATTEMPTS || limit.is_over() {
                 break;
             }
@@ -390,8 +390,17 @@ impl Split {
         let missed = self.missed(&list, epsilon, complement);
         let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
         let (tilt, missing) = (list.c.clone(), list.missing.clone());
-        let splitting = Splitting { tilt, losses: list.sums.len(), asked, missing };
-        Ok(Found { value, missed, left_out: Float::with_val_round(64, left_out + dropped, Round::Up).0, splitting })
+        let losses = list.sums.len();
+        let shown = rational::display(&tilt);
+        let summary = format!(
+            "a list of {losses} losses tilted by {shown}, times the profile of all finer noise at {asked} of them"
+        );
+        let proof = Proof::new("conditioning", summary)
+            .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(tilt))
+            .with("losses", "losses of the coarse groups", Quantity::Count(losses as u64))
+            .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(asked as u64))
+            .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(missing));
+        Ok(Found { value, missed, left_out: Float::with_val_round(64, left_out + dropped, Round::Up).0, proof })
     }
 
     /// The list of a tilt, made if need be; the oldest makes room.
@@ -438,7 +447,7 @@ struct Found {
     /// At least what masses that are stored nowhere, and losses that were left out, make it wider.
     missed: Float,
     left_out: Float,
-    splitting: Splitting,
+    proof: Proof,
 }
 
 /// The cut of the first list for so many digits.
@@ -516,9 +525,7 @@ mod tests {
                     let answer = split.hockey_stick(&epsilon, digits, machine::FINER_LIST, &Session::of(12)).unwrap();
                     assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                     assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
-                    if let Method::Split(splitting) = &answer.method {
-                        asked += splitting.asked;
-                    }
+                    asked += answer.proof.count("evaluated").unwrap();
                     // One minus it is as accurate, too.
                     let one = Enclosure::double(1.0, answer.value.lower().prec());
                     let rest = one.sub(&answer.value);

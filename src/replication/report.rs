@@ -262,7 +262,7 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
         push("by the contour", part.contour.value.shown(24));
         push(
             "nodes of the contour",
-            part.contour.method.contour().map_or(0, |proof| proof.evaluated_nodes).to_string(),
+            part.contour.proof.count("evaluated_nodes").unwrap_or_default().to_string(),
         );
     }
     rows.push(["delta by the rule, both terms".to_string(), shown(&pipeline.delta)]);

@@ -150,7 +150,7 @@ pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Re
     let bits = bits.max(delta.lower().prec());
     let value =
         Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0);
-    Ok(Answer { met: value.is_tight(digits), value, method: from_above.method })
+    Ok(Answer { met: value.is_tight(digits), value, proof: from_above.proof })
 }
 
 /// max(p, 1 - p) and min(p, 1 - p).

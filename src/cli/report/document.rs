@@ -209,7 +209,7 @@ fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
     let wider: Vec<&str> =
         answers.private.lines().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
     let engines: Vec<Vec<String>> =
-        answers.private.lines().map(|line| vec![line.name.clone(), line.epsilon.method.to_string()]).collect();
+        answers.private.lines().map(|line| vec![line.name.clone(), line.epsilon.proof.to_string()]).collect();
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }

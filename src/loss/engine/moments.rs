@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::{Answer, Proof},
         atoms::tilt::Outline,
         contour::Contours,
         question::{Kernel, Question},
@@ -86,8 +86,8 @@ impl Moments {
     /// The bound by moments alone.
     fn bound(&self, question: &Question, digits: u32) -> Result<Answer> {
         let value = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
-        let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
-        self.narrowed_answer(Answer { value, method, met: false }, question, digits)
+        let proof = Proof::bound("one minus delta is bounded by a moment of the loss");
+        self.narrowed_answer(Answer { value, proof, met: false }, question, digits)
     }
 
     /// The intersection of an answer to a hockey stick with the bound; that bound alone where there is no answer, if it is all that is needed.
@@ -171,7 +171,7 @@ pub(crate) fn below_floats(sum: &LossSum, epsilon: &Rational, search: &ContourSe
     let is_below = *bound.upper() < LN_LEAST;
     is_below.then(|| {
         let value = Enclosure::double(0.0, 64).hull(&bound.exp());
-        let method = Method::Immediate("delta is below every floating-point number, by a moment of the loss");
-        Answer { met: false, value, method }
+        let proof = Proof::bound("delta is below every floating-point number, by a moment of the loss");
+        Answer { met: false, value, proof }
     })
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, both},
+        answer::{Answer, Proof, both},
         evaluator::SumEvaluator,
         gaussian,
         sum::LossSum,
@@ -82,7 +82,7 @@ fn at_once(sum: &LossSum, request: &Request) -> Option<Answer> {
     }
     if sum.is_continuous() {
         let value = gaussian::hockey_stick(sum.rho(), &request.at, request.goal.digits);
-        return Some(Answer { met: value.is_tight(request.goal.digits), value, method: Method::ClosedForm });
+        return Some(Answer { met: value.is_tight(request.goal.digits), value, proof: Proof::closed_form() });
     }
     moments::nearly_one(sum, request)
 }

@@ -12,7 +12,7 @@ use super::sum::SumEvaluator;
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, Pair},
+        answer::{Answer, Pair, Proof},
         engine::session::Session,
         family::{CommonContour, Family},
         limit::Limit,
@@ -143,10 +143,10 @@ impl FamilyEvaluator {
             return largest_of(&self.family.units(), |pair| self.unit(pair), epsilon, digits);
         };
         let met = largest.value.is_tight(digits);
-        let (count, method) = (contenders.len(), Box::new(Method::Contour(largest.proof)));
+        let count = contenders.len();
         let by_common = Answer {
             value: largest.value,
-            method: Method::Worst { pair: largest.pair, contenders: count, method },
+            proof: Proof::from(largest.proof).of_pair(largest.pair, count),
             met,
         };
         if met || count > MOST_COMPARED {
@@ -270,6 +270,6 @@ fn largest_of(
     let value = answers.iter().fold(best.value.clone(), |value, (_, answer)| value.max(&answer.value));
     let contenders = answers.iter().filter(|(_, answer)| answer.value.upper() >= value.lower()).count();
     let met = value.is_tight(digits) || answers.iter().all(|(_, answer)| answer.met);
-    let method = Method::Worst { pair: *pair, contenders, method: Box::new(best.method.clone()) };
-    Ok(Answer { value, method, met })
+    let proof = best.proof.clone().of_pair(*pair, contenders);
+    Ok(Answer { value, proof, met })
 }

@@ -7,7 +7,7 @@ use rug::Rational;
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, as_precise_as_possible},
+        answer::{Answer, Proof, as_precise_as_possible},
         atoms::{Atoms, Query},
         contour::Contours,
         engine::{
@@ -371,7 +371,7 @@ impl SumEvaluator {
         self.stop.check()?;
         if self.sum().is_continuous() {
             let value = gaussian::tradeoff(self.sum().rho(), alpha, digits)?;
-            return Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::ClosedForm }));
+            return Ok(Some(Answer { met: value.is_tight(digits), value, proof: Proof::closed_form() }));
         }
         let Some(atoms) = &self.atoms else { return Ok(None) };
         if at_once && !enumeration::is_coarse(self.sum()) {

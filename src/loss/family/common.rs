@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, ContourProof, Method, Pair},
+        answer::{Answer, ContourProof, Pair, Proof},
         contour::ln_share,
         near::NearDouble,
     },
@@ -54,8 +54,8 @@ pub(crate) struct Largest {
 impl Largest {
     /// As an answer that meets its width, with so many units that may be the largest.
     pub(crate) fn into_answer(self, contenders: usize) -> Answer {
-        let method = Box::new(Method::Contour(self.proof));
-        Answer { value: self.value, method: Method::Worst { pair: self.pair, contenders, method }, met: true }
+        let proof = Proof::from(self.proof).of_pair(self.pair, contenders);
+        Answer { value: self.value, proof, met: true }
     }
 }
 
