@@ -12,7 +12,7 @@ use dp_assay::{
         conversions,
         paths::Whole,
     },
-    loss::{answer::Quantity, evaluator::Evaluator, law::Law},
+    loss::{answer::{Proof, Quantity}, evaluator::Evaluator, law::Law},
     numeric::Enclosure as Interval,
     release::{
         Neighbors, Release as Published,
@@ -506,11 +506,7 @@ impl Account {
         ] {
             facts.set_item(shown, how.field(name).map(|value| quantity(py, value)).transpose()?)?;
         }
-        let fields = PyDict::new(py);
-        for field in how.fields() {
-            fields.set_item(field.name, quantity(py, &field.value)?)?;
-        }
-        facts.set_item("proof", fields)?;
+        facts.set_item("proof", fields(py, &how)?)?;
         facts.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
         facts.set_item("delta_at_upper", Bound::new(py, Enclosure::from(proof))?)?;
         Ok(facts)
@@ -688,5 +684,21 @@ fn quantity<'py>(py: Python<'py>, value: &Quantity) -> PyResult<Bound<'py, PyAny
         Quantity::Double(double) => double.into_bound_py_any(py),
         Quantity::UpperBound(error) => Interval::new(error.clone(), error.clone()).doubles().1.into_bound_py_any(py),
         Quantity::Words(words) => words.into_bound_py_any(py),
+        Quantity::Of(proof) => {
+            let of = PyDict::new(py);
+            of.set_item("engine", proof.engine())?;
+            of.set_item("method", proof.to_string())?;
+            of.set_item("proof", fields(py, proof)?)?;
+            of.into_bound_py_any(py)
+        }
     }
+}
+
+/// The numbers of a proof by name.
+fn fields<'py>(py: Python<'py>, proof: &Proof) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    for field in proof.fields() {
+        fields.set_item(field.name, quantity(py, &field.value)?)?;
+    }
+    Ok(fields)
 }

@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             "second_delta_at_upper": output::second_json(&second),
             "method": how.to_string(),
             "engine": how.engine(),
-            "proof": how.fields().iter().map(|field| (json_name(field), json_of(&field.value))).collect::<Map<_, _>>(),
+            "proof": fields_of(how),
             "contour": of("contour"),
             "period_nodes": of("period_nodes"),
             "evaluated_nodes": of("evaluated_nodes"),
@@ -127,6 +127,12 @@ fn json_name(field: &Field) -> String {
     }
 }
 
+/// The numbers of a proof by name.
+fn fields_of(proof: &Proof) -> Value {
+    let fields = proof.fields().iter().map(|field| (json_name(field), json_of(&field.value)));
+    Value::Object(fields.collect::<Map<_, _>>())
+}
+
 fn json_of(value: &Quantity) -> Value {
     match value {
         Quantity::Count(count) => json!(count),
@@ -134,6 +140,7 @@ fn json_of(value: &Quantity) -> Value {
         Quantity::Double(double) => json!(double),
         Quantity::UpperBound(error) => output::json_number(&bound(error)),
         Quantity::Words(words) => json!(words),
+        Quantity::Of(proof) => json!({"engine": proof.engine(), "method": proof.to_string(), "proof": fields_of(proof)}),
     }
 }
 
@@ -144,6 +151,7 @@ fn text_of(value: &Quantity) -> String {
         Quantity::Double(double) => double.to_string(),
         Quantity::UpperBound(error) => bound(error),
         Quantity::Words(words) => words.clone(),
+        Quantity::Of(proof) => format!("by {}: {proof}", proof.engine()),
     }
 }
 

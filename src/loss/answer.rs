@@ -60,6 +60,8 @@ pub enum Quantity {
     UpperBound(Float),
     /// A reason.
     Words(String),
+    /// The proof of a number that this one was derived from.
+    Of(Box<Proof>),
 }
 
 impl Proof {
@@ -94,9 +96,9 @@ impl Proof {
         self
     }
 
-    /// The same by an engine that used the first one, in one line.
-    pub(crate) fn within(self, engine: &'static str, summary: String) -> Self {
-        Proof { engine, summary, ..self }
+    /// By an engine that derived it from a number of another sum, which has this proof.
+    pub(crate) fn derived(engine: &'static str, summary: String, of: Proof) -> Self {
+        Proof::new(engine, summary).with("derived_from", "derived from another sum", Quantity::Of(Box::new(of)))
     }
 
     /// Of the largest over a family, attained by this pair as far as the enclosures show, of a number of pairs that may attain it.

@@ -47,7 +47,7 @@
 use rug::{Float, Integer, Rational, float::Round};
 
 use super::{
-    answer::{Answer, Quantity},
+    answer::{Answer, Proof, Quantity},
     fine, gaussian,
     law::{Group, Law},
     smoothed::Interval,
@@ -166,7 +166,7 @@ impl Merged {
         let groups = if self.jitters.len() == 1 { "two groups" } else { "groups" };
         let summary = format!("{}, {groups} of nearly the same step taken as one", merged.proof);
         let merges = Quantity::Count(self.jitters.len() as u64);
-        let proof = merged.proof.clone().within("common-step reduction", summary).with(
+        let proof = Proof::derived("common-step reduction", summary, merged.proof.clone()).with(
             "merges",
             "pairs of groups taken as one",
             merges,

@@ -74,7 +74,7 @@ use self::{
     profile::Profile,
 };
 use super::{
-    answer::{Answer, Quantity},
+    answer::{Answer, Proof, Quantity},
     atoms::{
         coarse::{self, exact_exponent},
         tilt::{self, Outline},
@@ -336,8 +336,7 @@ impl Smoothed {
             smooth.proof
         );
         // The noise spends 2^-(2 k + 1).
-        let proof = (smooth.proof)
-            .within(smoothing::NAME, summary)
+        let proof = Proof::derived(smoothing::NAME, summary, smooth.proof)
             .with("scale_exponent", "k of the noise of scale 2^-k", Quantity::Count(k.unsigned_abs().into()))
             .with("points", "losses for which the noise was taken away one by one", Quantity::Count(points as u64));
         Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
