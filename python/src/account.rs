@@ -12,7 +12,11 @@ use dp_assay::{
         conversions,
         paths::Whole,
     },
-    loss::{answer::{Proof, Quantity}, evaluator::Evaluator, law::Law},
+    loss::{
+        answer::{Proof, Quantity},
+        evaluator::Evaluator,
+        law::Law,
+    },
     numeric::Enclosure as Interval,
     release::{
         Neighbors, Release as Published,

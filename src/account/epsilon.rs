@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Proof, Pair},
+        answer::{Answer, Pair, Proof},
         engine::{Tolerance, session::Session},
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
         limit::Limit,
@@ -187,9 +187,7 @@ impl Request<'_> {
             Some((epsilon, proof)) if epsilon == upper => proof.proof,
             _ => match evaluator.enclose(&upper, self.digits, &session) {
                 Ok(proof) => proof.proof,
-                Err(Error::OutOfTime) => {
-                    Proof::bound("the bound by zCDP and what was proven within the time limit")
-                }
+                Err(Error::OutOfTime) => Proof::bound("the bound by zCDP and what was proven within the time limit"),
                 Err(error) if error.is_beyond_reach() => {
                     Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine")
                 }

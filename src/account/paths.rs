@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Proof, Pair},
+        answer::{Answer, Pair, Proof},
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
         parameter::{Epsilon, Rho},

@@ -7,7 +7,7 @@ use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Proof, Pair},
+        answer::{Answer, Pair, Proof},
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,

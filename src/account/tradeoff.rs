@@ -123,8 +123,7 @@ impl Curve {
             Err(error) if error.is_beyond_reach() => {
                 let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
                 let value = Enclosure::double(0.0, 64).hull(&trivial);
-                let proof =
-                    Proof::bound("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
+                let proof = Proof::bound("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
                 Ok(Answer { value, proof, met: false })
             }
             Ok(answer) if *alpha > 0 && *alpha < 1 => {

@@ -140,7 +140,9 @@ fn json_of(value: &Quantity) -> Value {
         Quantity::Double(double) => json!(double),
         Quantity::UpperBound(error) => output::json_number(&bound(error)),
         Quantity::Words(words) => json!(words),
-        Quantity::Of(proof) => json!({"engine": proof.engine(), "method": proof.to_string(), "proof": fields_of(proof)}),
+        Quantity::Of(proof) => {
+            json!({"engine": proof.engine(), "method": proof.to_string(), "proof": fields_of(proof)})
+        }
     }
 }
 
@@ -187,8 +189,7 @@ fn by_contour(proof: &Proof) -> Option<String> {
   truncation   at most {truncation} (the nodes left out, by the sieve)
   rounding     at most {rounding} (the width of the sum itself)
 ",
-        complement =
-            proof.field("complement").map_or("", |_| "; left of the pole at 0, for one minus delta"),
+        complement = proof.field("complement").map_or("", |_| "; left of the pole at 0, for one minus delta"),
         lobes = of("side_lobes")?,
         bits = of("bits")?,
         alias = upper("alias_error"),

@@ -174,20 +174,40 @@ impl From<ContourProof> for Proof {
             .with("evaluated_nodes", "nodes that were evaluated", count(contour.evaluated_nodes))
             .with("side_lobes", "side lobes that survived the sieve", Quantity::Count(contour.side_lobes as u64))
             .with("bits", "bits of the mantissas", Quantity::Count(contour.bits.into()))
-            .with("swept_height", "height up to which the sieve accounts for every window", Quantity::Double(contour.swept_height))
-            .with("alias_error", "upper bound on what the trapezoid rule adds", Quantity::UpperBound(contour.alias_error))
-            .with("truncation_error", "upper bound on the nodes that were left out", Quantity::UpperBound(contour.truncation_error))
+            .with(
+                "swept_height",
+                "height up to which the sieve accounts for every window",
+                Quantity::Double(contour.swept_height),
+            )
+            .with(
+                "alias_error",
+                "upper bound on what the trapezoid rule adds",
+                Quantity::UpperBound(contour.alias_error),
+            )
+            .with(
+                "truncation_error",
+                "upper bound on the nodes that were left out",
+                Quantity::UpperBound(contour.truncation_error),
+            )
             .with("rounding_error", "width of the sum itself", Quantity::UpperBound(contour.rounding_error));
         let proof = match contour.period_nodes {
             Some(nodes) => proof.with("period_nodes", "nodes of the full period", count(nodes)),
             None => proof,
         };
         let proof = match contour.lattice_refused {
-            Some(why) => proof.with("lattice_refused", "why the contour is unbounded where a lattice exists", Quantity::Words(why)),
+            Some(why) => proof.with(
+                "lattice_refused",
+                "why the contour is unbounded where a lattice exists",
+                Quantity::Words(why),
+            ),
             None => proof,
         };
         match contour.complement {
-            true => proof.with("complement", "the contour runs left of the pole at 0", Quantity::Words("one minus delta".to_string())),
+            true => proof.with(
+                "complement",
+                "the contour runs left of the pole at 0",
+                Quantity::Words("one minus delta".to_string()),
+            ),
             false => proof,
         }
     }
@@ -227,10 +247,18 @@ impl From<Listed> for Answer {
             None => Proof::bound("no loss is as large, or the error is 0 or 1"),
             Some(listing) => Proof::new("enumeration", listing.method())
                 .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(listing.tilt))
-                .with("first_losses", "losses of the first half of the groups", Quantity::Count(listing.lengths.0 as u64))
+                .with(
+                    "first_losses",
+                    "losses of the first half of the groups",
+                    Quantity::Count(listing.lengths.0 as u64),
+                )
                 .with("second_losses", "losses of the second half", Quantity::Count(listing.lengths.1 as u64))
                 .with("bits", "bits of the mantissas", Quantity::Count(listing.bits.into()))
-                .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(listing.missing)),
+                .with(
+                    "truncated_mass",
+                    "upper bound on the tilted mass that is not stored",
+                    Quantity::UpperBound(listing.missing),
+                ),
         };
         Answer { value: listed.value, proof, met: listed.met }
     }

@@ -76,7 +76,7 @@ use self::{
     tilt::{Outline, Plan, SMALLER},
     tilted::Side,
 };
-use super::sum::LossSum;
+use super::{engine::machine, sum::LossSum};
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
@@ -145,8 +145,6 @@ type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
 /// Bits of a table beyond those of the asked digits: for the distance of its tilt from the best one, for what a tail is
 /// smaller than its bound, and for the roundings.
 const SPARE_BITS: u32 = 26;
-/// No table is made that is predicted to take longer than this.
-const MOST_SECONDS: f64 = 1.5;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 7;
 
@@ -173,7 +171,7 @@ impl Atoms {
     /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, so is that
     /// of one minus the answer.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Listed> {
-        self.hockey_stick_within(epsilon, (digits, MOST_SECONDS))
+        self.hockey_stick_within(epsilon, (digits, machine::MOST_OF_ENUMERATION))
     }
 
     /// The same by tables that are predicted to take no longer than so many seconds each.
@@ -218,7 +216,7 @@ impl Atoms {
         if *alpha == 0 || *alpha == 1 {
             return Ok(exactly(if *alpha == 0 { 1.0 } else { 0.0 }));
         }
-        self.answer(self.tradeoff_tilt(alpha), (digits, MOST_SECONDS), |table| table.tradeoff(alpha))
+        self.answer(self.tradeoff_tilt(alpha), (digits, machine::MOST_OF_ENUMERATION), |table| table.tradeoff(alpha))
     }
 
     /// What a question costs, from the lengths of its lists alone; nothing is listed. A question that must be asked again
@@ -293,7 +291,7 @@ impl Atoms {
             Side::Upper => Side::Lower,
             Side::Lower => Side::Upper,
         };
-        let asked = (digits, MOST_SECONDS);
+        let asked = (digits, machine::MOST_OF_ENUMERATION);
         match self.side_plan(z, side) {
             Plan::Direct(c) => self.answer(c, asked, |table| Some(table.tail(z, side))),
             Plan::Complement(c) => self.one_minus_answer(c, asked, |table| Some(table.tail(z, other))),

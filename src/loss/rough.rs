@@ -8,12 +8,12 @@ use rug::Rational;
 
 use super::{
     contour::Contours,
+    engine::machine,
     integrand::Product,
     phase::ExactPhase,
     plan::Plan,
     question::{Bracket, Kernel, Question},
     search::ContourSearch,
-    sieve::SECONDS_PER_WINDOW,
 };
 use crate::error::{Error, Result};
 
@@ -26,8 +26,6 @@ const MOST_KEPT: i64 = 100_000;
 
 /// So many nodes are evaluated by one processor at least.
 const PART: usize = 512;
-/// What a node takes, about, in seconds.
-const SECONDS_PER_NODE: f64 = 4e-7;
 
 /// Of a hockey stick that is no further from one doubles tell one minus it to fewer digits.
 pub(crate) const SMALL_REST: f64 = 1e-3;
@@ -79,7 +77,7 @@ impl Contours {
         most_seconds: f64,
     ) -> Result<Option<(Rough, RoughContour)>> {
         const ATTEMPTS: usize = 8;
-        let windows = (most_seconds / SECONDS_PER_WINDOW) as u64;
+        let windows = (most_seconds / machine::PER_WINDOW) as u64;
         let is_limited = windows < search.budget();
         let search = search.unproven();
         let search = if is_limited { search.within(windows) } else { search };
@@ -91,7 +89,7 @@ impl Contours {
                 Err(Error::Unsweepable { .. }) if is_limited => return Ok(None),
                 plan => plan?,
             };
-            if plan.evaluated() as f64 * SECONDS_PER_NODE > most_seconds {
+            if plan.evaluated() as f64 * machine::PER_ROUGH_NODE > most_seconds {
                 return Ok(None);
             }
             let contour = RoughContour::new(self, question, plan);

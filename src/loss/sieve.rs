@@ -45,8 +45,6 @@ use super::{
 
 /// How many windows and pieces may be looked at before a sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
-/// What a window of a sweep takes, about.
-pub(crate) const SECONDS_PER_WINDOW: f64 = 1e-7;
 
 /// The length of an octave from which on the windows of bundles are looked at before those of their groups.
 const BUNDLED_FROM: f64 = 5e5;

@@ -69,7 +69,7 @@ use rug::{Float, Integer, Rational, float::Round};
 pub(crate) use self::interval::{Crowd, Interval};
 use self::{
     close::{Close, TooMany},
-    cost::{Foretold, OF_NODE},
+    cost::Foretold,
     parts::{Distances, Fine, Parts},
     profile::Profile,
 };
@@ -80,7 +80,7 @@ use super::{
         tilt::{self, Outline},
     },
     contour::Contours,
-    engine::{session::Session, smoothing},
+    engine::{machine, session::Session, smoothing},
     law::{Group, Law},
     question::Question,
     stop::Stop,
@@ -105,8 +105,6 @@ const MORE_DIGITS: u32 = 1;
 const MOST_MORE_DIGITS: u32 = 20;
 /// Errors are asked to be so many nats below the last digit.
 const SPARE_NATS: f64 = 5.0;
-/// What takes longer than this, as predicted, is not begun.
-const MOST_SECONDS: f64 = 4.0;
 /// So many points are summed by one processor.
 const PART: usize = 64;
 /// So many scales are remembered.
@@ -214,7 +212,7 @@ impl Smoothed {
             let from = 6 - coarsest.log2().floor() as i32;
             let tilt = eighths as f64 / 8.0;
             let costs = (from.max(1)..from + 120).map(|k| self.foretold(&parts, k, tilt, digits));
-            let affordable = costs.filter(|foretold| foretold.seconds <= MOST_SECONDS);
+            let affordable = costs.filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY);
             affordable.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
         })
     }
@@ -230,7 +228,7 @@ impl Smoothed {
         }
         let parts = self.parts(digits)?;
         let foretold = || self.foretold(&parts, needed as i32, eighths as f64 / 8.0, digits);
-        (needed < 500.0).then(foretold).filter(|foretold| foretold.seconds <= MOST_SECONDS)
+        (needed < 500.0).then(foretold).filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY)
     }
 
     fn is_of_few(&self) -> bool {
@@ -285,7 +283,7 @@ impl Smoothed {
         }
         let choice = contours.choose_on_line(question, digits + MORE_DIGITS)?;
         // Far more nodes than were foretold.
-        let of_nodes = choice.nodes() as f64 * OF_NODE * self.sum.groups().len() as f64;
+        let of_nodes = choice.nodes() as f64 * machine::PER_SMOOTHED_FACTOR * self.sum.groups().len() as f64;
         if of_nodes > 6.0 * foretold.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }

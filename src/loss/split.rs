@@ -66,7 +66,7 @@ use super::{
         coarse::{self, Atom, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
-    engine::session::Session,
+    engine::{machine, session::Session},
     law::Group,
     limit::Limit,
     sum::LossSum,
@@ -86,8 +86,6 @@ const MOST_GROWN: f64 = 1e6;
 const MOST_ASKED: usize = 400;
 /// By how much other engines are preferred for many digits, of which more is foretold.
 const OF_MARGIN: f64 = 1.5;
-/// What a loss takes of a long list of which few matter.
-const SECONDS_PER_LISTED: f64 = 1e-7;
 /// So many lists are remembered at most, of so many losses together unless one has more.
 const REMEMBERED: usize = 4;
 const MOST_HELD: f64 = 5e5;
@@ -179,7 +177,7 @@ impl Split {
         let span = coarse::span(&self.coarse, &self.outline_of_coarse, plan.tilt(), atoms::first_cut(digits));
         let asked = Some(1.0 + losses * (reach / span).min(1.0)).filter(|asked| *asked <= MOST_ASKED as f64)?;
         let margin = if digits > twofold::ball::MOST_DIGITS { OF_MARGIN } else { 1.0 };
-        Some(losses * SECONDS_PER_LISTED + asked * self.seconds_of_rest(digits) * margin)
+        Some(losses * machine::PER_LISTED + asked * self.seconds_of_rest(digits) * margin)
     }
 
     fn seconds_of_rest(&self, digits: u32) -> f64 {
@@ -477,7 +475,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        loss::{atoms::Atoms, engine::machine, evaluator::SumEvaluator, law::Law},
+        loss::{atoms::Atoms, evaluator::SumEvaluator, law::Law},
         numeric::rational::parse,
     };
 

@@ -260,10 +260,7 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
         push("E3, the rule on its nodes", bound(&part.budget.discretisation));
         push("so it lies in", shown(&part.value));
         push("by the contour", part.contour.value.shown(24));
-        push(
-            "nodes of the contour",
-            part.contour.proof.count("evaluated_nodes").unwrap_or_default().to_string(),
-        );
+        push("nodes of the contour", part.contour.proof.count("evaluated_nodes").unwrap_or_default().to_string());
     }
     rows.push(["delta by the rule, both terms".to_string(), shown(&pipeline.delta)]);
     rows.push(["delta by the contour".to_string(), pipeline.contour_delta.value.shown(24)]);

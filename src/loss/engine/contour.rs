@@ -81,7 +81,7 @@ impl Engine for Contour {
         if worth <= 0.0 {
             return Cost::Unknown;
         }
-        let budget = (worth / 2.0 / sieve::SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
+        let budget = (worth / 2.0 / machine::PER_WINDOW).min(sieve::BUDGET as f64) as u64;
         let groups = self.contours.sum().groups().len();
         match self.nodes_within(request, budget).map(|nodes| seconds(nodes as f64, groups, request.digits())) {
             Some(seconds) if seconds <= worth => Cost::seconds(seconds),

@@ -10,13 +10,25 @@ pub(crate) const AT_ONCE: f64 = 0.02;
 /// An enumeration that takes longer is tried after a contour of unknown cost.
 pub(crate) const MOST_OF_ENUMERATION: f64 = 1.5;
 
-/// An engine that is called by its name is not begun where it is predicted to take longer.
+/// Gaussian smoothing that takes longer is not begun, nor any engine that is called by its name.
 pub(crate) const MOST_OF_ANY: f64 = 4.0;
+
+/// A window that a sieve looks at.
+pub(crate) const PER_WINDOW: f64 = 1e-7;
+/// A node of a contour in doubles.
+pub(crate) const PER_ROUGH_NODE: f64 = 4e-7;
 
 /// A node of a contour, for each group: in sums of two doubles, and in balls over MPFR.
 pub(crate) const PER_FACTOR: f64 = 2e-6;
 pub(crate) const PER_FACTOR_OF_MANY_BITS: f64 = 2e-5;
 
+/// The same of the contour with continuous noise; a loss from which that is taken away, and a step of the search for such losses.
+pub(crate) const PER_SMOOTHED_FACTOR: f64 = 1e-6;
+pub(crate) const PER_POINT: f64 = 3.5e-6;
+pub(crate) const PER_STEP_TO_A_POINT: f64 = 1e-7;
+
+/// A loss of a long list of which few matter.
+pub(crate) const PER_LISTED: f64 = 1e-7;
 /// A request to the remaining groups of a conditioning: by a short period of a contour; the same with more digits than two doubles hold; and at
 /// least, by any other engine.
 pub(crate) const OF_SHORT_PERIOD: f64 = 2e-4;

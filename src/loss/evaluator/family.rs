@@ -144,11 +144,8 @@ impl FamilyEvaluator {
         };
         let met = largest.value.is_tight(digits);
         let count = contenders.len();
-        let by_common = Answer {
-            value: largest.value,
-            proof: Proof::from(largest.proof).of_pair(largest.pair, count),
-            met,
-        };
+        let by_common =
+            Answer { value: largest.value, proof: Proof::from(largest.proof).of_pair(largest.pair, count), met };
         if met || count > MOST_COMPARED {
             return Ok(by_common);
         }

@@ -7,15 +7,10 @@ use super::{
     parts::{Fine, Parts},
 };
 use crate::{
-    loss::atoms::coarse,
+    loss::{atoms::coarse, engine::machine},
     numeric::{lattice, twofold},
 };
 
-/// What a node of the contour takes for each group; a window of its sweep, a point, and what is looked at to find points: in seconds.
-pub(super) const OF_NODE: f64 = 1e-6;
-const OF_WINDOW: f64 = 1e-7;
-const OF_POINT: f64 = 3.5e-6;
-const OF_LOOK: f64 = 1e-7;
 /// So many points are found at most, which are held together: each takes 150 bytes or so.
 const MOST_FOUND: f64 = 3e6;
 /// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
@@ -108,10 +103,14 @@ impl Smoothed {
             return too_long;
         }
         // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
-        let of_node = OF_NODE * self.sum.groups().len() as f64;
+        let of_node = machine::PER_SMOOTHED_FACTOR * self.sum.groups().len() as f64;
         let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
-        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
-        let seconds = side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK;
+        let of_points = points * machine::PER_POINT * (1.0 + f64::from(digits) / 40.0);
+        let seconds = side * of_node
+            + main * of_main
+            + looks * machine::PER_WINDOW
+            + of_points
+            + looked_at * machine::PER_STEP_TO_A_POINT;
         Foretold { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
     }
 }
