@@ -526,7 +526,7 @@ pub fn cells_to_count(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>]) ->
         let groups = |(part, size): (&Part, &usize)| part.groups(*size).to_string();
         let shown: Vec<String> = cells.iter().zip(sizes).map(groups).collect();
         let expected = format!(
-            "at most {MOST} cells that queries and constraints tell apart together: ask for coarser or fewer queries at a time, or keep \
+            "at most {MOST} cells that queries and constraints distinguish together: ask for coarser or fewer queries at a time, or keep \
              totals alone"
         );
         return Err(Error::out_of_range("what whole counts are made of", shown.join(" x "), &expected));
