@@ -100,7 +100,7 @@ mod tests {
     use crate::chart::Mark;
 
     #[test]
-    fn what_has_no_place_on_the_axes_is_left_out() {
+    fn points_outside_the_axes_are_omitted() {
         let figure = profile("t", vec![(0.0, 0.5), (5.0, 1e-7), (9.0, 0.0)], vec![(0.0, 1.0), (9.0, 3e-60)]);
         let panel = &figure.panels[0];
         assert_eq!((panel.x.from, panel.x.to, panel.y.from, panel.y.to), (0.0, 5.0, 1e-7, 1.0));

@@ -35,7 +35,7 @@ mod tests {
     use crate::chart::curves;
 
     #[test]
-    fn an_element_is_named_and_names_no_address() {
+    fn an_element_has_a_title_and_no_address() {
         let figure = curves::tradeoff("a < b & <script>", vec![(0.0, 1.0), (0.5, 0.2), (1.0, 0.0)]);
         let svg = figure.svg_element("chart-1", "R&D <b>").unwrap();
         assert!(svg.starts_with("<svg role=\"img\" aria-labelledby=\"chart-1\" width="), "{svg}");

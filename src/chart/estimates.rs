@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn margins_and_published_counts_are_where_they_are() {
+    fn margins_and_published_counts_are_placed_correctly() {
         let unit = |at: usize, published| Interval {
             name: format!("tract {at}"),
             estimate: 100.0 * at as f64,

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponents_are_raised_and_axes_end_at_a_power_that_is_near() {
+    fn exponents_are_superscripts_and_axes_end_at_near_powers() {
         assert_eq!(["1e-11", "2.5e-6", "0.05", "1e3"].map(raised), ["10⁻¹¹", "2.5 · 10⁻⁶", "0.05", "1000"]);
         let axis = Axis::log("", 1.001, 97.0).with_near_powers();
         assert_eq!((axis.from, axis.to), (1.0, 100.0));

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn without_points_nothing_is_drawn_and_without_loss_the_diagonal() {
+    fn no_points_give_no_polygon_and_no_loss_gives_the_diagonal() {
         assert!(tradeoff_of_profile(&[]).is_empty());
         assert_eq!(tradeoff_of_profile(&[(0.0, 0.0), (1.0, 0.0)]).first(), Some(&(0.0, 1.0)));
         assert_eq!(tradeoff_of_profile(&[(0.0, 0.0), (1.0, 0.0)]).last(), Some(&(1.0, 0.0)));

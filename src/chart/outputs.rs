@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_hold_all_points() {
+    fn axes_contain_all_points() {
         let figure = of_one_count("t", vec![(-2.0, 0.4), (3.0, 0.7)], vec![(-2.0, 0.1), (3.0, 0.02)]);
         assert_eq!((figure.panels[0].x.from, figure.panels[0].x.to, figure.panels[1].y.to), (-2.5, 3.5, 0.1 * 1.05));
         assert_eq!(masses("t", "x", vec![("none", Vec::new())]).panels[0].x.to, 1.0);

@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_above_each_other_are_one_and_marks_of_one_name_lie_beside_each_other() {
+    fn vertical_tiles_are_merged_and_marks_of_one_name_are_shifted() {
         let all = [(0.0, 1.0), (0.0, 2.0), (1.0, 1.0), (0.0, 4.0)];
         assert_eq!(tiles(&all), [[(-0.5, 0.5), (0.5, 2.5)], [(-0.5, 3.5), (0.5, 4.5)], [(0.5, 0.5), (1.5, 1.5)]]);
         // In a high row marks are shifted by 0.14 rows, in a low one by half of `APART`.
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_one_point_is_marked() {
+    fn a_line_with_one_point_gets_a_marker() {
         let ends = (0.0, 2.0);
         assert_eq!(lone(&[(1.0, 1.0), (f64::NAN, 1.0)], ends, ends), Some((1.0, 1.0)));
         assert_eq!(lone(&[(1.0, 1.0), (1.5, 1.0)], ends, ends), None);

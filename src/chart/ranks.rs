@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_no_mark_and_the_axis_holds_the_rest() {
+    fn missing_numbers_have_no_mark_and_the_axis_contains_all_others() {
         let panel = ranks(&[Some(2.0), None, Some(f64::INFINITY), Some(4.0)]).panel();
         assert_eq!(panel.series[0].points, [(2.0, 0.0), (4.0, 3.0)]);
         assert_eq!((panel.x.from, panel.x.to), (0.0, 4.2));

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_the_same_bytes_and_says_everything() {
+    fn a_figure_is_reproducible_and_contains_all_texts() {
         let svg = figure().svg().unwrap();
         assert_eq!(svg, figure().svg().unwrap());
         for text in ["A title", "x (nats)", "solid", "dashed", "dots", "first", "second", "10⁻⁶", "stroke-dasharray"]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_other_numbers_above() {
+    fn an_axis_shows_a_second_set_of_numbers() {
         let mut figure = figure();
         figure.panels[0].x =
             Axis::log("s", 0.01, 10.0).with_opposite("rho", vec![(0.05, "ten".into()), (99.0, "beyond it".into())]);

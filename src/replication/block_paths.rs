@@ -72,7 +72,7 @@ mod tests {
 
     /// The common contour agrees with a contour for each pair, and many close candidates are refined to 14 digits.
     #[test]
-    fn the_largest_of_all_pairs_is_that_of_one_of_them() {
+    fn the_largest_delta_of_all_pairs_is_that_of_one_pair() {
         let release = Release::find("dhc-persons-us").unwrap();
         let worst = worst_path(&release).unwrap();
         let epsilon = parse("20").unwrap();

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn theorem_a8_is_the_sum_of_two() {
+    fn theorem_a8_is_the_law_of_the_sum_of_two() {
         for sigma2 in ["0.3", "1", "5", "25"] {
             let sigma2 = number(sigma2);
             let sum = SumOfCopies::new(sigma2.clone(), 2, 25).unwrap();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_summed_is_refused() {
+    fn parameters_out_of_range_are_refused() {
         assert!(SumOfCopies::new(number("0.001"), 2, 10).is_err());
         assert!(SumOfCopies::new(number("5"), 0, 10).is_err());
         let noise = DiscreteGaussian::new(number("5")).unwrap();

@@ -565,7 +565,7 @@ mod tests {
 
     /// Every form with an enclosure inside its set, one outside, and one across an end.
     #[test]
-    fn every_form_agrees_with_what_it_stands_for_and_with_nothing_else() {
+    fn every_form_agrees_exactly_with_its_set_of_numbers() {
         for (text, inside, outside, across, wrong) in [
             ("10.13", ("10.126", "10.134"), ("10.12", "10.124"), ("10.124", "10.126"), Verdict::Differs),
             ("1.2 x 10^-7", ("1.16e-7", "1.24e-7"), ("1.26e-7", "1.3e-7"), ("1.2e-7", "1.3e-7"), Verdict::Differs),
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_signs_are_kept_apart_and_digits_counted() {
+    fn percent_signs_are_recorded_and_digits_counted() {
         let found = read("14.2 %", Unit::Probability, DecimalMark::Point).unwrap();
         assert!(found.is_percent && found.digits == 3);
         assert_eq!(found.divided_by_100().stated, stated("0.142"));
@@ -623,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_printed_form_is_refused() {
+    fn other_printed_forms_are_refused() {
         for text in [
             "",
             "ten",

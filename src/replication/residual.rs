@@ -298,7 +298,7 @@ mod tests {
     };
 
     #[test]
-    fn the_bound_holds_and_the_truth_is_its_leading_image() {
+    fn the_bound_holds_and_the_residual_is_its_leading_image() {
         for (sigma2, copies) in [("0.8", 3), ("1", 5), ("1", 20), ("5", 10), ("10", 27)] {
             let sigma2 = parse(sigma2).unwrap();
             let residual = Residual::new(&sigma2, copies, 15).unwrap();
@@ -318,7 +318,7 @@ mod tests {
     /// For small sigma2 the terms over images fall slowly, so the sums need hundreds of terms; their tail bound is
     /// still added.
     #[test]
-    fn little_noise_takes_many_images() {
+    fn little_noise_needs_many_images() {
         let sigma2 = parse("0.012").unwrap();
         let coarse = AppendixC::new(&sigma2, 40, 12).unwrap();
         let fine = AppendixC::new(&sigma2, 40, 90).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_as_printed_is_its_points() {
+    fn a_curve_as_printed_agrees_with_its_points() {
         let (sigma2, copies) = (parse("7/2").unwrap(), 9);
         let residual = Residual::new(&sigma2, copies, 15).unwrap().bound();
         let epsilons: Vec<Rational> = ["0", "0.3", "2", "5.5"].map(|text| parse(text).unwrap()).to_vec();

@@ -316,7 +316,7 @@ mod tests {
     use crate::{numeric::rational::parse, replication::published};
 
     #[test]
-    fn what_is_not_printed_is_not_counted_and_what_a_release_was_built_from_says_so() {
+    fn unprinted_values_are_not_counted_and_circular_ones_are_marked() {
         let paper = published::papers(&["census-2020".to_string()]).unwrap().remove(0);
         let mut rows = paper.values.iter().filter(|value| value.is_circular || value.stated == Stated::NotPrinted);
         let (value, none) =

@@ -316,7 +316,7 @@ mod tests {
     /// For a delta closer to a tail than the digits computed resolve, the loss satisfies the inequality but is not
     /// proven to be the least.
     #[test]
-    fn an_undecided_tail_is_not_called_least() {
+    fn an_undecided_tail_is_not_reported_as_least() {
         let counts: Counts = "5x3".parse().unwrap();
         let composition = Composition::new([counts]).unwrap();
         let loss = composition.loss();

@@ -403,7 +403,7 @@ mod tests {
 
     /// For two levels, `correct_decision` computes the same in another way.
     #[test]
-    fn a_chain_of_two_levels_is_what_is_summed_for_two() {
+    fn a_chain_of_two_levels_agrees_with_the_sum_for_two() {
         for (prior, rhos, others, truth, digits) in [
             ("0.4", ["0.5", "0.8"], 3, [1, 4], 9),
             ("2/7", ["0.099", "0.246"], 27, [0, 2], 6),
@@ -422,7 +422,7 @@ mod tests {
 
     /// Three levels: the posterior of every output, summed.
     #[test]
-    fn three_levels_are_the_sum_of_all_posteriors() {
+    fn three_levels_agree_with_the_sum_of_all_posteriors() {
         for (prior, rhos, others, truth) in
             [("0.45", ["1.5", "2", "1.2"], [1, 1], [1, 1, 2]), ("0.55", ["1.2", "2.5", "3"], [2, 1], [0, 1, 1])]
         {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_or_is_too_much_is_refused() {
+    fn impossible_counts_and_too_much_work_are_refused() {
         let three = attack("1/2", &["0.1", "0.2", "0.3"], &[3, 0]);
         let message = |truth: &[i64]| three.correct_decision_at(truth, 6).unwrap_err().to_string();
         assert!(message(&[1, 2]).contains("3 levels") && message(&[2, 2, 2]).contains("known count 0"));

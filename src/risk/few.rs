@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_over_outputs_are_the_tails_of_the_contour() {
+    fn sums_over_outputs_agree_with_the_contour() {
         for (rhos, z) in [
             ("1/2,1/4", "3/4"),
             ("1/2,1/4", "5.4"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn one_large_rho_beside_others_is_summed_and_many_fine_ones_are_not() {
+    fn one_large_rho_is_summed_and_many_small_ones_are_not() {
         let rhos = |text: &str| text.split(',').map(|rho| parse(rho).unwrap()).collect::<Vec<_>>();
         let z = parse("13.8").unwrap();
         let value = upper_tail(&rhos("0.926,1156/5,464/5"), &z, 12).unwrap();

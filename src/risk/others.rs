@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_gaussian_is_near_but_not_the_same() {
+    fn one_gaussian_is_close_but_not_equal() {
         // Five counts at rho = 1 are the worst of the paper's Figure 9. By convolution in doubles, masses at -30..=30:
         let law = |rate: f64| -> Vec<f64> {
             let weights = (-30_i32..=30).map(|x| (-rate * f64::from(x * x)).exp());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_group_has_no_noise() {
+    fn no_other_groups_have_no_noise() {
         let table = OtherGroups::new(Rational::from(1), 0, SumLaw::Exact).unwrap().table(64).unwrap();
         assert_eq!((table.first(), table.last()), (0, 0));
         assert!(table.mass(0).contains(&Rational::from(1)) && *table.mass(1).upper() == 0);

@@ -302,7 +302,7 @@ mod tests {
     use crate::numeric::rational::parse;
 
     #[test]
-    fn few_masses_and_the_contour_give_one_tail() {
+    fn few_masses_and_the_contour_give_the_same_tail() {
         for (rho, t) in [("0.099", 30), ("0.5", 3), ("2", 1), ("0.001", 60), ("0.001", -60), ("0.1", 0)] {
             let rho = parse(rho).unwrap();
             let (own, contour) = (upper_tail(&rho, t, 25).unwrap(), noise(&rho).unwrap().survival(t, 25).unwrap());
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_noise_and_far_thresholds_are_answered() {
+    fn wide_noise_and_far_thresholds_give_tight_answers() {
         for (rho, prior) in [("1e-8", "1/3"), ("1e-15", "0.9"), ("1e-17", "1/864"), ("1e-12", "0.499999")] {
             let attack = Attack::new(parse(prior).unwrap(), vec![parse(rho).unwrap()]).unwrap();
             let (present, absent) = (attack.correct_decision(10).unwrap(), attack.correct_if_absent(10).unwrap());

@@ -271,7 +271,7 @@ mod tests {
     use crate::numbers::Numbers;
 
     #[test]
-    fn integers_sum_to_the_parent_and_are_the_nearest_by_brute_force() {
+    fn integers_sum_to_the_parent_and_are_the_nearest() {
         for (total, estimates) in [
             (5, vec![1.2, 3.9, -2.0]),
             (0, vec![4.0, 1.0]),
@@ -296,7 +296,7 @@ mod tests {
 
     /// Against all integer tables with the sums: none is nearer by more than the rounding can cost.
     #[test]
-    fn families_keep_their_sums_and_are_near_the_best_table() {
+    fn families_keep_their_sums_and_are_near_the_optimum() {
         let mut numbers = Numbers(7);
         let mut below = |end: u64| numbers.below(end);
         for _ in 0..300 {

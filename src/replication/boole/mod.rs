@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_of_one_noise_is_its_tail() {
+    fn the_rule_gives_the_tail_of_one_noise() {
         let noise = DiscreteGaussian::new(parse("30").unwrap()).unwrap();
         for (first, panels) in [(3, 4_000), (20, 16_000)] {
             let boole = Boole::new(vec![single(1, "30")], (first, 80), parse("2.5").unwrap(), panels).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sieve_finds_where_windows_meet() {
+    fn the_sieve_finds_overlapping_windows() {
         let terms = vec![single(2, "100"), single(3, "64")];
         let boole = |reach: &str| Boole::new(terms.clone(), (0, 10), parse(reach).unwrap(), 40).unwrap();
         // exp(-50 u^2) = 10^-10 at u = 0.68, exp(-32 u^2) at 0.85: windows of half-width 0.34 and 0.28 at zero.
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rule_cannot_do_is_refused() {
+    fn inputs_outside_the_rule_are_refused() {
         let term = || vec![single(4, "30")];
         let new = |range, reach: &str, panels| Boole::new(term(), range, parse(reach).unwrap(), panels);
         assert!(new((0, 5), "0.5", 10).unwrap_err().to_string().contains("multiple of 4"));

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_figure_does_not_take_is_refused_by_name() {
+    fn parameters_that_a_figure_does_not_accept_are_refused_by_name() {
         let given = Own { others: Some(3), ..Own::default() };
         assert!(given.check("f", &[Parameter::Others]).is_ok() && Own::default().check("f", &[]).is_ok());
         let message = given.check("f", &[Parameter::Rho, Parameter::Points]).unwrap_err().to_string();

@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_are_read_and_gaps_are_seen() {
+    fn bins_are_read_and_gaps_are_detected() {
         let read = |bins: &[&str]| first_ages(&bins.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
             read(&["Under 18 years", "18 and 19 years", "20 years", "21 years and over"]).unwrap(),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_is_no_whole_number_is_refused() {
+    fn a_share_that_is_not_an_integer_number_of_people_is_refused() {
         let settings = PrintedSettings::of("safetab-p-2024").unwrap();
         let rhos = ["0.008".to_string(), "0.159".to_string()];
         assert!(alike(&settings, &rhos, &parse("1/2").unwrap(), false).is_err());

@@ -165,7 +165,7 @@ mod tests {
 
     /// The definition, as a sum over the masses.
     #[test]
-    fn the_exact_divergence_is_the_sum_over_masses() {
+    fn the_exact_divergence_agrees_with_the_sum_over_masses() {
         for (alpha, epsilon) in [("1.5", "0.4"), ("3", "0.05"), ("8.76", "0.474"), ("2", "2")] {
             let (alpha, epsilon) = (number(alpha), number(epsilon));
             let noise = CellNoise::new(NoiseKind::Geometric, &epsilon).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lemma_8_is_below_the_truth_and_below_zero() {
+    fn lemma_8_is_below_the_true_divergence_and_below_zero() {
         for (alpha, epsilon) in [("1.01", "0.4"), ("5", "0.4"), ("10", "0.01"), ("2", "3")] {
             assert_eq!(lemma_holds(&number(alpha), &number(epsilon)), Certainty::No, "{alpha} {epsilon}");
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_is_above_the_best_order_and_near_it() {
+    fn the_grid_is_slightly_above_the_best_order() {
         let (rho, delta) = (number("1.41"), number("1e-10"));
         let best =
             conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap())

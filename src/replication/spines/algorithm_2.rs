@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_with_its_assignment_it_ends_with_an_entity_as_a_group() {
+    fn the_algorithm_ends_only_with_its_assignment() {
         let entity = EntityColumn { codes: vec![1, 1, 0, 0, 0], names: vec![String::new(), "in".into()] };
         let county = County { entity: &entity, most: 2 };
         let start: Groups = (0..5).map(|tract| vec![tract]).collect();

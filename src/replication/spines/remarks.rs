@@ -159,7 +159,7 @@ mod tests {
     use crate::numeric::Certainty;
 
     #[test]
-    fn variances_of_discrete_noise_are_those_of_its_masses() {
+    fn variances_of_discrete_noise_agree_with_its_masses() {
         let b = Rational::from((3, 2));
         let q = (-2.0_f64 / 3.0).exp();
         let sum: f64 = (1..200).map(|x| f64::from(x * x) * q.powi(x) * 2.0 * (1.0 - q) / (1.0 + q)).sum();

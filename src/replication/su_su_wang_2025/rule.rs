@@ -127,7 +127,7 @@ mod tests {
 
     /// Section A.7: alpha(zeta) and beta(zeta) of all levels by Boole's rule, against the certified knots.
     #[test]
-    fn the_rule_gives_the_errors_of_a_test_on_all_levels() {
+    fn the_rule_agrees_with_the_certified_errors_of_a_test() {
         let release = Release::find("su-su-wang-2025").unwrap();
         let whole = release.composition(&[] as &[&str], None).unwrap();
         let terms = terms(&release).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_equal_shares_are_one() {
+    fn levels_with_equal_shares_form_one_group() {
         let groups = groups(&Release::find("su-su-wang-2025").unwrap()).unwrap();
         assert_eq!(groups.len(), 7);
         assert_eq!(groups.iter().map(|group| group.1).sum::<u64>(), 80);

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_that_may_change_places_are_one_class() {
+    fn exchangeable_cells_form_one_class() {
         // Single years below 5, where one partition groups 0-1 and 2-4, and two groups of three years each.
         let fine = Part::Groups(vec![0, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6]);
         let coarse = Part::Groups(vec![0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]);

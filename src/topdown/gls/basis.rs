@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn recodes_split_an_attribute_and_totals_do_not() {
+    fn recodes_divide_an_attribute_and_totals_do_not() {
         let queries = [
             vec![Part::Total, Part::Whole],
             vec![Part::Groups(vec![0, 1, 1, 2]), Part::Total],
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_no_query_joins_are_sectors_of_their_own() {
+    fn rows_that_no_query_connects_are_separate_sectors() {
         let halves = Part::Groups(vec![0, 0, 0, 1, 1]);
         let fine = Part::Groups(vec![0, 1, 1, 2, 2]);
         let queries = [vec![halves, Part::Whole], vec![fine, Part::Total], vec![Part::Whole, Part::Whole]];

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regular_matrix_is_inverted_and_a_singular_one_solves_what_has_a_solution() {
+    fn nonsingular_matrices_are_inverted_and_singular_ones_solve_consistent_systems() {
         let regular = random(6, 9, 1);
         let factor = Factor::new(&regular);
         assert!(factor.is_regular());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_combination_is_the_inverse_of_the_sum_of_both_informations() {
+    fn combining_adds_the_informations() {
         let (covariance, information) = (random(5, 8, 3), random(5, 2, 4));
         let mut sum = Factor::new(&covariance).inverse();
         sum.add(1.0, &information);

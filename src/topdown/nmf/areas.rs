@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_that_are_not_understood_are_refused_with_their_place() {
+    fn invalid_areas_are_refused_with_their_position() {
         let says = |text: &[u8], words: &[&str]| {
             let why = read(text).unwrap_err();
             words.iter().for_each(|word| assert!(why.contains(word), "{word}: {why}"));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_all_forms_are_one() {
+    fn all_forms_of_a_code_are_read_as_one() {
         for text in ["44001000100", "1400000US44001000100", "G4400010000100"] {
             assert_eq!(digits(text).as_deref(), Some("44001000100"), "{text}");
         }

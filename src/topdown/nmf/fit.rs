@@ -642,7 +642,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_tables_and_bounds_are_above_them() {
+    fn tails_agree_with_tables_and_are_below_their_bounds() {
         // Chi-square tables: 3.841 at one degree, 18.307 at ten, 124.342 at a hundred.
         for (n, t) in [(1, 3.841_459), (10, 18.307_04), (100, 124.342_11)] {
             assert!((chi_square_tail_approx(n, t) - 0.05).abs() < 1e-6, "{n}");

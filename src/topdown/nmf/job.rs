@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_all_states_once() {
+    fn parts_contain_each_state_once() {
         let states: Vec<u32> = (1..=51).collect();
         for of in 1..60 {
             let mut all: Vec<u32> = (1..=of).flat_map(|part| states_of_part(&states, part, of)).collect();

@@ -108,7 +108,7 @@ mod tests {
     use crate::release::Release;
 
     #[test]
-    fn cells_are_in_the_order_that_is_written() {
+    fn cells_follow_the_order_of_the_name() {
         let schema = Release::find("pl94-persons-us").unwrap().schema.unwrap();
         let stored = Labels::written(&schema, "votingage*hispanic").unwrap();
         assert_eq!(stored.order(), None);

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_are_named_and_most_are_refused() {
+    fn few_unmatched_keys_are_named_and_most_are_refused() {
         let keys = |all: usize, lost: usize| {
             let lost = (1..=lost).map(|at| (at as u64 + 1, format!("k{at}"))).collect();
             Keys { file: "p.csv".into(), all, lost }

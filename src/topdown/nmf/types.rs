@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_whole_numbers_or_none() {
+    fn integral_decimals_are_read_and_others_are_not() {
         let cents = Stored::Decimal(2);
         assert_eq!((cents.narrow(5_149_500), cents.narrow(-300), cents.narrow(1)), (Some(51_495), Some(-3), None));
         assert_eq!((cents.wide(i64::MAX), cents.wide(-100)), (None, Some(-1)));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_a_sign_keep_their_size() {
+    fn unsigned_numbers_keep_their_size() {
         assert_eq!(Stored::Unsigned.narrow(-1), Some(i64::from(u32::MAX)));
         assert_eq!((Stored::Unsigned.wide(-1), Stored::Unsigned.wide(7)), (None, Some(7)));
         assert_eq!(Stored::Signed.narrow(-1), Some(-1));

@@ -226,7 +226,7 @@ fn assert_alike(
 }
 
 #[test]
-fn noise_of_all_sizes_side_by_side_gives_what_dense_algebra_gives() {
+fn noise_of_very_different_sizes_agrees_with_dense_algebra() {
     let (mut units, mut areas, mut exact_answers, mut all_answers) = (0, 0, 0, 0);
     for seed in 0..14 {
         let case = case(seed);
@@ -257,7 +257,7 @@ fn noise_of_all_sizes_side_by_side_gives_what_dense_algebra_gives() {
 }
 
 #[test]
-fn a_unit_without_counts_gets_what_is_left_and_two_are_refused() {
+fn a_unit_without_counts_gets_the_remainder_and_two_are_refused() {
     let tree = || Tree::from_parts(vec![vec![0, 3]], vec![0, 1, 2]);
     let run = |known: [bool; 3]| -> Result<HashMap<(usize, usize), (f64, f64)>> {
         let count = |there: bool, count: f64| there.then(|| vec![count]);

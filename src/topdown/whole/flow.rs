@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_flow_is_proven_and_what_is_no_number_is_refused() {
+    fn infeasibility_is_proven_and_invalid_numbers_are_refused() {
         let arc = |from, to, upper| Arc { from, to, target: 0.0, weight: 1.0, lower: 0, upper };
         // The flow from the first node must pass through the second, whose capacity is too small.
         let arcs = [arc(0, 1, None), arc(1, 2, Some(6)), arc(2, 0, None)];
