@@ -290,8 +290,8 @@ fn damaged_folders_are_refused_with_their_place() {
     // A level without counts whose share no unit above carries; a level without constraints has no units.
     fs::remove_file(&block).unwrap();
     says(refused(&[]), &["of the budget is found", "Block has no noisy counts", "Block.parquet/DPQuery/State=044"]);
-    // Then equal blocks cannot be distinguished.
-    says(refused(&["--incomplete"]), &["Block", "told apart"]);
+    // Without counts, sibling blocks cannot be distinguished.
+    says(refused(&["--incomplete"]), &["Block", "cannot be distinguished"]);
     fs::write(&block, &whole).unwrap();
     let tracts = file(&nmf, "Tract.parquet/Constraint/State=044");
     let kept = fs::read(&tracts).unwrap();

@@ -252,7 +252,7 @@ fn what_is_too_large_is_refused_with_what_would_do() {
         let (success, said) =
             run(at, &[&["--queries"][..], queries, &["--whole"][..usize::from(queries.len() < 3)]].concat());
         let expected =
-            "at most 65536 cells that queries and constraints tell apart together: ask for coarser or fewer queries";
+            "at most 65536 cells that queries and constraints distinguish together: ask for coarser or fewer queries";
         assert!(!success && said.contains(expected) && said.contains("700 x"), "{said}");
         assert!(!at.join("out.csv").exists());
     }

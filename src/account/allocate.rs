@@ -119,7 +119,7 @@ fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<R
     targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most_tried(target)).max(s.clone())).collect()
 }
 
-/// The sum over targets of weight times `E[X^2]`.
+/// The sum over targets of weight times `E[X^2]`. An error if a sigma2 is out of range.
 pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
     let terms: Vec<Enclosure> = (targets.par_iter().zip(sigma2))
         .map(|(target, s)| {
@@ -293,7 +293,8 @@ fn stationary_shape(
 }
 
 /// The allocation by zCDP: sigma2 in proportion to sqrt(count shift^2 / weight), clamped to the bounds, such that the published conversion
-/// rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that.
+/// rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that. An error for targets that
+/// [`allocate`] refuses.
 pub fn allocate_by_zcdp(
     targets: &[QueryTarget],
     epsilon: &Epsilon,

@@ -20,8 +20,8 @@ pub struct Least {
 
 /// Whether the account has delta(epsilon) <= delta at the target epsilon, which is known within an enclosure.
 ///
-/// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E
-/// for yes and at the upper end for no.
+/// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E for yes and at the
+/// upper end for no. An error if an end of the target is infinite.
 pub fn meets(account: &impl Account, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
     let (low, high) = ends(epsilon)?;
     let evaluator = account.evaluator();
@@ -60,7 +60,7 @@ impl Grid {
     /// The least grid point that `holds`, searched from `guess`; `None` if the largest point does not hold.
     ///
     /// The property is expected to hold from some point on. The result does not rely on that: `value` was found to hold and `before` not
-    /// to.
+    /// to. Errors are those of `holds`.
     pub fn least_where(&self, guess: f64, mut holds: impl FnMut(&Rational) -> Result<bool>) -> Result<Option<Least>> {
         let scale = Integer::from(10).pow(self.decimals);
         let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
@@ -108,7 +108,8 @@ impl Grid {
 /// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; `None` if the largest point does not.
 ///
 /// The family is expected to get more private as g grows (sigma2, or a common factor of all sigma2). The result does not rely on that:
-/// `value` is proven to meet the target and `before` to miss it.
+/// `value` is proven to meet the target and `before` to miss it. An error if the target is within a relative 10^-40 of the epsilon of a
+/// grid point.
 pub fn least_in<A: Account>(
     grid: &Grid,
     family: impl Fn(&Rational) -> Result<A>,
@@ -127,7 +128,7 @@ pub fn least_in<A: Account>(
     })
 }
 
-/// [`least_in`] on all multiples g > 0 of 10^-decimals.
+/// [`least_in`] on all multiples g > 0 of 10^-decimals. An error if no noise up to 10^18 meets the target.
 pub fn least_on_grid<A: Account>(
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,

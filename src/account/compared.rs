@@ -197,7 +197,8 @@ impl Compared {
         best.ok_or(Error::Unbounded { what: "the epsilon of every standard account" })
     }
 
-    /// The requested reference. `figures` are those that were published for this account, at any delta.
+    /// The requested reference. `figures` are those that were published for this account, at any delta. An error if `against` requires a
+    /// published figure and there is none at delta, or an account whose epsilon is infinite.
     pub fn of(
         account: &impl Account,
         figures: &[PrintedFigure],

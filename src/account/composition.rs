@@ -55,8 +55,8 @@ impl Counts {
         Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift }.checked()
     }
 
-    /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from
-    /// 10^-6 to 10^3, shifts from 1 to 1000.
+    /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from 10^-6 to 10^3,
+    /// shifts from 1 to 1000. Anything else is an error.
     pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
         Counts { law: Law::DiscreteLaplace { epsilon }, count, shift }.checked()
     }
@@ -96,6 +96,7 @@ impl Counts {
     }
 
     /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
+    /// An error if the result is out of range.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         let law = match &self.law {
             Law::DiscreteGaussian { sigma2 } => Law::DiscreteGaussian { sigma2: Rational::from(sigma2 * factor) },
@@ -116,7 +117,7 @@ impl Counts {
         each * self.count / 2_u32
     }
 
-    /// The same counts released `times` times, each time with independent noise.
+    /// The same counts released `times` times, each time with independent noise. An error for no repetitions, or more than 10^12 counts.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.with(self.count.saturating_mul(times), self.shift)
     }
@@ -147,12 +148,12 @@ impl Counts {
         make(rational::parse(parameter)?, count, shift)
     }
 
-    /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise.
+    /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
     pub fn parse_gaussian(text: &str) -> Result<Self> {
         Counts::parse(text, Counts::gaussian)
     }
 
-    /// Reads `EPSILON[xCOUNT][@SHIFT]` as counts with discrete Laplace noise.
+    /// Reads `EPSILON[xCOUNT][@SHIFT]` as counts with discrete Laplace noise. An error for other forms, or values out of range.
     pub fn parse_discrete_laplace(text: &str) -> Result<Self> {
         Counts::parse(text, Counts::discrete_laplace)
     }
@@ -268,14 +269,16 @@ impl Composition {
         if self.stop.is_given() { self.derived(both) } else { other.derived(both) }
     }
 
-    /// The composition for groups of `size` people who leave or enter together: every shift times `size`.
+    /// The composition for groups of `size` people who leave or enter together: every shift times `size`. An error if a shift exceeds its
+    /// range.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         let counts: Result<Vec<Counts>> =
             (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
         self.derived(counts?)
     }
 
-    /// The same released `times` times, each time with independent noise: every number of counts times `times`.
+    /// The same released `times` times, each time with independent noise: every number of counts times `times`. An error for no
+    /// repetitions, or more than 10^12 counts of one noise.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.derived(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
     }

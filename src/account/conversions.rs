@@ -94,7 +94,7 @@ pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<Optimal
 ///
 /// Every order gives a valid bound, so the upper end is the largest value over all compositions at one order. The lower end is that of one
 /// composition, and the worst case is at least as large. The search ends as soon as the composition with the largest value is the one whose
-/// best order was used; then both ends belong to it.
+/// best order was used; then both ends belong to it. An error without compositions.
 pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Result<OptimalOrder> {
     let mut lead = compositions.first().ok_or(Error::EmptyComposition)?;
     let mut found = renyi_epsilon(lead, delta)?;
@@ -175,7 +175,7 @@ pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
 
 /// Upper bound on delta(epsilon) by rho alone, for an epsilon that is known within an enclosure: the smaller of the total variation
 /// distance, which is delta(0) >= delta(epsilon), and exp(-(epsilon - rho)^2 / (4 rho)) from epsilon = rho on. The result encloses this
-/// bound to about 10^-digits.
+/// bound to about 10^-digits. An error if an end of epsilon is infinite.
 pub fn zcdp_hockey_stick(rho: &Rho, epsilon: &Enclosure, digits: u32) -> Result<Enclosure> {
     let distance = zcdp_total_variation(rho, digits);
     let end = |end: Option<Rational>| -> Result<Epsilon> {

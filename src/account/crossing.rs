@@ -43,13 +43,14 @@ fn check_range(from: &Rational, to: &Rational) -> Result<()> {
 }
 
 /// The ranges of `from <= delta <= to`, the largest delta first, on which the account is within the bound that rho gives, or is not.
-/// Crossings are bracketed to a relative 10^-9 of their epsilon.
+/// Crossings are bracketed to a relative 10^-9 of their epsilon. An error unless 0 < from < to <= 1.
 pub fn stretches(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
     let comparison = Comparison { account: account.evaluator(), rho, witness: None, found: AtomicBool::new(false) };
     comparison.run(from, to)
 }
 
-/// Whether the account is within the bound at every delta of the range. One delta at which it is not proves No.
+/// Whether the account is within the bound at every delta of the range. One delta at which it is not proves No. An error unless 0 < from <
+/// to <= 1.
 pub fn within_everywhere(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Certainty> {
     check_range(from, to)?;
     let witness = Some((end(&published(rho, to), true)?, end(&published(rho, from), false)?));

@@ -50,7 +50,7 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
 
 /// The largest number of losses between two points of a profile that are enumerated, approximately.
 const MOST_LOSSES: f64 = 2e5;
-/// How many times the predicted number of losses the enumeration may find.
+/// Upper limit of the losses found by an enumeration, as a multiple of the predicted number.
 const CROWDED: f64 = 4.0;
 /// A stretch is lengthened at most `FURTHEST` times, and only while it is predicted to have fewer losses than this.
 const FEW_LOSSES: f64 = 2e4;

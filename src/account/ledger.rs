@@ -54,7 +54,7 @@ pub struct Balance {
 }
 
 impl Ledger {
-    /// A ledger of at least one release.
+    /// A ledger of at least one release. An error without releases, or for more than 5000 combinations of their paths.
     pub fn new(entries: Vec<Entry>, units: Units) -> Result<Self> {
         if entries.is_empty() {
             return Err(Error::EmptyComposition);

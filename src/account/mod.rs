@@ -15,6 +15,11 @@
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
 //! | [`promise`] | privacy promises, and the least noise that keeps one |
 //! | [`allocate`] | the noise of each query with the least weighted error |
+//!
+//! Every request may end with [`Error::Stopped`](crate::Error::Stopped) after its stop signal was set, with
+//! [`Error::OutOfTime`](crate::Error::OutOfTime) or another error beyond reach if nothing could be proven, or with
+//! [`Error::Contradiction`](crate::Error::Contradiction) if two proofs exclude each other, which is a fault of the program. The functions
+//! name only their other errors. Epsilons and losses are in nats.
 
 pub mod allocate;
 pub mod calibrate;

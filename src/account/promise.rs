@@ -81,7 +81,7 @@ pub struct Calibrated<A> {
 }
 
 impl Promise {
-    /// The zCDP curve of the noise before calibration, from one delta to another: 0 < from < to <= 1.
+    /// The zCDP curve of the noise before calibration, from one delta to another: 0 < from < to <= 1. Anything else is an error.
     pub fn zcdp_curve(from: Rational, to: Rational) -> Result<Self> {
         if from <= 0 || from >= to || to > 1 {
             let shown = format!("{}..{}", rational::display(&from), rational::display(&to));
@@ -119,7 +119,7 @@ impl Promise {
     }
 }
 
-/// The variance proxies of the Gaussian noise of a composition, each once, in increasing order.
+/// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.
 pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     let sigma2 = |law: &Law| match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Some(sigma2.clone()),
@@ -154,7 +154,8 @@ fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
 /// itself, or all counts of which it takes the worst case.
 ///
 /// Only the two proofs matter for correctness. The account's representative at the promised epsilon and the start of the search are
-/// guesses, and a wrong guess only costs time.
+/// guesses, and a wrong guess only costs time. An error if no noise of the grid keeps the promise, if the grid has no point in the range
+/// with an account, or if the curves of a grid point touch within the range of delta.
 pub fn calibrate<A: Account>(
     account: &A,
     whole: &Composition,

@@ -42,7 +42,7 @@ pub struct Knot {
 
 impl Composition {
     /// A second enclosure of f(alpha) for 0 < alpha < 1, often to a few digits or fewer, by methods that share no code with those that
-    /// certify it.
+    /// certify it. An error for an alpha outside of [0, 1].
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         check_alpha(alpha)?;
         self.loss_evaluator().second_tradeoff(alpha)
@@ -60,7 +60,8 @@ impl Composition {
         self.knot(&Rational::from(zeta - &**self.rho()), digits)
     }
 
-    /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile only, even if another method would do: for comparing methods.
+    /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile only, even if another method would do: for comparing methods. An
+    /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
@@ -90,7 +91,7 @@ pub(super) fn many_of_composition(composition: &Composition, alphas: &[Rational]
     alphas.par_iter().map(|alpha| curve.at(alpha, digits)).collect()
 }
 
-/// How often the two knots around a type I error are moved apart before the search gives up.
+/// The number of times that the two knots around a type I error are moved apart before the search gives up.
 const MOST_WIDENINGS: u32 = 6;
 
 pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {

@@ -1,16 +1,17 @@
 //! The curves of an account as figures: a privacy profile, and a trade-off function.
 //!
-//! What is drawn are doubles, approximations of the certified numbers; a point that cannot be shown on its axis is left out.
+//! The plotted values are doubles, approximations of the certified numbers; a point that its axis cannot show is
+//! omitted.
 
 use super::figure::{Axis, Figure, Ink, Panel, Series};
 
-/// The least delta that is drawn.
+/// The least delta that is plotted.
 const LEAST: f64 = 1e-40;
 
-/// The name of an exact curve.
+/// The legend of an exact curve.
 pub const EXACT: &str = "exact";
 
-/// delta over epsilon: the exact one and that of zCDP (Bun-Steinke), as points (epsilon, delta) from left to right.
+/// delta over epsilon: the exact profile and that of zCDP (Bun-Steinke), as points (epsilon, delta) from left to right.
 pub fn profile(title: &str, exact: Vec<(f64, f64)>, zcdp: Vec<(f64, f64)>) -> Figure {
     profile_beside(title, exact, "zCDP (Bun-Steinke)", zcdp)
 }
@@ -22,20 +23,20 @@ pub fn profile_beside(title: &str, exact: Vec<(f64, f64)>, name: &str, other: Ve
     lone(title, x, y, series)
 }
 
-/// What calibration does to one part: delta over epsilon, as points (epsilon, delta) from left to right.
+/// The effect of calibration on one part: delta over epsilon, as points (epsilon, delta) from left to right.
 #[derive(Clone, Debug)]
 pub struct CalibratedCurves {
-    /// What is calibrated.
+    /// The name of the part.
     pub name: String,
-    /// Exact, of the noise as it was.
+    /// The exact profile of the original noise.
     pub before: Vec<(f64, f64)>,
-    /// Exact, of the calibrated noise.
+    /// The exact profile of the calibrated noise.
     pub after: Vec<(f64, f64)>,
-    /// Of the noise as it was, by zCDP.
+    /// The zCDP profile of the original noise.
     pub zcdp: Vec<(f64, f64)>,
 }
 
-/// A panel for each part that was calibrated.
+/// A panel for each calibrated part.
 pub fn calibrations(title: &str, parts: Vec<CalibratedCurves>) -> Figure {
     let columns = if parts.len() < 2 { 1 } else { 2 };
     let panel = |part: CalibratedCurves| {
@@ -50,12 +51,12 @@ pub fn calibrations(title: &str, parts: Vec<CalibratedCurves>) -> Figure {
     Figure { title: title.to_string(), panels: parts.into_iter().map(panel).collect(), columns }
 }
 
-/// The points that a profile shows.
+/// The points that a profile can show.
 fn shown(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points.into_iter().filter(|(_, delta)| *delta >= LEAST && *delta <= 1.0).collect()
 }
 
-/// The axes of profiles: epsilon, and delta from whole powers of ten, so that the least point lies within the panel.
+/// The axes of profiles: epsilon, and delta between powers of ten that contain the least point.
 fn profile_axes(series: &[Series]) -> (Axis, Axis) {
     let all = || series.iter().flat_map(|series| &series.points);
     let (from, to) = range(all().map(|point| point.0));
@@ -64,7 +65,8 @@ fn profile_axes(series: &[Series]) -> (Axis, Axis) {
     (Axis::linear("epsilon", from, to), Axis::log("delta", bottom, 1.0))
 }
 
-/// The smallest type II error over the type I error, as points (alpha, beta) from left to right, beside that of guessing.
+/// The smallest type II error over the type I error, as points (alpha, beta) from left to right, beside that of
+/// guessing.
 pub fn tradeoff(title: &str, points: Vec<(f64, f64)>) -> Figure {
     let series = vec![
         Series::line("no privacy loss: 1 - alpha", Ink::Black, vec![(0.0, 1.0), (1.0, 0.0)]),
@@ -82,7 +84,7 @@ fn lone(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
     Figure { title: title.to_string(), panels: vec![panel], columns: 1 }
 }
 
-/// The least and the greatest of some numbers; a range around a single one, and from 0 to 1 without any.
+/// The least and the greatest of some numbers; for a single number a range around it, for none from 0 to 1.
 fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     let (from, to) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), x| (from.min(x), to.max(x)));
     match () {
@@ -98,7 +100,7 @@ mod tests {
     use crate::chart::Mark;
 
     #[test]
-    fn what_has_no_place_on_the_axes_is_left_out() {
+    fn points_outside_the_axes_are_omitted() {
         let figure = profile("t", vec![(0.0, 0.5), (5.0, 1e-7), (9.0, 0.0)], vec![(0.0, 1.0), (9.0, 3e-60)]);
         let panel = &figure.panels[0];
         assert_eq!((panel.x.from, panel.x.to, panel.y.from, panel.y.to), (0.0, 5.0, 1e-7, 1.0));

@@ -1,4 +1,4 @@
-//! What is written: a table of numbers and the figure drawn from them, as CSV and SVG side by side.
+//! A table of numbers and the figure drawn from them, written as CSV and SVG side by side.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub struct Sheet {
 
 #[cfg(feature = "charts")]
 impl Figure {
-    /// Writes the figure as an SVG file, whole or not at all; folders on the way are made.
+    /// Writes the figure as an SVG file, whole or not at all; missing folders are created.
     pub fn write_svg(&self, path: &Path) -> Result<()> {
         write_text(path, &self.svg()?)
     }
@@ -35,7 +35,7 @@ impl Figure {
 
 #[cfg(feature = "charts")]
 impl Sheet {
-    /// Writes the table as a CSV file, whole or not at all; folders on the way are made.
+    /// Writes the table as a CSV file, whole or not at all; missing folders are created.
     pub fn write(&self, path: &Path) -> Result<()> {
         write_text(path, &self.csv())
     }
@@ -43,7 +43,7 @@ impl Sheet {
 
 #[cfg(feature = "charts")]
 impl Drawing {
-    /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if it does not exist, and returns both paths.
+    /// Writes `NAME.csv` and `NAME.svg` into a folder, which is created if it does not exist, and returns both paths.
     pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2]> {
         let files = files(folder, name);
         write_text(&files[0], &self.sheet.csv())?;
@@ -52,7 +52,7 @@ impl Drawing {
     }
 }
 
-/// The files of a drawing of this name in a folder: CSV and SVG.
+/// The CSV and SVG files of a drawing of this name in a folder.
 pub fn files(folder: &Path, name: &str) -> [PathBuf; 2] {
     ["csv", "svg"].map(|kind| folder.join(format!("{name}.{kind}")))
 }
@@ -63,7 +63,7 @@ impl Sheet {
         Sheet { header: header.into_iter().map(|name| name.to_string()).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row, a cell for each column.
+    /// Adds a row with one cell per column.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
@@ -79,7 +79,7 @@ impl Sheet {
     }
 }
 
-/// Both ends of an enclosure as cells: at most 16 digits, the lower rounded down and the upper up.
+/// Both ends of an enclosure as cells: at most 16 digits, the lower end rounded down and the upper end up.
 pub fn ends(value: &Enclosure) -> [String; 2] {
     const MOST: usize = 16;
     let digits = (value.agreed_digits(MOST) + 3).min(MOST);

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::{figure::Figure, svg::PANEL_ON_PAGE};
 use crate::{error::Result, files::write_text};
 
-/// What the SVG of a file begins with, which an element within HTML does without.
+/// The namespace in the SVG of a file, which an element within HTML does not need.
 const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";
 
 impl Figure {
-    /// The figure as an `svg` element of a page, named by `label`. `id` is unique on the page, and made of letters, digits and
-    /// hyphens. It loads nothing, and the same figure gives the same bytes.
+    /// The figure as an `svg` element of a page, with the accessible name `label`. `id` must be unique on the page and
+    /// consist of letters, digits and hyphens. The element loads nothing, and the same figure gives the same bytes.
     pub fn svg_element(&self, id: &str, label: &str) -> Result<String> {
         let svg = self.svg_of(PANEL_ON_PAGE)?.replacen(NAMESPACE, "", 1);
         let named = format!("<svg role=\"img\" aria-labelledby=\"{id}\" ");
@@ -20,12 +20,12 @@ impl Figure {
     }
 }
 
-/// Writes a page, whole or not at all; folders on the way are made.
+/// Writes a page, whole or not at all; missing folders are created.
 pub fn write_page(path: &Path, html: &str) -> Result<()> {
     write_text(path, html)
 }
 
-/// Text as it stands in an element.
+/// Text escaped for an element.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -35,7 +35,7 @@ mod tests {
     use crate::chart::curves;
 
     #[test]
-    fn an_element_is_named_and_names_no_address() {
+    fn an_element_has_a_title_and_no_address() {
         let figure = curves::tradeoff("a < b & <script>", vec![(0.0, 1.0), (0.5, 0.2), (1.0, 0.0)]);
         let svg = figure.svg_element("chart-1", "R&D <b>").unwrap();
         assert!(svg.starts_with("<svg role=\"img\" aria-labelledby=\"chart-1\" width="), "{svg}");

@@ -1,24 +1,25 @@
-//! Estimates with their margins, unit by unit, and what was published beside them.
+//! Estimates with their margins, unit by unit, beside the published values.
 
 use super::figure::{Axis, Figure, Ink, Panel, Series};
 
 /// A count of a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// What the unit is called.
+    /// The name of the unit.
     pub name: String,
     /// The estimate.
     pub estimate: f64,
     /// Its margin to either side.
     pub margin: f64,
-    /// What was published, if it is known.
+    /// The published value, if it is known.
     pub published: Option<f64>,
 }
 
-/// So many units have their names beside them; more are in the order of their estimates.
+/// Up to this number of units, names are shown; more units are sorted by estimate.
 const NAMED: usize = 60;
 
-/// Two panels: the counts, and how far margins and published counts are from the estimates. At least one unit.
+/// Two panels: the counts, and the differences of margins and published counts from the estimates. There must be at
+/// least one unit.
 pub fn intervals(title: &str, units: &[Interval]) -> Figure {
     let mut units: Vec<&Interval> = units.iter().collect();
     let named = units.len() <= NAMED;
@@ -45,7 +46,7 @@ pub fn intervals(title: &str, units: &[Interval]) -> Figure {
         if !published.is_empty() {
             series.push(Series::dots("published", Ink::Vermillion, published));
         }
-        // Above all else: where counts are large a margin is narrower than a marker.
+        // The estimates are painted last: for large counts a margin is narrower than a marker.
         series.push(Series::points("estimate", Ink::Black, estimates));
         Panel { title: title.to_string(), x: Axis::linear(label, low - room, high + room), y: y(), series }
     };
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn margins_and_published_counts_are_where_they_are() {
+    fn margins_and_published_counts_are_placed_correctly() {
         let unit = |at: usize, published| Interval {
             name: format!("tract {at}"),
             estimate: 100.0 * at as f64,
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(of(counts, "estimate"), Some(vec![(300.0, 0.0), (100.0, 1.0)]));
         assert_eq!(of(differences, "published"), Some(vec![(7.0, 0.0)]));
         assert!(differences.x.from < -5.0 && differences.x.to > 7.0);
-        // Many units are in the order of their estimates.
+        // A large number of units is sorted by estimate.
         let many: Vec<Interval> = (0..100).rev().map(|at| unit(at, None)).collect();
         let figure = intervals("t", &many);
         assert_eq!(of(&figure.panels[0], "estimate").unwrap()[99], (9900.0, 99.0));

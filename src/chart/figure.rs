@@ -1,4 +1,4 @@
-//! What a figure is: panels with axes, and series of points in inks that are told apart without colour.
+//! Figures: panels with axes, and series of points in inks that are distinguishable without colour.
 
 /// A chart.
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct Figure {
     pub title: String,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// How many panels are in a row.
+    /// The number of panels in a row.
     pub columns: usize,
 }
 
@@ -20,16 +20,16 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn; the first is painted first, so later ones lie above it.
+    /// The series; the first is painted first, so later ones lie above it.
     pub series: Vec<Series>,
 }
 
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it shows, with its unit.
+    /// The quantity that it shows, with its unit.
     pub label: String,
-    /// How it is divided.
+    /// Its scale.
     pub scale: Scale,
     /// Its lower end.
     pub from: f64,
@@ -39,16 +39,16 @@ pub struct Axis {
     pub opposite: Option<Opposite>,
 }
 
-/// Other numbers for the places of an axis.
+/// A second set of numbers at positions of an axis.
 #[derive(Clone, Debug)]
 pub struct Opposite {
-    /// What they are, with their unit.
+    /// The quantity, with its unit.
     pub label: String,
-    /// Where they are on the axis, and what they say.
+    /// Positions on the axis, and their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Clone, Debug)]
 pub enum Scale {
     /// Evenly.
@@ -64,26 +64,26 @@ pub enum Scale {
 /// Points that belong together.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend says.
+    /// The legend.
     pub name: String,
     /// Its colour, dash pattern and marker.
     pub ink: Ink,
-    /// How the points are shown.
+    /// The marks of the points.
     pub mark: Mark,
     /// The points (x, y); from left to right if they are joined.
     pub points: Vec<(f64, f64)>,
 }
 
-/// How points are shown.
+/// The marks of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Joined by a line.
     Line,
     /// Each with the marker of the ink.
     Dots,
-    /// Each with a small dot, for many points that are not to be joined.
+    /// Each with a small dot, for many points that are not joined.
     Points,
-    /// Each as a square of side one around it; squares above each other are one.
+    /// Each as a square with sides of length 1 around it; squares that touch vertically are merged.
     Tiles,
 }
 
@@ -100,12 +100,12 @@ pub enum Ink {
     Green,
     /// Orange, short dashes, a filled square.
     Orange,
-    /// Grey, fine dots, an open diamond: for what is only pointed at.
+    /// Grey, fine dots, an open diamond: for annotations.
     Grey,
 }
 
 impl Axis {
-    /// An evenly divided axis.
+    /// A linear axis.
     pub fn linear(label: &str, from: f64, to: f64) -> Self {
         Axis { label: label.to_string(), scale: Scale::Linear, from, to, opposite: None }
     }
@@ -115,12 +115,12 @@ impl Axis {
         Axis { label: label.to_string(), scale: Scale::Whole, from, to, opposite: None }
     }
 
-    /// An axis divided by powers of ten.
+    /// A logarithmic axis.
     pub fn log(label: &str, from: f64, to: f64) -> Self {
         Axis { label: label.to_string(), scale: Scale::Log, from, to, opposite: None }
     }
 
-    /// A logarithmic axis that is longer by up to a twentieth of its values, where it ends at a power of ten then.
+    /// A logarithmic axis whose ends are moved to a power of ten that is within a twentieth of them.
     pub fn with_near_powers(mut self) -> Self {
         let near = |end: f64, power: f64| if (end / power - 1.0).abs() < 0.05 { power } else { end };
         if let Scale::Log = self.scale {
@@ -137,7 +137,7 @@ impl Axis {
         Axis { label: String::new(), from: -0.6, to, scale: Scale::Names(names), opposite: None }
     }
 
-    /// The same with other numbers on the opposite side: where they are, and what they say.
+    /// The same with other numbers on the opposite side: positions and labels.
     pub fn with_opposite(mut self, label: &str, ticks: Vec<(f64, String)>) -> Self {
         self.opposite = Some(Opposite { label: label.to_string(), ticks });
         self
@@ -150,7 +150,7 @@ impl Series {
         Series { name: name.to_string(), ink, mark: Mark::Line, points }
     }
 
-    /// Points marked one by one.
+    /// Points with one marker each.
     pub fn dots(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.to_string(), ink, mark: Mark::Dots, points }
     }
@@ -160,12 +160,12 @@ impl Series {
         Series { name: name.to_string(), ink, mark: Mark::Points, points }
     }
 
-    /// Squares of side one.
+    /// Squares with sides of length 1.
     pub fn tiles(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.to_string(), ink, mark: Mark::Tiles, points }
     }
 
-    /// A line across the panel at one x, which is only pointed at.
+    /// A vertical line across the panel, as an annotation.
     pub fn upright(name: &str, x: f64, y: (f64, f64)) -> Self {
         Series::line(name, Ink::Grey, vec![(x, y.0), (x, y.1)])
     }
@@ -182,7 +182,7 @@ pub(super) fn power_of_ten(exponent: i32) -> String {
     format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
 }
 
-/// A number as it stands in a heading: 1e-11 with a raised exponent.
+/// A number formatted for a heading: 1e-11 with a raised exponent.
 pub fn raised(text: &str) -> String {
     match text.split_once('e') {
         Some(("1", exponent)) => exponent.parse().map_or_else(|_| text.to_string(), power_of_ten),
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponents_are_raised_and_axes_end_at_a_power_that_is_near() {
+    fn exponents_are_superscripts_and_axes_end_at_near_powers() {
         assert_eq!(["1e-11", "2.5e-6", "0.05", "1e3"].map(raised), ["10⁻¹¹", "2.5 · 10⁻⁶", "0.05", "1000"]);
         let axis = Axis::log("", 1.001, 97.0).with_near_powers();
         assert_eq!((axis.from, axis.to), (1.0, 100.0));

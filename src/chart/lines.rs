@@ -1,21 +1,22 @@
-//! The trade-off function as it follows from points of the privacy profile, for drawing.
+//! The trade-off function that points of the privacy profile imply, for plotting.
 
-/// The polygon under the trade-off function that points (epsilon, delta) of a profile give, epsilon increasing from 0: points
-/// (alpha, beta) from left to right.
+/// The polygon below the trade-off function from points (epsilon, delta) of a profile, epsilon increasing from 0.
+/// Returns points (alpha, beta) from left to right.
 ///
-/// For a symmetric pair f(alpha) is the largest over all epsilon of 1 - delta - exp(epsilon) alpha and of the same lines mirrored
-/// at alpha = beta. A few of these lines lie at or below f, so what is drawn is never better than the truth but for the rounding
-/// of doubles. Two neighboring lines meet at alpha = (delta_k - delta_(k+1)) / (exp(epsilon_(k+1)) - exp(epsilon_k)).
+/// For a symmetric pair f(alpha) is the maximum over all epsilon of 1 - delta - exp(epsilon) alpha and of the same
+/// lines mirrored at alpha = beta. Finitely many of these lines give a lower bound on f, so the plot is never better
+/// than the truth, except for the rounding of doubles. Two consecutive lines meet at alpha = (delta_k - delta_(k+1)) /
+/// (exp(epsilon_(k+1)) - exp(epsilon_k)).
 pub fn tradeoff_of_profile(profile: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let Some((_, last)) = profile.last() else { return Vec::new() };
-    // From the left: where the steepest line begins, then the corners, the steepest first.
+    // From the left: the start of the steepest line, then the corners, the steepest line first.
     let (mut left, mut above) = (0.0, 1.0 - last);
     let mut half = vec![(left, above)];
     for pair in profile.windows(2).rev() {
         let ((near, more), (far, less)) = (pair[0], pair[1]);
         let alpha = (more - less).max(0.0) / (far.exp() - near.exp());
         let beta = 1.0 - more - near.exp() * alpha;
-        // At a knot many lines meet; rounding may set such a corner before the last one.
+        // Many lines meet at a corner of f; rounding may place such a corner before the last one.
         if left <= alpha && alpha <= beta && beta <= above {
             (left, above) = (alpha, beta);
             half.push((alpha, beta));
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn without_points_nothing_is_drawn_and_without_loss_the_diagonal() {
+    fn no_points_give_no_polygon_and_no_loss_gives_the_diagonal() {
         assert!(tradeoff_of_profile(&[]).is_empty());
         assert_eq!(tradeoff_of_profile(&[(0.0, 0.0), (1.0, 0.0)]).first(), Some(&(0.0, 1.0)));
         assert_eq!(tradeoff_of_profile(&[(0.0, 0.0), (1.0, 0.0)]).last(), Some(&(1.0, 0.0)));

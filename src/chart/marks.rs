@@ -5,10 +5,10 @@ use plotters::prelude::*;
 use super::figure::Ink;
 use crate::error::{Error, Result};
 
-// Pixels of the drawing, which is four times as large as it is shown.
+// Pixels of the drawing, which is four times as large as the displayed figure.
 /// The height of labels and headings.
 pub(super) const LABEL: u32 = 56;
-/// The height of what ticks say.
+/// The height of tick labels.
 pub(super) const TICK: u32 = 48;
 /// The width of lines.
 pub(super) const STROKE: u32 = 8;
@@ -50,7 +50,7 @@ pub(super) fn failed(error: impl ToString) -> Error {
     Error::out_of_range("a figure", error.to_string(), "one that can be drawn")
 }
 
-/// A circle as a polygon of many corners, so that all markers are of one type.
+/// A circle as a polygon of many corners, so that all markers have one type.
 pub(super) fn round(radius: i32) -> Vec<(i32, i32)> {
     let corner = |k: i32| {
         let angle = f64::from(k) * std::f64::consts::TAU / 24.0;
@@ -59,7 +59,7 @@ pub(super) fn round(radius: i32) -> Vec<(i32, i32)> {
     (0..24).map(corner).collect()
 }
 
-/// Draws the marker of an ink around its point.
+/// Draws the marker of an ink around the origin.
 pub(super) fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<()> {
     let square = |r: i32| vec![(-r, -r), (r, -r), (r, r), (-r, r)];
     let diamond = |r: i32| vec![(0, -r), (r, 0), (0, r), (-r, 0)];

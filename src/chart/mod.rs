@@ -1,20 +1,20 @@
-//! Drawings as SVG, with the numbers that they are drawn from as CSV. Read in this order:
+//! Plots as SVG, with the plotted numbers as CSV. Read in this order:
 //!
-//! | file | what it holds |
+//! | file | content |
 //! | --- | --- |
 //! | [`figure`] | the data: a figure of panels, axes, series of points, inks |
-//! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
+//! | `ticks` | the positions and labels of the ticks of an axis (feature `charts`) |
 //! | `marks`, `panel`, `svg` | colours and markers, a panel, and the layout of all of them, as SVG (feature `charts`, which needs the plotting library) |
 //! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
 //! | `element` | a figure as an element of a page of HTML (feature `charts`) |
-//! | [`lines`] | a trade-off function as points of its profile give it |
+//! | [`lines`] | a trade-off function from points of its profile |
 //! | [`curves`] | privacy profiles and trade-off functions as figures |
-//! | [`outputs`] | what single outputs say: posterior probabilities and masses |
-//! | [`ranks`] | numbers side by side, a row for each name |
+//! | [`outputs`] | posterior probabilities and masses of single outputs |
+//! | [`ranks`] | numbers side by side, with one row per name |
 //! | [`estimates`] | estimates with their margins, unit by unit |
-//! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
+//! | `spine` | plots of a geographic spine: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
-//! Without the feature `charts` figures are made but not rendered.
+//! Without the feature `charts` figures are constructed but not rendered.
 
 pub mod curves;
 pub mod drawing;

@@ -1,6 +1,6 @@
-//! What single outputs say, drawn: a posterior probability beside the probability of the output.
+//! Plots of single outputs: the posterior probability beside the probability of the output.
 //!
-//! What is drawn are doubles, approximations of the certified numbers.
+//! The plotted values are doubles, approximations of the certified numbers.
 
 use super::figure::{Axis, Figure, Ink, Panel, Series};
 
@@ -19,7 +19,7 @@ pub fn of_one_count(title: &str, posterior: Vec<(f64, f64)>, probability: Vec<(f
     Figure { title: title.to_string(), columns: 2, panels }
 }
 
-/// Probabilities of whole numbers, each series with its legend.
+/// Probabilities of integers, each series with its legend.
 pub fn masses(title: &str, label: &str, series: Vec<(&str, Vec<(f64, f64)>)>) -> Figure {
     let all: Vec<(f64, f64)> = series.iter().flat_map(|(_, points)| points).copied().collect();
     let inks = super::ranks::INKS.into_iter().cycle();
@@ -32,7 +32,7 @@ pub fn masses(title: &str, label: &str, series: Vec<(&str, Vec<(f64, f64)>)>) ->
     Figure { title: title.to_string(), columns: 1, panels: vec![panel] }
 }
 
-/// Lines over whole numbers, with the labels of both axes and a legend each.
+/// Lines over integers, with the labels of both axes and a legend for each line.
 pub fn lines(title: &str, [x, y]: [&str; 2], series: Vec<(&str, Vec<(f64, f64)>)>) -> Figure {
     let all: Vec<(f64, f64)> = series.iter().flat_map(|(_, points)| points).copied().collect();
     let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p.1), b.max(p.1)));
@@ -47,7 +47,7 @@ pub fn lines(title: &str, [x, y]: [&str; 2], series: Vec<(&str, Vec<(f64, f64)>)
     Figure { title: title.to_string(), columns: 1, panels: vec![panel] }
 }
 
-/// An axis over whole numbers, half of one wider at each end.
+/// An axis over integers, extended by 1/2 at each end.
 fn axis(label: &str, points: &[(f64, f64)]) -> Axis {
     let (from, to) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p.0), b.max(p.0)));
     if from > to { Axis::whole(label, 0.0, 1.0) } else { Axis::whole(label, from - 0.5, to + 0.5) }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_hold_all_points() {
+    fn axes_contain_all_points() {
         let figure = of_one_count("t", vec![(-2.0, 0.4), (3.0, 0.7)], vec![(-2.0, 0.1), (3.0, 0.02)]);
         assert_eq!((figure.panels[0].x.from, figure.panels[0].x.to, figure.panels[1].y.to), (-2.5, 3.5, 0.1 * 1.05));
         assert_eq!(masses("t", "x", vec![("none", Vec::new())]).panels[0].x.to, 1.0);

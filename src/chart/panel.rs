@@ -1,4 +1,4 @@
-//! A panel as SVG: its heading, axes and series within the part of the drawing that it has.
+//! A panel as SVG: its heading, axes and series within its part of the drawing.
 
 use plotters::{
     coord::ranged1d::{DefaultFormatting, KeyPointHint},
@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The gap above and around a panel, and to its right.
 const GAP: u32 = 28;
-/// How far apart the marks of one row are drawn, where it is high enough.
+/// The distance between the marks of one row, if the row is high enough.
 const APART: f64 = 48.0;
 const RIGHT: u32 = 60;
 
@@ -76,7 +76,7 @@ impl Panel {
         Ok(())
     }
 
-    /// The heading, in the middle above the axes.
+    /// The heading, centred above the axes.
     fn draw_head(&self, area: &Area, side: u32) -> Result<()> {
         if self.title.is_empty() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Panel {
         area.draw(&Text::new(text.to_string(), at, style)).map_err(failed)
     }
 
-    /// The other numbers of the horizontal axis, above the panel.
+    /// The second set of numbers of the horizontal axis, above the panel.
     fn draw_opposite(&self, area: &Area, side: u32, above: u32) -> Result<()> {
         let Some(opposite) = &self.x.opposite else { return Ok(()) };
         let (wide, _) = area.dim_in_pixel();
@@ -115,7 +115,8 @@ impl Panel {
         self.centred(area, &opposite.label, LABEL, (middle, bottom - (TICK + LABEL) as i32 - 26))
     }
 
-    /// How far above the name of its row a mark of a series is drawn: beside those of the other series in that row.
+    /// The vertical shift of a mark from the name of its row, so that it lies beside the marks of other series in that
+    /// row.
     fn shift(&self, series: &Series, name: f64, row: f64) -> f64 {
         if !matches!(self.y.scale, Scale::Names(_)) || series.mark != Mark::Dots {
             return 0.0;
@@ -137,7 +138,7 @@ impl Panel {
                 for run in clip_line(points.iter().copied(), self.x.ends(), self.y.ends()) {
                     chart.draw_series(LineSeries::new(run, colour.stroke_width(STROKE))).map_err(failed)?;
                 }
-                // A point that no other is joined to is no line: it has a mark of its own.
+                // A point that is not joined to another one gives no visible line, so it gets a marker.
                 if let Some(point) = lone(&points, self.x.ends(), self.y.ends()) {
                     marker(series.ink, |shape| {
                         chart.plotting_area().draw(&(EmptyElement::at(point) + shape)).map_err(failed)
@@ -168,7 +169,7 @@ impl Panel {
     }
 }
 
-/// How far above its name the k-th of so many marks of one row is drawn, so that marks with nearly one value do not hide each
+/// The vertical shift of mark k of `all` marks in one row, so that marks with nearly equal values do not hide each
 /// other; a row is `row` pixels high.
 fn beside(k: usize, all: usize, row: f64) -> f64 {
     const LEAST: f64 = 0.14;
@@ -181,7 +182,7 @@ fn beside(k: usize, all: usize, row: f64) -> f64 {
     reach - 2.0 * reach * k as f64 / between
 }
 
-/// The corners of squares around points; those that touch above each other are one.
+/// The corners of squares around points; squares that touch vertically are merged.
 fn tiles(points: &[(f64, f64)]) -> Vec<[(f64, f64); 2]> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -189,7 +190,7 @@ fn tiles(points: &[(f64, f64)]) -> Vec<[(f64, f64); 2]> {
     runs.map(|run| [(run[0].0 - 0.5, run[0].1 - 0.5), (run[0].0 + 0.5, run[run.len() - 1].1 + 0.5)]).collect()
 }
 
-/// A linear coordinate whose ticks are given.
+/// A linear coordinate with given ticks.
 struct GivenTicks {
     ends: (f64, f64),
     ticks: Vec<f64>,
@@ -213,7 +214,7 @@ impl Ranged for GivenTicks {
     }
 }
 
-/// The point of a line that has no other, if it lies in the box of the panel.
+/// The only point of a line, if the line has no other and the point lies in the box of the panel.
 fn lone(points: &[(f64, f64)], x: (f64, f64), y: (f64, f64)) -> Option<(f64, f64)> {
     let mut finite = points.iter().filter(|(a, b)| a.is_finite() && b.is_finite());
     let first = *finite.next()?;
@@ -268,17 +269,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_above_each_other_are_one_and_marks_of_one_name_lie_beside_each_other() {
+    fn vertical_tiles_are_merged_and_marks_of_one_name_are_shifted() {
         let all = [(0.0, 1.0), (0.0, 2.0), (1.0, 1.0), (0.0, 4.0)];
         assert_eq!(tiles(&all), [[(-0.5, 0.5), (0.5, 2.5)], [(-0.5, 3.5), (0.5, 4.5)], [(0.5, 0.5), (1.5, 1.5)]]);
-        // In a high row a seventh, in a low one as far as the marks are wide.
+        // In a high row marks are shifted by 0.14 rows, in a low one by half of `APART`.
         let high = |k, all| beside(k, all, 1e4);
         assert_eq!([high(0, 1), high(0, 2), high(1, 2), high(1, 3)], [0.0, 0.14, -0.14, 0.0]);
         assert_eq!(beside(0, 2, 100.0) * 100.0, APART / 2.0);
     }
 
     #[test]
-    fn a_line_of_one_point_is_marked() {
+    fn a_line_with_one_point_gets_a_marker() {
         let ends = (0.0, 2.0);
         assert_eq!(lone(&[(1.0, 1.0), (f64::NAN, 1.0)], ends, ends), Some((1.0, 1.0)));
         assert_eq!(lone(&[(1.0, 1.0), (1.5, 1.0)], ends, ends), None);

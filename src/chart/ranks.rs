@@ -1,28 +1,28 @@
 //! Numbers side by side: a row for each name, a mark for each series.
 //!
-//! What is drawn are doubles, approximations of the certified numbers.
+//! The plotted values are doubles, approximations of the certified numbers.
 
 use super::figure::{Axis, Figure, Ink, Panel, Series};
 
-/// The inks in the order in which series take them.
+/// The inks in the order in which they are assigned to series.
 pub const INKS: [Ink; 5] = [Ink::Blue, Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange];
 
-/// A heading, the names of its rows, and the values of each series: `None`, or a number that is not finite, is left out.
+/// A heading, the names of its rows, and the values of each series: `None` and non-finite numbers are not plotted.
 #[derive(Clone, Debug)]
 pub struct Ranks {
     /// The heading of the panel; may be empty.
     pub title: String,
-    /// What the numbers are, with their unit.
+    /// The quantity, with its unit.
     pub label: String,
     /// The rows, from the top.
     pub names: Vec<String>,
-    /// The legend of a series, and its number in each row.
+    /// The legend of a series, and its value in each row.
     pub series: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl Ranks {
-    /// The panel. The axis begins at zero, or is divided by powers of ten where positive numbers differ by more than a factor
-    /// of a hundred. A sixth series has the ink of the first.
+    /// The panel. The axis begins at zero; it is logarithmic if positive numbers differ by more than a factor of a
+    /// hundred. A sixth series has the ink of the first.
     pub fn panel(&self) -> Panel {
         let finite = |values: &[Option<f64>]| -> Vec<(usize, f64)> {
             let number = |(row, value): (usize, &Option<f64>)| Some((row, value.filter(|value| value.is_finite())?));
@@ -41,7 +41,7 @@ impl Ranks {
     }
 }
 
-/// Panels one beside the other under a title.
+/// Panels side by side under a title.
 pub fn figure(title: &str, ranks: &[Ranks]) -> Figure {
     let panels: Vec<Panel> = ranks.iter().map(Ranks::panel).collect();
     Figure { title: title.to_string(), columns: panels.len().clamp(1, 2), panels }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_no_mark_and_the_axis_holds_the_rest() {
+    fn missing_numbers_have_no_mark_and_the_axis_contains_all_others() {
         let panel = ranks(&[Some(2.0), None, Some(f64::INFINITY), Some(4.0)]).panel();
         assert_eq!(panel.series[0].points, [(2.0, 0.0), (4.0, 3.0)]);
         assert_eq!((panel.x.from, panel.x.to), (0.0, 4.2));

@@ -1,4 +1,4 @@
-//! Drawings of a geographic spine: distances of entities, fan-out, and the variance of each level.
+//! Plots of a geographic spine: distances of entities, fan-out, and the variance of each level.
 
 use super::{
     drawing::{Drawing, Sheet, ends},
@@ -9,8 +9,8 @@ use crate::{
     topdown::level_variances::LevelVariances,
 };
 
-/// The drawings of a spine that was built, with the names of their files: `osed` (distances of entities before and after;
-/// only if there are entities), `fanout`, and `variance` of each level, also on the census spine if that is given.
+/// The plots of a spine, with the names of their files: `osed` (distances of entities before and after; only if there
+/// are entities), `fanout`, and `variance` of each level, also on the census spine if that is given.
 pub fn spine_drawings(
     built: &BuiltSpine,
     variances: &[LevelVariances],
@@ -110,7 +110,7 @@ fn variance(built: &BuiltSpine, variances: &[LevelVariances], census: Option<&[L
     Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
 }
 
-/// The share of entities that at most so many units make, for pairs of distances before and after.
+/// The cumulative distribution of entities over distances, for pairs of distances before and after.
 pub fn distances_panel(title: &str, pairs: &[(u32, u32)], before: &str, after: &str) -> Panel {
     let most = pairs.iter().map(|(before, after)| *before.max(after)).max().unwrap_or(1);
     let steps = |pick: fn(&(u32, u32)) -> u32| {

@@ -1,7 +1,7 @@
-//! A figure as SVG, to be read in colour, by the colour-blind and in grey.
+//! A figure as SVG, readable in colour, with colour blindness and in grey.
 //!
 //! Every ink has its own colour of the Okabe-Ito palette, its own dash pattern and its own marker, so no distinction
-//! rests on colour alone. The same figure gives the same bytes: nothing depends on fonts, time or machine.
+//! depends on colour alone. The same figure gives the same bytes: they do not depend on fonts, time or machine.
 
 use plotters::prelude::*;
 
@@ -11,12 +11,12 @@ use super::{
 };
 use crate::error::Result;
 
-// Pixels. All is drawn at four times the size at which it is shown, since plotters rounds to whole pixels.
+// Pixels. The drawing is four times as large as the displayed figure, since plotters rounds to whole pixels.
 const SHOWN: u32 = 4;
 const TITLE: u32 = 68;
 const PANEL: (u32, u32) = (1120, 940);
 const LONE_PANEL: (u32, u32) = (2480, 1520);
-/// Smaller, so that its text is larger: on a page it is shown as wide as a telephone, too.
+/// Smaller, so that its text is larger: pages are also read on telephones.
 pub(super) const PANEL_ON_PAGE: (u32, u32) = (1640, 1080);
 const MARGIN: u32 = 40;
 
@@ -41,7 +41,7 @@ impl Figure {
         self.svg_of(LONE_PANEL)
     }
 
-    /// The same where a lone panel has this size.
+    /// The same, with this size for a lone panel.
     pub(super) fn svg_of(&self, lone_panel: (u32, u32)) -> Result<String> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
@@ -146,7 +146,7 @@ fn names_width(axis: &Axis) -> u32 {
     }
 }
 
-/// Adds the dash patterns and the size at which the drawing is shown, which plotters cannot express.
+/// Adds the dash patterns and the displayed size, which plotters cannot express.
 fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
     let size = format!("width=\"{full}\" height=\"{tall}\"");
     let shown = format!("width=\"{}\" height=\"{}\"", full / SHOWN, tall / SHOWN);
@@ -154,7 +154,7 @@ fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
     for ink in [Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange, Ink::Grey] {
         if let Some(dashes) = ink.dashes() {
             let RGBColor(r, g, b) = ink.colour();
-            // Series are the only polylines of this colour and width; axes and ticks are thinner.
+            // Only series are polylines of this colour and width; axes and ticks are thinner.
             let stroke = format!("stroke=\"#{r:02X}{g:02X}{b:02X}\" stroke-width=\"{STROKE}\"");
             out = out.replace(&stroke, &format!("{stroke} stroke-dasharray=\"{dashes}\""));
         }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_the_same_bytes_and_says_everything() {
+    fn a_figure_is_reproducible_and_contains_all_texts() {
         let svg = figure().svg().unwrap();
         assert_eq!(svg, figure().svg().unwrap());
         for text in ["A title", "x (nats)", "solid", "dashed", "dots", "first", "second", "10⁻⁶", "stroke-dasharray"]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_other_numbers_above() {
+    fn an_axis_shows_a_second_set_of_numbers() {
         let mut figure = figure();
         figure.panels[0].x =
             Axis::log("s", 0.01, 10.0).with_opposite("rho", vec![(0.05, "ten".into()), (99.0, "beyond it".into())]);

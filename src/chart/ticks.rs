@@ -1,9 +1,9 @@
-//! Where an axis has its ticks. A logarithmic axis is drawn as the logarithm on a linear one, so all ticks are chosen here.
+//! The ticks of an axis. A logarithmic axis is drawn as the logarithm on a linear axis, so this file chooses all ticks.
 
 use super::figure::{Axis, Scale, power_of_ten};
 
 impl Axis {
-    /// The coordinate of a value on the linear axis that is drawn.
+    /// The coordinate of a value on the linear axis.
     pub(super) fn place(&self, value: f64) -> f64 {
         match &self.scale {
             Scale::Linear | Scale::Whole => value,
@@ -18,8 +18,8 @@ impl Axis {
         (a.min(b), a.max(b))
     }
 
-    /// The ticks: their coordinates, as of [`Axis::place`], and their labels; so few that labels of the given widths leave a
-    /// third of the length free, where there are three or more.
+    /// The ticks: their coordinates, as from [`Axis::place`], and their labels. Their number is small enough that
+    /// labels of the given widths leave a third of the length free, but at least that of the sparsest choice.
     pub(super) fn ticks(&self, length: u32, width: impl Fn(&str) -> u32) -> Vec<(f64, String)> {
         let fits = |ticks: &Vec<(f64, String)>| {
             let wide: u32 = ticks.iter().map(|(_, label)| width(label)).sum();
@@ -31,7 +31,7 @@ impl Axis {
         chosen.clone()
     }
 
-    /// About so many ticks, or somewhat more.
+    /// About `most` ticks, or slightly more.
     fn ticks_of(&self, most: f64) -> Vec<(f64, String)> {
         let (from, to) = self.ends();
         match &self.scale {
@@ -48,8 +48,8 @@ impl Axis {
                     .collect()
             }
             Scale::Log if to - from < 2.6 => {
-                // Few decades: the ones, twos and fives, or the ones and threes where that is too many; where it is too few to read
-                // a value, round numbers of equal distance.
+                // Few decades: the ones, twos and fives, or the ones and threes if those are too many. If they are too
+                // few to read a value, equally spaced round numbers.
                 let digits: &[f64] = if most > 5.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 3.0] };
                 let decades = (from.floor() as i32)..=(to.ceil() as i32);
                 let all = decades.flat_map(|d| digits.iter().map(move |digit| digit * 10f64.powi(d)));

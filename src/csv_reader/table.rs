@@ -33,17 +33,17 @@ pub struct CsvTable {
 }
 
 impl CsvTable {
-    /// Opens a public file, which may be compressed by gzip.
+    /// Opens a public file, which may be compressed by gzip. An error if it is not text, or its header is wrong.
     pub fn open(path: &Path) -> Result<CsvTable> {
         CsvTable::read(path, Reading::PUBLIC)
     }
 
-    /// Opens a file, which may be compressed by gzip.
+    /// Opens a file, which may be compressed by gzip. An error if it is not text, or its header is wrong.
     pub fn read(path: &Path, reading: Reading) -> Result<CsvTable> {
         CsvTable::new(Box::new(source::open(path)?.input), path, reading)
     }
 
-    /// A table from a text, with a name for messages.
+    /// A table from a text, with a name for messages. An error if its header is wrong.
     pub fn of_text(text: &str, name: &str) -> Result<CsvTable> {
         let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
         CsvTable::new(Box::new(bytes), &PathBuf::from(name), Reading::PUBLIC)
@@ -86,7 +86,7 @@ impl CsvTable {
         }
     }
 
-    /// Reads the next row, which must have as many cells as the header; false at the end.
+    /// Reads the next row, which must have as many cells as the header; false at the end. An error for a malformed row.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<bool> {
         self.rows.next()
@@ -102,7 +102,7 @@ impl CsvTable {
         self.rows.cell(at).trim_ascii()
     }
 
-    /// A cell of the row as a key: UTF-8 text, trimmed of blanks.
+    /// A cell of the row as a key: UTF-8 text, trimmed of blanks. An error for other bytes.
     pub fn text(&self, at: usize) -> Result<&str> {
         self.rows.text(at).map(str::trim)
     }
@@ -121,7 +121,7 @@ impl CsvTable {
         self.headings().len()
     }
 
-    /// A cell with an integer of at most `most`.
+    /// A cell with an integer of at most `most`. Anything else is an error.
     pub fn whole(&self, at: usize, most: u64) -> Result<u64> {
         let text = std::str::from_utf8(self.cell(at)).ok();
         let digits = text.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,8 +1,8 @@
-//! What was spent on the same records before a draw, and what all draws spend together.
+//! The budgets spent on the same records before a draw, and the total budget of all draws.
 //!
-//! To draw again is to spend again: every draw that somebody saw has spent its own budget, and budgets of zero-concentrated and of pure
-//! differential privacy add up. They add up by what they are spent on, of which a record is in one part alone (the passes of
-//! SafeTab), so the whole is the largest of these sums.
+//! Every draw that somebody saw has spent its own budget, and budgets of zero-concentrated and of pure differential
+//! privacy add up. They are summed separately for each part that a budget is spent on, because a record is in one part
+//! alone (a pass of SafeTab). The total is the largest of these sums.
 
 use rug::Rational;
 use serde_json::{Map, Value, json};
@@ -13,21 +13,21 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// The budgets of the draws before the one at hand.
+/// The budgets of the draws before the current one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlierBudgets {
-    /// Of each earlier draw in the unit of this one, the most that a record spends.
+    /// For each earlier draw with the same budget unit as this one: the largest budget that a record spends.
     pub same: Vec<Rational>,
-    /// How many draws have another unit, or none in their log.
+    /// The number of earlier draws whose log has another unit, or none.
     pub others: u64,
-    /// How many draws were of the same records into other folders.
+    /// The number of draws of the same records into other folders.
     pub elsewhere: u64,
-    /// What a record spends at most by this draw and those in its unit.
+    /// The largest budget that a record spends in this draw and all earlier ones in its unit.
     pub together: Rational,
 }
 
 impl EarlierBudgets {
-    /// Those of the draws before one that was written down so.
+    /// The earlier budgets for a draw with this intent.
     pub fn of(earlier: &[EarlierDraw], intent: &DrawIntent) -> Result<EarlierBudgets> {
         let parsed = |budget: &[(String, String)]| {
             let each = budget.iter().map(|(pass, text)| Ok((pass.clone(), rational::parse(text)?)));
@@ -56,13 +56,13 @@ impl EarlierBudgets {
         Ok(found)
     }
 
-    /// How many draws there were.
+    /// The number of earlier draws.
     pub fn draws(&self) -> u64 {
         self.same.len() as u64 + self.others
     }
 
-    /// What they spent, in a sentence; nothing where there was none. `unit` is the unit in words. With `twice`, budgets are those of a
-    /// record more or less, and the sentence says what a changed record spends, too.
+    /// The earlier budgets in a sentence; `None` without earlier draws. `unit` is the unit in words. With `twice`,
+    /// budgets are for adding or removing a record, and the sentence also gives the budget of a changed record.
     pub fn in_words(&self, unit: &str, twice: bool) -> Option<String> {
         if self.draws() == 0 {
             return None;
@@ -119,7 +119,7 @@ impl EarlierBudgets {
         Some(keys)
     }
 
-    /// Read from a certificate again; `None` if what it says is not of this form.
+    /// The budgets in a certificate; `None` if its keys do not have this form.
     pub(crate) fn from_json(certificate: &Value, unit: &str) -> Option<EarlierBudgets> {
         if certificate["earlier_draws"].as_u64().unwrap_or(0) == 0 {
             return Some(EarlierBudgets::default());
@@ -133,7 +133,8 @@ impl EarlierBudgets {
     }
 }
 
-/// An exact rational as a JSON number: itself where its decimal ends, else its upper decimal; null if there is none.
+/// An exact rational as a JSON number: its decimal if that is finite, else a decimal upper bound; null if there is
+/// none.
 fn number(value: &Rational) -> Value {
     let text = rational::display(value);
     let text = if text.contains('/') { Enclosure::rational(value, 84).decimals().1 } else { Some(text) };

@@ -1,12 +1,12 @@
-//! What a run leaves on disk before it draws noise, and what a later run makes of it.
+//! The files that a run creates before it draws noise, and their use by a later run.
 //!
-//! Beside the folder of the release are, by its name: `NAME.log`, the log of draws; `.NAME.part`, a folder that only its
-//! owner may enter, with all that is unfinished, locked by the run that works in it; and, from before the first noise until
-//! the release is complete, `NAME.key`, which the noise follows from.
+//! Three paths beside the folder of the release are derived from its name. `NAME.log` is the log of draws. `.NAME.part`
+//! is a folder for unfinished files that only its owner may enter; the run that works in it holds a lock. `NAME.key` is
+//! the key of the noise, which exists from before the first noise until the release is complete.
 //!
-//! While a release is not complete somebody may have seen a part of it, so drawing afresh would spend the budget a second
-//! time: the same counts with other noise. A run that is resumed takes the key again and reproduces the noise bit by bit,
-//! for the same inputs only.
+//! While a release is not complete somebody may have seen a part of it, so a fresh draw would spend the budget a second
+//! time: the same counts with other noise. A resumed run reads the key again and reproduces the noise bit by bit, for
+//! the same inputs only.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -28,27 +28,27 @@ use crate::{
     provenance::sha256,
 };
 
-/// The folder of a release and the files beside it, taken by this run: no other run works on them.
+/// The folder of a release and the files beside it, locked by this run against other runs.
 pub struct ReleaseFolder {
     out: PathBuf,
-    /// The file of a release that tells the number of its draw.
+    /// The file of a release that gives the number of its draw.
     manifest: &'static str,
     part: PathBuf,
     log: DrawLog,
     key: KeyFile,
-    /// The log beside the records; none for records that have no place, and for noise that a given seed makes.
+    /// The log beside the records; `None` for records without a path, and for noise from a given seed.
     records: Option<RecordsLog>,
     /// Held as long as the run lives.
     _lock: File,
-    /// A run that is told to end removes the unfinished files.
+    /// Removes the unfinished files if a signal ends the run.
     unfinished: Unfinished,
 }
 
-/// What became of taking a release folder.
+/// The result of taking a release folder.
 pub enum Taken {
-    /// It is free for a run.
+    /// The folder is free for a run.
     Free(Box<ReleaseFolder>),
-    /// Its release is complete; only the end of the log was missing, and was added.
+    /// The release is complete; only the last entry of its log was missing, and was added.
     Complete,
 }
 
@@ -56,23 +56,24 @@ pub enum Taken {
 pub struct Draw {
     /// Its number, from 1.
     pub number: u64,
-    /// Draws before it, here and of the same records elsewhere, which somebody may have seen: each has spent its budget as well.
+    /// Earlier draws, here and of the same records elsewhere, which somebody may have seen: each has spent its budget
+    /// as well.
     pub earlier: Vec<EarlierDraw>,
-    /// Why no log beside the records says of this draw, where it could not be written.
+    /// The reason why the log beside the records lacks this draw, if it could not be written.
     pub unlogged: Option<String>,
     /// The noise.
     pub streams: Streams,
 }
 
-/// The error of a draw that cannot be begun or repeated.
+/// The error of a draw that cannot be started or repeated.
 fn draw_error(path: &Path, why: impl ToString) -> Error {
     Error::Draw { path: path.to_path_buf(), why: why.to_string() }
 }
 
 impl ReleaseFolder {
-    /// Takes the folder of a release, or says why it is not free. `manifest` is the file of such releases, in JSON, whose `draw` is the
-    /// number of the draw. `records` are the confidential records, of which draws into other folders are looked for: `None` for noise
-    /// that a given seed makes, which protects nobody and spends no budget.
+    /// Takes the folder of a release, or says why it is not free. `manifest` is the JSON file of such releases whose
+    /// key `draw` is the number of the draw. `records` are the confidential records, whose log is searched for draws
+    /// into other folders. It is `None` for noise from a given seed, which protects nobody and spends no budget.
     pub fn take(
         out: &Path,
         manifest: &'static str,
@@ -83,7 +84,7 @@ impl ReleaseFolder {
         folder.records = records.map(RecordsLog::beside).transpose()?.flatten();
         let open = folder.log.open().map(|(draw, _)| draw);
         if open.is_none() {
-            // A run that ended between its last two steps left its key.
+            // A run that ended between its last two steps left its key behind.
             folder.key.destroy()?;
         }
         if fs::symlink_metadata(&folder.out).is_ok() && check_free(&folder.out).is_err() {
@@ -110,7 +111,7 @@ impl ReleaseFolder {
         }
     }
 
-    /// Refused if the same records were drawn from before into another folder.
+    /// Refuses if the same records were drawn from before into another folder.
     fn unless_drawn_elsewhere(self) -> Result<Taken> {
         let known = self.known();
         let others = self.records.as_ref().map(|log| log.others(self.log.path(), &known)).unwrap_or_default();
@@ -132,7 +133,7 @@ impl ReleaseFolder {
         self.log.begun().map(|(draw, time, _)| (draw, time)).collect()
     }
 
-    /// What was drawn before a draw of this number, here and elsewhere.
+    /// The draws before a draw of this number, here and elsewhere.
     fn earlier(&self, number: u64) -> Vec<EarlierDraw> {
         let here = self.log.begun().filter(|(draw, ..)| *draw < number).map(|(_, _, intent)| EarlierDraw {
             budget: intent.budget.clone(),
@@ -157,7 +158,7 @@ impl ReleaseFolder {
         let beside = |name: String| parent.join(name);
         let (log, key) = (beside(format!("{name}.log")), beside(format!("{name}.key")));
         let part = beside(format!(".{name}.part"));
-        // A run that is told to end in between must know of the folder, and must not remove that of another run.
+        // The signal handler must know the folder if the run ends here, and must not remove the folder of another run.
         let lock = || {
             private_folder(&part).map_err(wrong(out))?;
             let lock = OpenOptions::new().create(true).truncate(false).write(true).open(part.join("lock"));
@@ -193,8 +194,8 @@ impl ReleaseFolder {
         })
     }
 
-    /// What to make of a path at which something exists: it is complete if it is the release of the open draw, and in any
-    /// case it is not free.
+    /// Handles a path that exists already. If it is the release of the open draw, the draw is completed; in any case
+    /// the path is not free.
     fn check_complete(mut self, out: &Path, open: Option<u64>, unfinished: UnfinishedDraw) -> Result<Taken> {
         if open.is_some_and(|draw| self.holds_release_of(draw)) {
             self.complete()?;
@@ -206,12 +207,12 @@ impl ReleaseFolder {
         Err(file_error(out, why))
     }
 
-    /// Where unfinished files go.
+    /// The folder of the unfinished files.
     pub fn part(&self) -> &Path {
         &self.part
     }
 
-    /// Where the files of the release go until it is complete.
+    /// The folder of the release until it is complete.
     pub fn release(&self) -> PathBuf {
         self.part.join("release")
     }
@@ -223,8 +224,7 @@ impl ReleaseFolder {
         value.is_some_and(|value| value["draw"] == draw && self.key.exists())
     }
 
-    /// Writes down what is about to be drawn, and only then returns the source of noise. `records` is the hash
-    /// of the confidential files.
+    /// Logs the draw, and only then returns the source of noise. `records` is the hash of the confidential files.
     pub fn draw(&mut self, intent: &DrawIntent, records: &[u8; 32], unfinished: UnfinishedDraw) -> Result<Draw> {
         if unfinished == UnfinishedDraw::Resume {
             return self.draw_again(intent, records);
@@ -247,7 +247,7 @@ impl ReleaseFolder {
         Ok(Draw { number, earlier, unlogged, streams: streams(key, intent.insecure_seed) })
     }
 
-    /// Writes a draw into the log beside the records; returns why not where its folder is read-only.
+    /// Logs a draw beside the records. Returns the reason if their folder is read-only.
     fn log_beside_records(&mut self, draw: u64, unix_time: u64, intent: &DrawIntent) -> Result<Option<String>> {
         let log = self.log.path().to_path_buf();
         let Some(records) = &mut self.records else { return Ok(None) };
@@ -283,17 +283,17 @@ impl ReleaseFolder {
         let key = self.key.read(records)?;
         self.log.resumed(number)?;
         let earlier = self.earlier(number);
-        // The run may have ended between its two logs.
+        // The run may have ended between the writes to its two logs.
         let time = self.log.begun().find(|(draw, ..)| *draw == number).map_or(0, |(_, time, _)| time);
         let unlogged = self.log_beside_records(number, time, intent)?;
         Ok(Draw { number, earlier, unlogged, streams: streams(key, intent.insecure_seed) })
     }
 
-    /// Gives the folder with the release its name, writes down that it is complete, and destroys the key.
+    /// Renames the folder of the release to its final name, logs that it is complete, and destroys the key.
     pub fn publish(mut self) -> Result<()> {
         let release = self.release();
         sync_folders(&release).map_err(|why| file_error(&release, why))?;
-        // An empty folder in the way would stop the renaming on some systems.
+        // On some systems an empty folder at the target would block the renaming.
         let _ = fs::remove_dir(&self.out);
         let rename = || fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why));
         self.unfinished.take_out(rename)?;
@@ -309,15 +309,15 @@ impl ReleaseFolder {
     }
 }
 
-/// What is unfinished is removed, whatever happened. The log and the key stay.
+/// Removes the unfinished files in every case. The log and the key stay.
 impl Drop for ReleaseFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.part);
     }
 }
 
-/// A hash of confidential files, for a key file alone: a file, or a folder. What can be read but once has none that any other run
-/// could repeat.
+/// A hash of confidential files, for the key file alone: of a file or a folder. Input that can be read only once has no
+/// hash that another run could repeat.
 pub fn confidential_hash(path: &Path) -> Result<[u8; 32]> {
     if path.is_file() || path.is_dir() {
         return Ok(Sha256::digest(sha256(path)?).into());
@@ -340,7 +340,7 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
         Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {}
         created => return created,
     }
-    // It may be the folder of a run that was killed, but not a link to some other place.
+    // It may be the folder of a run that was killed, but not a link to another place.
     if !fs::symlink_metadata(path)?.is_dir() {
         return Err(std::io::Error::other(format!("{} is not a folder: remove it", path.display())));
     }
@@ -349,7 +349,7 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Locks a file for as long as it is open. Whether it was free.
+/// Locks a file for as long as it is open. Returns whether it was free.
 fn try_lock(file: &File) -> std::io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),

@@ -1,10 +1,10 @@
-//! The key that the noise of a draw follows from: a file readable by its owner only, until the release is complete.
+//! The key that determines the noise of a draw: a file that only its owner can read, until the release is complete.
 //!
-//! Beside the key the file holds a keyed hash of the confidential files: the same noise on other counts would reveal the
-//! difference between them, so a draw is repeated for the same records only. Whoever reads the key and the release knows
-//! the counts, as whoever reads the confidential files does. So the key is as secret as they are, and it is overwritten and
-//! removed when the release is complete. (A program can do no more than overwrite: a file system that keeps old blocks, or
-//! a backup, may still hold it. Keep the folder where the confidential data may be.)
+//! Beside the key the file holds a keyed hash of the confidential files: the same noise on other counts would reveal
+//! the difference between them, so a draw is repeated for the same records only. The key and the release together
+//! reveal the counts. So the key is as secret as the confidential files, and it is overwritten and removed when the
+//! release is complete. (A program can only overwrite it: a file system that keeps old blocks, or a backup, may still
+//! hold it. Keep the folder in a place that may hold the confidential data.)
 
 use std::{
     fs::{self, OpenOptions},
@@ -20,7 +20,7 @@ use crate::{
     files::{file_error, sync_folder_of},
 };
 
-/// What the key file holds.
+/// The content of the key file.
 #[derive(Serialize, Deserialize)]
 struct Secret {
     key: [u8; 32],
@@ -29,18 +29,18 @@ struct Secret {
     records: [u8; 32],
 }
 
-/// The place of the key, which may hold one.
+/// The path of the key, with or without a key.
 pub(super) struct KeyFile {
     path: PathBuf,
 }
 
 impl KeyFile {
-    /// The key file of this path.
+    /// The key file with this path.
     pub(super) fn at(path: PathBuf) -> Self {
         KeyFile { path }
     }
 
-    /// Whether there is a key.
+    /// Whether the key file exists.
     pub(super) fn exists(&self) -> bool {
         fs::metadata(&self.path).is_ok()
     }

@@ -1,4 +1,4 @@
-//! The log of draws: a line of JSON for every event, forced to the disk and kept.
+//! The log of draws: a line of JSON for every event, synced to disk and kept.
 
 use std::{
     fs::OpenOptions,
@@ -14,16 +14,16 @@ use crate::{
     files::{file_error, sync_folder_of},
 };
 
-/// What a draw is for: everything that determines the release except the confidential records and the noise.
+/// The intent of a draw: everything that determines the release except the confidential records and the noise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawIntent {
-    /// The version of the program: another one may draw in another order.
+    /// The version of the program: another version may draw in another order.
     pub version: String,
     /// SHA-256 of each public input, by its role.
     pub inputs: Vec<(String, String)>,
-    /// The budgets, by the names of what they are spent on: exact fractions.
+    /// The budgets as exact fractions, by the names of the parts that they are spent on.
     pub budget: Vec<(String, String)>,
-    /// The unit of the budgets: `rho` or `pure_epsilon`; empty in logs of versions that did not say.
+    /// The unit of the budgets: `rho` or `pure_epsilon`; empty in logs of versions that did not record it.
     #[serde(default)]
     pub unit: String,
     /// The seed, if the key is not the operating system's.
@@ -37,7 +37,7 @@ enum Event {
     Intent { draw: u64, unix_time: u64, intent: DrawIntent },
     /// The draw is repeated bit by bit.
     Resumed { draw: u64, unix_time: u64 },
-    /// The draw is given up; its budget counts as spent.
+    /// The draw is abandoned; its budget counts as spent.
     Discarded { draw: u64, unix_time: u64 },
     /// The release of the draw is complete.
     Released { draw: u64, unix_time: u64 },
@@ -66,12 +66,12 @@ impl DrawLog {
         Ok(DrawLog { path, events })
     }
 
-    /// Where it is.
+    /// The path of the log.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The draw that was begun and neither completed nor discarded.
+    /// The draw that was started and neither completed nor discarded.
     pub(super) fn open(&self) -> Option<(u64, &DrawIntent)> {
         let mut open = None;
         for event in &self.events {
@@ -84,12 +84,12 @@ impl DrawLog {
         open
     }
 
-    /// How many draws were begun.
+    /// The number of draws that were started.
     pub(super) fn draws(&self) -> u64 {
         self.begun().count() as u64
     }
 
-    /// The draws that were begun: number, time, and what each was for.
+    /// The draws that were started: number, time, and intent.
     pub(super) fn begun(&self) -> impl Iterator<Item = (u64, u64, &DrawIntent)> {
         self.events.iter().filter_map(|event| match event {
             Event::Intent { draw, unix_time, intent } => Some((*draw, *unix_time, intent)),
@@ -97,22 +97,22 @@ impl DrawLog {
         })
     }
 
-    /// Writes down that noise is about to be drawn.
+    /// Logs that noise is about to be drawn.
     pub(super) fn intend(&mut self, draw: u64, unix_time: u64, intent: DrawIntent) -> Result<()> {
         self.append(Event::Intent { draw, unix_time, intent })
     }
 
-    /// Writes down that a draw is repeated.
+    /// Logs that a draw is repeated.
     pub(super) fn resumed(&mut self, draw: u64) -> Result<()> {
         self.append(Event::Resumed { draw, unix_time: now() })
     }
 
-    /// Writes down that a draw is given up.
+    /// Logs that a draw is abandoned.
     pub(super) fn discarded(&mut self, draw: u64) -> Result<()> {
         self.append(Event::Discarded { draw, unix_time: now() })
     }
 
-    /// Writes down that the release of a draw is complete.
+    /// Logs that the release of a draw is complete.
     pub(super) fn released(&mut self, draw: u64) -> Result<()> {
         self.append(Event::Released { draw, unix_time: now() })
     }
@@ -123,7 +123,7 @@ impl DrawLog {
         line.push('\n');
         let mut file =
             OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&self.path).map_err(wrong)?;
-        // A last line without an end is an event that a crash interrupted.
+        // A last line without a line end is an event that a crash interrupted.
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(wrong)?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1) as u64;

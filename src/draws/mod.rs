@@ -1,20 +1,21 @@
-//! One draw for one budget: what is written down before noise is drawn, so that a second draw into the same place, or of the same
-//! records into another one, is noticed.
+//! One draw for one budget: a log written before noise is drawn detects a second draw into the same place, or of the
+//! same records into another one.
 //!
-//! To draw again is to spend again: whoever saw a part of an unfinished release, and then a second one of the same records, knows two
-//! noisy values of one count. So a draw is written into a log before the first noise, its key is kept until the release is
-//! complete, and a draw that was not completed is repeated bit by bit, or counted as spent. A log beside the records says of draws into
-//! other folders. What lies outside of this: copies of the records under other names, and records that can be read but once.
+//! Two draws of the same records spend two budgets: a reader of an unfinished release and of a second one knows two
+//! noisy values of each count. So a draw is logged before the first noise, and its key is kept until the release is
+//! complete. A draw that was not completed is repeated bit by bit, or counted as spent. A log beside the records lists
+//! draws into other folders. Two cases are not detected: copies of the records under other names, and records that can
+//! be read only once.
 //!
 //! `assay tabulate` and `assay measure` publish through a [`ReleaseFolder`].
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
-//! | `log` | what is written down of every draw: [`DrawIntent`] |
-//! | `key` | the key that the noise follows from, until the release is complete |
+//! | `log` | the log entry of a draw: [`DrawIntent`] |
+//! | `key` | the key that determines the noise, until the release is complete |
 //! | `records` | the log beside the confidential records, for draws into other folders |
-//! | `budgets` | what all draws of the same records spend together: [`EarlierBudgets`] |
-//! | `folder` | [`ReleaseFolder`]: the folder of a release, whole or not there |
+//! | `budgets` | the total budget of all draws of the same records: [`EarlierBudgets`] |
+//! | `folder` | [`ReleaseFolder`]: the folder of a release, complete or absent |
 
 mod budgets;
 mod folder;
@@ -26,23 +27,23 @@ pub use budgets::EarlierBudgets;
 pub use folder::{Draw, ReleaseFolder, Taken, confidential_hash};
 pub use log::DrawIntent;
 
-/// A draw before the one at hand, which has spent its budget if anybody saw it.
+/// A draw before the current one, which has spent its budget if anybody saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierDraw {
-    /// The budgets, by the names of what they were spent on: exact fractions.
+    /// The budgets as exact fractions, by the names of the parts that they were spent on.
     pub budget: Vec<(String, String)>,
-    /// The unit of the budgets; empty if its log does not say.
+    /// The unit of the budgets; empty if the log does not give it.
     pub unit: String,
-    /// Whether it was made of the same records into another folder.
+    /// Whether it drew from the same records into another folder.
     pub elsewhere: bool,
 }
 
-/// What to do about a draw that was begun and not completed.
+/// Handling of a draw that was started and not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnfinishedDraw {
-    /// Nothing: the run is refused.
+    /// Refuse the run.
     Refuse,
-    /// The same noise again, for the same inputs.
+    /// Draw the same noise again, for the same inputs.
     Resume,
     /// Count its budget as spent and draw afresh.
     Discard,

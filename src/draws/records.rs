@@ -1,10 +1,10 @@
-//! The log beside the confidential records: which draws were made of them, into whichever folder.
+//! The log beside the confidential records: all draws from them, into any folder.
 //!
-//! A release has its own log beside its folder, and a second folder has another one: only a place that both draws see can tell that
-//! the same records were drawn from before. It is beside the records, `NAME.draws` for the file or folder `NAME`, readable by its owner
-//! only. It holds no hash of the records, which would identify them: it is about whatever lies under that name. A file with
-//! a corrected record is about the same people, and their budgets add up all the same; whoever puts the records of other people under the
-//! same name moves the log away with the old ones.
+//! A release has its own log beside its folder, and a second folder has another one. Only a place that both draws see
+//! can show that the same records were drawn from before. It is beside the records: `NAME.draws` for the file or folder
+//! `NAME`, readable by its owner only. It holds no hash of the records, which would identify them; it covers whatever
+//! has that name. A file with a corrected record is about the same people, and their budgets still add up. To put
+//! records of other people under the same name, move the log away together with the old records.
 
 use std::{
     fs::{self, OpenOptions},
@@ -20,34 +20,34 @@ use crate::{
     files::{file_error, sync_folder_of},
 };
 
-/// A draw of the records: where its own log is, its number there, and what it was for.
+/// A draw from the records: the path of its own log, its number there, and its intent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DrawOfRecords {
     /// The log of the release.
     pub(super) log: PathBuf,
     /// Its number in that log.
     pub(super) draw: u64,
-    /// When it was begun.
+    /// The time when it was started.
     pub(super) unix_time: u64,
-    /// What it was for.
+    /// Its intent.
     pub(super) intent: DrawIntent,
 }
 
-/// The log of the draws of some records.
+/// The log of the draws from some records.
 pub(super) struct RecordsLog {
     path: PathBuf,
     draws: Vec<DrawOfRecords>,
-    /// Whether a last line that a crash cut off is there.
+    /// Whether the last line was cut off by a crash.
     is_torn: bool,
 }
 
 impl RecordsLog {
-    /// The log beside a file or a folder of records; `None` for what is neither, such as a pipe.
+    /// The log beside a file or a folder of records; `None` for anything else, such as a pipe.
     pub(super) fn beside(records: &Path) -> Result<Option<Self>> {
         if !records.is_file() && !records.is_dir() {
             return Ok(None);
         }
-        // The same records under two names have one log.
+        // Two names of the same records lead to one log.
         let real = fs::canonicalize(records).map_err(|why| file_error(records, why))?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Ok(None) };
         let mut name = name.to_os_string();
@@ -74,23 +74,23 @@ impl RecordsLog {
         Ok(RecordsLog { path, draws, is_torn })
     }
 
-    /// Where it is.
+    /// The path of the log.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The draws that a release's own log does not have: those into other folders, and those whose log is gone.
+    /// The draws that a release's own log lacks: those into other folders, and those whose log was removed.
     pub(super) fn others(&self, own: &Path, known: &[(u64, u64)]) -> Vec<&DrawOfRecords> {
         let is_known = |draw: &&DrawOfRecords| draw.log == own && known.contains(&(draw.draw, draw.unix_time));
         self.draws.iter().filter(|draw| !is_known(draw)).collect()
     }
 
-    /// Whether it says of a draw.
+    /// Whether the log has a draw.
     pub(super) fn has(&self, log: &Path, draw: u64, unix_time: u64) -> bool {
         self.draws.iter().any(|known| known.log == log && (known.draw, known.unix_time) == (draw, unix_time))
     }
 
-    /// Whether it, or its folder, can be written: records may lie where nothing can be added.
+    /// Whether the log, or its folder, can be written: the folder of the records may be read-only.
     pub(super) fn can_be_written(&self) -> bool {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
@@ -104,7 +104,7 @@ impl RecordsLog {
         }
     }
 
-    /// Writes down a draw that is about to be made, unless another one was written down meanwhile: then it is refused.
+    /// Logs a draw that is about to be made. Refuses if another draw was logged meanwhile.
     pub(super) fn append(&mut self, draw: DrawOfRecords) -> Result<()> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
         let mut options = OpenOptions::new();
@@ -121,7 +121,7 @@ impl RecordsLog {
         }
         let line = serde_json::to_string(&draw).map_err(|why| file_error(&self.path, why))?;
         if self.is_torn {
-            // A line that a crash cut off is no draw: nothing is drawn before its line is on the disk.
+            // A line that a crash cut off is not a draw: no noise is drawn before its line is on the disk.
             let whole = now.rfind('\n').map_or(0, |end| end + 1) as u64;
             file.set_len(whole).map_err(wrong)?;
         }
@@ -133,7 +133,7 @@ impl RecordsLog {
 }
 
 impl DrawOfRecords {
-    /// As a draw that has spent its budget.
+    /// The draw as one that has spent its budget.
     pub(super) fn earlier(&self) -> EarlierDraw {
         EarlierDraw { budget: self.intent.budget.clone(), unit: self.intent.unit.clone(), elsewhere: true }
     }

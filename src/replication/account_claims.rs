@@ -1,6 +1,6 @@
-//! What can be asked about the privacy account of a release or of counts, as data.
+//! Claims about the privacy account of a release or of counts, as data.
 //!
-//! A claim has a question, its `kind`, and what it is about. `KINDS` is the list of all questions.
+//! A claim has a question, its `kind`, and a subject. `KINDS` lists all questions.
 
 use std::{
     collections::BTreeMap,
@@ -22,18 +22,18 @@ use crate::{
     toml_node::Fields,
 };
 
-/// A question about an account, and what it is asked of.
+/// A question about an account, and its subject.
 #[derive(Clone, Debug)]
 pub struct AccountClaim {
-    /// The name of the question in files.
+    /// The name of the kind of question in files.
     pub kind: &'static str,
     /// The question.
     pub question: Question,
-    /// What it is about.
+    /// The subject.
     pub about: About,
 }
 
-/// What is asked.
+/// The queried quantity.
 #[derive(Clone, Debug)]
 pub enum Question {
     /// The exact epsilon at a delta, in nats.
@@ -52,37 +52,37 @@ pub enum Question {
     OptimalOrderEpsilon(Delta),
     /// The epsilon that the exact Renyi divergences imply by the same conversion.
     RenyiEpsilon(Delta),
-    /// The epsilon of continuous Gaussian noise of the same rho: mu = sqrt(2 rho).
+    /// The epsilon of continuous Gaussian noise with the same rho: mu = sqrt(2 rho).
     GdpEpsilon(Delta),
-    /// The delta of the same.
+    /// The delta of the same noise.
     GdpDelta(Epsilon),
     /// The epsilon of pure differential privacy.
     PureEpsilon,
-    /// The variance proxy that all counts have.
+    /// The variance proxy that all counts share.
     Sigma2,
-    /// By how many percent the exact epsilon is below the zCDP one.
+    /// The reduction of the exact epsilon from the zCDP epsilon, in percent.
     EpsilonReduction(Delta),
-    /// Whether the exact epsilon is below the zCDP one at every delta, for each level and for all together.
+    /// Whether the exact epsilon is below the zCDP epsilon at every delta, for each level and for all levels together.
     BelowZcdp(Vec<Delta>),
-    /// The variance proxy at which the exact epsilon meets the zCDP epsilon of the counts' own noise.
+    /// The variance proxy at which the exact epsilon equals the zCDP epsilon of the counts' own noise.
     MatchedSigma2(Delta),
-    /// By how many percent that is below their own.
+    /// The reduction of that variance proxy from the counts' own, in percent.
     NoiseReduction(Delta),
-    /// By how many percent all variances can fall until the exact epsilon meets the zCDP one.
+    /// The reduction of all variances, in percent, at which the exact epsilon equals the zCDP epsilon.
     OverallReduction(Delta),
-    /// The same with `P[L > epsilon]` in place of delta(epsilon), the bound that drops the second term, or to meet another
-    /// epsilon.
+    /// The same with `P[L > epsilon]` in place of delta(epsilon), the bound without the second term; optionally with
+    /// another target epsilon.
     OverallReductionOneTerm(Delta, Option<Rational>),
     /// The largest probability of a correct decision of any adversary with this prior.
     CorrectDecision(Rational),
     /// The total variation distance of the outputs with and without a record.
     Advantage,
-    /// The largest posterior probability for this prior, but for outputs of mass delta.
+    /// The largest posterior probability for this prior, except on outputs of mass delta.
     Posterior(Rational, Delta),
 }
 
 impl AccountClaim {
-    /// What is computed: the kind, and all that the answer depends on, each by its name.
+    /// The computation: the kind, and everything that the result depends on, by name.
     pub fn asked(&self) -> Map<String, Value> {
         let mut asked = Map::from_iter([("kind".to_string(), json!(self.kind))]);
         let given = self.question.given().into_iter();
@@ -92,7 +92,7 @@ impl AccountClaim {
     }
 }
 
-/// What kind of quantity answers a question.
+/// The kind of quantity that answers a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// An epsilon, in nats.
@@ -110,7 +110,7 @@ pub enum Measure {
 }
 
 impl Question {
-    /// What kind of quantity answers it.
+    /// The kind of quantity that answers the question.
     pub fn measure(&self) -> Measure {
         match self {
             Question::Epsilon(_)
@@ -136,12 +136,12 @@ impl Question {
         }
     }
 
-    /// Whether the answer is a rational number, and known as such.
+    /// Whether the answer is a rational number that is known exactly.
     pub fn is_exact(&self) -> bool {
         matches!(self, Question::Rho | Question::Sigma2 | Question::PureEpsilon)
     }
 
-    /// What is given in the question, by the names of files.
+    /// The parameters of the question, by their names in files.
     fn given(&self) -> Vec<(&'static str, Value)> {
         let exact = |value: &Rational| json!(rational::display(value));
         match self {
@@ -171,7 +171,7 @@ impl Question {
         }
     }
 
-    /// Whether a rho is all that the answer depends on.
+    /// Whether the answer depends on rho alone.
     fn is_about_rho(&self) -> bool {
         matches!(
             self,
@@ -185,7 +185,7 @@ impl Question {
     }
 }
 
-/// A `kind` and how the fields of its question are read.
+/// A `kind`, and the function that reads the fields of its question.
 pub(super) type Kind = (&'static str, fn(&mut Fields) -> Result<Question>);
 
 /// Every question by its `kind`.
@@ -217,7 +217,7 @@ pub(super) const KINDS: &[Kind] = &[
     ("posterior", |fields| Ok(Question::Posterior(prior(fields)?, fields.needed("delta")?))),
 ];
 
-/// Older names of kinds.
+/// Former names of kinds.
 const ALIASES: &[(&str, &str)] = &[("release-rho", "rho"), ("release-zcdp-epsilon", "zcdp-epsilon")];
 
 fn probability(fields: &mut Fields, name: &'static str) -> Result<Rational> {
@@ -235,10 +235,10 @@ fn deltas(fields: &mut Fields) -> Result<Vec<Delta>> {
     if deltas.is_empty() { Err(fields.missing("deltas", "[\"1e-5\", \"1e-10\"]")) } else { Ok(deltas) }
 }
 
-/// What a claim is about: a release or a part of it, counts, or a rho alone.
+/// The subject of a claim: a release or a part of it, counts, or a rho alone.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The rho, where nothing else is known.
+    /// The rho, if nothing else is known.
     pub rho: Option<Rho>,
     release: Option<Arc<Release>>,
     levels: Vec<String>,
@@ -250,7 +250,7 @@ pub struct About {
 }
 
 impl About {
-    /// All of it, to be composed; a release has only the named queries, where some are named.
+    /// The parts to compose; of a release only the named queries, if some are named.
     pub fn subject(&self) -> Subject {
         let mut levels = self.levels.clone();
         let release = self.release.as_deref().map(|release| {
@@ -265,8 +265,8 @@ impl About {
         Subject { release, levels, singles, neighbors, group: self.group, repeat: self.repeat }
     }
 
-    /// The release, if the claim is about a part of it alone, under its own neighbor relation: its rho is known even where
-    /// only its budget is.
+    /// The release, if the claim is about a part of it alone, under the release's neighbor relation: the rho is known
+    /// even for a release of which only the budget is known.
     pub fn release_alone(&self) -> Option<Result<Release>> {
         let release = self.release.as_deref()?;
         let own = self.neighbors.is_none_or(|neighbors| neighbors == release.neighbors);
@@ -274,8 +274,9 @@ impl About {
         alone.then(|| self.queries_of(release).only(&self.levels))
     }
 
-    /// What it is, each part by its name: the release and its levels and queries, counts, neighbors, groups, repetitions, and how
-    /// many counts a record changes in all. Block paths do not matter where a rho is all that is asked for.
+    /// The parts of the subject by name: the release and its levels and queries, counts, neighbors, groups,
+    /// repetitions, and the total number of counts that a record changes. Block paths do not matter for questions about
+    /// rho alone.
     fn named(&self, is_about_rho: bool) -> Vec<(String, Value)> {
         if let Some(rho) = &self.rho {
             return vec![("rho".to_string(), json!(rational::display(rho)))];
@@ -306,11 +307,12 @@ impl About {
         named.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 
-    /// How many counts one record changes, all levels and repetitions together; `None` where only a budget is known.
+    /// The number of counts that one record changes, all levels and repetitions together; `None` if only a budget is
+    /// known.
     fn number_of_counts(&self) -> Option<u128> {
         let mut subject = self.subject();
         if subject.levels.is_empty() {
-            // All levels by name: no block path leaves one out.
+            // With all levels named, no block path omits one.
             subject.levels =
                 subject.release.iter().flat_map(|release| &release.levels).map(|level| level.name.clone()).collect();
         }
@@ -318,7 +320,7 @@ impl About {
         Some(total.counts().iter().map(|counts| u128::from(counts.count)).sum())
     }
 
-    /// The release with only the named queries, at every level that has some.
+    /// The release restricted to the named queries, at every level that has some.
     fn queries_of(&self, release: &Release) -> Release {
         if self.queries.is_empty() {
             return release.clone();
@@ -336,23 +338,23 @@ impl About {
     }
 }
 
-/// The releases that the claims of a file are about, each read once.
+/// The releases of the claims of a file, each read once.
 #[derive(Debug, Default)]
 pub struct Releases {
-    /// Paths are relative to this folder.
+    /// Relative paths start from this folder.
     folder: PathBuf,
     known: BTreeMap<String, Arc<Release>>,
-    /// The files that were read, as they are found from here.
+    /// The files that were read, as paths from the working directory.
     files: Vec<String>,
 }
 
 impl Releases {
-    /// None yet; paths are relative to this folder.
+    /// No releases yet; relative paths start from this folder.
     pub fn in_folder(folder: PathBuf) -> Self {
         Releases { folder, ..Releases::default() }
     }
 
-    /// The bundled releases and the files that were named, as they are found from here.
+    /// The bundled releases and the named files, as paths from the working directory.
     pub fn into_names(self) -> Vec<String> {
         self.files
     }
@@ -372,13 +374,13 @@ impl Releases {
         Ok(release)
     }
 
-    /// The bundled name as it is, or the path as it is found from here.
+    /// A bundled name unchanged, or a path from the working directory.
     pub(super) fn place(&self, name: &str) -> String {
         place_beside(name, &self.folder.join("published.toml"))
     }
 }
 
-/// Reads a claim of this kind; `None` if no kind has that name. `own` is the release that is meant where none is named.
+/// Reads a claim of this kind; `None` if no kind has that name. `own` is the default release.
 pub(super) fn read(
     kind: &str,
     mut fields: Fields,
@@ -393,7 +395,7 @@ pub(super) fn read(
     Ok(Some(AccountClaim { kind, question, about }))
 }
 
-/// Reads what a claim is about.
+/// Reads the subject of a claim.
 fn about(
     fields: &mut Fields,
     question: &Question,
@@ -441,7 +443,7 @@ fn about(
     Ok(About { rho, release, levels: plain(levels), queries: plain(queries), singles, neighbors, group, repeat })
 }
 
-/// Refuses levels and queries that the release does not have, and a level that is named twice.
+/// Refuses levels and queries that the release does not have, and levels named twice.
 fn check_parts(
     fields: &Fields,
     release: &Release,

@@ -1,5 +1,5 @@
-//! The privacy account of a release or of counts, as papers state it: epsilon, delta and their conversions, the gain over zCDP,
-//! the noise that matches, and what no adversary can exceed.
+//! The privacy account of a release or of counts, in the forms that papers use: epsilon, delta and their conversions,
+//! the gain over zCDP, the matching noise, and bounds for every adversary.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -23,13 +23,13 @@ use crate::{
     risk::bound,
 };
 
-/// The digits of exact values.
+/// The number of digits of exact values.
 pub(super) const DIGITS: u32 = 12;
 
-/// The grid on which matching noise is bracketed: this many decimals.
+/// The number of decimals of the grid on which matching noise is bracketed.
 const MATCH_DECIMALS: u32 = 7;
 
-/// Answers a claim to a relative width of 10^-digits; matching noise to the width of its grid.
+/// Computes a claim to a relative width of 10^-digits; matching noise to the width of its grid.
 pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
     let AccountClaim { question, about, .. } = claim;
     let exact = |value: &Rational| Enclosure::rational(value, precision::bits(digits, 64).max(256));
@@ -47,12 +47,12 @@ pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
     Ok(Computed::Value(value))
 }
 
-/// A bound by the best order may be below 0 at a large delta, where it says no more than that epsilon is 0.
+/// At a large delta, the bound by the best order may be below 0; then it only shows that epsilon is 0.
 fn least_zero(epsilon: Enclosure) -> Enclosure {
     epsilon.clamp(0.0, f64::INFINITY)
 }
 
-/// The rho, which is known even for a release of which only the budget is.
+/// The rho, which is known even for a release of which only the budget is known.
 pub(super) fn rho(about: &About) -> Result<Rho> {
     match (&about.rho, about.release_alone()) {
         (Some(rho), _) => Ok(rho.clone()),
@@ -61,7 +61,7 @@ pub(super) fn rho(about: &About) -> Result<Rho> {
     }
 }
 
-/// Answers a question for which the counts must be known.
+/// Computes the answer to a question that needs the counts.
 fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Result<Computed> {
     let (whole, total) = (&subject.whole, &subject.total);
     let value = match question {
@@ -93,7 +93,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         Question::CorrectDecision(prior) => bound::most_correct(whole, prior, digits)?.value,
         Question::Advantage => whole.delta(Rational::new(), digits)?.value,
         Question::Posterior(prior, delta) => bound::posterior_at(prior, &whole.epsilon(delta, digits)?.value),
-        // Answered from rho alone, before.
+        // Already computed from rho alone.
         Question::Rho
         | Question::ZcdpEpsilon(_)
         | Question::ZcdpDelta(_)
@@ -106,7 +106,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
     Ok(Computed::Value(value))
 }
 
-/// Whether the exact epsilon is below the zCDP one at every delta, for each part and for all together.
+/// Whether the exact epsilon is below the zCDP epsilon at every delta, for each part and for all together.
 fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Computed> {
     let mut parts = subject.parts();
     parts.push(subject.clone());
@@ -117,7 +117,7 @@ fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Compu
     }))
 }
 
-/// The variance proxy of a subject whose counts all have the same.
+/// The variance proxy of a subject, if all its counts have the same one.
 fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
     let mut proxies = subject.queries.iter().map(|query| match &query.counts.law {
         Law::DiscreteGaussian { sigma2 } => Ok(sigma2),
@@ -138,7 +138,7 @@ fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
     Ok(first)
 }
 
-/// The variance proxy at which the exact epsilon meets the zCDP epsilon of the counts' own noise.
+/// The variance proxy at which the exact epsilon equals the zCDP epsilon of the counts' own noise.
 fn matched_sigma2(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
     let own = one_sigma2(subject)?;
     let target = conversions::zcdp_epsilon(subject.total.rho(), delta, 30);
@@ -147,7 +147,8 @@ fn matched_sigma2(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
     Ok(bracket(calibrate::least_on_grid(family, &target, delta, MATCH_DECIMALS, guess)?))
 }
 
-/// 100 (1 - factor) for the least common factor of all variances that meets the zCDP epsilon of the whole.
+/// 100 (1 - factor) for the least common factor of all variances at which epsilon is at most the zCDP epsilon of the
+/// whole.
 fn overall_reduction(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
     let target = conversions::zcdp_epsilon(subject.total.rho(), delta, 30);
     let family = |factor: &Rational| subject.whole.with_noise_times(factor);
@@ -155,7 +156,7 @@ fn overall_reduction(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
     Ok(percent_below(&factor, &Enclosure::double(1.0, 100)))
 }
 
-/// The same for the bound P[L > epsilon]: the factor is bracketed by the epsilons of one-term bounds.
+/// The same for the bound P[L > epsilon]: the epsilons of one-term bounds bracket the factor.
 fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<&Rational>) -> Result<Enclosure> {
     let Whole::Composition(whole) = &subject.whole else {
         let expected = "one composition, such as a level: the bound is not told of the worst of many block paths";
@@ -207,7 +208,7 @@ pub(super) fn scaled(composition: &Composition, factor: &Rational) -> Result<Com
     Composition::new(counts?)
 }
 
-/// Between the last value of the grid that fails and the first that is enough.
+/// The interval from the last grid value that fails to the first that suffices.
 pub(super) fn bracket(least: calibrate::Least) -> Enclosure {
     let at = Enclosure::rational(&least.value, 100);
     least.before.map_or_else(|| at.clone(), |before| Enclosure::rational(&before, 100).hull(&at))

@@ -11,13 +11,13 @@ use crate::{
     release::{Neighbors, Release},
 };
 
-/// What is asked of the block paths. Paths are numbered from 1, in the order of the release's file.
+/// A claim about the block paths. Paths are numbered from 1, in the order of the release's file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PathClaim {
-    /// How many paths there are.
+    /// The number of paths.
     Paths,
-    /// How many pairs of them, each unordered and with repetition.
+    /// The number of unordered pairs of paths, including a path with itself.
     Pairs,
     /// delta(epsilon) of one pair.
     Delta {
@@ -45,7 +45,7 @@ pub(super) fn compute(release: &Release, what: &PathClaim, digits: u32) -> Resul
     }))
 }
 
-/// What a pair of paths, numbered from 1, composes.
+/// The composition of a pair of paths, numbered from 1.
 pub(super) fn of_pair(release: &Release, [p, q]: [usize; 2]) -> Result<Composition> {
     let index = |path: usize| {
         let expected = format!("a path from 1 to {}", path_count(release));
@@ -55,7 +55,8 @@ pub(super) fn of_pair(release: &Release, [p, q]: [usize; 2]) -> Result<Compositi
     worst_path(release)?.composition((index(p)?, index(q)?))
 }
 
-/// All block paths of a release: in pairs if neighbors differ by a changed record, and singly if by an added one.
+/// The worst block path of a release: over pairs if neighbors differ in a changed record, over single paths if in an
+/// added one.
 pub(super) fn worst_path(release: &Release) -> Result<WorstPath> {
     let units = if release.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
     WorstPath::new(release.path_compositions()?, units)
@@ -69,9 +70,9 @@ fn path_count(release: &Release) -> usize {
 mod tests {
     use super::*;
 
-    /// The common contour against every pair on a contour of its own, and many contenders refined to 14 digits.
+    /// The common contour agrees with a contour for each pair, and many close candidates are refined to 14 digits.
     #[test]
-    fn the_largest_of_all_pairs_is_that_of_one_of_them() {
+    fn the_largest_delta_of_all_pairs_is_that_of_one_pair() {
         let release = Release::find("dhc-persons-us").unwrap();
         let worst = worst_path(&release).unwrap();
         let epsilon = parse("20").unwrap();

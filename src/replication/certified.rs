@@ -1,4 +1,4 @@
-//! Rows of published values as certificates: what another program can prove of a row's computed value.
+//! Rows of published values as certificates: proofs of a row's computed value that another program can check.
 
 use rug::Rational;
 
@@ -23,11 +23,13 @@ use crate::{
     },
 };
 
-/// The certificate of the value that a row's own is computed from: an epsilon, exact, by zCDP, by the best order or of continuous noise,
-/// a delta, a point of the trade-off function, the least factor on all noise that meets the zCDP epsilon, or a posterior of one noisy
-/// count. `row` is the paper or its file, a slash, and the row's id.
+/// The certificate of the value from which a row is computed. Certified are: an epsilon (exact, by zCDP, by the best
+/// order or of continuous noise), a delta, a point of the trade-off function, the least factor on all noise at which
+/// epsilon is at most the zCDP epsilon, or a posterior of one noisy count. `row` is the paper or its file, a slash, and
+/// the row's id.
 ///
-/// Refused is a row that is computed from something else, which is said. Its conversion, as to percent, is not certified.
+/// Rows that are computed from something else are refused with the reason. A conversion, as to percent, is not
+/// certified.
 pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
     let expected = "PAPER/ID, a paper or a file of published values, and the id of one of them";
     let (paper, id) = row.rsplit_once('/').ok_or_else(|| Error::out_of_range("the row", row, expected))?;
@@ -40,7 +42,7 @@ pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
     of_value(value, digits)
 }
 
-/// Whether a certificate says something of a row.
+/// Whether a row has a certificate.
 pub fn has_certificate(value: &Published) -> bool {
     match &value.compute {
         Compute::Account(claim) => asked(claim).is_some(),
@@ -50,10 +52,10 @@ pub fn has_certificate(value: &Published) -> bool {
     }
 }
 
-/// What is to be proven.
+/// The property to prove.
 enum Provable {
     Question(Question),
-    /// Both ends of the factor that keeps it.
+    /// Both ends of the factor that keeps the promise.
     Promise(Promise),
 }
 
@@ -122,7 +124,7 @@ fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<
     })
 }
 
-/// Whether a rho is all that a certificate is about.
+/// Whether a certificate is about a rho alone.
 fn is_of_rho(question: &Asked) -> bool {
     matches!(
         question,
@@ -130,7 +132,7 @@ fn is_of_rho(question: &Asked) -> bool {
     )
 }
 
-/// Everything composed, on the path that drops nothing; or, where only a rho is known, one count of it.
+/// All counts composed, on the path that omits nothing; if only a rho is known, one count with it.
 fn of_rho(about: &About) -> Result<Resolved> {
     let rho = accounts::rho(about)?;
     match about.subject().resolve() {
@@ -155,8 +157,9 @@ fn continuous_count(rho: &Rational) -> Result<Resolved> {
     Ok(Resolved::of_composition(title, Neighbors::AddRemove, Composition::new([count])?))
 }
 
-/// What is certified of a value about risk: the posterior after one noisy count or the average over all, also where it is divided by the prior; the delta at
-/// 0, of which a correct decision from even odds is the half and one half more; an epsilon by zCDP.
+/// The certified property of a value about risk: the posterior after one noisy count or the average over all, also
+/// divided by the prior; the delta at 0, which with even odds gives a correct decision with probability (1 + delta) /
+/// 2; an epsilon by zCDP.
 fn about_risk(what: &RiskClaim) -> Result<Option<(Resolved, Question)>> {
     Ok(Some(match what {
         RiskClaim::Posterior { rho, prior, noisy } | RiskClaim::Ratio { rho, prior, noisy } => {

@@ -1,16 +1,16 @@
 //! The closed forms of Su, Su & Wang for few counts: Theorems A.7 and A.8, equations (A.5) and (A.6), all certified.
 //!
-//! They need no contour, so they are also what the contour is held against.
+//! They do not use the contour integral, so they also serve as a check of it.
 //!
 //! # The sum of n copies
 //!
-//! Let S be the sum of n independent draws of N_Z(0, sigma2). With x_i = z + v_i and sum v_i = k the squares of an
+//! Let S be the sum of n independent draws of N_Z(0, sigma2). With x_i = z + v_i and sum v_i = k, the squares of an
 //! outcome with sum y = n z + k add up to y^2 / n - k^2 / n + sum v_i^2, so
 //!
 //! `P[S = y]` = c_{n,k} exp(-y^2 / (2 n sigma2)) for every y in n Z + k,
 //!
-//! with n coefficients, c_{n,k} = c_{n,n-k}. This is (A.5) with the exponent that makes it true: the paper's text has
-//! y^2 / (2 sigma2), and coefficients without the normalising constant. Theorem A.8 is n = 2.
+//! with n coefficients, c_{n,k} = c_{n,n-k}. This is (A.5) with a corrected exponent: the paper's text has y^2 / (2
+//! sigma2), and coefficients without the normalizing constant. Theorem A.8 is n = 2.
 
 use rug::Rational;
 
@@ -21,11 +21,11 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
-/// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to about 10^-digits
-/// of itself away from its knots.
+/// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to a relative
+/// width of about 10^-digits away from its knots.
 ///
-/// With t the smallest integer that has `P[X <= t]` >= 1 - alpha, the best test rejects beyond t, and at t with probability
-/// c = (alpha - `P[X > t]`) / `P[X = t]`: f(alpha) = `P[X < t - shift]` + (1 - c) `P[X = t - shift]`.
+/// With t the smallest integer such that `P[X <= t]` >= 1 - alpha, the best test rejects above t, and at t with
+/// probability c = (alpha - `P[X > t]`) / `P[X = t]`: f(alpha) = `P[X < t - shift]` + (1 - c) `P[X = t - shift]`.
 pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     let t = noise.quantile(&Rational::from(1 - alpha))?;
     let moved = t - offset(shift)?;
@@ -50,10 +50,9 @@ pub fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, di
     })
 }
 
-/// Theorem A.8's coefficients of exp(-y^2 / (4 sigma2)) for the even and the odd y, to a relative width of about
-/// 10^-digits: sum over i of exp(-(i - mu)^2 / sigma2) for mu = 0 and 1/2, over (sum over i of exp(-i^2 / (2 sigma2)))^2.
-/// The paper's text has the two widths, sigma and sqrt(2) sigma, the other way round; see
-/// [`two_fold_total_as_printed`].
+/// Theorem A.8's coefficients of exp(-y^2 / (4 sigma2)) for even and odd y, to a relative width of about 10^-digits:
+/// sum over i of exp(-(i - mu)^2 / sigma2) for mu = 0 and 1/2, over (sum over i of exp(-i^2 / (2 sigma2)))^2. The
+/// paper's text exchanges the two widths, sigma and sqrt(2) sigma; see [`two_fold_total_as_printed`].
 pub fn two_fold_coefficients(sigma2: &Rational, digits: u32) -> Result<[Enclosure; 2]> {
     let normaliser = shifted_sum(sigma2, &Rational::new(), digits + 2)?;
     let square = normaliser.mul(&normaliser);
@@ -63,8 +62,8 @@ pub fn two_fold_coefficients(sigma2: &Rational, digits: u32) -> Result<[Enclosur
     Ok([even, odd])
 }
 
-/// What Theorem A.8's masses add up to with the coefficients as printed, c_{mu, sqrt(2) sigma} / c_{0, sigma}^2 where
-/// c_{mu, w} = sum over i of exp(-(i - mu)^2 / w^2). A probability would be 1.
+/// The total of Theorem A.8's masses with the coefficients as printed, c_{mu, sqrt(2) sigma} / c_{0, sigma}^2 where
+/// c_{mu, w} = sum over i of exp(-(i - mu)^2 / w^2). The total of a probability law is 1.
 pub fn two_fold_total_as_printed(sigma2: &Rational, digits: u32) -> Result<Enclosure> {
     let narrow = Rational::from(sigma2 / 2_u32);
     let (zero, half) = (Rational::new(), Rational::from((1, 2)));
@@ -93,7 +92,8 @@ pub struct SumOfCopies {
     bits: u32,
 }
 
-/// At most so many copies, and so large a variance proxy: the coefficients are sums over the integers that carry mass.
+/// Limits on the number of copies and on the variance proxy: the coefficients are sums over the integers that carry
+/// mass.
 const MOST_COPIES: u64 = 1000;
 const MOST_SIGMA2: u32 = 10_000;
 
@@ -113,7 +113,7 @@ impl SumOfCopies {
         let normaliser = shifted_sum(&sigma2, &Rational::new(), digits + 10)?;
         let mut sum = SumOfCopies { sigma2, copies: 1, coefficients: vec![normaliser.recip()], bits };
         let single = sum.clone();
-        // From the second highest bit of the number down: double, and add one if the bit is set.
+        // From the second highest bit of the number down: double, and add one copy if the bit is set.
         for bit in (0..copies.ilog2()).rev() {
             sum = sum.plus(&sum);
             if copies >> bit & 1 == 1 {
@@ -123,12 +123,12 @@ impl SumOfCopies {
         Ok(sum)
     }
 
-    /// The law of the sum with independent copies more: `P[S + R = k]` = sum over x of `P[S = k - x]` `P[R = x]`.
+    /// The law of the sum of both: `P[S + R = k]` = sum over x of `P[S = k - x]` `P[R = x]`.
     fn plus(&self, other: &Self) -> Self {
         let copies = self.copies + other.copies;
         let (sigma2, bits) = (&self.sigma2, self.bits);
-        // Beyond the reach P[|R| > reach] <= 2 exp(-reach^2 / (2 m sigma2)), R of m copies being sub-Gaussian; the least
-        // mass asked for is about exp(-copies / (8 sigma2)) P[S + R = 0].
+        // Truncation error: P[|R| > reach] <= 2 exp(-reach^2 / (2 m sigma2)), since R of m copies is sub-Gaussian; the
+        // least mass needed is about exp(-copies / (8 sigma2)) P[S + R = 0].
         let exponent = f64::from(bits) * std::f64::consts::LN_2 + copies as f64 / (8.0 * sigma2.to_f64()) + 30.0;
         let reach = (2.0 * other.copies as f64 * sigma2.to_f64() * exponent).sqrt().ceil() as i64;
         let beyond = other.gaussian(reach).mul(&Enclosure::double(2.0, bits));
@@ -164,13 +164,13 @@ impl SumOfCopies {
         &self.coefficients[k.min(n - k) as usize]
     }
 
-    /// An exact exponent, whose size in bits exp loses.
+    /// An enclosure of an exact exponent, with as many extra bits as exp loses to its size.
     fn enclose(&self, exponent: &Rational) -> Enclosure {
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
         Enclosure::rational(exponent, self.bits + size)
     }
 
-    /// exp(-y^2 / (2 n sigma2)): a bound for `P[S >= y]` as well, y >= 0.
+    /// exp(-y^2 / (2 n sigma2)): also an upper bound on `P[S >= y]` for y >= 0.
     fn gaussian(&self, y: i64) -> Enclosure {
         self.enclose(&(-Rational::from(y).square() / (Rational::from(&self.sigma2 * 2_u32) * self.copies))).exp()
     }
@@ -182,7 +182,7 @@ impl SumOfCopies {
 
     /// `P[S > t]`, term by term.
     pub fn above(&self, t: i64) -> Enclosure {
-        // P[S > t] = 1 - P[S > -t - 1] keeps the digits of the larger one.
+        // P[S > t] = 1 - P[S > -t - 1]; the complement avoids cancellation.
         if t < 0 {
             return Enclosure::double(1.0, self.bits).sub(&self.above(-t - 1));
         }
@@ -190,7 +190,7 @@ impl SumOfCopies {
         let mut sum = Enclosure::double(0.0, self.bits);
         for y in t + 1.. {
             sum = sum.add(&self.mass(y));
-            // What is left is at most exp(-(y + 1)^2 / (2 n sigma2)).
+            // The truncation error is at most exp(-(y + 1)^2 / (2 n sigma2)).
             let rest = self.gaussian(y + 1);
             if rest.upper().get_exp() < first.lower().get_exp().map(|e| e - self.bits as i32) {
                 return sum.add(&Enclosure::double(0.0, self.bits).hull(&rest));
@@ -199,17 +199,17 @@ impl SumOfCopies {
         sum
     }
 
-    /// (A.5) and (A.6): the errors alpha = `P[S > t]` and beta = `P[S <= t - n shift]` of the test that rejects for sums above
-    /// t, when every copy moves by `shift`.
+    /// (A.5) and (A.6): the errors alpha = `P[S > t]` and beta = `P[S <= t - n shift]` of the test that rejects for
+    /// sums above t, if every copy moves by `shift`.
     pub fn errors(&self, t: i64, shift: u64) -> Result<(Enclosure, Enclosure)> {
         let moved = t - offset(shift.saturating_mul(self.copies))?;
         // P[S <= u] = P[S >= -u]
         Ok((self.above(t), self.above(-moved - 1)))
     }
 
-    /// The privacy profile 1 + max over t of (-exp(epsilon) alpha(t) - beta(t)), whose maximum is at the largest t with
-    /// a likelihood ratio of at most exp(epsilon): t = floor(epsilon sigma2 / shift + n shift / 2) (Theorem A.8 and
-    /// Proposition A.10). To a relative width of about 10^-(digits - 8) of the terms.
+    /// The privacy profile 1 + max over t of (-exp(epsilon) alpha(t) - beta(t)). The maximum is at the largest t with a
+    /// likelihood ratio of at most exp(epsilon): t = floor(epsilon sigma2 / shift + n shift / 2) (Theorem A.8 and
+    /// Proposition A.10). The width is about 10^-(digits - 8) relative to the terms.
     pub fn delta(&self, epsilon: &Rational, shift: u64) -> Result<Enclosure> {
         Epsilon::try_from(epsilon)?;
         let middle = Rational::from(epsilon * &self.sigma2) / offset(shift)?;
@@ -235,7 +235,7 @@ fn next_integer(x: &Rational) -> Result<i64> {
         .ok_or_else(|| Error::out_of_range("a threshold of the noise", next, "within 2^50"))
 }
 
-/// A difference, at more digits until its relative width is 10^-digits.
+/// A difference, recomputed with more digits until its relative width is 10^-digits.
 fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut asked = digits + 4;
     loop {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn theorem_a8_is_the_sum_of_two() {
+    fn theorem_a8_is_the_law_of_the_sum_of_two() {
         for sigma2 in ["0.3", "1", "5", "25"] {
             let sigma2 = number(sigma2);
             let sum = SumOfCopies::new(sigma2.clone(), 2, 25).unwrap();
@@ -288,10 +288,10 @@ mod tests {
             for (closed, convolved) in [(&even, sum.coefficient(0)), (&odd, sum.coefficient(1))] {
                 assert!(closed.overlaps(convolved) && closed.is_tight(24) && convolved.is_tight(24), "{sigma2}");
             }
-            // c_0 and c_1/2 differ (the remark after Theorem A.8), by about 4 exp(-pi^2 sigma2) of themselves.
+            // c_0 and c_1/2 differ (the remark after Theorem A.8), relatively by about 4 exp(-pi^2 sigma2).
             let far = SumOfCopies::new(sigma2.clone(), 2, 120).unwrap();
             assert!(far.coefficient(0).lower() > far.coefficient(1).upper(), "{sigma2}");
-            // As printed the masses do not add up to one.
+            // As printed the masses do not sum to 1.
             assert!(*two_fold_total_as_printed(&sigma2, 20).unwrap().lower() > 2, "{sigma2}");
         }
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_summed_is_refused() {
+    fn parameters_out_of_range_are_refused() {
         assert!(SumOfCopies::new(number("0.001"), 2, 10).is_err());
         assert!(SumOfCopies::new(number("5"), 0, 10).is_err());
         let noise = DiscreteGaussian::new(number("5")).unwrap();

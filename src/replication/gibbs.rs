@@ -1,9 +1,9 @@
-//! The Gibbs sampler of Section 3.2, for comparison: what it converges to, and a seeded run of it.
+//! The Gibbs sampler of Section 3.2, for comparison: its limit, and a seeded run.
 //!
-//! It alternates between X_1 given X_2 (3.8) and X_2 given X_1 (3.9). The first keeps the constraint k_1 <= k_2 in the
-//! text; a sampler that leaves it out, so that X_1 = m + 1 can be drawn beside X_2 = m, has no joint law behind it, but still
-//! a limit: X_1 alone is a chain of two states. [`GibbsConstraint`] says which is meant. Both use the approximation (3.7), where
-//! the sum of the other groups' noise is one discrete Gaussian.
+//! It alternates between X_1 given X_2 (3.8) and X_2 given X_1 (3.9). In the paper's text the first keeps the
+//! constraint k_1 <= k_2. A sampler without the constraint can draw X_1 = m + 1 beside X_2 = m. It has no joint law
+//! behind it, but still a limit: X_1 alone is a chain with two states. [`GibbsConstraint`] selects one of the two. Both
+//! use the approximation (3.7), where the sum of the other groups' noise is one discrete Gaussian.
 
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -24,27 +24,27 @@ use crate::{
 /// Whether X_1 is drawn under k_1 <= k_2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GibbsConstraint {
-    /// As (3.8) is stated.
+    /// As in (3.8).
     Kept,
-    /// As the printed results are.
+    /// As in the printed results.
     LeftOut,
 }
 
-/// The sampler for two levels, a target that is unique in its group (m = 0) and the uniform prior of X_2 >= X_1, or the one
-/// cut at a greatest X_2.
+/// The sampler for two levels, a target that is unique in its group (m = 0), and the uniform prior of X_2 >= X_1, or
+/// the one up to a greatest X_2.
 #[derive(Clone, Debug)]
 pub struct GibbsSampler {
     /// The prior probability of X_1 = 1.
     pub prior: Rational,
     /// The rho of the two levels.
     pub rhos: [Rational; 2],
-    /// How many other groups there are.
+    /// The number of other groups.
     pub others: u64,
     /// Whether X_1 is drawn under k_1 <= k_2.
     pub constraint: GibbsConstraint,
 }
 
-/// What the sampler converges to after an output.
+/// The limit of the sampler after an output.
 #[derive(Clone, Debug)]
 pub struct SamplerLimit {
     /// The share of draws with X_1 = 1.
@@ -53,7 +53,7 @@ pub struct SamplerLimit {
     pub upper: Vec<Enclosure>,
 }
 
-/// The moves of X_1 from one round to the next.
+/// The transition probabilities of X_1 from one round to the next.
 struct Moves {
     /// `P[X_1 = 1 next | X_1 = 0 now]`, and the same from 1.
     to_one: [Enclosure; 2],
@@ -61,23 +61,23 @@ struct Moves {
     upper: [Vec<Enclosure>; 2],
 }
 
-/// What a decision by majority of draws gives, over all outputs: approximations in doubles.
+/// The decision by majority of draws, over all outputs: approximations in doubles.
 #[derive(Clone, Copy, Debug)]
 pub struct Majority {
-    /// The probability of the decision for X_1 = 1 when it is true, a tie counted against it.
+    /// The probability of the decision for X_1 = 1 if it is true, with ties against it.
     pub tie_down: f64,
-    /// The same, a tie counted for it.
+    /// The same, with ties for it.
     pub tie_up: f64,
 }
 
-/// The decision by the sampler's limit, over all outputs, when X_1 = 1: certified.
+/// The decision by the sampler's limit, over all outputs, if X_1 = 1: certified.
 #[derive(Clone, Debug)]
 pub struct LimitDecision {
     /// The probability of the decision for X_1 = 1.
     pub correct: Enclosure,
-    /// How much of it is a change from the decision by x_1 alone.
+    /// The part of it that changes a wrong decision by x_1 alone.
     pub gained: Enclosure,
-    /// The probability of a change away from a right decision by x_1 alone.
+    /// The probability that it changes a correct decision by x_1 alone.
     pub lost: Enclosure,
 }
 
@@ -93,7 +93,7 @@ impl GibbsSampler {
         Ok(())
     }
 
-    /// The moves after the output, in balls of so many bits.
+    /// The transition probabilities after the output, in balls of `bits` bits.
     fn moves(&self, noisy: [i64; 3], bits: u32) -> Moves {
         let [x1, x2, y] = noisy;
         let upper = self.upper(x2, y, bits);
@@ -105,7 +105,7 @@ impl GibbsSampler {
     fn upper(&self, x2: i64, y: i64, bits: u32) -> [Vec<Enclosure>; 2] {
         let [rho1, rho2] = &self.rhos;
         let rate = rho1 / Rational::from(self.others);
-        // A discrete Gaussian of rate rho_2 + rho_1 / d about its mean, cut below k_1.
+        // A discrete Gaussian of rate rho_2 + rho_1 / d about its mean, truncated below k_1.
         let total = Rational::from(rho2 + &rate);
         [0_i64, 1].map(|k1| {
             let mean = (Rational::from(x2) * rho2 + Rational::from(y + k1) * &rate) / &total;
@@ -118,8 +118,8 @@ impl GibbsSampler {
             let mut weights = vec![Enclosure::double(0.0, bits); first as usize];
             weights.extend((first..=peak + reach).map(weight));
             let sum = weights.iter().fold(Enclosure::double(0.0, bits), |sum, weight| sum.add(weight));
-            // Relative to the peak's weight of one, both tails beyond the reach fall as exp(-total s (s - 1)) and make at
-            // most 2^-bits times exp(total reach) (2 + 4 / sqrt(total)).
+            // Relative to the weight 1 of the peak, both tails beyond the reach fall as exp(-total s (s - 1)) and
+            // contribute at most 2^-bits times exp(total reach) (2 + 4 / sqrt(total)).
             let left_out = exp(&(-(Rational::from(reach) * (reach - 1)) * &total), 64)
                 .mul(&Enclosure::double(2.0 + 4.0 / total.to_f64().sqrt(), 64));
             let inverse = plus_at_most(&sum, &left_out).recip();
@@ -148,7 +148,7 @@ impl GibbsSampler {
         plus_at_most(&sum, &rest.clamp(0.0, 1.0)).clamp(0.0, 1.0)
     }
 
-    /// What the sampler converges to after the noisy counts (x_1, x_2, y_1).
+    /// The limit of the sampler after the noisy counts (x_1, x_2, y_1).
     pub fn limit(&self, noisy: [i64; 3], digits: u32) -> Result<SamplerLimit> {
         self.check()?;
         check_noisy(noisy)?;
@@ -165,7 +165,8 @@ impl GibbsSampler {
         Ok(SamplerLimit { present, upper })
     }
 
-    /// The least x_1 at which the limit is above 1/2, at each of the given outputs above and beside: a range of whole numbers.
+    /// The least x_1 at which the limit is above 1/2, at each of the given outputs above and beside: a range of
+    /// integers.
     pub fn thresholds(&self, outputs: &[NoisyOutput]) -> Result<Vec<(i64, i64)>> {
         self.check()?;
         let alone = single::Attack::new(self.prior.clone(), vec![self.rhos[0].clone()])?.threshold()?;
@@ -179,7 +180,7 @@ impl GibbsSampler {
         outputs.iter().map(of).collect()
     }
 
-    /// The least x_1 at which the limit is surely above 1/2, if below it it surely is not.
+    /// The least x_1 at which the limit is proven above 1/2, if it is proven not to be at x_1 - 1.
     fn least_decided(&self, x2: i64, y: i64, near: i64) -> Option<i64> {
         let law = self.upper(x2, y, 64);
         let one = Enclosure::double(1.0, 64);
@@ -189,8 +190,8 @@ impl GibbsSampler {
         })
     }
 
-    /// The decision for X_1 = 1 if the limit is above 1/2, over all outputs with X_1 = 1 and the given X_2, to an absolute
-    /// width of about 2^-share.
+    /// The decision for X_1 = 1 if the limit is above 1/2, over all outputs with X_1 = 1 and the given X_2, to an
+    /// absolute width of about 2^-share.
     ///
     /// The limit exceeds 1/2 if and only if up + stay > 1, and both grow with x_1.
     pub fn limit_decision(&self, x2_true: i64, share: u32) -> Result<LimitDecision> {
@@ -232,7 +233,7 @@ impl GibbsSampler {
         Ok(LimitDecision { correct: close(&correct), gained: close(&gained), lost: close(&lost) })
     }
 
-    /// (3.9) in doubles: the law of X_2 up to `most` given X_1, but for masses that do not change a sum of doubles.
+    /// (3.9) in doubles: the law of X_2 up to `most` given X_1, without masses too small to change a sum of doubles.
     fn upper_approx(&self, x2: i64, y: i64, k1: i64, most: i64) -> Vec<(i64, f64)> {
         let (rho2, rate) = (self.rhos[1].to_f64(), self.rhos[0].to_f64() / self.others as f64);
         let total = rho2 + rate;
@@ -260,8 +261,8 @@ impl GibbsSampler {
         upper.iter().map(one).sum()
     }
 
-    /// The least x_1 at which the limit is above 1/2, in doubles: an approximation, for drawing. `None` if it is far from zero.
-    /// With `most` the prior of X_2 is uniform up to it, else without end.
+    /// The least x_1 at which the limit is above 1/2, in doubles: an approximation, for plots. `None` if it is far from
+    /// zero. With `most` the prior of X_2 is uniform up to it, otherwise unbounded.
     pub fn threshold_approx(&self, x2: i64, y: i64, most: Option<i64>) -> Result<Option<i64>> {
         const FURTHEST: i64 = 60;
         self.check()?;
@@ -272,8 +273,8 @@ impl GibbsSampler {
         Ok((-FURTHEST..=FURTHEST).find(|x1| decides(*x1)))
     }
 
-    /// The probability that the limit decides for X_1 = 1 where that is true, over all outputs, in doubles: an approximation, for
-    /// drawing. Outputs of probability below 10^-9 are left out.
+    /// The probability that the limit decides for X_1 = 1 if that is true, over all outputs, in doubles: an
+    /// approximation, for plots. Outputs of probability below 10^-9 are omitted.
     pub fn limit_decision_approx(&self, x2_true: i64) -> Result<f64> {
         self.check()?;
         let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
@@ -291,7 +292,7 @@ impl GibbsSampler {
                 let (x2, y) = (x2_true + a, x2_true - 1 + b);
                 let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, i64::MAX));
                 let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
-                // It decides from some x_1 on, which is near the one without the other counts.
+                // It decides for X_1 = 1 from some x_1 on, which is near the threshold without the other counts.
                 let from = match decides(1) {
                     true => (-60..1).rev().find(|x1| !decides(*x1)).map(|x1| x1 + 1),
                     false => (2..=60).find(|x1| decides(*x1)),
@@ -302,9 +303,9 @@ impl GibbsSampler {
         Ok(correct)
     }
 
-    /// The decision by the majority of an even number of draws in place of the limit, in doubles: an approximation that
-    /// takes the draws as independent, which they nearly are for many other groups. With the given X_2, or, if `known`, with X_2
-    /// known to the adversary.
+    /// The decision by the majority of an even number of draws in place of the limit, in doubles. This approximation
+    /// treats the draws as independent, which nearly holds for many other groups. X_2 is given; if `known`, the
+    /// adversary knows it too.
     pub fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
         self.check()?;
         let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
@@ -339,8 +340,8 @@ impl GibbsSampler {
         Ok(majority)
     }
 
-    /// A run of the sampler itself from a seed: the shares of draws with X_1 = 1 and of X_2 = 0, 1, ..., after one in ten
-    /// draws more to begin with. What it gives is an estimate, never a result.
+    /// A run of the sampler itself from a seed: the shares of draws with X_1 = 1 and of X_2 = 0, 1, ..., after a
+    /// burn-in of one tenth as many draws. Its output is an estimate, never a certified result.
     pub fn run(&self, noisy: [i64; 3], draws: u32, seed: u64) -> Result<(f64, Vec<f64>)> {
         self.check()?;
         check_noisy(noisy)?;
@@ -376,7 +377,7 @@ impl GibbsSampler {
     }
 }
 
-/// The counts a sampler walks over.
+/// Refuses counts too large for a sampler.
 fn check_noisy(noisy: [i64; 3]) -> Result<()> {
     match noisy.iter().find(|count| count.abs() > 100_000) {
         Some(count) => Err(Error::out_of_range("the noisy count", count, "a count up to 10^5, for the sampler")),
@@ -410,7 +411,7 @@ fn majority_approx(draws: u32, share: f64) -> (f64, f64) {
     (above.min(1.0), mass(f64::from(half)))
 }
 
-/// The least n at which a monotone condition surely holds and below which it surely does not, near `start`.
+/// The least n at which a monotone condition is proven to hold while it is proven not to hold at n - 1, near `start`.
 fn least_yes(start: i64, holds: impl Fn(i64) -> crate::numeric::Certainty) -> Option<i64> {
     use crate::numeric::Certainty::{No, Undecided, Yes};
     const FURTHEST: i64 = 400;

@@ -1,29 +1,29 @@
 //! Replication: published values as data, recomputed and judged; published tables and figures drawn again; the report.
-//! Only the command line calls this room. Read it in this order; a file uses those above it, never one below:
+//! Only the command line calls this module. Read it in this order; a file uses those above it, never one below:
 //!
-//! | file | what it holds |
+//! | file | content |
 //! | --- | --- |
-//! | [`verdict`] | what a recomputation gives ([`verdict::Computed`]), and what that says of the printed value ([`verdict::Verdict`]) |
+//! | [`verdict`] | the result of a recomputation ([`verdict::Computed`]), and the verdict on the printed value ([`verdict::Verdict`]) |
 //! | `bundled` | TOML files that are compiled into the program, with line numbers in errors |
 //! | **methods of the papers** | used by nothing else in the library |
 //! | [`closed_forms`] | one count and the sum of n copies in closed form: Su, Su & Wang, Theorems A.7 and A.8, (A.5), (A.6) |
 //! | [`residual`] | the sum of n copies replaced by a Gaussian density, and its error: Theorem A.11, Appendix C |
 //! | [`boole`] | tail probabilities by Boole's rule with an error budget: Section A.6 |
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
-//! | **claims** | for each subject what can be asked (`claims`) and how it is computed (`compute`) |
-//! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the noise that matches |
+//! | **claims** | for each subject the possible claims (`claims`) and their computation (`compute`) |
+//! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the matching noise |
 //! | [`block_paths`] | block paths and pairs of them: the largest delta |
 //! | [`risk`] | Kazan & Reiter (2023): settings, claims, and the curves of their figures |
 //! | [`safetab`] | both papers on SafeTab: settings, Renyi divergences, levels, claims |
 //! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
 //! | **results** | |
-//! | [`printed`] | the forms of printed numbers, and what each stands for |
-//! | `published_value`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
+//! | [`printed`] | the forms of printed numbers, and the set of numbers that each stands for |
+//! | `published_value`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, its recomputation |
 //! | [`verify`] | every row recomputed and judged |
 //! | [`certified`] | rows as certificates that another program checks |
-//! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
-//! | [`figures`] | tables and figures drawn again, a file for each paper |
+//! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by Boole's rule, beside the contour |
+//! | [`figures`] | tables and figures drawn again, one file per paper |
 //! | [`report`] | `results/REPORT.md` |
 
 pub mod account_claims;

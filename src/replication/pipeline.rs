@@ -1,5 +1,5 @@
 //! Section A.6 of Su, Su & Wang carried out: both terms of the privacy profile (A.9) by Boole's rule with the paper's
-//! error budget, and the same by the contour.
+//! error budget, and by the contour integral.
 
 use std::{
     collections::BTreeMap,
@@ -23,22 +23,22 @@ use crate::{
     release::Release,
 };
 
-/// How the rule is run.
+/// The settings of the rule.
 #[derive(Clone, Debug)]
 pub struct RuleOptions {
-    /// The panels of the first term: one less than the nodes, a multiple of four.
+    /// The number of panels of the first term: one less than the number of nodes, a multiple of four.
     pub panels: u64,
-    /// The panels of the second term, which exp(epsilon) multiplies: it needs more of them.
+    /// The number of panels of the second term, which needs more because it is multiplied by exp(epsilon).
     pub second_panels: u64,
     /// A folder for the sums of finished chunks, so that an interrupted run continues where it stopped.
     pub state: Option<PathBuf>,
 }
 
-/// The panels by default.
+/// The default number of panels.
 pub const PANELS: u64 = 600_000;
-/// The panels of the second term by default: so many that delta is resolved to two digits and more.
+/// The default number of panels of the second term: enough to resolve delta to two digits or more.
 pub const SECOND_PANELS: u64 = 1_400_000;
-/// The panels of the paper.
+/// The number of panels in the paper.
 pub const PAPER_PANELS: u64 = 10_000_000;
 
 /// Both terms of delta(epsilon) = `P[L > epsilon]` - exp(epsilon) `P'[L > epsilon]` for all levels of a release.
@@ -46,30 +46,30 @@ pub const PAPER_PANELS: u64 = 10_000_000;
 pub struct Pipeline {
     /// The epsilon, in nats.
     pub epsilon: Rational,
-    /// The panels of the rule for the first term.
+    /// The number of panels of the rule for the first term.
     pub panels: u64,
-    /// Those for the second.
+    /// The number of panels for the second term.
     pub second_panels: u64,
     /// The first term, with the paper's upper end.
     pub first: TailByRule,
     /// The probability in the second term.
     pub second: TailByRule,
-    /// The first term less exp(epsilon) times the second, by the rule.
+    /// The first term minus exp(epsilon) times the second, by the rule.
     pub delta: Enclosure,
     /// delta by the contour.
     pub contour_delta: Answer,
-    /// How long the rule took, and the contour for all three.
+    /// The time of the rule, and the time of the contour for all three values.
     pub times: (Duration, Duration),
 }
 
 /// The probability that the sum exceeds a threshold, by the rule.
 #[derive(Clone, Debug)]
 pub struct TailByRule {
-    /// The values that are summed.
+    /// The range of values in the sum.
     pub range: (i64, i64),
-    /// The rule's sum, with its roundings.
+    /// The rule's sum, including rounding errors.
     pub sum: Enclosure,
-    /// What it leaves out.
+    /// The bounds on its truncation and discretization errors.
     pub budget: ErrorBudget,
     /// The probability.
     pub value: Enclosure,
@@ -77,8 +77,8 @@ pub struct TailByRule {
     pub contour: Answer,
 }
 
-/// Runs the rule for a release whose shares are multiples of 1/1000, at one epsilon. `progress` is told how
-/// many of all chunks are done.
+/// Runs the rule for a release whose shares are multiples of 1/1000, at one epsilon. `progress` receives the number of
+/// finished chunks and the number of all chunks.
 pub fn run(
     release: &Release,
     epsilon: &Rational,
@@ -116,7 +116,7 @@ pub fn run(
     let exp = Enclosure::rational(epsilon, 200).exp();
     let delta = first.value.sub(&exp.mul(&second.value)).clamp(0.0, 1.0);
     for file in files {
-        // The run is finished, so its memory would only be stale.
+        // The run is finished, so its saved state is obsolete.
         let _ = fs::remove_file(file);
     }
     // The folder is removed only if it is empty.
@@ -134,7 +134,7 @@ pub fn run(
     })
 }
 
-/// The sum of the rule over all chunks, on all cores; the chunks in the file are not summed again.
+/// The sum of the rule over all chunks, on all cores; chunks in the file are not summed again.
 fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync)) -> Result<Enclosure> {
     let mut done = match file {
         Some(file) => remembered(rule, file)?,
@@ -153,8 +153,8 @@ fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync))
     Ok(rule.sum(&done.into_values().collect::<Vec<_>>()))
 }
 
-/// The sums of the finished chunks as text: a line that names the computation, then chunk, bits, lower and upper end in base 16,
-/// which is exact.
+/// The sums of the finished chunks as text: a line that identifies the computation, then chunk, bits, lower and upper
+/// end in base 16, which is exact.
 fn memory(rule: &Boole, done: &BTreeMap<u64, Enclosure>) -> String {
     let mut text = rule.identity() + "\n";
     for (chunk, sum) in done {
@@ -209,7 +209,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("dp-assay-pipeline-{}", std::process::id()));
         let options = RuleOptions { panels: 120_000, second_panels: 120_000, state: Some(folder.clone()) };
         let rule = su_su_wang_2025::Sum::of(&release).unwrap().first_term(&epsilon, options.panels).unwrap();
-        // As after an interruption: one chunk is remembered.
+        // Simulates an interruption: one chunk is saved.
         let chunk = rule.chunk(1);
         let text = memory(&rule, &[(1, chunk.clone())].into());
         assert_eq!(entry(text.lines().nth(1).unwrap()).unwrap().1, chunk);
@@ -219,12 +219,12 @@ mod tests {
         assert_eq!(resumed.first.sum, whole.first.sum);
         for part in [&whole.first, &whole.second] {
             assert!(part.value.overlaps(&part.contour.value));
-            // The rule is far better than its bound.
+            // The rule is far more accurate than its error bound.
             let ratio = part.sum.approximate() / part.contour.value.approximate();
             assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
         }
         assert!(whole.delta.overlaps(&whole.contour_delta.value));
-        // Nothing is left behind, and the memory of another computation is refused.
+        // No file remains, and the saved state of another computation is refused.
         assert!(!folder.join("first-term.part").exists());
         write_text(&folder.join("first-term.part"), "boole of something else\n").unwrap();
         let message = run(&release, &epsilon, &options, &|_, _| {}).unwrap_err().to_string();

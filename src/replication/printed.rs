@@ -1,14 +1,14 @@
-//! A published value as it is printed: the forms that documents use, and the numbers that each stands for.
+//! Published values as printed: the forms that documents use, and the set of numbers that each stands for.
 //!
 //! | printed | stands for |
 //! | --- | --- |
 //! | `10.13`, `1.2e-7`, `1.2 x 10^-7` | all numbers within half a unit of the last digit |
 //! | `about 4`, `~4` | all numbers within one unit of the last digit |
 //! | `3.59...`, `3.59 (truncated)` | all numbers that begin with these digits |
-//! | `2.18 (rounded up)` | all numbers up to it, by less than one unit of the last digit |
+//! | `2.18 (rounded up)` | all numbers at most this large and less than one unit of the last digit below |
 //! | `3.8-4.0`, `3.9 +- 0.1` | all numbers of the range, both ends included |
 //! | `< 5`, `<= 5`, `> 5`, `>= 5` | a bound |
-//! | `true` | a statement, which holds |
+//! | `true` | a statement that holds |
 //! | `not printed` | nothing: no document prints the value |
 //!
 //! A percent sign divides by 100 where the value is a probability.
@@ -20,7 +20,7 @@ use rug::{Float, Rational, ops::Pow};
 use super::{published_value::Unit, verdict::Verdict};
 use crate::numeric::{Enclosure, rational};
 
-/// What separates whole digits from decimals in a document.
+/// The decimal separator of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecimalMark {
     /// 3.90
@@ -30,29 +30,29 @@ pub enum DecimalMark {
     Comma,
 }
 
-/// How a printed number was made from the true one.
+/// The rounding from the true number to the printed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Rounded to the nearest.
     Nearest,
-    /// Said to be about right: within one unit of the last digit.
+    /// Said to be approximate: within one unit of the last digit.
     About,
     /// Rounded up at the last printed digit.
     Up,
-    /// Cut off after the last printed digit.
+    /// Truncated after the last printed digit.
     Truncated,
 }
 
-/// What a printed text stands for.
+/// The meaning of a printed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stated {
     /// Nothing: no document prints it.
     NotPrinted,
-    /// A statement, which holds.
+    /// A statement that holds.
     Statement,
     /// The exact value.
     Exact(Rational),
-    /// A number that was rounded; `step` is one unit of its last digit.
+    /// A rounded number; `step` is one unit of its last digit.
     Rounded {
         /// The number.
         value: Rational,
@@ -65,7 +65,7 @@ pub enum Stated {
     JustAbove {
         /// The number.
         value: Rational,
-        /// By less than this.
+        /// Strict upper bound on the excess.
         within: Rational,
     },
     /// Both ends of a range.
@@ -93,7 +93,7 @@ struct End {
     belongs: bool,
 }
 
-/// The numbers that a text stands for; an end that is not there is infinite.
+/// The numbers that a text stands for; a missing end is infinite.
 #[derive(Clone, Debug)]
 struct Set {
     low: Option<End>,
@@ -105,7 +105,7 @@ impl Set {
         Set { low: Some(End { at: low, belongs: low_belongs }), high: Some(End { at: high, belongs: high_belongs }) }
     }
 
-    /// Whether a number is above the lower end, or is an end that belongs to the set.
+    /// Whether a number is above the lower end, or equals it and the end belongs to the set.
     fn is_after_low(&self, value: &Float) -> bool {
         self.low.as_ref().is_none_or(|end| match value.partial_cmp(&end.at) {
             Some(Ordering::Greater) => true,
@@ -122,7 +122,7 @@ impl Set {
         })
     }
 
-    /// Whether all of an enclosure lies in the set, none of it, or that is open.
+    /// Whether the set contains all of an enclosure, none of it, or neither (`None`).
     fn holds(&self, value: &Enclosure) -> Option<bool> {
         match (self.is_after_low(value.lower()), self.is_before_high(value.upper())) {
             (true, true) => Some(true),
@@ -133,7 +133,7 @@ impl Set {
 }
 
 impl Stated {
-    /// What a computed number says of the printed text.
+    /// The verdict of a computed number on the printed text.
     pub fn judge(&self, value: &Enclosure) -> Verdict {
         let wrong = match self {
             Stated::NotPrinted => return Verdict::NotPrinted,
@@ -150,7 +150,7 @@ impl Stated {
         }
     }
 
-    /// The numbers that it stands for, where there are any.
+    /// The numbers that it stands for, if any.
     fn set(&self) -> Option<Set> {
         Some(match self {
             Stated::NotPrinted | Stated::Statement => return None,
@@ -169,7 +169,7 @@ impl Stated {
         })
     }
 
-    /// The number that is printed: of a range the middle. `None` where there is none.
+    /// The printed number; the middle of a range. `None` if there is no number.
     pub fn number(&self) -> Option<Rational> {
         match self {
             Stated::NotPrinted | Stated::Statement => None,
@@ -181,7 +181,7 @@ impl Stated {
         }
     }
 
-    /// The printed number less the computed one: of a range the end that is nearer.
+    /// The printed number minus the computed one; for a range, from its nearer end.
     pub fn less(&self, value: &Enclosure) -> Option<Enclosure> {
         let number = match self {
             Stated::Range(low, high) => {
@@ -197,7 +197,7 @@ impl Stated {
         Some(Enclosure::rational(&number, 2000).sub(value))
     }
 
-    /// One unit of the last printed digit, where there is one.
+    /// One unit of the last printed digit, if there is one.
     pub fn step(&self) -> Option<&Rational> {
         match self {
             Stated::Rounded { step, .. } => Some(step),
@@ -205,7 +205,7 @@ impl Stated {
         }
     }
 
-    /// Another rounding by which the printed digits would be those of the computed number, in words.
+    /// Another rounding by which the computed number gives the printed digits, in words.
     pub fn other_rounding(&self, value: &Enclosure) -> Option<&'static str> {
         let Stated::Rounded { value: printed, step, rounding } = self else { return None };
         let agrees = |other: Rounding| other != *rounding && rounded(printed, step, other).holds(value) == Some(true);
@@ -219,7 +219,7 @@ impl Stated {
     }
 }
 
-/// The numbers that a rounded one stands for.
+/// The numbers that a rounded number stands for.
 fn rounded(value: &Rational, step: &Rational, rounding: Rounding) -> Set {
     let (below, above) = (Rational::from(value - step), Rational::from(value + step));
     match rounding {
@@ -229,18 +229,18 @@ fn rounded(value: &Rational, step: &Rational, rounding: Rounding) -> Set {
         }
         Rounding::About => Set::between(below, true, above, true),
         Rounding::Up => Set::between(below, false, value.clone(), true),
-        // Digits are cut off toward zero.
+        // Truncation is toward zero.
         Rounding::Truncated if *value < 0 => Set::between(below, false, value.clone(), true),
         Rounding::Truncated => Set::between(value.clone(), true, above, false),
     }
 }
 
-/// A printed text that was understood.
+/// A parsed printed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
-    /// What it stands for.
+    /// The meaning of the text.
     pub stated: Stated,
-    /// How many significant digits it has; none for a fraction or a statement.
+    /// The number of significant digits; none for a fraction or a statement.
     pub digits: u32,
     /// Whether it has a percent sign.
     pub is_percent: bool,
@@ -265,7 +265,7 @@ impl Printed {
     }
 }
 
-/// What a text says beside its number.
+/// A qualifier beside the number of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Rounding(Rounding),
@@ -273,7 +273,7 @@ enum Said {
     AtLeast { strict: bool },
 }
 
-/// Words and signs before a number. A longer one stands before one that it begins with.
+/// Words and signs before a number. A longer one precedes any that it begins with.
 const BEFORE: &[(&str, Said)] = &[
     ("<=", Said::AtMost { strict: false }),
     ("≤", Said::AtMost { strict: false }),
@@ -313,18 +313,19 @@ const AFTER: &[(&str, Said)] = &[
     (" rounded up", Said::Rounding(Rounding::Up)),
 ];
 
-/// The forms that are read, for messages.
+/// The accepted forms, for messages.
 const EXPECTED: &str = "expected a number as it is printed, such as 10.13, 1.2e-7, 1.2 x 10^-7, 14.2 %, 104/4099, < 5, <= 5, \
      about 4, ~4, 3.8-4.0, 3.9 +- 0.1, 3.59 (truncated) or 2.18 (rounded up)";
 
-/// A number of a text: its value, the unit of its last digit if it is a decimal, and its significant digits.
+/// A number in a text: its value, the unit of its last digit if it is a decimal, and the number of its significant
+/// digits.
 struct Number {
     value: Rational,
     step: Option<Rational>,
     digits: u32,
 }
 
-/// Reads a printed text in its unit. The error says what would be right.
+/// Reads a printed text in its unit. The error describes the accepted forms.
 pub fn read(text: &str, unit: Unit, mark: DecimalMark) -> std::result::Result<Printed, String> {
     let plain = plain_signs(text);
     let plain = plain.trim();
@@ -355,7 +356,7 @@ pub fn read(text: &str, unit: Unit, mark: DecimalMark) -> std::result::Result<Pr
     Ok(Printed { stated, digits, is_percent })
 }
 
-/// Signs that documents use for plain ones.
+/// Replaces typographic signs by plain ones.
 fn plain_signs(text: &str) -> String {
     let one = |c: char| match c {
         '\u{2212}' => '-',
@@ -365,7 +366,7 @@ fn plain_signs(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// What the text says before or after its number, and the rest.
+/// The qualifier before or after the number of a text, and the number.
 fn strip<'t>(
     text: &'t str,
     words: &[(&str, Said)],
@@ -377,7 +378,7 @@ fn strip<'t>(
 
 /// Both ends of a range, if the text is one.
 fn range(text: &str, is_percent: bool, mark: DecimalMark) -> std::result::Result<Option<(Number, Number)>, String> {
-    // Of two percent signs the last is gone already.
+    // The last of two percent signs was removed before.
     let side = |text: &str| {
         let text = text.trim();
         let text = if is_percent { text.strip_suffix('%').unwrap_or(text) } else { text };
@@ -395,7 +396,7 @@ fn range(text: &str, is_percent: bool, mark: DecimalMark) -> std::result::Result
         let end = |value| Number { value, step: None, digits };
         return Ok(Some((end(low), end(high))));
     }
-    // A number may have signs of its own, as 1e-7: only a place where both sides are numbers separates them.
+    // A number may contain signs, as 1e-7: a sign separates a range only if both sides are numbers.
     let whole_is_number = number(text, mark).is_ok();
     let mut found = Vec::new();
     for sign in ["-", "\u{2013}", "\u{2014}", " to ", ".."] {
@@ -454,7 +455,7 @@ fn in_form(text: &str, number: Number, said: Option<Said>, unit: Unit) -> std::r
         }
     };
     let said = match (said, of_unit) {
-        // A bound may be printed as strict.
+        // The unit of a bound does not say whether the printed bound is strict.
         (Some(Said::AtMost { strict }), Some(Said::AtMost { .. })) => Said::AtMost { strict },
         (Some(Said::AtLeast { strict }), Some(Said::AtLeast { .. })) => Said::AtLeast { strict },
         (Some(said), Some(of_unit)) if said != of_unit => {
@@ -506,7 +507,7 @@ fn number(text: &str, mark: DecimalMark) -> std::result::Result<Number, String> 
     Ok(Number { value, step: Some(Rational::from(10).pow(power)), digits: digits as u32 })
 }
 
-/// A number with a power of ten in print, as 1.2 x 10^-7, in the form 1.2e-7; any other text as it is.
+/// A number with a power of ten as printed, such as 1.2 x 10^-7, in the form 1.2e-7; any other text unchanged.
 fn with_exponent(text: &str) -> String {
     let power = |text: &str| -> Option<String> {
         let text = text.trim().strip_prefix("10")?;
@@ -530,7 +531,7 @@ fn with_exponent(text: &str) -> String {
     text.to_string()
 }
 
-/// The plain digit or sign of a raised one.
+/// The plain digit or sign of a superscript one.
 fn plain_digit(raised: char) -> Option<char> {
     Some(match raised {
         '⁰' => '0',
@@ -562,9 +563,9 @@ mod tests {
         end(low).hull(&end(high))
     }
 
-    /// Every form with an enclosure inside, one outside, and one across an end of what it stands for.
+    /// Every form with an enclosure inside its set, one outside, and one across an end.
     #[test]
-    fn every_form_agrees_with_what_it_stands_for_and_with_nothing_else() {
+    fn every_form_agrees_exactly_with_its_set_of_numbers() {
         for (text, inside, outside, across, wrong) in [
             ("10.13", ("10.126", "10.134"), ("10.12", "10.124"), ("10.124", "10.126"), Verdict::Differs),
             ("1.2 x 10^-7", ("1.16e-7", "1.24e-7"), ("1.26e-7", "1.3e-7"), ("1.2e-7", "1.3e-7"), Verdict::Differs),
@@ -608,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_signs_are_kept_apart_and_digits_counted() {
+    fn percent_signs_are_recorded_and_digits_counted() {
         let found = read("14.2 %", Unit::Probability, DecimalMark::Point).unwrap();
         assert!(found.is_percent && found.digits == 3);
         assert_eq!(found.divided_by_100().stated, stated("0.142"));
@@ -622,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_printed_form_is_refused() {
+    fn other_printed_forms_are_refused() {
         for text in [
             "",
             "ten",

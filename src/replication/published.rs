@@ -22,8 +22,8 @@ const PAPERS: &[(&str, &str)] = &[
     ("sieve-quadrature-2026", include_str!("../../data/published/sieve-quadrature-2026.toml")),
 ];
 
-/// The published values of the named papers and files, or of all papers if none is named: the papers in their own order, then
-/// the files in that of their names.
+/// The published values of the named papers and files, or of all papers if none is named: the papers in their own
+/// order, then the files in the order of their names.
 pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
     let is_bundled = |name: &&String| PAPERS.iter().any(|(key, _)| key == name);
     let mut papers: Vec<Paper> = (PAPERS.iter())
@@ -61,12 +61,12 @@ pub(super) fn printed(paper: &str, id: &str) -> Result<Rational> {
     }
 }
 
-/// The kinds of computation that a file of one's own may ask for, by the names in `kind`.
+/// The kinds of computation allowed in users' files, by the names in `kind`.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
     published_file::kinds()
 }
 
-/// The path of a file of published values; an error if there is none.
+/// The path of an existing file of published values; otherwise an error.
 fn existing(name: &str) -> Result<String> {
     let path = Path::new(name);
     if path.exists() {
@@ -79,12 +79,12 @@ fn existing(name: &str) -> Result<String> {
     Err(Error::UnknownPaper { name: name.to_string(), known })
 }
 
-/// A file to start published values of one's own from: every field with a comment, and rows that agree.
+/// A template for users' own published values: every field with a comment, and rows that agree.
 pub fn template() -> &'static str {
     include_str!("../../data/templates/published.toml")
 }
 
-/// Writes the [`template`] as a new file; one that is there is not overwritten.
+/// Writes the [`template`] as a new file; an existing file is not overwritten.
 pub fn write_template(path: &Path) -> Result<()> {
     write_over(path, Over::Refuse, |out| out.write_all(template().as_bytes()).map_err(|why| file_error(path, why)))
 }

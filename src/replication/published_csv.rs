@@ -1,10 +1,10 @@
 //! Published values as a table: CSV whose columns are the fields of the TOML form.
 //!
-//! `id`, `place`, `printed`, `unit`, `circular`, `note` and `erratum` are those of a value; every other column is a field of its
-//! `compute`, so that `kind` must be there. An empty cell is a field that is not given; in a cell of `compute` a bar separates the
-//! parts of a list. What stands before the table in TOML, stands here in lines that begin with `#`, as `# decimal = "comma"`; `paper`
-//! is the name of the file, and `title` too, where these lines do not say otherwise. A semicolon or a tab separates cells where the
-//! header has no comma.
+//! `id`, `place`, `printed`, `unit`, `circular`, `note` and `erratum` are fields of a value; every other column is a
+//! field of its `compute`, so `kind` is required. An empty cell is an absent field; in a cell of `compute` a bar
+//! separates the elements of a list. The head of the TOML form becomes lines that begin with `#`, as
+//! `# decimal = "comma"`; the defaults of `paper` and `title` are the name of the file. If the header has no comma, a
+//! semicolon or a tab separates cells.
 
 use std::{collections::BTreeMap, ops::Range, path::Path};
 
@@ -17,7 +17,7 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// A file that was taken apart; every part knows its place in the text.
+/// The parts of a file, each with its position in the text.
 pub(super) struct Parts {
     pub paper: Spanned<String>,
     pub title: String,
@@ -26,7 +26,7 @@ pub(super) struct Parts {
     pub values: Vec<Spanned<Node>>,
 }
 
-/// What the lines before the table may say.
+/// The fields of the lines before the table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -36,13 +36,13 @@ struct Head {
     decimal: Option<Spanned<String>>,
 }
 
-/// Columns of a value itself.
+/// The columns of a value itself.
 const OF_VALUE: &[&str] = &["id", "place", "printed", "unit", "circular", "note", "erratum"];
 
-/// The kinds whose fields are read as numbers and words, and not as the text of their digits.
+/// The kinds whose fields are parsed as numbers and words instead of the text of their digits.
 const TYPED_KINDS: &[&str] = &["risk", "paths", "variance-deficit"];
 
-/// Takes a file apart.
+/// Splits a file into its parts.
 pub(super) fn read(text: &str, file: &str) -> Result<Parts> {
     let reader = TomlReader::new(file, text);
     let (head, start) = head(&reader, text, file)?;
@@ -70,10 +70,10 @@ pub(super) fn read(text: &str, file: &str) -> Result<Parts> {
     })
 }
 
-/// What the first lines say, and where the table begins. A comment that says nothing is passed over.
+/// The fields of the first lines, and the start of the table. Other comments are skipped.
 fn head(reader: &TomlReader, text: &str, file: &str) -> Result<(Head, usize)> {
     let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    // The same bytes at the same places, so that errors name lines and columns of the file.
+    // Blanks keep every byte at its place, so that errors name lines and columns of the file.
     let mut toml = " ".repeat(start);
     for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
         if !line.starts_with('#') && !line.trim().is_empty() {
@@ -140,12 +140,12 @@ fn flag(text: &str) -> Option<Node> {
     }
 }
 
-/// A cell of what is computed: a text, or a list where bars separate it.
+/// A cell of `compute`: a text, or a list if bars separate it.
 fn argument(cell: &Cell, is_typed: bool) -> Spanned<Node> {
     let part = |text: &str| {
         let is_whole = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
         let typed = match is_typed {
-            // Read again from its place in the file, so only a cell as it stands.
+            // It is read again from its position in the file, so only an unchanged cell.
             true if is_whole && !text.is_empty() && text == cell.text => Some(Node::Whole),
             true => flag(text),
             false => None,
@@ -159,14 +159,14 @@ fn argument(cell: &Cell, is_typed: bool) -> Spanned<Node> {
     Spanned::new(cell.at.clone(), Node::List(parts))
 }
 
-/// A cell without its quotes and without blanks around it, and its place in the text.
+/// A cell without its quotes and surrounding blanks, and its position in the text.
 #[derive(Clone, Debug)]
 struct Cell {
     text: String,
     at: Range<usize>,
 }
 
-/// Cells of CSV, each with its place.
+/// Scans the cells of CSV, each with its position.
 struct Scanner<'t> {
     reader: &'t TomlReader<'t>,
     text: &'t str,
@@ -187,7 +187,7 @@ impl<'t> Scanner<'t> {
         self.text.get(self.at..).and_then(|rest| rest.chars().next())
     }
 
-    /// All rows that are not empty.
+    /// All non-empty rows.
     fn rows(mut self) -> Result<Vec<Vec<Cell>>> {
         let mut rows = Vec::new();
         while self.peek().is_some() {
@@ -235,13 +235,13 @@ impl<'t> Scanner<'t> {
         Ok(Cell { text: text.to_string(), at: start..start + text.len() })
     }
 
-    /// The rest of a cell whose first quote was read.
+    /// The remainder of a cell whose opening quote was read.
     fn quoted(&mut self) -> Result<Cell> {
         let start = self.at;
         let mut text = String::new();
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
-            // A line break inside quotes hides rows.
+            // A line break inside quotes would hide rows.
             let Some(length) = rest.find(['"', '\n']).filter(|at| rest.as_bytes().get(*at) == Some(&b'"')) else {
                 let why = "a quote that does not end on its line";
                 return Err(self.reader.refuse(start.saturating_sub(1), why));

@@ -2,18 +2,18 @@
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `paper`, `title` | a key for the file, and what it is about, in a line |
-//! | `release` | the release that is meant where a value names neither one nor counts; of a bundled paper the one of its name |
-//! | `[[value]]` `id`, `place` | a key that is unique in the file, and where the value is printed |
-//! | `decimal` | `"comma"` where the document prints decimal commas |
+//! | `paper`, `title` | a key for the file, and its subject, in a line |
+//! | `release` | the default release for values that name neither a release nor counts; for a bundled paper the one of its name |
+//! | `[[value]]` `id`, `place` | a key that is unique in the file, and the place of the printed value |
+//! | `decimal` | `"comma"` if the document prints decimal commas |
 //! | `printed` | the text as printed, of a form that [`printed`] reads; `true` for a statement, or `not printed` |
-//! | `unit` | how it is to be read: [`Unit`] |
-//! | `compute` | what recomputes it: its `kind`, and the fields of that kind |
-//! | `circular` | `true` where the value stands in the file that the release was built from |
-//! | `note`, `erratum` | a remark; why the printed value is wrong, for one that is known to be |
-//! | `printed_by` | another computation, which gives the printed value |
-//! | `readings` | other readings of what is printed, each `{ as = "words", compute = {..} }`: a row that agrees only as one of them is counted apart |
-//! | `beside` | other numbers that the remarks speak of, of the same form |
+//! | `unit` | how to read it: [`Unit`] |
+//! | `compute` | its recomputation: the `kind`, and the fields of that kind |
+//! | `circular` | `true` if the file from which the release was built has the value |
+//! | `note`, `erratum` | a remark; the reason why a printed value known to be wrong is wrong |
+//! | `printed_by` | another computation that gives the printed value |
+//! | `readings` | other readings of the printed text, each `{ as = "words", compute = {..} }`: a row that agrees only under one of them is counted separately |
+//! | `beside` | other numbers that the remarks mention, of the same form |
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
@@ -34,24 +34,24 @@ use crate::{
     toml_reader::{TomlReader, with_near_name},
 };
 
-/// Files are read up to this size, in bytes.
+/// Limit on the size of a file, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// At most so many printed digits are held against a value.
+/// Limit on the number of printed digits of a value.
 const MOST_DIGITS: u32 = 250;
 
-/// Kinds beside [`KINDS`] that ask nothing of one paper alone.
+/// Kinds beside [`KINDS`] that are not specific to one paper.
 const OTHER_KINDS: &[&str] = &["risk", "paths", "variance-deficit"];
 
-/// Fields of those that are exact numbers, kept as the text of their digits.
+/// Fields of those kinds that are exact numbers, kept as the text of their digits.
 const EXACT_FIELDS: &[&str] = &["rho", "rhos", "prior", "delta", "epsilon", "sigma2", "s", "total", "level", "query"];
 
-/// The kinds of computation that a file of one's own may ask for.
+/// The kinds of computation allowed in users' files.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied())
 }
 
-/// What stands before the values.
+/// The fields before the values.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -68,7 +68,7 @@ pub(super) fn bundled(text: &str, key: &str) -> Result<Paper> {
     parse(text, key, true)
 }
 
-/// Reads published values from the file of this path: CSV if its name ends so, else TOML.
+/// Reads published values from the file of this path: CSV if its name ends in `.csv`, otherwise TOML.
 pub(super) fn read(path: &str) -> Result<Paper> {
     let wrong = |why: String| file_error(Path::new(path), why);
     let bytes = crate::reading::read_at_most(Path::new(path), MOST_BYTES)?;
@@ -99,7 +99,7 @@ fn parse(text: &str, file: &str, is_bundled: bool) -> Result<Paper> {
     paper_of(&reader, head, file, is_bundled)
 }
 
-/// Reads the values below a head. All that is wrong with any of them is said at once.
+/// Reads the values below a head. All errors in the values are reported together.
 fn paper_of(reader: &TomlReader, head: Head, file: &str, is_bundled: bool) -> Result<Paper> {
     if head.paper.get_ref().trim().is_empty() {
         return Err(reader.refuse(head.paper.span().start, "paper: must not be empty: a key such as \"my-release\""));
@@ -150,7 +150,7 @@ fn refuse_printed(reader: &TomlReader, node: &Spanned<Node>, why: String) -> Err
     reader.refuse(node.span().start, format!("printed: {why}"))
 }
 
-/// What the values of a file have in common, and what was found to be wrong.
+/// The context shared by the values of a file, and the errors found.
 struct ValueReader<'a> {
     reader: &'a TomlReader<'a>,
     own: Option<Arc<Release>>,
@@ -162,18 +162,18 @@ struct ValueReader<'a> {
 }
 
 impl<'a> ValueReader<'a> {
-    /// A part that was read; what is wrong with it is remembered.
+    /// The result if it was read; an error is recorded.
     fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.wrong.push(error)).ok()
     }
 
-    /// A text that must be there.
+    /// A required text.
     fn needed(&mut self, fields: &mut Fields<'a>, name: &'static str, example: &str) -> Option<Spanned<String>> {
         let text = fields.text(name).and_then(|text| text.ok_or_else(|| fields.missing(name, example)));
         self.keep(text)
     }
 
-    /// Reads a value; `None` if anything is wrong with it.
+    /// Reads a value; `None` if it has any error.
     fn value(&mut self, node: &'a Spanned<Node>) -> Option<Published> {
         let before = self.wrong.len();
         let fields = Fields::new(self.reader, node, "value");
@@ -246,7 +246,7 @@ impl<'a> ValueReader<'a> {
         Ok(id)
     }
 
-    /// What may be left out of a value.
+    /// The optional fields of a value.
     fn more(&mut self, fields: &mut Fields<'a>) -> Option<More> {
         let text = |text: Option<Spanned<String>>| text.map(Spanned::into_inner);
         let (note, erratum) = (fields.text("note").map(text), fields.text("erratum").map(text));
@@ -269,7 +269,7 @@ impl<'a> ValueReader<'a> {
         })
     }
 
-    /// Other computations, each with its words.
+    /// Other computations, each with its description.
     fn beside(&mut self, fields: &mut Fields<'a>, what: &'static str) -> Result<Vec<Beside>> {
         let mut all = Vec::new();
         for node in fields.parts_or_none(what)? {
@@ -301,12 +301,12 @@ impl<'a> ValueReader<'a> {
         })
     }
 
-    /// The text as printed, and what it stands for.
+    /// The text as printed, and its meaning.
     fn printed(&self, node: &Spanned<Node>, unit: Unit, compute: Option<&Compute>) -> Result<(String, Printed)> {
         let refuse = |why: String| refuse_printed(self.reader, node, why);
         let (text, mark) = match node.get_ref() {
             Node::Text(text) => (text.trim().to_string(), self.decimal),
-            // A plain number of TOML has a point, whatever the document prints.
+            // A plain number of TOML has a point, whichever mark the document uses.
             Node::Whole | Node::Decimal => (self.reader.plain_text(node.span()), DecimalMark::Point),
             Node::Flag(flag) => (flag.to_string(), self.decimal),
             Node::List(_) | Node::Table(_) => {
@@ -331,7 +331,7 @@ impl<'a> ValueReader<'a> {
         Ok((text, printed))
     }
 
-    /// Refuses a unit in which the answer of a question cannot be read.
+    /// Refuses a unit that does not fit the answer of a question.
     fn check_unit(&self, claim: &AccountClaim, unit: Unit, at: &Spanned<String>) -> Result<()> {
         let measure = claim.question.measure();
         let is_right = match unit {
@@ -393,7 +393,7 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-/// What may be left out of a value.
+/// The optional fields of a value.
 struct More {
     note: Option<String>,
     erratum: Option<String>,
@@ -403,13 +403,13 @@ struct More {
     beside: Vec<Beside>,
 }
 
-/// Whether what is computed is given in percent in this unit.
+/// Whether the computed value is in percent in this unit.
 fn is_in_percent(compute: &Compute, unit: Unit) -> bool {
     let is_percentage = matches!(compute, Compute::Account(claim) if claim.question.measure() == Measure::Percent);
     is_percentage || matches!(unit, Unit::Percent | Unit::LeastPercent)
 }
 
-/// Whether what is computed is a probability or a ratio, of which a percentage is a hundred times as much.
+/// Whether the computed value is a probability or a ratio, which a percentage multiplies by 100.
 fn is_probability(compute: &Compute, unit: Unit) -> bool {
     match compute {
         Compute::Account(claim) => claim.question.measure() == Measure::Probability,

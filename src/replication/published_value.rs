@@ -1,4 +1,4 @@
-//! A published value, as data: what is printed, how it is to be read, and what recomputes it.
+//! A published value as data: the printed text, how to read it, and its recomputation.
 
 use rug::Rational;
 use serde::{Deserialize, Serialize};
@@ -13,17 +13,17 @@ use crate::{error::Error, numeric::Enclosure};
 /// The published values of one paper.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its key, as the command line names it.
+    /// Its key on the command line.
     pub paper: String,
     /// Its title.
     pub title: String,
     /// Its values, in the order of the paper.
     pub values: Vec<Published>,
-    /// The file that it was read from; the key of a bundled paper.
+    /// The file from which it was read; the key of a bundled paper.
     pub file: String,
     /// Whether it is bundled.
     pub is_bundled: bool,
-    /// The releases that its values name: bundled ones, and files as they are found from here.
+    /// The releases that its values name: bundled ones, and files as paths from the working directory.
     pub releases: Vec<String>,
 }
 
@@ -36,41 +36,42 @@ pub struct Published {
     pub place: String,
     /// The text as printed.
     pub printed: String,
-    /// What the text stands for.
+    /// The meaning of the text.
     pub stated: Stated,
-    /// How many significant digits are printed; none for a fraction or a statement.
+    /// The number of significant digits printed; none for a fraction or a statement.
     pub digits: u32,
-    /// What the number is, and how it is to be read.
+    /// The kind of number, and how to read it.
     pub unit: Unit,
-    /// Whether it stands in the file that the release was built from, so that agreement says nothing new.
+    /// Whether the file from which the release was built has the value, so that agreement is no evidence.
     pub is_circular: bool,
-    /// What computes it.
+    /// The computation of the value.
     pub compute: Compute,
     /// A remark for the reader.
     pub note: Option<String>,
-    /// Why the printed value is wrong, for a row that is known to differ.
+    /// The reason why the printed value is wrong, for a row that is known to differ.
     pub erratum: Option<String>,
-    /// Another computation that gives the printed value or comes close to it: presumably what the paper did instead.
+    /// Another computation that gives the printed value or comes close to it: presumably what the paper computed
+    /// instead.
     pub printed_by: Option<Compute>,
-    /// Other readings of what is printed: if one of them agrees and the plain one does not, the row agrees as read so.
+    /// Other readings of the printed text: if one of them agrees and the plain one does not, the row agrees as read.
     pub readings: Vec<Beside>,
-    /// Other numbers that the remarks speak of; they judge nothing.
+    /// Other numbers that the remarks mention; they do not affect the verdict.
     pub beside: Vec<Beside>,
-    /// The line of the file at which it begins.
+    /// The line of the file at which the value begins.
     pub line: usize,
 }
 
-/// Another computation, and what it is.
+/// Another computation with its description.
 #[derive(Clone, Debug)]
 pub struct Beside {
-    /// What it is, in words.
+    /// The description.
     pub words: String,
-    /// What computes it.
+    /// The computation.
     pub compute: Compute,
 }
 
 impl Published {
-    /// The text as printed, with what its unit says of it; a fraction with its decimal beside it.
+    /// The text as printed, with the qualifier of its unit; a fraction with its decimal beside it.
     pub fn shown(&self) -> String {
         const DIGITS: usize = 10;
         let words = match (&self.stated, self.unit) {
@@ -82,7 +83,7 @@ impl Published {
             (_, Unit::RoundedUpAtDigit) => ("", " (rounded up)"),
             _ => ("", ""),
         };
-        // A text that says so itself is shown as it is.
+        // A text that contains the qualifier is shown unchanged.
         let says_it = !self.printed.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
             || self.printed.ends_with(|c: char| !c.is_ascii_digit() && c != '%');
         let (before, after) = if says_it { ("", "") } else { words };
@@ -95,13 +96,13 @@ impl Published {
         }
     }
 
-    /// The number, if it is printed as a fraction whose decimal is not seen at once.
+    /// The number, if it is printed as a fraction whose decimal is not obvious.
     pub fn fraction(&self) -> Option<Rational> {
         let value = self.stated.number().filter(|_| self.printed.contains('/'))?;
         (*value.denom() != 1).then_some(value)
     }
 
-    /// What was computed: the kind, and all that it depends on, each by its name.
+    /// The computation: the kind, and everything that it depends on, by name.
     pub fn asked(&self) -> Map<String, Value> {
         self.compute.asked()
     }
@@ -119,7 +120,7 @@ impl Published {
         self.asked().iter().map(word).collect::<Vec<_>>().join("; ")
     }
 
-    /// An error of its computation, at its place.
+    /// An error of its computation, with its position in the file.
     pub(super) fn refuse(&self, paper: &Paper, error: &Error) -> Error {
         let why = format!("the value {:?}: {error}", self.id);
         Error::DataFile { file: paper.file.clone(), line: self.line, column: 0, why }
@@ -138,7 +139,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// How a printed text is to be read.
+/// How to read a printed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A privacy parameter in nats, rounded to the printed digits.
@@ -159,7 +160,7 @@ pub enum Unit {
     RoundedUp,
     /// Rounded up at the last printed digit.
     RoundedUpAtDigit,
-    /// Cut off after the last printed digit.
+    /// Truncated after the last printed digit.
     Truncated,
     /// Within one unit of the last printed digit.
     About,
@@ -198,7 +199,7 @@ impl Unit {
         Unit::ALL.iter().find(|(_, unit)| *unit == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether a number alone stands for all numbers that round to its digits; what is printed beside it may say otherwise.
+    /// Whether a number alone stands for all numbers that round to its digits; a printed qualifier may override this.
     pub fn is_rounded(self) -> bool {
         match self {
             Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio => true,
@@ -215,16 +216,17 @@ impl Unit {
     }
 }
 
-/// What recomputes a value. A claim about an account is read by [`super::account_claims`], each other by its own room.
+/// The recomputation of a value. [`super::account_claims`] reads claims about an account; every other kind has its own
+/// module.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Compute {
     /// The privacy account of a release or of counts.
     #[serde(skip)]
     Account(AccountClaim),
-    /// By a method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
+    /// A method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
     Own {
-        /// Which.
+        /// The method or statement.
         method: SuSuWangClaim,
     },
     /// A value about disclosure risk.
@@ -235,7 +237,7 @@ pub enum Compute {
     Paths {
         /// The release.
         release: String,
-        /// Which.
+        /// The claim.
         value: PathClaim,
     },
     /// A value about SafeTab.
@@ -248,7 +250,7 @@ pub enum Compute {
 }
 
 impl Compute {
-    /// What is computed: the kind, and all that it depends on, each by its name.
+    /// The computation: the kind, and everything that it depends on, by name.
     pub fn asked(&self) -> Map<String, Value> {
         match self {
             Compute::Account(claim) => claim.asked(),

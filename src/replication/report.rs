@@ -1,7 +1,7 @@
-//! results/REPORT.md: what agrees, what differs and why, a section per paper.
+//! results/REPORT.md: what agrees, what differs and why, one section per paper.
 //!
-//! It says which command was run, from which inputs, by which program and when; without commit and date the same inputs give the
-//! same bytes.
+//! It gives the command, its inputs, the program and the time; without commit and date the same inputs give the same
+//! bytes.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::{
     provenance::{COMMIT, Content, Provenance, VERSION, command_line},
 };
 
-/// A paper with the verdicts on its values, and what its own method gives, if that was run.
+/// A paper with the verdicts on its values, and the result of its own method, if that was run.
 pub struct Section<'a> {
     /// The paper.
     pub paper: &'a Paper,
@@ -29,12 +29,12 @@ pub struct Section<'a> {
     pub pipeline: Option<Pipeline>,
 }
 
-/// Which run a report is of.
+/// The run that a report describes.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The command as it was run, and its inputs.
+    /// The command, and its inputs.
     pub provenance: &'a Provenance,
-    /// Whether commit and date are left out, so that the same inputs give the same bytes.
+    /// Whether commit and date are omitted, so that the same inputs give the same bytes.
     pub is_reproducible: bool,
 }
 
@@ -74,7 +74,7 @@ pub fn markdown(sections: &[Section], run: Run) -> String {
     out
 }
 
-/// By which command the report was written, by which program, when, and from which inputs.
+/// The command, the program, the time and the inputs of the report.
 fn of_run(Run { provenance, is_reproducible }: Run) -> String {
     let mut rows = vec![["command", &code(&command_line(&provenance.command_line))].map(String::from)];
     let commit = if is_reproducible { String::new() } else { format!(", commit {COMMIT}") };
@@ -105,12 +105,12 @@ fn code(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
-/// Writes files of a report into a folder, which is made if it does not exist: each a name and its text.
+/// Writes files of a report, each a name and its text, into a folder, which is created if it does not exist.
 pub fn write(folder: &Path, files: &[(&str, &str)]) -> Result<()> {
     files.iter().try_for_each(|(name, text)| write_text(&folder.join(name), text))
 }
 
-/// What each paper comes to, a row each, below the names of the columns; the sums last.
+/// A summary row for each paper, below the names of the columns; totals last.
 pub fn summary_table(sections: &[Section]) -> Vec<[String; 11]> {
     let counts = |rows: &[Row]| -> [usize; 10] {
         let [agree, as_read, differ, disproved, undecided, needing, circular, not_printed] =
@@ -187,7 +187,7 @@ fn differences(rows: &[Row]) -> String {
     out
 }
 
-/// Why a row differs, in words; what a reading explains needs none.
+/// The reason why a row differs, in words; a difference explained by a reading needs none.
 fn why(row: &Row) -> String {
     let unknown = if row.is_unexplained() { "Not explained." } else { "" };
     row.published.erratum.clone().unwrap_or_else(|| unknown.to_string())
@@ -207,7 +207,7 @@ fn missing(rows: &[Row]) -> String {
     if list.is_empty() { list } else { format!("\n### What needs data\n\n{list}") }
 }
 
-/// A table of the rows that have a verdict, and their notes below it.
+/// A table of the rows with this verdict, and their notes below it.
 fn rows_of(rows: &[Row], heading: &str, verdict: Verdict) -> String {
     let mut table = String::new();
     let mut notes = String::new();
@@ -241,13 +241,13 @@ fn figure_list(paper: &str) -> String {
     if items.is_empty() { String::new() } else { format!("\n### Tables and figures\n\n{}", items.concat()) }
 }
 
-/// An enclosure in words that fit a line.
+/// An enclosure in words, short enough for a line.
 fn shown(value: &Enclosure) -> String {
     let (lower, upper) = value.decimals();
     format!("[{}, {}]", lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string()))
 }
 
-/// The rows of the pipeline: what it is, and its value.
+/// The rows of the pipeline: a label, and its value.
 pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
     let bound = |value: &rug::Float| Enclosure::new(value.clone(), value.clone()).shown(3);
     let mut rows = Vec::new();

@@ -1,5 +1,5 @@
-//! Theorem A.11 of Su, Su & Wang: the sum of n discrete Gaussians replaced by the density of a Gaussian at the integers,
-//! and by how much that is wrong.
+//! Theorem A.11 of Su, Su & Wang: the sum of n discrete Gaussians replaced by the density of a Gaussian at the
+//! integers, and the error of this approximation.
 //!
 //! With S the sum of n copies of N_Z(0, sigma2) and B = sqrt(n sigma2), the residual is
 //! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
@@ -19,36 +19,38 @@ use crate::{
 /// The residual of n copies of N_Z(0, sigma2).
 #[derive(Clone, Debug)]
 pub struct Residual {
-    /// Appendix C's bound for the integral up to floor(pi B), interval by interval.
+    /// Appendix C's bound on the integral up to floor(pi B), interval by interval.
     pub omega_1: Enclosure,
-    /// Its bound for the integral from there to pi B.
+    /// Its bound on the integral from there to pi B.
     pub omega_2: Enclosure,
-    /// Its bound for the Gaussian integral beyond pi B.
+    /// Its bound on the Gaussian integral beyond pi B.
     pub omega_3: Enclosure,
-    /// sup over y of |`P[S = y]` - phi(y / B) / B|, the truth.
+    /// sup over y of |`P[S = y]` - phi(y / B) / B|, the true residual.
     pub supremum: Enclosure,
     /// A y at which it is attained.
     pub at: i64,
 }
 
 impl Residual {
-    /// The bound and the truth, to a relative width of about 10^-digits, for the ranges of [`SumOfCopies`].
+    /// The bound and the true residual, to a relative width of about 10^-digits, for the ranges of [`SumOfCopies`].
     pub fn new(sigma2: &Rational, copies: u64, digits: u32) -> Result<Self> {
         Sigma2::try_from(sigma2)?;
-        // The residual is about exp(-2 pi^2 sigma2 (1 - 1/n)) of the masses, which are subtracted from each other.
+        // The residual is smaller than the masses, whose difference it is, by a factor of about exp(-2 pi^2 sigma2 (1 -
+        // 1/n)).
         let size = (2.0 * std::f64::consts::PI.powi(2) * sigma2.to_f64() / std::f64::consts::LN_10).ceil() as u32;
         let (supremum, at) = supremum(sigma2, copies, digits + size + 5)?;
         let bound = AppendixC::new(sigma2, copies, digits + size + 5)?;
         Ok(Residual { omega_1: bound.omega_1()?, omega_2: bound.omega_2()?, omega_3: bound.omega_3(), supremum, at })
     }
 
-    /// Omega_1 + Omega_2 + Omega_3: at least the supremum.
+    /// Omega_1 + Omega_2 + Omega_3: an upper bound on the supremum.
     pub fn bound(&self) -> Enclosure {
         self.omega_1.add(&self.omega_2).add(&self.omega_3)
     }
 }
 
-/// Appendix C's bound alone, about 10^-digits wide in absolute terms: for noise so large that only its upper end matters.
+/// Appendix C's bound alone, to an absolute width of about 10^-digits: for noise so large that only its upper end
+/// matters.
 pub fn bound(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
     Sigma2::try_from(sigma2)?;
     let bound = AppendixC::new(sigma2, copies, digits)?;
@@ -66,7 +68,7 @@ pub fn part_of_omega_2(sigma2: &Rational, copies: u64, index: u8, digits: u32) -
     }
 }
 
-/// phi(y / B) / B with B^2 = n sigma2: the mass that the approximation gives to y.
+/// phi(y / B) / B with B^2 = n sigma2: the mass at y in the approximation.
 pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure {
     let square = Rational::from(sigma2 * copies);
     let exponent = -Rational::from(y).square() / Rational::from(&square * 2_u32);
@@ -88,8 +90,8 @@ fn supremum(sigma2: &Rational, copies: u64, digits: u32) -> Result<(Enclosure, i
             at = y;
         }
         most = most.max(&size);
-        // Beyond y both masses are at most exp(-y^2 / (2 B^2)): S is sub-Gaussian, and the density is below one for
-        // B >= 1 / sqrt(2 pi); a supremum that is found exceeds them all.
+        // Beyond y both masses are at most exp(-y^2 / (2 B^2)): S is sub-Gaussian, and the density is below 1 for B >=
+        // 1 / sqrt(2 pi). So a supremum above this bound is the global one.
         let square = Rational::from(sigma2 * copies);
         let scale = if square < 1 { Enclosure::rational(&square, bits).recip() } else { Enclosure::double(1.0, bits) };
         let rest = Enclosure::rational(&(-Rational::from(y).square() / (square * 2_u32)), bits + 32).exp().mul(&scale);
@@ -103,7 +105,7 @@ fn supremum(sigma2: &Rational, copies: u64, digits: u32) -> Result<(Enclosure, i
     Ok((most, at))
 }
 
-/// No sum over images has more terms.
+/// Limit on the number of terms of a sum over images.
 const MOST_IMAGES: u32 = 10_000;
 
 /// The integrals of Appendix C.
@@ -120,11 +122,11 @@ impl AppendixC {
     fn new(sigma2: &Rational, copies: u64, digits: u32) -> Result<Self> {
         let bits = precision::bits(digits, 96);
         let end = Enclosure::pi(bits).mul(&Enclosure::rational(&Rational::from(sigma2 * copies), bits).sqrt());
-        // pi B is no integer: pi^2 is irrational.
+        // pi B is not an integer, since pi^2 is irrational.
         let floor = end.lower().to_integer_round(Round::Down).and_then(|(floor, _)| floor.to_i64());
         let expected = "a variance of the sum within 2^100";
         let floor = floor.ok_or_else(|| Error::out_of_range("pi B", end.lower(), expected))?;
-        // The sums over images end where 2 k decay exceeds the bits, decay = 2 pi^2 sigma2 > 19 sigma2.
+        // The sums over images end when 2 k decay exceeds the bits, decay = 2 pi^2 sigma2 > 19 sigma2.
         if f64::from(bits) / (38.0 * sigma2.to_f64()) > f64::from(MOST_IMAGES) {
             let expected =
                 format!("a sigma2 whose sums over images end after {MOST_IMAGES} terms: about 0.001 or more");
@@ -137,8 +139,8 @@ impl AppendixC {
         Enclosure::double(value, self.bits)
     }
 
-    /// theta_3(-i sigma pi t / sqrt(n), q) / theta_3(0, q) at an integer t: 1 + 2 sum q^(k^2) cosh(2 pi k sigma t / sqrt(n))
-    /// over the same with ones, raised to the n-th power.
+    /// theta_3(-i sigma pi t / sqrt(n), q) / theta_3(0, q) at an integer t: 1 + 2 sum q^(k^2) cosh(2 pi k sigma t /
+    /// sqrt(n)) over the same sum with every cosh replaced by 1, raised to the n-th power.
     fn ratio(&self, t: i64) -> Enclosure {
         let pi = Enclosure::pi(self.bits + 32);
         let root = Enclosure::rational(&(Rational::from(&self.sigma2 / self.copies)), self.bits + 32).sqrt();
@@ -149,12 +151,11 @@ impl AppendixC {
         for k in 1_u32.. {
             let power = decay.mul(&self.number(-f64::from(k) * f64::from(k)));
             let step = slope.mul(&self.number(f64::from(k)));
-            // 2 q^(k^2) cosh(k u) as the two exponentials it is.
+            // 2 q^(k^2) cosh(k u), written as two exponentials.
             let term = power.add(&step).exp().add(&power.sub(&step).exp());
             above = above.add(&term);
             below = below.add(&power.exp().mul(&self.number(2.0)));
-            // |u| <= decay, as t <= pi B; from k to k + 1 the term falls by r = exp(-decay (2 k + 1) + u) <= exp(-2 k decay).
-            // Where the loop ends r <= 1/2, so what follows is at most the last term times r / (1 - r) <= 2 exp(-2 k decay).
+            // |u| <= decay, as t <= pi B; from k to k + 1 the term falls by r = exp(-decay (2 k + 1) + u) <= exp(-2 k decay). At the end of the loop r <= 1/2, so the truncation error is at most the last term times r / (1 - r) <= 2 exp(-2 k decay).
             if 2.0 * f64::from(k) * decay.lower().to_f64() > f64::from(self.bits) + 2.0 {
                 let rest = term.mul(&self.number(2.0 * (-2.0 * f64::from(k) * decay.lower().to_f64()).exp().next_up()));
                 above = above.add(&self.number(0.0).hull(&rest));
@@ -172,8 +173,8 @@ impl AppendixC {
         Enclosure::double(-0.5 * (t * t) as f64, self.bits + 64).exp()
     }
 
-    /// (1 / (pi B)) sum over 1 <= j <= floor(pi B) of exp(-(j - 1)^2 / 2) (ratio(j)^n - 1): on [j - 1, j] the first factor
-    /// is at most that, and the ratio grows with t, from one.
+    /// (1 / (pi B)) sum over 1 <= j <= floor(pi B) of exp(-(j - 1)^2 / 2) (ratio(j)^n - 1). This is an upper bound: on the
+    /// interval from j - 1 to j the first factor is at most exp(-(j - 1)^2 / 2), and the ratio grows with t, from 1.
     fn omega_1(&self) -> Result<Enclosure> {
         let sum = (1..=self.floor)
             .fold(self.number(0.0), |sum, j| sum.add(&self.bell(j - 1).mul(&self.ratio(j).sub(&self.number(1.0)))));
@@ -186,7 +187,8 @@ impl AppendixC {
         Ok(fourth.add(&fifth))
     }
 
-    /// (pi B - floor(pi B)) / (pi B) times f_S(floor(pi B)), and times exp(-floor(pi B)^2 / 2): both fall up to pi B.
+    /// (pi B - floor(pi B)) / (pi B) times f_S(floor(pi B)), and times exp(-floor(pi B)^2 / 2): both functions fall up
+    /// to pi B.
     fn parts_of_omega_2(&self) -> [Enclosure; 2] {
         let share = self.end.sub(&self.number(self.floor as f64)).div(&self.end);
         let bell = self.bell(self.floor);
@@ -212,7 +214,7 @@ pub struct Approximation {
     pub error: Enclosure,
 }
 
-/// Theorem A.11 and (A.8) for n copies of N_Z(0, sigma2) of sensitivity one, with `residual` as the bound for r.
+/// Theorem A.11 and (A.8) for n copies of N_Z(0, sigma2) of sensitivity 1, with `residual` as the bound on r.
 pub fn approximation(
     sigma2: &Rational,
     copies: u64,
@@ -227,7 +229,7 @@ pub fn approximation(
     let half = Rational::from((copies, 2));
     let index = |x: &Rational| x.clone().floor().into_numer_denom().0.to_i64().unwrap_or(i64::MAX / 4);
     let (first, second) = (index(&Rational::from(&middle - &half)) + 1, index(&Rational::from(&middle + &half)) + 1);
-    // The last i with i / B <= 20, at least the first of each sum.
+    // The last i with i / B <= 20; a sum that begins later is empty.
     let reach = (400.0 * sigma2.to_f64() * copies as f64).sqrt().floor() as i64;
     let sum = |from: i64, to: i64| {
         (from..=to).fold(Enclosure::double(0.0, BITS), |sum, i| sum.add(&density(sigma2, copies, i, DIGITS)))
@@ -244,17 +246,17 @@ pub fn approximation(
     })
 }
 
-/// The approximation of delta at many epsilons with the sums up to the limits of (A.8), as printed: what [`approximation`] gives
-/// as `value_as_printed`, to about 30 digits of a probability, by one pass over the terms.
+/// The approximation of delta at several epsilons with the sums up to the limits of (A.8), as printed. The values are
+/// those of `value_as_printed` of [`approximation`], to about 30 digits of a probability, by one pass over the terms.
 pub fn curve_as_printed(sigma2: &Rational, copies: u64, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
     const DIGITS: u32 = 40;
     const BITS: u32 = 200;
     const MOST_TERMS: i64 = 300_000;
     Sigma2::try_from(sigma2)?;
     let half = Rational::from((copies, 2));
-    // The last i of the terms that are not above x.
+    // The last i of the terms that are at most x.
     let index = |x: Rational| x.floor().into_numer_denom().0.to_i64().unwrap_or(i64::MAX / 4);
-    // Each epsilon with the last terms before the first sum, of the first sum, and of the second one.
+    // Each epsilon with the last terms before the first sum, of the first sum, and of the second sum.
     let limits: Vec<[i64; 3]> = (epsilons.iter())
         .map(|epsilon| {
             Epsilon::try_from(epsilon)?;
@@ -296,7 +298,7 @@ mod tests {
     };
 
     #[test]
-    fn the_bound_holds_and_the_truth_is_its_leading_image() {
+    fn the_bound_holds_and_the_residual_is_its_leading_image() {
         for (sigma2, copies) in [("0.8", 3), ("1", 5), ("1", 20), ("5", 10), ("10", 27)] {
             let sigma2 = parse(sigma2).unwrap();
             let residual = Residual::new(&sigma2, copies, 15).unwrap();
@@ -313,9 +315,10 @@ mod tests {
         }
     }
 
-    /// Where the images fall slowly the sums need hundreds of terms, and their tail is added whatever their number.
+    /// For small sigma2 the terms over images fall slowly, so the sums need hundreds of terms; their tail bound is
+    /// still added.
     #[test]
-    fn little_noise_takes_many_images() {
+    fn little_noise_needs_many_images() {
         let sigma2 = parse("0.012").unwrap();
         let coarse = AppendixC::new(&sigma2, 40, 12).unwrap();
         let fine = AppendixC::new(&sigma2, 40, 90).unwrap();
@@ -330,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_as_printed_is_its_points() {
+    fn a_curve_as_printed_agrees_with_its_points() {
         let (sigma2, copies) = (parse("7/2").unwrap(), 9);
         let residual = Residual::new(&sigma2, copies, 15).unwrap().bound();
         let epsilons: Vec<Rational> = ["0", "0.3", "2", "5.5"].map(|text| parse(text).unwrap()).to_vec();
@@ -352,7 +355,7 @@ mod tests {
             let error = approximation.error.clone();
             let around = approximation.value.add(&error.clone().negate().hull(&error));
             assert!(around.overlaps(&delta) && *error.upper() < 1e-20);
-            // The sums up to the limits of (A.8) leave out far more than that.
+            // The sums up to the limits of (A.8) have a far larger truncation error.
             let around = approximation.value_as_printed.add(&error.clone().negate().hull(&error));
             assert!(!around.overlaps(&delta));
         }

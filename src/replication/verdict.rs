@@ -1,4 +1,4 @@
-//! What a recomputation gives, and what that says of the printed value.
+//! The result of a recomputation, and its verdict on the printed value.
 
 use rug::{Float, Rational};
 
@@ -7,22 +7,22 @@ use crate::{
     numeric::{Certainty, Enclosure},
 };
 
-/// What a recomputation says of a printed value.
+/// The verdict of a recomputation on a printed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The whole enclosure rounds to the printed digits, or the printed bound or statement holds.
     Agrees,
-    /// So does it by another reading of what is printed, and not by the plain one.
+    /// It agrees under another reading of the printed text, and not under the plain one.
     AgreesAsRead,
     /// No point of the enclosure rounds to the printed digits.
     Differs,
     /// The printed bound or statement is proven wrong.
     Disproved,
-    /// The enclosure is too wide to tell.
+    /// The enclosure is too wide to decide.
     Undecided,
-    /// It rests on data that are not bundled.
+    /// It depends on data that are not bundled.
     NeedsData,
-    /// It agrees, and has to: the printed value stands in the file that the release was built from.
+    /// It agrees necessarily: the file from which the release was built has the printed value.
     Circular,
     /// No document prints it.
     NotPrinted,
@@ -57,7 +57,7 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// The word in a sentence, of so many values.
+    /// The word in a sentence about `count` values.
     pub fn of(self, count: usize) -> &'static str {
         match (self, count) {
             (Verdict::Agrees, 1) => "agrees",
@@ -76,7 +76,7 @@ impl Verdict {
     }
 }
 
-/// What a recomputation gives.
+/// The result of a recomputation.
 #[derive(Clone, Debug)]
 pub enum Computed {
     /// A number.
@@ -88,13 +88,13 @@ pub enum Computed {
 }
 
 impl Computed {
-    /// A statement that has been decided.
+    /// A decided statement.
     pub(super) fn holds(holds: bool) -> Self {
         Computed::Statement(if holds { Certainty::Yes } else { Certainty::No })
     }
 
-    /// The statement that all parts hold: proven wrong by the first part that is, and undecided if no part is proven
-    /// wrong but one is undecided.
+    /// The statement that all parts hold: disproved by the first disproved part, and undecided if no part is disproved
+    /// but one is undecided.
     pub(super) fn all_hold(parts: impl IntoIterator<Item = Result<Certainty>>) -> Result<Self> {
         let mut answer = Certainty::Yes;
         for part in parts {

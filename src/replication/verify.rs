@@ -27,18 +27,18 @@ pub struct Row {
     pub published: Published,
     /// The certified value, or whether the statement holds.
     pub computed: Computed,
-    /// What that says of the printed value.
+    /// The verdict on the printed value.
     pub verdict: Verdict,
-    /// The value of the computation that the printed value seems to come from, if one is recorded.
+    /// The value of the computation from which the printed value seems to come, if one is recorded.
     pub printed_by: Option<Computed>,
-    /// What each of its readings gives, and what that says of the printed value.
+    /// The result of each of its readings, with the verdict on the printed value.
     pub readings: Vec<(Computed, Verdict)>,
-    /// What each of the numbers beside it is.
+    /// The value of each of the numbers beside it.
     pub beside: Vec<Computed>,
 }
 
 impl Row {
-    /// The computed value to as many digits as are printed and one more, at least eight.
+    /// The computed value to one digit more than printed, at least eight.
     pub fn shown(&self) -> String {
         self.computed.shown(self.digits())
     }
@@ -58,7 +58,7 @@ impl Row {
         }
     }
 
-    /// The printed number less the computed one, where they do not agree.
+    /// The printed number minus the computed one, if they do not agree.
     pub fn difference(&self) -> Option<Enclosure> {
         match (self.verdict, &self.computed) {
             (
@@ -69,7 +69,8 @@ impl Row {
         }
     }
 
-    /// The difference in words: how large it is, in units of the last printed digit too, and whether another rounding explains it.
+    /// The difference in words: its size, also in units of the last printed digit, and whether another rounding
+    /// explains it.
     fn difference_in_words(&self) -> Option<String> {
         let (difference, Computed::Value(value)) = (self.difference()?, &self.computed) else { return None };
         let mut words = format!("Printed less computed: {}", difference.shown(3));
@@ -83,8 +84,8 @@ impl Row {
         Some(words + ".")
     }
 
-    /// A sentence on the difference, and one for each computation beside that of the row: what the printed value comes from,
-    /// readings, other numbers.
+    /// A sentence on the difference, and one for each further computation: the source of the printed value, readings,
+    /// other numbers.
     pub fn sentences(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(self.difference_in_words());
@@ -108,7 +109,7 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
     verify_with(paper, &|| {})
 }
 
-/// The same; `done` is told of each value.
+/// The same; calls `done` after each value.
 pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
     let answers = answers(paper, done)?;
     let rows = paper.values.iter().zip(answers);
@@ -118,27 +119,28 @@ pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> 
     .collect()
 }
 
-/// All that a row asks for, its own computation first.
+/// All computations of a row, its own first.
 fn asked(published: &Published) -> impl Iterator<Item = &Compute> {
     let others = published.readings.iter().chain(&published.beside).map(|beside| &beside.compute);
     std::iter::once(&published.compute).chain(published.printed_by.as_ref()).chain(others)
 }
 
-/// A computation, and the row that asked for it first.
+/// A computation, and the first row that needs it.
 struct Task<'a> {
     asked_by: &'a Published,
     what: &'a Compute,
-    /// How many rows are recomputed by it.
+    /// The number of rows that it recomputes.
     rows: usize,
 }
 
-/// What a task finds: an answer, or that which several answers come from.
+/// The result of a task: an answer, or a basis from which several answers are computed.
 enum Found {
     Answer(Computed),
     Basis(risk::Basis),
 }
 
-/// The answers to all that each row asks for, in the order of [`asked`]. What several rows ask for is computed once.
+/// The results of all computations of each row, in the order of [`asked`]. A computation that several rows need is done
+/// once.
 fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut tasks: Vec<Task> = Vec::new();
@@ -158,7 +160,7 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         }
         rows.push(row);
     }
-    // What a paper's own methods have in common is computed once, too.
+    // The common part of a paper's own methods is also computed once.
     let release = Release::find(&paper.paper).ok();
     let has_own = tasks.iter().any(|task| matches!(task.what, Compute::Own { .. }));
     let sum = release.as_ref().filter(|_| has_own).map(Sum::of).transpose()?;
@@ -170,7 +172,7 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         (0..task.rows).for_each(|_| done());
         found.map_err(|error| task.asked_by.refuse(paper, &error))
     };
-    // One after the other to whoever is free: halves of the list take unequally long.
+    // Tasks are handed out one at a time to idle threads: halves of the list would take unequally long.
     let mut found: Vec<(usize, Found)> =
         (tasks.iter().enumerate().par_bridge()).map(|(place, task)| Ok((place, find(task)?))).collect::<Result<_>>()?;
     found.sort_unstable_by_key(|(place, _)| *place);
@@ -187,7 +189,7 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         .collect()
 }
 
-/// That which the answer to a computation comes from along with others, and its name.
+/// The basis from which this answer and others are computed, and its name.
 fn basis_of(what: &Compute) -> Option<(&RiskClaim, String)> {
     match what {
         Compute::Risk(claim) => risk::basis_of(claim).map(|name| (claim, name)),
@@ -195,12 +197,12 @@ fn basis_of(what: &Compute) -> Option<(&RiskClaim, String)> {
     }
 }
 
-/// One digit more than are printed, if those are many.
+/// One digit more than printed, if many are printed.
 fn digits(published: &Published) -> u32 {
     accounts::DIGITS.max(published.digits + 1)
 }
 
-/// What computations have in common that share an answer; `None` for an account, which holds a whole release.
+/// The key of computations that share an answer; `None` for an account, which holds a whole release.
 fn shared_by(published: &Published, what: &Compute) -> Option<String> {
     match what {
         Compute::Account(_) => None,
@@ -211,10 +213,10 @@ fn shared_by(published: &Published, what: &Compute) -> Option<String> {
     }
 }
 
-/// Judges a value by the answers to what it asks, in the order of [`asked`].
+/// Judges a value by the results of its computations, in the order of [`asked`].
 fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result<Row> {
     let is_beside = |position: usize| position > usize::from(published.printed_by.is_some()) + published.readings.len();
-    // What stands beside a value has a unit of its own.
+    // A number beside a value has its own unit.
     let mut answers = (asked(published).zip(answers).enumerate())
         .map(|(position, (what, answer))| if is_beside(position) { answer } else { in_unit(answer, what, published) });
     let missing = || Error::out_of_range("the computations of a row", &published.id, "an answer for each");
@@ -236,7 +238,7 @@ fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result
     Ok(Row { published: published.clone(), computed, verdict, printed_by, readings, beside })
 }
 
-/// Recomputes what a row of a paper asks for.
+/// Runs a computation of a row.
 fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Result<Computed> {
     let value = match what {
         Compute::Account(claim) => return accounts::compute(claim, digits),
@@ -256,7 +258,7 @@ fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Resul
     Ok(Computed::Value(value))
 }
 
-/// A value in the unit in which it is printed: probabilities are printed in percent by some.
+/// A value in the printed unit: some probabilities are printed in percent.
 fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Computed {
     let percent = matches!(published.unit, Unit::Percent | Unit::LeastPercent);
     let probability = match what {
@@ -270,7 +272,7 @@ fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Compute
     }
 }
 
-/// What the computed value says of the printed one.
+/// The verdict of the computed value on the printed one.
 fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
     let is_claim = published.stated == Stated::Statement;
     let verdict = match computed {
@@ -291,17 +293,17 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
     Ok(if verdict == Verdict::Agrees && published.is_circular { Verdict::Circular } else { verdict })
 }
 
-/// How many rows have each verdict, in the order of [`Verdict::ALL`].
+/// The number of rows with each verdict, in the order of [`Verdict::ALL`].
 pub fn tally(rows: &[Row]) -> [(Verdict, usize); 8] {
     Verdict::ALL.map(|verdict| (verdict, rows.iter().filter(|row| row.verdict == verdict).count()))
 }
 
-/// How many rows have a value that some document prints.
+/// The number of rows whose value some document prints.
 pub fn printed(rows: &[Row]) -> usize {
     rows.iter().filter(|row| row.verdict != Verdict::NotPrinted).count()
 }
 
-/// How many of each verdict that occurs, in words, as `3 agree, 1 differs`.
+/// The number of each verdict that occurs, in words, as `3 agree, 1 differs`.
 pub fn tally_in_words(rows: &[Row]) -> String {
     let said = |(verdict, count): (Verdict, usize)| format!("{count} {}", verdict.of(count));
     let words: Vec<String> = tally(rows).into_iter().filter(|(_, count)| *count > 0).map(said).collect();
@@ -314,7 +316,7 @@ mod tests {
     use crate::{numeric::rational::parse, replication::published};
 
     #[test]
-    fn what_is_not_printed_is_not_counted_and_what_a_release_was_built_from_says_so() {
+    fn unprinted_values_are_not_counted_and_circular_ones_are_marked() {
         let paper = published::papers(&["census-2020".to_string()]).unwrap().remove(0);
         let mut rows = paper.values.iter().filter(|value| value.is_circular || value.stated == Stated::NotPrinted);
         let (value, none) =

@@ -1,24 +1,24 @@
-//! What no adversary can exceed, whatever they know besides: from the exact privacy of a release.
+//! Upper bounds on the risk from any adversary, whatever else they know, from the exact privacy of a release.
 //!
-//! An adversary decides from the outputs whether the target counts, believing it beforehand with probability p. Let P be
-//! the law of the outputs with the target and Q without. Deciding "yes" on an event S is right with probability
-//! p P(S) + (1 - p) (1 - Q(S)), that is 1 - ((1 - p) alpha + p beta) with alpha = Q(S) and beta = 1 - P(S), and the most of
-//! it over all S is
+//! Given the outputs, an adversary decides whether the target is in the data; their prior probability for it is p. Let
+//! P be the law of the outputs with the target and Q without. The decision "yes" on an event S is correct with
+//! probability p P(S) + (1 - p) (1 - Q(S)), which is 1 - ((1 - p) alpha + p beta) with alpha = Q(S) and beta = 1 -
+//! P(S). Its maximum over all S is
 //!
 //! 1 - min over alpha of [(1 - p) alpha + p f(alpha)] = (1 - p) + p sup_S [P(S) - ((1 - p) / p) Q(S)]
 //!
-//! with f the trade-off function. For p <= 1/2 the supremum is delta(ln((1 - p) / p)), a point of the privacy profile; for
-//! p > 1/2 the roles of P and Q change. So in all cases, with the profile of a symmetric pair,
+//! with f the trade-off function. For p <= 1/2 the supremum is delta(ln((1 - p) / p)), a point of the privacy profile.
+//! For p > 1/2 exchange P and Q. So, with the profile of a symmetric pair, every prior has
 //!
 //! most correct = max(p, 1 - p) + min(p, 1 - p) delta(|ln(p / (1 - p))|).
 //!
-//! It is attained, by the adversary who knows everything but the target and computes the posterior. At p = 1/2 it is
-//! (1 + advantage) / 2, the advantage being delta(0), the total variation distance of P and Q.
+//! The adversary who knows everything but the target and computes the posterior attains it. At p = 1/2 it is (1 +
+//! advantage) / 2; the advantage is delta(0), the total variation distance of P and Q.
 //!
-//! The posterior odds after an output are the prior odds times exp(L), and Gaussian noise leaves L unbounded: no posterior
-//! below one holds for every output. With epsilon the exact value at delta, P = min(P, e^epsilon Q) + rest, where the rest
-//! has mass delta: but for outputs of that mass under the truth, the posterior is at most
-//! p e^epsilon / (1 - p + p e^epsilon). A second answer asks for the outputs themselves: the posterior that is exceeded
+//! The posterior odds after an output are the prior odds times exp(L). Gaussian noise leaves L unbounded, so no
+//! posterior below 1 holds for every output. Two bounds with exceptions remain. With epsilon the exact value at delta,
+//! P = min(P, e^epsilon Q) + R with R of mass delta: except on outputs of that mass under P, the posterior is at most p
+//! e^epsilon / (1 - p + p e^epsilon). The second bound is about the outputs themselves: the posterior that is exceeded
 //! with probability at most delta, from the tail of L.
 
 use std::cell::Cell;
@@ -32,26 +32,26 @@ use crate::{
     numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
 };
 
-/// What no adversary can exceed.
+/// Upper bounds on the risk from any adversary.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// The largest probability of a correct decision; of a family, with the pair that decides it.
+    /// The largest probability of a correct decision; for a family of pairs, with the pair that attains it.
     pub correct: Answer,
     /// The same from (epsilon, delta) alone, with the exact epsilon.
     pub correct_by_epsilon: Enclosure,
-    /// What rho alone allows: by [`conversions::zcdp_hockey_stick`] in place of the profile.
+    /// The same from rho alone: with [`conversions::zcdp_hockey_stick`] in place of the profile.
     pub correct_by_zcdp: Enclosure,
-    /// What the single pair (epsilon, delta) allows whose epsilon zCDP implies: far more than rho does.
+    /// The same from the single pair (epsilon, delta) that zCDP implies: much larger than the bound from rho.
     pub correct_by_zcdp_pair: Enclosure,
     /// The total variation distance.
     pub advantage: Enclosure,
-    /// What rho alone allows: min(sqrt(rho / 2), sqrt(1 - exp(-rho))).
+    /// The same from rho alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))).
     pub advantage_by_zcdp: Enclosure,
-    /// The largest posterior but for outputs of mass delta, with the exact epsilon.
+    /// The largest posterior except on outputs of mass delta, with the exact epsilon.
     pub posterior: Enclosure,
     /// The same with the epsilon that zCDP implies.
     pub posterior_by_zcdp: Enclosure,
-    /// What pure DP alone allows; `None` where losses are unbounded.
+    /// Bounds from pure DP alone; `None` if losses are unbounded.
     pub pure: Option<PureBound>,
     /// The exact epsilon at delta.
     pub epsilon: Enclosure,
@@ -59,7 +59,7 @@ pub struct Bound {
     pub zcdp_epsilon: Enclosure,
 }
 
-/// What pure DP of some epsilon allows at most.
+/// Upper bounds that pure DP implies.
 #[derive(Clone, Debug)]
 pub struct PureBound {
     /// The largest loss.
@@ -87,8 +87,8 @@ impl PureBound {
     }
 }
 
-/// What an earlier question about the same account to as many digits has answered: a prior that moves asks for no other epsilon,
-/// and a delta for no other decision.
+/// Results of an earlier query of the same account with the same digits: epsilon does not depend on the prior, and the
+/// correct decision does not depend on delta.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The exact epsilon at the same delta.
@@ -99,12 +99,12 @@ pub struct Known {
     pub advantage: Option<Enclosure>,
 }
 
-/// All bounds for an adversary of this prior, with outputs of mass delta excepted where a posterior is bounded.
+/// All bounds for an adversary with this prior; bounds on the posterior except outputs of mass delta.
 pub fn bound(account: &impl Account, prior: &Rational, delta: &Delta, digits: u32) -> Result<Bound> {
     bound_knowing(account, prior, delta, digits, Known::default())
 }
 
-/// The same where some of it is known.
+/// As [`bound`], with some of the results known.
 pub fn bound_knowing(
     account: &impl Account,
     prior: &Rational,
@@ -142,7 +142,7 @@ pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Re
     let end = |end: Option<Rational>| {
         end.map(|end| end.max(Rational::new())).ok_or(Error::Unbounded { what: "the prior's odds" })
     };
-    // delta falls: its value at ln lies between those at the ends of an enclosure of ln.
+    // delta falls: its value at ln lies between its values at the ends of an enclosure of ln.
     let (low, high) = (end(ln.lower_rational())?, end(ln.upper_rational())?);
     let from_above = account.delta(&low, digits)?;
     let delta =
@@ -163,8 +163,8 @@ fn ln_odds(larger: &Rational, smaller: &Rational, bits: u32) -> Enclosure {
     Enclosure::rational(&Rational::from(larger / smaller), bits).ln()
 }
 
-/// The largest probability of a correct decision that rho-zCDP alone allows: as [`most_correct`], with the bound for delta that
-/// follows from rho. An enclosure of that bound.
+/// The largest probability of a correct decision that rho-zCDP alone allows: as [`most_correct`], with the bound on
+/// delta that follows from rho. The result encloses that bound.
 pub fn most_correct_by_rho(rho: &Rho, prior: &Rational, digits: u32) -> Result<Enclosure> {
     check_prior(prior)?;
     let (larger, smaller) = both_ways(prior);
@@ -173,21 +173,21 @@ pub fn most_correct_by_rho(rho: &Rho, prior: &Rational, digits: u32) -> Result<E
     Ok(Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0))
 }
 
-/// The largest probability of a correct decision that (epsilon, delta) alone allows: from its trade-off function
-/// max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)), whose corners are at alpha = 0, 1 - delta and
-/// (1 - delta) / (1 + e^epsilon).
+/// The largest probability of a correct decision that (epsilon, delta) alone allows, from its trade-off function max(0,
+/// 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)). Its corners are at alpha = 0, 1 - delta and (1 -
+/// delta) / (1 + e^epsilon).
 pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Delta, prior: &Rational) -> Enclosure {
     most_correct_by_pair(epsilon, delta, prior)
 }
 
-/// The same where delta may be 0.
+/// The same, also for delta = 0.
 fn most_correct_by_pair(epsilon: &Enclosure, delta: &Rational, prior: &Rational) -> Enclosure {
     let bits = epsilon.lower().prec().max(64) + 64;
     let real = |x: &Rational| Enclosure::rational(x, bits);
     let one = Enclosure::double(1.0, bits);
     let rest = real(&Rational::from(1 - delta));
     let corner = rest.div(&one.add(&epsilon.exp()));
-    // p f + (1 - p) alpha is linear between the corners, so least at one of them.
+    // p f + (1 - p) alpha is linear between the corners, so its minimum is at one of them.
     let ends = [rest.mul(&real(prior)), rest.mul(&real(&Rational::from(1 - prior)))];
     let least = ends.iter().fold(corner, |least, end| smaller(&least, end));
     one.sub(&least).clamp(0.0, 1.0)
@@ -211,12 +211,12 @@ pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, bits).add(&odds.recip()).recip()
 }
 
-/// An epsilon that the privacy loss exceeds with probability at most delta, whether the target counts or not:
+/// An epsilon that the privacy loss exceeds with probability at most delta, whether or not the target is in the data:
 /// `P[L > epsilon] <= delta`, proven.
 ///
-/// `P[L > epsilon]` is the larger of the two probabilities, since `Q[L > epsilon] = E_P[exp(-L); L > epsilon]` is at most
-/// exp(-epsilon) times it. It is found exactly where the losses lie on a lattice that can be swept. Everywhere else, with
-/// `exact` the epsilon at delta, a later point of the profile gives a bound, and so does zCDP.
+/// `P[L > epsilon]` is the larger of the two probabilities: `Q[L > epsilon] = E_P[exp(-L); L > epsilon]` is at most
+/// exp(-epsilon) times it. If the losses lie on a lattice whose tail can be computed, the tail gives epsilon. Otherwise
+/// a later point of the profile gives a bound, and so does zCDP; `exact` is the epsilon at delta.
 pub fn exceeded_epsilon(
     account: &impl Account,
     losses: Option<&Composition>,
@@ -230,12 +230,13 @@ pub fn exceeded_epsilon(
             other => return other,
         }
     }
-    // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s: P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
+    // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s:
+    // P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
     let rho = account.rho();
     let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
-    // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, and so P is at most delta for
-    // epsilon = e - ln(1 - delta(e) / delta). Where delta(e) is about delta / 4, both terms are about even; there the
-    // profile falls by exp(-c) a unit, c = (epsilon - rho) / (2 rho).
+    // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, so P is at most delta for epsilon = e - ln(1 -
+    // delta(e) / delta). At delta(e) = delta / 4, about, both terms have similar size. There the profile falls by
+    // exp(-c) per unit, c = (epsilon - rho) / (2 rho).
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
     let later = rational::from_f64(near + 4_f64.ln() / fall)?;
@@ -253,9 +254,9 @@ pub fn exceeded_epsilon(
 pub struct Exceeded {
     /// The epsilon, in nats.
     pub epsilon: Float,
-    /// Whether it is from the tail itself, else from the profile or zCDP.
+    /// Whether it comes from the tail itself; otherwise from the profile or zCDP.
     pub by_tail: bool,
-    /// Whether it is proven that no smaller loss has the property.
+    /// Whether it is proven that no smaller loss satisfies the inequality.
     pub is_least: bool,
 }
 
@@ -274,7 +275,8 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
         }
         Ok(Certainty::Undecided)
     };
-    // What is not decided is passed over: the answer is proven to have the property all the same, but not to be the least that has it.
+    // An undecided point counts as not satisfying the inequality: the result still satisfies it, but is not proven to
+    // be the least.
     let is_least = Cell::new(true);
     let holds = |l: &Rational| -> Result<bool> {
         let certainty = certainty(l)?;
@@ -287,7 +289,7 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
     let (mut below, mut at) =
         (loss.at_most(&-Rational::from(composition.rho().clone())), loss.above(&rational::from_f64(ceiling)?));
-    // A tail far below is near one, and a delta near one may be met by it.
+    // Far below, the tail is close to 1; a delta close to 1 may exceed it.
     let mut is_bracketed = false;
     for _ in 0..60 {
         if !holds(&below)? {
@@ -301,7 +303,7 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
         let middle = loss.at_most(&(Rational::from(&at + &below) / 2_u32));
         if holds(&middle)? { at = middle } else { below = middle }
     }
-    // A bisection that never asks `at` itself ends at the ceiling, where the concentrated bound is the proof.
+    // If the bisection never evaluates `at` itself, the result is the ceiling, which the zCDP bound proves.
     let epsilon = Float::with_val_round(128, &at, Round::Up).0;
     Ok(Exceeded { epsilon, by_tail: true, is_least: is_least.get() && is_bracketed })
 }
@@ -311,9 +313,10 @@ mod tests {
     use super::*;
     use crate::{account::Counts, numbers::number};
 
-    /// A delta next to a tail, to more digits than are looked at: the loss has the property, but nothing says that it is the least.
+    /// For a delta closer to a tail than the digits computed resolve, the loss satisfies the inequality but is not
+    /// proven to be the least.
     #[test]
-    fn an_undecided_tail_is_not_called_least() {
+    fn an_undecided_tail_is_not_reported_as_least() {
         let counts: Counts = "5x3".parse().unwrap();
         let composition = Composition::new([counts]).unwrap();
         let loss = composition.loss();

@@ -1,20 +1,22 @@
 //! How often the adversary who uses three or more levels decides correctly: a sum over all outputs above and beside.
 //!
-//! Counts are relative to m. With g_i(a) = exp(-rho_i a^2) and h_i the mass of the noise of the sum over the other groups of
-//! level i, the likelihood of everything from level i upwards is a function of X_i = c,
+//! Counts are relative to m. Let g_i(a) = exp(-rho_i a^2), and let h_i be the mass of the noise in the sum over the
+//! other groups of level i. The likelihood of all outputs from level i upwards is a function of X_i = c,
 //!
 //! A_i(c) = g_i(x_i - c) S_i(c),   S_i(c) = sum over l >= 0 of h_i(y_i - l) A_(i+1)(c + l),   S_L = 1,
 //!
-//! and the adversary decides for the target where exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0 with
-//! W_k = sum over j >= 0 of h_1(y_1 - j) A_2(k + j): for the uniform prior, the only one of three levels or more.
+//! and the adversary decides for the target where exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0 with W_k = sum over j >=
+//! 0 of h_1(y_1 - j) A_2(k + j). This is for the uniform prior, the only one for three or more levels.
 //!
-//! As for two levels ([`decision`](super::decision)) the threshold of n does not fall as y_1 grows: g_i, h_i and the indicator of
-//! l >= 0 are log-concave, so S_i, a convolution of such, and A_i are too (Hoggar 1974). Then A_2(1 + j) / A_2(j) falls with j,
-//! and a larger y_1 moves the weight of W_0 to larger j. So between two y_1 of equal threshold all have it.
+//! As for two levels ([`decision`](super::decision)) the threshold of n does not fall as y_1 grows. g_i, h_i and the
+//! indicator of l >= 0 are log-concave, so S_i, a convolution of log-concave functions, and A_i are log-concave too
+//! (Hoggar 1974). Then A_2(1 + j) / A_2(j) falls with j, and a larger y_1 moves the weight of W_0 to larger j. So if
+//! two y_1 have the same threshold, every y_1 between them has it.
 //!
-//! All of it is in doubles with outward bounds. Each output is weighed by a lower bound of its probability. What was not
-//! visited, or lies between such a bound and the truth, is at most one minus their sum, and widens the answer. Where doubles do
-//! not tell a threshold, both are allowed for.
+//! The computation is in doubles with outward bounds. Each output is weighted by a lower bound on its probability. The
+//! sum of these lower bounds subtracted from 1 bounds the error from outputs that are not visited and from the gap
+//! between bound and truth; the enclosure is widened by it. If doubles do not decide a threshold, the enclosure covers
+//! both candidates.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -32,21 +34,21 @@ use crate::{
     numeric::{Enclosure, precision::bits},
 };
 
-/// Refuse what would take more products of doubles than this: some ten seconds.
+/// Limit on the number of products of doubles, about ten seconds of work.
 const MOST_WORK: f64 = 2e10;
-/// At least twice the rounding error of a double, 2^-53, per operation.
+/// Upper bound on twice the relative rounding error of an operation on doubles, 2^-53.
 const ROUNDING: f64 = 2.5e-16;
 
-/// Doubles below and above a number.
+/// Lower and upper bound on a number.
 type Pair = (f64, f64);
 
 /// The noise of a published sum over other groups.
 struct Beside {
-    /// The true sum.
+    /// The true sum over the other groups.
     truth: i64,
-    /// How far the outputs are visited.
+    /// Outputs are visited up to this distance from the truth.
     reach: i64,
-    /// Around the masses of the noise, from `first`; every other mass is at most `slack`.
+    /// Bounds on the masses of the noise, from `first`; every other mass is at most `slack`.
     masses: Vec<Pair>,
     first: i64,
     slack: f64,
@@ -56,17 +58,17 @@ struct Beside {
 struct Above {
     /// The true count.
     truth: i64,
-    /// How far the outputs are visited.
+    /// Outputs are visited up to this distance from the truth.
     reach: i64,
-    /// Below the mass of the noise at 0, 1, ... up to the reach.
+    /// Lower bounds on the mass of the noise at 0, 1, ... up to the reach.
     masses: Vec<f64>,
-    /// Around exp(-rho a^2) at a = 0, 1, ...; beyond, it is at most the last.
+    /// Bounds on exp(-rho a^2) at a = 0, 1, ...; beyond, it is at most the last upper bound.
     decays: Vec<Pair>,
-    /// The counts at which its likelihood is followed.
+    /// The first and the last count at which its likelihood is computed.
     counts: (i64, i64),
 }
 
-/// Sums over outputs, each weighed by a lower bound of its probability.
+/// Sums over outputs, each weighted by a lower bound on its probability.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     visited: f64,
@@ -75,23 +77,23 @@ struct Sums {
     lost: Pair,
 }
 
-/// Everything that does not depend on the output.
+/// The tables that do not depend on the output.
 struct Chain {
     present: bool,
     above: Vec<Above>,
     beside: Vec<Beside>,
-    /// Around (1 - p) / p exp(-rho_1 (2 n - 1)), n from some first one.
+    /// Bounds on (1 - p) / p exp(-rho_1 (2 n - 1)), n from some first one.
     against: Vec<Pair>,
-    /// Around the probability that the released n is at that index or above, one more than `against` has.
+    /// Bounds on the probability that the released n is at that index or above; one entry more than `against`.
     decided: Vec<Pair>,
-    /// The threshold of the adversary who sees the lowest level alone, as an index.
+    /// The threshold, as an index, of the adversary who sees the lowest level alone.
     alone: usize,
 }
 
 impl Hierarchy {
-    /// The probability that the decision by the larger posterior is right, over all outputs, where the true counts of the levels
-    /// are X_1, X_2, ...: with relative width 10^-digits for two levels. For more the width is met up to about eleven digits, if no
-    /// output of some probability is a tie.
+    /// The probability that the decision for the larger posterior is correct, over all outputs, if the true counts of
+    /// the levels are X_1, X_2, .... For two levels it has relative width 10^-digits. For more levels it reaches that
+    /// width up to about eleven digits, unless an output of non-negligible probability is a tie.
     pub fn correct_decision_at(&self, truth: &[i64], digits: u32) -> Result<Decision> {
         if truth.len() != self.rhos.len() {
             let expected = format!("one for each of {} levels", self.rhos.len());
@@ -138,7 +140,7 @@ impl Beside {
         Beside { truth, reach, masses: masses.collect(), first: table.first(), slack }
     }
 
-    /// Around the mass of the noise at y.
+    /// Bounds on the mass of the noise at y.
     fn at(&self, y: i64) -> Pair {
         let index = usize::try_from(y - self.first).ok();
         index.and_then(|index| self.masses.get(index)).copied().unwrap_or((0.0, self.slack))
@@ -146,26 +148,27 @@ impl Beside {
 }
 
 impl Above {
-    /// Around exp(-rho a^2).
+    /// Bounds on exp(-rho a^2).
     fn decay(&self, a: i64) -> Pair {
         let beyond = || (0.0, self.decays.last().map_or(1.0, |last| last.1));
         self.decays.get(a.unsigned_abs() as usize).copied().unwrap_or_else(beyond)
     }
 
-    /// The counts, from 0, at which exp(-rho (x - c)^2) is followed for a published x; none where the last is before the first.
+    /// The first and the last count, from 0, at which exp(-rho (x - c)^2) is computed for a published x; none if the
+    /// last is below the first.
     fn followed(&self, x: i64) -> (i64, i64) {
         let window = self.decays.len() as i64 - 1;
         ((x - window).max(self.counts.0), (x + window).min(self.counts.1))
     }
 
-    /// At most so much is each likelihood of a count that is not followed.
+    /// Upper bound on the likelihood of each count at which it is not computed.
     fn rest(&self) -> f64 {
         self.decays.last().map_or(1.0, |last| last.1)
     }
 }
 
 impl Sums {
-    /// Adds others times a weight.
+    /// Adds other sums times a weight.
     fn add(&mut self, other: &Sums, weight: f64) {
         self.visited += weight * other.visited;
         for (sum, more) in
@@ -178,10 +181,10 @@ impl Sums {
 }
 
 impl Chain {
-    /// `share`: about 2^-share of the probability is left unvisited at each count.
+    /// `share`: about 2^-share of the probability is not visited at each count.
     fn new(attack: &Hierarchy, truth: &[i64], share: u32) -> Result<Chain> {
         let levels = attack.rhos.len();
-        // A likelihood is a product of so many factors, each of which is at least about 2^-share where outputs are visited.
+        // A likelihood is a product of 2 `levels` factors, each at least about 2^-share at visited outputs.
         let drop = f64::from((2 * levels as u32 * share + 60).min(900)) * std::f64::consts::LN_2;
         let nats = f64::from(share) * std::f64::consts::LN_2;
         let reach = |rate: f64| (nats / rate).sqrt().ceil() as i64 + 1;
@@ -220,7 +223,7 @@ impl Chain {
         let own = MassTable::of_one(&attack.rhos[0], table_bits)?;
         let tail = |n: i64| own.between(n - n1, i64::MAX).doubles();
         let mut decided: Vec<Pair> = (first_n..=last_n).map(tail).collect();
-        // At the first index the threshold may be lower, and beyond the last one higher.
+        // At the first index the threshold may be lower, and after the last one it may be higher.
         decided[0].1 = 1.0;
         decided.push((0.0, tail(last_n).1));
         let alone = Attack::new(attack.prior.clone(), vec![attack.rhos[0].clone()])?.threshold()?;
@@ -232,7 +235,7 @@ impl Chain {
         let top = self.above.len() - 1;
         let count = (self.above[top].counts.1 - self.above[top].counts.0 + 1).max(0) as usize;
         let sums = self.over_count(top, &vec![(1.0, 1.0); count]);
-        // Every term is a product of few factors that goes through nested sums of at most so many terms in all.
+        // Every term is a product of few factors and passes through nested sums of at most `terms` terms in total.
         let terms: i64 = self.above.iter().map(|above| 2 * above.reach + 20).sum::<i64>()
             + self.beside.iter().map(|beside| 2 * beside.reach + 20).sum::<i64>();
         let error = terms as f64 * ROUNDING;
@@ -248,8 +251,8 @@ impl Chain {
         Ok(Decision { correct, gained: enclosed(sums.gained), lost: enclosed(sums.lost), met })
     }
 
-    /// The sums over the outputs of the count at `above[level]` and of all below and beside it; `factors` is S of that level at
-    /// its counts.
+    /// The sums over the outputs of the count at `above[level]` and of all counts and sums below it; `factors` is S of
+    /// that level at its counts.
     fn over_count(&self, level: usize, factors: &[Pair]) -> Sums {
         let above = &self.above[level];
         let of_noise = |noise: i64| -> Sums {
@@ -270,8 +273,8 @@ impl Chain {
         total(&all)
     }
 
-    /// The same over the outputs of the sum beside the level below, and of all below: `likelihood` is A of the level above, from a
-    /// first count on.
+    /// The same over the outputs of the sum beside the level below, and of everything below that: `likelihood` is A of
+    /// the level above, from the count `first` on.
     fn over_sum(&self, level: usize, first: i64, likelihood: &[Pair]) -> Sums {
         let (beside, rest) = (&self.beside[level], self.above[level].rest());
         if level == 0 {
@@ -290,7 +293,7 @@ impl Chain {
         total(&all)
     }
 
-    /// The sums over y_1, of which neighbors of equal threshold are taken together.
+    /// The sums over y_1, with consecutive outputs of equal threshold added as one run.
     fn over_lowest(&self, first: i64, likelihood: &[Pair], rest: f64) -> Sums {
         let beside = &self.beside[0];
         let threshold = |y: i64| -> (usize, usize) {
@@ -303,10 +306,10 @@ impl Chain {
         };
         let (from, to) = (beside.truth - beside.reach, beside.truth + beside.reach);
         let mut sums = Sums::default();
-        // Outputs whose threshold lies between those of both ends, the last first.
+        // Intervals of outputs, with the thresholds at both ends; the last interval first.
         let mut open = vec![(from, threshold(from), to, threshold(to))];
         while let Some((from, low, to, high)) = open.pop() {
-            // The threshold does not fall in between.
+            // The threshold does not fall inside the interval.
             if low.0 == high.1 || to - from <= 1 {
                 let last = if low.0 == high.1 { to } else { from };
                 self.add_run(&mut sums, (from, last), (low.0, if last == to { high.1 } else { low.1 }));
@@ -323,7 +326,7 @@ impl Chain {
         sums
     }
 
-    /// Adds the outputs y from one to another, with a threshold between two indices.
+    /// Adds the outputs from `from` to `to`, whose threshold lies between the indices `low` and `high`.
     fn add_run(&self, sums: &mut Sums, (from, to): (i64, i64), (low, high): (usize, usize)) {
         let beside = &self.beside[0];
         let weight: f64 = (from..=to).map(|y| beside.at(y - beside.truth).0).sum();
@@ -332,7 +335,7 @@ impl Chain {
         let before = right(self.decided[self.alone]);
         let same = low == self.alone && high == self.alone;
         let change = if same { (0.0, 0.0) } else { (own.0 - before.1, own.1 - before.0) };
-        // One minus a double, and a difference of two, err by 2^-53 at most; both are at most one.
+        // 1 minus a double, and a difference of two doubles, err by 2^-53 at most: both are at most 1.
         let (gained, lost) = match same {
             true => ((0.0, 0.0), (0.0, 0.0)),
             false => (
@@ -351,11 +354,11 @@ fn total(all: &[Sums]) -> Sums {
     sums
 }
 
-/// Doubles around the sum over t >= `from` of h(`top` - t) f(t), for f between the pairs of `likelihood` from `first` on, and
-/// between 0 and `rest` elsewhere: there it adds at most `rest`, because all h add up to at most one.
+/// Bounds on the sum over t >= `from` of h(`top` - t) f(t). f lies between the pairs of `likelihood` from `first` on,
+/// and between 0 and `rest` elsewhere; that part adds at most `rest`, since the h sum to at most 1.
 ///
-/// A sum of n products of non-negative doubles errs by at most (n + 1) 2^-53 (1 + 2^-20) of itself for n < 2^30, and by the
-/// least normal double for each product that underflows.
+/// A sum of n products of non-negative doubles has relative error at most (n + 1) 2^-53 (1 + 2^-20) for n < 2^30, and
+/// absolute error of at most the least normal double for each product that underflows.
 fn convolved(h: &Beside, top: i64, from: i64, first: i64, likelihood: &[Pair], rest: f64) -> Pair {
     let (mut low, mut high) = (0.0, rest);
     let skipped = (from - first).max(0);
@@ -369,10 +372,11 @@ fn convolved(h: &Beside, top: i64, from: i64, first: i64, likelihood: &[Pair], r
     ((low * (1.0 - relative) - least).max(0.0), high * (1.0 + relative) + least)
 }
 
-/// Refuses outputs that are too many: the number of products of doubles, about.
+/// Refuses too many outputs, by the approximate number of products of doubles.
 fn check_work(reaches: &[i64], beside: &[i64], windows: &[i64]) -> Result<()> {
     let count = |reach: i64| 2.0 * reach as f64 + 1.0;
-    // From the top: outputs of the count and of the sum below it, and for both a convolution at every count that is followed.
+    // From the top: the outputs of the count and of the sum below it, and for both a convolution at every computed
+    // count.
     let (mut outputs, mut work) = (1.0, 0.0);
     for level in (1..reaches.len()).rev() {
         outputs *= count(reaches[level]) * count(beside[level]);
@@ -397,9 +401,9 @@ mod tests {
         Hierarchy::new(parse(prior).unwrap(), rhos, others.to_vec(), Upper::Uniform).unwrap()
     }
 
-    /// Two levels, for which there is another way.
+    /// For two levels, `correct_decision` computes the same in another way.
     #[test]
-    fn a_chain_of_two_levels_is_what_is_summed_for_two() {
+    fn a_chain_of_two_levels_agrees_with_the_sum_for_two() {
         for (prior, rhos, others, truth, digits) in [
             ("0.4", ["0.5", "0.8"], 3, [1, 4], 9),
             ("2/7", ["0.099", "0.246"], 27, [0, 2], 6),
@@ -416,9 +420,9 @@ mod tests {
         }
     }
 
-    /// Three levels, every output by its posterior.
+    /// Three levels: the posterior of every output, summed.
     #[test]
-    fn three_levels_are_the_sum_of_all_posteriors() {
+    fn three_levels_agree_with_the_sum_of_all_posteriors() {
         for (prior, rhos, others, truth) in
             [("0.45", ["1.5", "2", "1.2"], [1, 1], [1, 1, 2]), ("0.55", ["1.2", "2.5", "3"], [2, 1], [0, 1, 1])]
         {
@@ -459,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_or_is_too_much_is_refused() {
+    fn impossible_counts_and_too_much_work_are_refused() {
         let three = attack("1/2", &["0.1", "0.2", "0.3"], &[3, 0]);
         let message = |truth: &[i64]| three.correct_decision_at(truth, 6).unwrap_err().to_string();
         assert!(message(&[1, 2]).contains("3 levels") && message(&[2, 2, 2]).contains("known count 0"));

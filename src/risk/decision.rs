@@ -1,18 +1,18 @@
 //! How often the adversary who uses two levels decides correctly: a sum over all outputs.
 //!
-//! Given the noisy counts x_2 and y_1 above and beside, the adversary decides for m + 1 where the released n = x_1 - m has
-//! exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0, with W_k = sum over j of P(Y_1 = j given m + k) g_2(x_2 - m - k - j) h(y_1 - j).
-//! So there is a threshold n(x_2, y_1), and the probability of a correct decision is a sum over x_2 and y_1 of tails of
-//! x_1. A tie, where the posterior is exactly 1/2, is a decision against the target, as in (3.6).
+//! Given the noisy counts x_2 and y_1 above and beside, the adversary decides for m + 1 if the released n = x_1 - m has
+//! exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0, with W_k = sum over j of P(Y_1 = j given m + k) g_2(x_2 - m - k - j)
+//! h(y_1 - j). So there is a threshold n(x_2, y_1), and the probability of a correct decision is a sum over x_2 and y_1
+//! of tails of x_1. A tie, where the posterior is exactly 1/2, is a decision against the target, as in (3.6).
 //!
-//! For the priors other than a list the threshold does not fall as y_1 grows. The ratio of the summands of W_1 and W_0
-//! falls with j: for alike priors it is proportional to exp(-2 rho_2 j) up to the end of the range, and zero beyond; a
-//! point prior has one summand each, that of W_1 at the smaller j. And h is log-concave, as a convolution of log-concave
-//! masses, so h(y' - j) / h(y - j) grows with j for y' > y: a larger y moves the weight of W_0 to larger j. So between
-//! two outputs of equal threshold all have it, and few outputs are looked at.
+//! For all priors but [`Upper::Listed`] the threshold does not fall as y_1 grows. The ratio of the summands of W_1 and
+//! W_0 falls with j: for the uniform priors it is proportional to exp(-2 rho_2 j) up to the end of the range, and zero
+//! beyond; a point prior has one summand in each, that of W_1 at the smaller j. And h is log-concave, as a convolution
+//! of log-concave masses, so h(y' - j) / h(y - j) grows with j for y' > y: a larger y moves the weight of W_0 to larger
+//! j. So if two outputs have the same threshold, every output between them has it, and few outputs need evaluation.
 //!
-//! Thresholds are found in doubles with outward bounds, and in balls where doubles do not tell. Probabilities are then
-//! summed in balls, and all mass that was not visited widens the answer.
+//! Thresholds are computed in doubles with outward bounds, and in balls where doubles do not decide. Probabilities are
+//! then summed in balls, and the enclosure is widened by the mass of all outputs that were not visited.
 
 pub use super::enumeration::TrueCounts;
 use super::{
@@ -32,11 +32,11 @@ use crate::{
 pub struct Decision {
     /// The probability of the correct decision.
     pub correct: Enclosure,
-    /// The probability that the other counts turn a wrong decision by x_1 alone into the right one.
+    /// The probability that the other counts correct a decision that is wrong from x_1 alone.
     pub gained: Enclosure,
-    /// The probability that they turn a right one into a wrong one.
+    /// The probability that they spoil a decision that is correct from x_1 alone.
     pub lost: Enclosure,
-    /// Whether the asked width was met.
+    /// Whether the requested precision was reached.
     pub met: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct NoisyOutput {
 }
 
 impl Hierarchy {
-    /// The probability that the decision by the larger posterior is right, over all outputs, for two levels; relative
+    /// The probability, over all outputs of two levels, that the decision for the larger posterior is correct; relative
     /// width 10^-digits.
     pub fn correct_decision(&self, truth: TrueCounts, digits: u32) -> Result<Decision> {
         self.check_truth(truth)?;
@@ -64,8 +64,8 @@ impl Hierarchy {
         }
     }
 
-    /// The least n = x_1 - m at which the adversary decides for the target, at each of the given outputs above and beside.
-    /// The answer is a range where even the most precise look does not tell a tie from a near one.
+    /// The least n = x_1 - m at which the adversary decides for the target, at each of the given outputs above and
+    /// beside. The result is a range if even the highest precision does not distinguish a tie from a close call.
     pub fn thresholds(&self, outputs: &[NoisyOutput]) -> Result<Vec<(i64, i64)>> {
         self.check_two_levels()?;
         let spread = outputs.iter().map(|output| output.x2.abs().max(output.y1.abs())).max().unwrap_or(0);
@@ -99,7 +99,7 @@ impl Hierarchy {
         if truth.x2 < truth.x1 {
             return Err(Error::out_of_range("the true x2", truth.x2, "at least x1, of which it is a part"));
         }
-        // How far the true Y_1 is from all that the prior allows, in the exponent of its noise.
+        // The distance of the true Y_1 from all values that the prior allows, in the exponent of its noise.
         let y = truth.x2 - truth.x1;
         let far = [0, 1].map(|k| {
             let (least, most) = self.upper_range(k);
@@ -117,7 +117,7 @@ impl Hierarchy {
     }
 }
 
-/// Outputs y from `from` to `to` have thresholds between `low` and `high`.
+/// Outputs y from `from` to `to`, whose thresholds lie between `low` and `high`.
 struct Run {
     from: i64,
     to: i64,
@@ -152,7 +152,7 @@ impl Enumeration<'_> {
                 }
             }
         }
-        // The masses are at least what was stored of them, so what was not visited is at most one minus it.
+        // The stored masses are lower bounds, so the mass that was not visited is at most 1 minus their sum.
         let rest = complement(&visited);
         let close = |value: &Enclosure| plus_at_most(value, &rest).clamp(0.0, 1.0);
         let correct = close(&correct);
@@ -173,13 +173,13 @@ impl Enumeration<'_> {
         self.own.between(noise(threshold), i64::MAX)
     }
 
-    /// The threshold of the adversary who sees x_1 alone, within the window of n.
+    /// The threshold of the adversary who sees x_1 alone, clamped to the window of n.
     fn threshold_alone(&self) -> Result<i64> {
         let alone = super::single::Attack::new(self.attack.prior.clone(), vec![self.attack.rhos[0].clone()])?;
         Ok(alone.threshold()?.clamp(self.first_n, self.first_n + self.against.len() as i64))
     }
 
-    /// The outputs y from `from` to `to` as runs of equal threshold.
+    /// The outputs y from `from` to `to`, as runs of equal threshold.
     fn runs(&self, row: &RowSums, from: i64, to: i64) -> Result<Vec<Run>> {
         let mut runs = Vec::new();
         if matches!(self.attack.upper, Upper::Listed { .. }) {
@@ -195,7 +195,7 @@ impl Enumeration<'_> {
         Ok(runs)
     }
 
-    /// The runs from one looked at output up to, but not including, another.
+    /// The runs from the evaluated output `a` up to, but not including, the evaluated output `b`.
     fn split(&self, row: &RowSums, a: (i64, (i64, i64)), b: (i64, (i64, i64)), runs: &mut Vec<Run>) -> Result<()> {
         if a.0 >= b.0 {
             return Ok(());

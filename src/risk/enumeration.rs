@@ -1,5 +1,5 @@
-//! What the sum over all outputs of two levels needs and that does not depend on the output: tables of masses, and doubles
-//! around the factors of the comparison that [`decision`](super::decision) makes.
+//! The tables for the sum over all outputs of two levels that do not depend on the output: masses, and bounds in
+//! doubles on the factors of the comparison in [`decision`](super::decision).
 
 use std::cell::OnceCell;
 
@@ -15,9 +15,9 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// Precisions at which a close call is looked at again.
+/// Precisions at which a close call is evaluated again.
 pub(super) const CLOSE_CALL_BITS: [u32; 4] = [256, 512, 1024, 2048];
-/// Refuse what would take more products of doubles than this.
+/// Limit on the number of products of doubles.
 const MOST_WORK: f64 = 1e10;
 
 /// The true counts behind the outputs.
@@ -29,7 +29,7 @@ pub struct TrueCounts {
     pub x2: i64,
 }
 
-/// Everything about two levels that does not depend on the output. Counts are relative to m.
+/// The tables that do not depend on the output. Counts are relative to m.
 pub(super) struct Enumeration<'a> {
     pub(super) attack: &'a Hierarchy,
     pub(super) present: bool,
@@ -37,23 +37,23 @@ pub(super) struct Enumeration<'a> {
     pub(super) own: MassTable,
     pub(super) upper: MassTable,
     pub(super) others: MassTable,
-    /// How far the outputs are visited.
+    /// Outputs are visited up to these distances from the truth.
     pub(super) reach: [i64; 3],
-    /// Doubles below and above the masses of `others`, from its first.
+    /// Bounds in doubles on the masses of `others`, from its first.
     pub(super) masses: Vec<(f64, f64)>,
     pub(super) slack: f64,
-    /// Doubles around exp(-rho_2 a^2) at a = 0, 1, ...
+    /// Bounds in doubles on exp(-rho_2 a^2) at a = 0, 1, ...
     pub(super) decays: Vec<(f64, f64)>,
-    /// Doubles around (1 - p) / p exp(-rho_1 (2 n - 1)) for n from `first_n`.
+    /// Bounds in doubles on (1 - p) / p exp(-rho_1 (2 n - 1)) for n from `first_n`.
     pub(super) against: Vec<(f64, f64)>,
     pub(super) first_n: i64,
-    /// exp(-rho_2 a^2) is followed down to 2^-drop of the largest in a sum.
+    /// Terms exp(-rho_2 a^2) below 2^-drop times the largest term of a sum are not computed.
     pub(super) drop: u32,
     pub(super) precise: [OnceCell<MassTable>; CLOSE_CALL_BITS.len()],
 }
 
 impl<'a> Enumeration<'a> {
-    /// `share`: about 2^-share of the probability is left unvisited.
+    /// `share`: about 2^-share of the probability is not visited.
     pub(super) fn new(attack: &'a Hierarchy, truth: TrueCounts, share: u32) -> Result<Self> {
         let bits = 2 * share + 60;
         let drop = 2 * share + 40;
@@ -80,7 +80,7 @@ impl<'a> Enumeration<'a> {
             let exponent = (Rational::from(1) - Rational::from(2 * n)) * rho1;
             exp(&exponent, 96).mul(&prior).doubles()
         });
-        // Arguments of g_2 that a row can need: x_2 - k - j for the nearest possible j, and the window around it.
+        // Arguments of g_2 that a row may use: x_2 - k - j for the nearest possible j, and the window around it.
         let nearest = [0, 1].map(|k| {
             let (least, most) = attack.upper_range(k);
             let centre = truth.x2 - attack.known - k;
@@ -107,11 +107,11 @@ impl<'a> Enumeration<'a> {
     }
 }
 
-/// About how many outputs y are looked at for one x_2.
+/// Approximate number of outputs y evaluated for one x_2.
 fn thresholds_looked_at(attack: &Hierarchy, reach: f64) -> f64 {
     if matches!(attack.upper, Upper::Listed { .. }) {
         return 2.0 * reach + 1.0;
     }
-    // The threshold moves by 1 / (2 d) a step of y and lies within some tens.
+    // The threshold moves by 1 / (2 d) per step of y and takes a few tens of values.
     (2.0 * reach + 1.0).min(20.0 * (2.0 + reach).log2())
 }

@@ -1,42 +1,43 @@
-//! Tails of the evidence of several counts whose noise takes few values: a sum over the outputs of all counts but one.
+//! Tails of the evidence from several counts whose noise takes few values: a sum over the outputs of all counts but
+//! one.
 //!
 //! With L = sum of rho_i (2 X_i + 1), X_i the noise of count i, and the counts in the order of their rho,
 //!
 //! P[L >= z] = sum over x_2, ..., x_k of P[X_2 = x_2] ... P[X_k = x_k] P[X_1 >= t],
 //! t = ceil((z - rho_1 - sum over i >= 2 of rho_i (2 x_i + 1)) / (2 rho_1)).
 //!
-//! Outputs beyond some reach are left out, which is at most the sum of the tails of each count there.
+//! Truncation: outputs of a count beyond its reach are left out. The error is at most the sum of the tails there.
 
 use rug::{Integer, Rational};
 
 use super::{exp, plus_at_most};
 use crate::{loss::theta, numeric::Enclosure};
 
-/// At most so many outputs are summed over.
+/// Limit on the number of outputs summed over.
 const MOST_OUTPUTS: f64 = 100_000.0;
-/// The noise of the count with the smallest rho has at most so many masses.
+/// Limit on the number of noise masses of the count with the smallest rho.
 const MOST_MASSES: f64 = 20_000.0;
 
-/// The masses of one count from -reach to reach, and its rho.
+/// The masses of the noise of one count from -reach to reach.
 struct Masses {
     rho: Rational,
     reach: i64,
-    /// By the absolute value.
+    /// Indexed by the absolute value.
     masses: Vec<Enclosure>,
 }
 
-/// How far masses above 2^-share lie.
+/// The distance from 0 up to which masses exceed 2^-share.
 fn reach_of(rho: &Rational, share: u32) -> f64 {
     (f64::from(share) * std::f64::consts::LN_2 / rho.to_f64()).sqrt().ceil() + 1.0
 }
 
-/// How many outputs there are within reach: of all counts but the one with the smallest rho, and of that one.
+/// The number of outputs within reach: of all counts but the one with the smallest rho, and of that one.
 fn outputs(sorted: &[&Rational], share: u32) -> (f64, f64) {
     let of = |rho: &Rational| 2.0 * reach_of(rho, share) + 1.0;
     (sorted[1..].iter().map(|rho| of(rho)).product(), of(sorted[0]))
 }
 
-/// P[L >= z] to a relative width of 10^-digits; `None` where the outputs are too many. Where the tail is below 2^-8000 it may be wider.
+/// P[L >= z] to a relative width of 10^-digits; `None` if there are too many outputs. Tails below 2^-8000 may be wider.
 pub(super) fn upper_tail(rhos: &[Rational], z: &Rational, digits: u32) -> Option<Enclosure> {
     let mut sorted: Vec<&Rational> = rhos.iter().collect();
     sorted.sort_unstable();
@@ -50,7 +51,7 @@ pub(super) fn upper_tail(rhos: &[Rational], z: &Rational, digits: u32) -> Option
         if value.is_tight(digits) || share > 8000 {
             return Some(value);
         }
-        // What is left out is small beside the tail itself.
+        // Refine until the truncation error is small against the tail itself.
         let size = value.lower().get_exp().map_or(share, |exponent| exponent.unsigned_abs());
         share = share.saturating_add(size.min(4 * share)).max(share + 40);
     }
@@ -59,7 +60,7 @@ pub(super) fn upper_tail(rhos: &[Rational], z: &Rational, digits: u32) -> Option
 fn tail_within(sorted: &[&Rational], z: &Rational, share: u32) -> Enclosure {
     let bits = share + 40;
     let all: Vec<Masses> = sorted.iter().map(|rho| Masses::new(rho, share, bits)).collect();
-    // P[X_1 >= t] for t from -reach to reach + 1, from the far end.
+    // P[X_1 >= t] for t from -reach to reach + 1, summed from the far end.
     let first = &all[0];
     let mut tails = vec![Enclosure::double(0.0, bits)];
     for x in (-first.reach..=first.reach).rev() {
@@ -82,7 +83,8 @@ impl Masses {
         Masses { rho: rho.clone(), reach, masses: (0..=reach).map(mass).collect() }
     }
 
-    /// P[|X| > reach]: masses fall by exp(-2 rho reach) a step at least, and the normalising sum is at least 1.
+    /// P[|X| > reach]: masses fall by at least a factor exp(-2 rho reach) per step, and the normalizing sum is at least
+    /// 1.
     fn beyond(&self) -> Enclosure {
         let first = exp(&-(Rational::from(self.reach + 1).square() * &self.rho), 64);
         let ratio = exp(&-(Rational::from(2 * self.reach) * &self.rho), 64);
@@ -99,11 +101,12 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// Adds what the counts up to `count` make, if those after it have the mass `weight` and leave `rest` of z - rho_1.
+    /// Adds the contribution of the counts up to `count`, where the counts after it have the mass `weight` and leave
+    /// `rest` of z - rho_1.
     fn add(&mut self, count: usize, rest: &Rational, weight: &Enclosure) {
         let own = &self.all[count];
         if count == 0 {
-            // X_1 >= t for t = ceil(rest / (2 rho_1)); so many of the masses from the far end.
+            // X_1 >= t for t = ceil(rest / (2 rho_1)): the number of masses from the far end.
             let t = Rational::from(rest / &own.rho) / 2_u32;
             let many = Integer::from(own.reach + 1) - t.ceil().into_numer_denom().0;
             let last = self.tails.len() - 1;
@@ -130,7 +133,7 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// The tail by the contour.
+    /// The tail from the contour integral.
     fn by_contour(rhos: &[Rational], z: &Rational, digits: u32) -> Enclosure {
         let group = |rho: &Rational| Group {
             law: Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(rho * 2_u32) },
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_over_outputs_are_the_tails_of_the_contour() {
+    fn sums_over_outputs_agree_with_the_contour() {
         for (rhos, z) in [
             ("1/2,1/4", "3/4"),
             ("1/2,1/4", "5.4"),
@@ -161,11 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn one_large_rho_beside_others_is_summed_and_many_fine_ones_are_not() {
+    fn one_large_rho_is_summed_and_many_small_ones_are_not() {
         let rhos = |text: &str| text.split(',').map(|rho| parse(rho).unwrap()).collect::<Vec<_>>();
         let z = parse("13.8").unwrap();
         let value = upper_tail(&rhos("0.926,1156/5,464/5"), &z, 12).unwrap();
-        // All but exp(-92.8) of the noise of the last two is zero, so that L is positive but for that.
+        // With probability above 1 - exp(-92.8) the noise of the last two is zero, and then L is positive.
         assert!(*value.lower() > 0.999_999 && value.is_tight(12));
         let far = upper_tail(&rhos("1000,1000"), &parse("12000").unwrap(), 12).unwrap();
         assert!(far.is_tight(12) && *far.upper() < 1e-300);

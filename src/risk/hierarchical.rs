@@ -1,9 +1,9 @@
-//! What counts of the groups above and beside the target's reveal: the exact joint posterior that the paper samples.
+//! The exact joint posterior that the paper samples: what counts of the groups above and beside the target's reveal.
 //!
-//! The count X_1 of the target's group is m or m + 1. At each level above, X_(i+1) = X_i + Y_i, where Y_i >= 0 counts the
-//! d_i other groups of level i. Published are X_i with noise N_Z(0, 1 / (2 rho_i)) and the sum of the d_i other noisy
-//! counts, Y_i with the noise of [`OtherGroups`]. Given X_i, the adversary believes in X_(i+1) by an [`Upper`] prior. With
-//! g and h the masses of the noises (S3.3),
+//! The count X_1 of the target's group is m or m + 1. At each level above, X_(i+1) = X_i + Y_i, where Y_i >= 0 counts
+//! the d_i other groups of level i. The release consists of the X_i with noise N_Z(0, 1 / (2 rho_i)) and of the sums
+//! over the d_i other noisy counts, Y_i with the noise of [`OtherGroups`]. The adversary's prior for X_(i+1) given X_i
+//! is an [`Upper`]. With g and h the masses of the noises (S3.3),
 //!
 //! `P[X_1 = k_1, X_2 = k_2 | D]` is proportional to
 //! `P[k_1] g_1(x_1 - k_1) P[k_2 | k_1] g_2(x_2 - k_2) h(y_1 - (k_2 - k_1))`,
@@ -25,24 +25,24 @@ use crate::{
     numeric::{Enclosure, precision::bits},
 };
 
-/// A probability that is certain to be at most this is not listed.
+/// Probabilities proven to be at most this are not listed.
 const LEAST_LISTED: f64 = 1e-12;
-/// Beyond so many bits an output is refused as too improbable.
+/// Refuse an output as too improbable if it needs more bits than this.
 const MOST_BITS: u32 = 16_000;
-/// A floating-point number lies between exp of minus this and of this: its exponent of two is below 2^30.
+/// Floating-point numbers lie between exp of minus this and exp of this: their binary exponent is below 2^30.
 const MOST_EXPONENT: u32 = 744_000_000;
 
-/// What the adversary believes of the count one level up, given the count k_1 below it.
+/// The adversary's prior for the count one level up, given the count k_1 below it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Upper {
-    /// All of k_1, k_1 + 1, ... alike: the limit of [`Upper::UpTo`] for a growing end (Section 3.2). It is improper, and
-    /// weighs k_1 and k_1 + 1 alike.
+    /// All of k_1, k_1 + 1, ... with equal weight: the limit of [`Upper::UpTo`] for a growing end (Section 3.2). It is
+    /// improper, and gives k_1 and k_1 + 1 equal weight.
     Uniform,
-    /// All of k_1, ..., K alike: each has probability 1 / (K - k_1 + 1) (S4.2).
+    /// All of k_1, ..., K with equal probability 1 / (K - k_1 + 1) (S4.2).
     UpTo(i64),
-    /// Surely K.
+    /// K with probability 1.
     Point(i64),
-    /// Proportional to the weights of first, first + 1, ..., cut to k_1 and above.
+    /// Proportional to the weights of first, first + 1, ..., restricted to k_1 and above.
     Listed {
         /// The count of the first weight.
         first: i64,
@@ -79,7 +79,7 @@ pub struct Posterior {
     pub joint: Vec<(i64, i64, Enclosure)>,
     /// `P[X_2 = k_2 | D]` wherever it may exceed 10^-12, in the order of k_2.
     pub upper: Vec<(i64, Enclosure)>,
-    /// Whether the asked width was met.
+    /// Whether the requested precision was reached.
     pub met: bool,
 }
 
@@ -110,7 +110,7 @@ impl Hierarchy {
         Ok(attack)
     }
 
-    /// The same for an adversary who knows of m others in the target's group (Section S1.1).
+    /// The same for an adversary who knows of m other members of the target's group (Section S1.1).
     pub fn with_known(mut self, known: i64) -> Result<Self> {
         if known < 0 {
             return Err(Error::out_of_range("the known count", known, "0 or more"));
@@ -121,7 +121,7 @@ impl Hierarchy {
         Ok(self)
     }
 
-    /// The same with the approximation (3.7) for the noise of the other groups.
+    /// The same, with the approximation (3.7) for the noise of the other groups.
     pub fn with_one_gaussian(mut self) -> Result<Self> {
         let replace = |(rho, others): (&Rational, &OtherGroups)| {
             OtherGroups::new(rho.clone(), others.count(), SumLaw::OneGaussian)
@@ -130,7 +130,7 @@ impl Hierarchy {
         Ok(self)
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub fn levels(&self) -> usize {
         self.rhos.len()
     }
@@ -140,7 +140,7 @@ impl Hierarchy {
         self.known
     }
 
-    /// Both values of X_1 need a possible X_2.
+    /// Refuses a prior without a possible X_2 for either value of X_1.
     fn check_upper(&self) -> Result<()> {
         let least = self.known + 1;
         let refuse = |value: String, expected: &str| Err(Error::out_of_range("the prior of X2", value, expected));
@@ -165,7 +165,7 @@ impl Hierarchy {
         }
     }
 
-    /// The prior of Y_1 = j given X_1 = known + k, up to a factor that is common to all j and k; `None` if it is zero.
+    /// The prior of Y_1 = j given X_1 = known + k, up to a factor common to all j and k; `None` if it is zero.
     pub(super) fn upper_weight(&self, k: i64, j: i64) -> Option<Rational> {
         let below = self.known + k;
         let above = below + j;
@@ -194,8 +194,8 @@ impl Hierarchy {
         }
     }
 
-    /// The posterior after the noisy counts X_1, X_2, ... and the noisy sums Y_1, ... over the other groups, as they were
-    /// published; relative width 10^-digits.
+    /// The posterior after the published noisy counts X_1, X_2, ... and noisy sums Y_1, ... over the other groups;
+    /// relative width 10^-digits.
     pub fn posterior(&self, noisy: &[i64], noisy_others: &[i64], digits: u32) -> Result<Posterior> {
         if noisy.len() != self.rhos.len() || noisy_others.len() != self.others.len() {
             let expected = format!("one for each of {} levels and {} sums", self.rhos.len(), self.others.len());
@@ -209,7 +209,7 @@ impl Hierarchy {
         let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
-            // No precision helps where the evidence is below or above every floating-point number.
+            // More bits do not help if the evidence is below or above every floating-point number.
             let representable = self.ln_evidence(noisy[0]).abs() < MOST_EXPONENT;
             if posterior.met || bits >= MOST_BITS || !representable {
                 return Ok(posterior);
@@ -218,11 +218,12 @@ impl Hierarchy {
         }
     }
 
-    /// Refuses outputs that are impossible, and those whose best explanation is too improbable for tables of so many bits: for each
-    /// level the least of rho_2 (x_2 - x_1 - j)^2 + (y - j)^2 / (2 sigma2) over real j >= 0, with x_1 as published.
+    /// Refuses impossible outputs, and outputs whose best explanation is too improbable for tables of at most
+    /// [`MOST_BITS`] bits. For each level this is the minimum of rho_2 (x_2 - x_1 - j)^2 + (y - j)^2 / (2 sigma2) over
+    /// real j >= 0, with x_1 as published.
     fn check_probable(&self, noisy: &[i64], noisy_others: &[i64]) -> Result<()> {
         let most = f64::from(MOST_BITS) * std::f64::consts::LN_2;
-        // Without other groups Y is published without noise: it is by how much the count above is larger.
+        // Without other groups Y is published without noise: the excess of the count above over the count below.
         let alone = noisy_others.iter().zip(&self.others).enumerate().filter(|(_, (_, others))| others.count() == 0);
         for (level, (&y, _)) in alone {
             let allows = |k: i64| {
@@ -238,7 +239,7 @@ impl Hierarchy {
             let (rho, rho_below) = (self.rhos[level + 1].to_f64(), self.rhos[level].to_f64());
             let sigma2 = others.sigma2().to_f64().max(1e-9);
             let (y, above) = (y as f64, noisy[level + 1] as f64);
-            // Above the lowest level the count below is known up to its noise only.
+            // Above the lowest level, the count below is known only up to its noise.
             let (below, rho) = match level {
                 0 => (self.known as f64, rho),
                 _ => (noisy[level] as f64, 1.0 / (1.0 / rho + 1.0 / rho_below)),
@@ -256,7 +257,7 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// ln of what x_1 says for X_1 = known + 1: of g_1(x_1 - known - 1) / g_1(x_1 - known).
+    /// The log-likelihood ratio of x_1 for X_1 = known + 1: ln of g_1(x_1 - known - 1) / g_1(x_1 - known).
     fn ln_evidence(&self, x1: i64) -> Rational {
         (Rational::from(x1 - self.known) * 2_u32 - 1_u32) * &self.rhos[0]
     }
@@ -284,9 +285,9 @@ impl Hierarchy {
                 }
                 joint.push((self.known + k, count, table.mass(y - j).mul(&rest)));
             }
-            // Masses of Y beyond the table and below what is stored make at most `slack`, against factors of at most one
-            // that are summed over: the prior weights are at most one and so is the sum of the likelihood. Likewise the
-            // likelihood beyond its window, against masses of at most one.
+            // Truncation error. Masses of Y beyond the table and below the stored values contribute at most `slack`:
+            // the factors they are multiplied by, prior weights and the summed likelihood, are at most 1. Likewise the
+            // likelihood beyond its window, multiplied by masses of at most 1.
             let left_out = table.slack().add(&above.beyond).mul(weight);
             totals.push(plus_at_most(&sum, &left_out));
             unlisted = unlisted.add(&left_out);
@@ -296,13 +297,13 @@ impl Hierarchy {
             let met = false;
             return Ok(Posterior { present: unit(bits), joint: Vec::new(), upper: Vec::new(), met });
         }
-        // t1 / (t0 + t1) = 1 / (1 + t0 / t1): each total occurs once.
+        // t1 / (t0 + t1) = 1 / (1 + t0 / t1), so that each total occurs once.
         let present = Enclosure::double(1.0, bits).add(&totals[0].div(&totals[1])).recip().clamp(0.0, 1.0);
         let inverse = total.recip();
         joint.iter_mut().for_each(|(_, _, mass)| *mass = mass.mul(&inverse).clamp(0.0, 1.0));
         let upper = sums_by_count(&joint, listed);
         joint.retain(|(_, _, mass)| is_listed(mass));
-        // Counts outside `listed` have no entry at all.
+        // Counts outside `listed` have no entry.
         let complete = *unlisted.mul(&inverse).upper() <= LEAST_LISTED;
         let tight = |mass: &Enclosure| mass.is_tight(digits.min(12)) || is_small(mass);
         let met = complete && present.is_tight(digits) && upper.iter().all(|(_, mass)| tight(mass));
@@ -321,8 +322,8 @@ impl Hierarchy {
         Ok(above)
     }
 
-    /// The X_2, given X_1 = known + k, that the prior allows and for which the likelihood above and the mass of Y_1 are
-    /// stored.
+    /// The X_2, given X_1 = known + k, that the prior allows and for which both the likelihood above and the mass of
+    /// Y_1 are stored.
     fn stored_counts(&self, k: i64, y: i64, above: &Likelihood, table: &MassTable) -> Range<i64> {
         let (least, most) = self.upper_range(k);
         let below = self.known + k;
@@ -332,8 +333,8 @@ impl Hierarchy {
     }
 }
 
-/// The probability of each X_2: the sum of everything that the joint posterior has for it, in which nothing has been left
-/// out for being small. Only sums that are certain to be small are not listed.
+/// The probability of each X_2: the sum over the joint posterior, including its small entries. Only sums that are
+/// certain to be small are dropped.
 fn sums_by_count(joint: &[(i64, i64, Enclosure)], counts: Range<i64>) -> Vec<(i64, Enclosure)> {
     let mut sums: Vec<Option<Enclosure>> = vec![None; counts.clone().count()];
     for (_, count, mass) in joint {
@@ -365,7 +366,7 @@ struct Likelihood {
 }
 
 impl Likelihood {
-    /// g(noisy - count), for counts of at least `least`.
+    /// g(noisy - count), for counts from `least` on.
     fn of_count(rho: &Rational, noisy: i64, least: i64, bits: u32) -> Result<Self> {
         const MOST: i64 = 4_000_000;
         // Beyond the reach both tails weigh at most exp(-rho reach^2), as in `others::one_gaussian`.
@@ -405,12 +406,12 @@ impl Likelihood {
             let to = (above.last() - count).min(y.saturating_sub(table.first()));
             let terms = (from..=to).map(|j| table.stored(y - j).mul(&above.at(count + j)));
             let sum = terms.fold(Enclosure::double(0.0, bits), |sum, term| sum.add(&term));
-            // As in `attempt`: the likelihood above sums to at most one over all counts.
+            // As in `attempt`: the likelihood above sums to at most 1 over all counts.
             let sum = plus_at_most(&plus_at_most(&sum, &table.slack()), &above.beyond);
             own.mul(&sum)
         };
         let values = (self.first..).zip(&self.values).map(value).collect();
-        // The inner sum is at most one, so the product beyond the window is at most that of the count itself.
+        // The inner sum is at most 1, so the product beyond the window is at most the likelihood of the count itself.
         Ok(Likelihood { first: self.first, values, beyond: self.beyond.clone() })
     }
 }

@@ -1,13 +1,13 @@
-//! The posterior probability averaged over all outputs of one count, and of several.
+//! The posterior probability averaged over all outputs of one count or of several.
 
 use rug::Rational;
 
 use super::{exp, odds, plus_at_most, plus_or_minus, posterior};
 use crate::{loss::theta, numeric::Enclosure};
 
-/// sum over x in Z of g(x) / (1 + exp(-rho (2 x + 1)) (1 - p) / p), with g the mass of N_Z(0, sigma2), by every k-th
-/// term. The summand F at real x has a Gaussian factor and a second one that is at most 1 in modulus where
-/// |Im x| <= pi sigma2 / 2, since exp(-rho (2 x + 1)) has a real part >= 0 there.
+/// sum over x in Z of g(x) / (1 + exp(-rho (2 x + 1)) (1 - p) / p), with g the mass of N_Z(0, sigma2), computed from
+/// every `stride`-th term. Error: the summand F at complex x has a Gaussian factor and a second one of modulus at most
+/// 1 for |Im x| <= pi sigma2 / 2, since exp(-rho (2 x + 1)) has a real part >= 0 there.
 pub(super) fn marginal_of_one(prior: &Rational, rho: &Rational, bits: u32) -> Enclosure {
     use std::f64::consts::{LN_2, PI};
     let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
@@ -24,19 +24,19 @@ pub(super) fn marginal_of_one(prior: &Rational, rho: &Rational, bits: u32) -> En
     }
     let scale = Enclosure::double(stride as f64, bits + 16).div(&theta::gaussian_sum(&sigma2, bits + 16));
     let value = sum.mul(&scale);
-    // Terms beyond: stride exp(-(stride k)^2 / (2 sigma2)) is at most the integral over the step before, and the integral
-    // from y on at most sigma sqrt(pi / 2) exp(-y^2 / (2 sigma2)); divided by the normalising sum, which is at least
-    // sigma sqrt(2 pi), both sides make at most exp(-(stride last)^2 / (2 sigma2)).
+    // Truncation error: stride exp(-(stride k)^2 / (2 sigma2)) is at most the integral over the step before, and the
+    // integral from y on is at most sigma sqrt(pi / 2) exp(-y^2 / (2 sigma2)). Divided by the normalizing sum, which is
+    // at least sigma sqrt(2 pi), both sides contribute at most exp(-(stride last)^2 / (2 sigma2)).
     let reach = Rational::from(last) * stride;
     let left_out = exp(&-(reach.square() * rho), 64);
     let value = plus_at_most(&value, &left_out);
     if stride == 1 {
         return value;
     }
-    // Both sums are trapezoid rules for one integral. On Im x = +-a the integral of |F| is at most exp(a^2 / (2 sigma2)).
-    // With a = 2 pi sigma2 / k <= pi sigma2 / 2 for k >= 4 the rule of step k errs by at most
-    // 2 exp(a^2 / (2 sigma2)) / (exp(2 pi a / k) - 1) <= 2.01 exp(-2 pi^2 sigma2 / k^2); the rule of step 1, with
-    // a = pi sigma2 / 2, by less.
+    // Discretization error: both sums are trapezoidal rules for one integral. On Im x = +-a the integral of |F| is at
+    // most exp(a^2 / (2 sigma2)). With a = 2 pi sigma2 / k <= pi sigma2 / 2 for k >= 4 the rule with step k errs by at
+    // most 2 exp(a^2 / (2 sigma2)) / (exp(2 pi a / k) - 1) <= 2.01 exp(-2 pi^2 sigma2 / k^2). The rule with step 1,
+    // with a = pi sigma2 / 2, errs by less.
     let ratio = &sigma2 / (Rational::from(stride) * stride);
     let exponent = Enclosure::pi(64).mul(&Enclosure::pi(64)).mul(&Enclosure::rational(&(ratio * 2_u32), 64));
     plus_or_minus(&value, &exponent.negate().exp().mul(&Enclosure::double(5.0, 64)))
@@ -49,8 +49,8 @@ pub(super) fn marginal_of_one(prior: &Rational, rho: &Rational, bits: u32) -> En
 ///
 /// 1 - marginal = exp(-c / 2) times the integral over t > 0 of m(t) cos(c t) / cosh(pi t),
 ///
-/// where m(t) = E[exp((-1/2 + i t) L)] is real, because the two laws of the pair mirror each other: a product over the
-/// counts.
+/// where m(t) = E[exp((-1/2 + i t) L)] is a product over the counts. It is real, because the two laws of the pair
+/// mirror each other.
 pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u32) -> Enclosure {
     use std::f64::consts::{LN_2, PI};
     let total = rhos.iter().fold(Rational::new(), |sum, rho| sum + rho);
@@ -58,7 +58,7 @@ pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u3
     let size = c.approximate().abs();
     let work = bits + (size * 1.5).min(1e6) as u32 + 32;
     let c = Enclosure::rational(&odds(prior), work + 16).ln();
-    // Alias and truncation errors below 2^-bits: the strip is 9/20 wide.
+    // Discretization and truncation errors below 2^-bits: the strip has half-width 9/20.
     let nats = f64::from(bits) * LN_2 + 4.0;
     let inverse_step = ((nats + 1.0 + size) / (2.0 * PI * 0.45)).ceil();
     let step = Rational::from((1, (inverse_step as u64).max(2)));
@@ -82,13 +82,15 @@ pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u3
     let short = |x: &Rational| Enclosure::rational(x, 64);
     let step_short = short(&step);
     let integral = sum.mul(&Enclosure::rational(&step, work));
-    // Nodes beyond: |m(t)| <= m(0) <= exp(-rho / 4), and 2 exp(-pi t) decreases: at most its integral from the last node.
+    // Truncation error: |m(t)| <= m(0) <= exp(-rho / 4), and 2 exp(-pi t) decreases, so its sum is at most its integral
+    // from the last node.
     let level = short(&-(total.clone() / 4_u32)).exp();
     let end = Enclosure::pi(64).mul(&short(&Rational::from(&step * nodes))).negate().exp();
     let left_out = level.mul(&end);
-    // On Im t = +-b, b = 9/20: |m| <= M(-1/2 + b) <= exp(rho (b^2 - 1/4)), |exp(i c t)| <= exp(|c| b), and
-    // |cosh(pi t)| >= cos(pi b) cosh(pi Re t), whose inverse integrates to 1 / cos(pi b) < 6.4. The integral over the
-    // half line is half of that over the line, and the rule errs by at most the two sides' sum over exp(2 pi b / h) - 1.
+    // Discretization error. On Im t = +-b, b = 9/20: |m| <= M(-1/2 + b) <= exp(rho (b^2 - 1/4)), |exp(i c t)| <=
+    // exp(|c| b), and |cosh(pi t)| >= cos(pi b) cosh(pi Re t), whose inverse integrates to 1 / cos(pi b) < 6.4. The
+    // integral over the half line is half of that over the line, and the rule errs by at most the sum of both sides
+    // over exp(2 pi b / h) - 1.
     let b = Rational::from((9, 20));
     let growth = short(&((Rational::from(b.square_ref()) - Rational::from((1, 4))) * &total)).exp();
     let tilt = short(&b).mul(&Enclosure::double(size + 1e-6 * size, 64)).exp();
@@ -99,7 +101,7 @@ pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u3
     Enclosure::double(1.0, work).sub(&tilt.mul(&integral))
 }
 
-/// E[exp((-1/2 + i t) L)] of one count, for real t: with Z the normalising sum,
+/// E[exp((-1/2 + i t) L)] of one count, for real t. With Z the normalizing sum,
 ///
 /// ```text
 /// exp(-rho / 4) sum_x exp(-rho (x - 1/2)^2) cos(2 rho t (x - 1/2)) / Z          direct
@@ -120,7 +122,8 @@ impl Factor {
             return Factor { rho: rho.clone(), scale: level.div(&theta::theta3(&exponent, bits)), direct: None };
         }
         let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
-        // Terms x and 1 - x are equal: twice those of x >= 1. Left out: below 2^-bits each, and falling by exp(-2) at least.
+        // Terms x and 1 - x are equal: sum those of x >= 1 twice. Each truncated term is below 2^-bits, and they fall
+        // by a factor exp(-2) at least.
         let last = (f64::from(bits + 8) / rho.to_f64()).sqrt().ceil() as i64 + 2;
         let half = |x: i64| Rational::from((2 * x - 1, 2));
         let weights = (1..=last).map(|x| exp(&-(half(x).square() * rho), bits)).collect();
@@ -148,7 +151,7 @@ impl Factor {
                 let pi = Enclosure::pi(bits + 16 + 2 * size);
                 let real = Enclosure::rational(&angle, bits + 16 + 2 * size);
                 let inverse = Enclosure::rational(&(Rational::from(-1) / &self.rho), bits + 16 + 2 * size);
-                // Distances beyond grow by pi each: (pi (r + 1/2))^2 / rho >= bits ln 2 + 1 for the first left out.
+                // Further terms are pi apart: (pi (r + 1/2))^2 / rho >= bits ln 2 + 1 for the first truncated one.
                 let reach = ((f64::from(bits) + 2.0) * self.rho.to_f64() * 0.07).sqrt().ceil() as i64 + 1;
                 let mut sum = Enclosure::double(0.0, bits);
                 for k in nearest - reach..=nearest + reach {
@@ -156,7 +159,7 @@ impl Factor {
                     let term = distance.mul(&distance).mul(&inverse).exp();
                     sum = if k % 2 == 0 { sum.add(&term) } else { sum.sub(&term) };
                 }
-                // Four times the first left out bounds both sides.
+                // Four times the first truncated term bounds both sides.
                 plus_or_minus(&sum, &error)
             }
         };

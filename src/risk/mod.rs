@@ -1,28 +1,28 @@
 //! Disclosure risk: what an adversary who knows almost everything learns from noisy counts (Kazan & Reiter 2023).
 //!
-//! A target t belongs to a small group, a block say. The adversary knows everybody else in it, so the group's count of a
-//! combination of characteristics is m without the target or m + 1 with it, and believes the latter with prior
-//! probability p. Counts are published with noise N_Z(0, 1 / (2 rho)).
+//! A target t belongs to a small group, for example a block. The adversary knows everybody else in it. So the group's
+//! count of a combination of characteristics is m without the target or m + 1 with it, and the adversary's prior
+//! probability for m + 1 is p. Counts are published with noise N_Z(0, 1 / (2 rho)).
 //!
-//! | file | question |
+//! | file | content |
 //! | --- | --- |
-//! | [`single`] | what one noisy count reveals, or one at each of several levels or releases |
-//! | `marginal` | the same averaged over all outputs |
+//! | [`single`] | risk from one noisy count, or from one at each of several levels or releases |
+//! | `marginal` | the posterior averaged over all outputs |
 //! | `few` | decisions from several counts whose noise takes few values |
-//! | [`others`] | the noise of a sum over d other groups, exactly |
-//! | [`hierarchical`] | what counts of the groups above and beside reveal in addition |
+//! | [`others`] | the exact noise of a sum over d other groups |
+//! | [`hierarchical`] | the additional risk from counts of the groups above and beside |
 //! | [`decision`] | how often the adversary who uses those counts decides correctly, over all outputs |
-//! | `chain` | the same for three and more levels |
+//! | `chain` | the same for three or more levels |
 //! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
-//! | [`postprocess`] | what an adversary still learns once the counts have been made consistent |
-//! | [`bound`] | what no adversary at all can exceed |
+//! | [`postprocess`] | the risk that remains after the counts have been made consistent |
+//! | [`bound`] | upper bounds for every adversary |
 //!
-//! The sampler that the paper uses in place of the exact posterior and the curves of its figures are in
-//! [`replication`](crate::replication).
+//! [`replication`](crate::replication) holds the sampler that the paper uses in place of the exact posterior, and the
+//! curves of the paper's figures.
 //!
-//! Nothing in the formulas says what the prior is about. The probability that t has the characteristics, that t answered
-//! at all, that t answered truly, or that an unknown variable of t has its value: each is the same attack under another
-//! name of p (Section S1.2).
+//! The formulas do not depend on the meaning of the prior. The probability that t has the characteristics, that t
+//! answered at all, that t answered truly, or that an unknown variable of t has a given value: each is the same attack
+//! under another name of p (Section S1.2).
 
 pub mod bound;
 mod chain;
@@ -52,7 +52,7 @@ pub fn check_prior(prior: &Rational) -> Result<()> {
     check_length("the prior", prior)
 }
 
-/// Refuses numbers so long that arithmetic with them alone would take its time.
+/// Refuses numbers so long that exact arithmetic with them would be slow.
 fn check_length(what: &str, value: &Rational) -> Result<()> {
     const MOST_DIGITS: u32 = 1000;
     // log2(10) < 3.33.
@@ -75,7 +75,7 @@ pub fn noise(rho: &Rational) -> Result<DiscreteGaussian> {
 }
 
 pub(crate) fn check_rho(rho: &Rational) -> Result<()> {
-    // 1 / (2 rho) from 10^-6 to 5 * 10^16, as far as the lattice of the noise is swept.
+    // 1 / (2 rho) from 10^-6 to 5 * 10^16, the range in which the noise lattice can be computed.
     let (least, most) = (Rational::from((1, 100_000_000_000_000_000_u64)), Rational::from(500_000));
     if *rho < least || *rho > most {
         let expected = "above 0, from 1e-17 to 5e5 (at rho = 0 nothing is published, without noise everything is)";
@@ -98,7 +98,7 @@ fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
     Ok((end(value.lower())?, end(value.upper())?))
 }
 
-/// Encloses exp(exponent) to about `bits` bits, whatever the size of the exponent.
+/// Encloses exp(exponent) to about `bits` bits, for exponents of any size.
 pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
     let size = exponent.to_f64().abs().log2().clamp(0.0, 300.0) as u32;
     Enclosure::rational(exponent, bits + size + 4).exp()
@@ -121,13 +121,13 @@ fn first_true(end: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Widens the upper end by a bound for what was left out.
+/// Widens the upper end by an upper bound on a truncation error.
 pub(crate) fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
     let zero = Enclosure::double(0.0, left_out.lower().prec());
     value.add(&zero.hull(left_out))
 }
 
-/// Widens both ends by a bound for an error of either sign.
+/// Widens both ends by an upper bound on an error of either sign.
 pub(crate) fn plus_or_minus(value: &Enclosure, error: &Enclosure) -> Enclosure {
     value.add(&error.clone().negate().hull(error))
 }

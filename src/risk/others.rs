@@ -14,10 +14,10 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// At most so many bits in all the masses of a table.
+/// Limit on the number of bits in all masses of a table.
 const MOST_TABLE_BITS: f64 = 6e7;
 
-/// Which law stands for the noise of the sum.
+/// The law used for the noise of the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SumLaw {
     /// The d-fold convolution itself.
@@ -34,9 +34,9 @@ pub struct OtherGroups {
     sum: SumLaw,
 }
 
-/// The masses at consecutive integers, about 2^-bits accurate together.
+/// The masses at consecutive integers, with total error about 2^-bits.
 ///
-/// For every set of integers its probability lies between the sum of the stored masses in it and that sum plus `slack`.
+/// The probability of every set of integers lies between the sum of its stored masses and that sum plus `slack`.
 #[derive(Clone, Debug)]
 pub struct MassTable {
     first: i64,
@@ -57,17 +57,17 @@ impl OtherGroups {
         Ok(OtherGroups { rho, count, sum })
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The variance proxy d / (2 rho) of the sum; its variance is at most this.
+    /// The variance proxy d / (2 rho) of the sum: an upper bound on its variance.
     pub fn sigma2(&self) -> Rational {
         Rational::from(self.count) / Rational::from(&self.rho * 2_u32)
     }
 
-    /// Where the law is one discrete Gaussian: r with masses proportional to exp(-r y^2).
+    /// If the law is one discrete Gaussian: r with masses proportional to exp(-r y^2).
     pub(super) fn as_one(&self) -> Option<Rational> {
         let one = self.count == 1 || (self.count > 1 && self.sum == SumLaw::OneGaussian);
         one.then(|| &self.rho / Rational::from(self.count))
@@ -99,8 +99,8 @@ impl OtherGroups {
     }
 }
 
-/// The error of (3.7): half the sum of the absolute differences of the masses of the exact sum and of one discrete
-/// Gaussian, to about `digits` digits. It is the most by which any probability can differ.
+/// The error of (3.7): the total variation distance between the exact sum and one discrete Gaussian, to about `digits`
+/// digits. It is the largest difference between the two laws in the probability of any event.
 pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<Enclosure> {
     const MOST_BITS: u32 = 4096;
     let exact = OtherGroups::new(rho.clone(), count, SumLaw::Exact)?;
@@ -110,7 +110,7 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
     loop {
         let (a, b) = match (exact.table(bits), one.table(bits), best) {
             (Ok(a), Ok(b), _) => (a, b),
-            // More bits than a table can hold.
+            // The next precision needs more bits than a table can hold.
             (Err(_), _, Some(best)) | (_, Err(_), Some(best)) => return Ok(best),
             (Err(error), _, None) | (_, Err(error), None) => return Err(error),
         };
@@ -120,7 +120,7 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
             let difference = a.stored(y).sub(&b.stored(y));
             sum = sum.add(&difference.max(&difference.clone().negate()));
         }
-        // The stored masses are off by at most the two slacks in all.
+        // The stored masses are off by at most both slacks together.
         let slack = Float::with_val_round(64, &a.slack + &b.slack, rug::float::Round::Up).0;
         let slack = Enclosure::new(slack.clone(), slack);
         let twice = super::plus_or_minus(&sum, &slack);
@@ -133,8 +133,8 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
     }
 }
 
-/// Both tails beyond y >= 0 weigh at most exp(-rate y^2): the sum over x > y is below the integral from y on, which is at
-/// most half of exp(-rate y^2) times sqrt(pi / rate), and the normalising sum is above that root.
+/// Both tails beyond y >= 0 weigh at most exp(-rate y^2): the sum over x > y is below the integral from y on, which is
+/// at most half of exp(-rate y^2) times sqrt(pi / rate), and the normalizing sum is above that root.
 fn one_gaussian(rate: &Rational, bits: u32) -> MassTable {
     let sigma2 = Rational::from(1) / Rational::from(rate * 2_u32);
     let reach = (f64::from(bits) * std::f64::consts::LN_2 / rate.to_f64()).sqrt().ceil() as i64 + 1;
@@ -170,12 +170,12 @@ impl MassTable {
         self.first + self.masses.len() as i64 - 1
     }
 
-    /// What is not stored.
+    /// Upper bound on the mass that is not stored.
     pub fn slack(&self) -> Enclosure {
         Enclosure::new(Float::new(self.slack.prec()), self.slack.clone())
     }
 
-    /// The stored mass at y, zero outside.
+    /// The stored mass at y, zero outside the table.
     pub fn stored(&self, y: i64) -> Enclosure {
         let index = usize::try_from(y.saturating_sub(self.first)).ok();
         index.and_then(|index| self.masses.get(index)).cloned().unwrap_or_else(|| Enclosure::double(0.0, 64))
@@ -202,7 +202,7 @@ impl MassTable {
     }
 }
 
-/// Refuses counts that a signed machine word cannot hold with room for sums.
+/// Refuses counts so large that sums of them could overflow a signed machine word.
 pub(super) fn check_count(what: &str, value: i64) -> Result<()> {
     const MOST: i64 = 1_000_000_000_000_000;
     if value.abs() > MOST {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_gaussian_is_near_but_not_the_same() {
+    fn one_gaussian_is_close_but_not_equal() {
         // Five counts at rho = 1 are the worst of the paper's Figure 9. By convolution in doubles, masses at -30..=30:
         let law = |rate: f64| -> Vec<f64> {
             let weights = (-30_i32..=30).map(|x| (-rate * f64::from(x * x)).exp());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_group_has_no_noise() {
+    fn no_other_groups_have_no_noise() {
         let table = OtherGroups::new(Rational::from(1), 0, SumLaw::Exact).unwrap().table(64).unwrap();
         assert_eq!((table.first(), table.last()), (0, 0));
         assert!(table.mass(0).contains(&Rational::from(1)) && *table.mass(1).upper() == 0);

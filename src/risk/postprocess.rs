@@ -1,10 +1,10 @@
-//! What an adversary learns when the counts of the target's level are made consistent with a published count above them
+//! The risk that remains when the counts of the target's level are made consistent with a published count above them
 //! (Section S6).
 //!
-//! With z the published count above, d other groups and the noisy x and y, the least-squares solution of
-//! z = x~ + sum of the y~ is (d x + z - y) / (d + 1) (S6.2); it is cut to [0, z] and rounded (S6.3). The adversary sees z
-//! and x~ only, knows the true count above, and believes with probability p that the target counts; it is then unique
-//! (m = 0).
+//! With z the published count above, d other groups and the noisy x and y, the least-squares solution of z = x~ + sum
+//! of the y~ is (d x + z - y) / (d + 1) (S6.2); it is clipped to [0, z] and rounded (S6.3). The adversary sees only z
+//! and x~, knows the true count above, and has prior probability p that the target is in the group; the target is then
+//! unique (m = 0).
 
 use rug::Rational;
 
@@ -32,14 +32,15 @@ pub struct Postprocessed {
 pub struct Outcome {
     /// x~.
     pub value: i64,
-    /// Its probability if the target does not count, and if it does (S6.6).
+    /// Its probability if the target is not in the group, and if it is (S6.6).
     pub probability: [Enclosure; 2],
-    /// The posterior probability that the target counts (S6.7).
+    /// The posterior probability that the target is in the group (S6.7).
     pub posterior: Enclosure,
 }
 
 impl Postprocessed {
-    /// The attack with a prior, the rho of the lowest level, d other groups and the true count above, at least 1.
+    /// The attack with a prior, the rho of the lowest level, d other groups, and the true count above, which is at
+    /// least 1.
     pub fn new(prior: Rational, rho: Rational, others: u64, upper: i64) -> Result<Self> {
         check_prior(&prior)?;
         if others == 0 {
@@ -56,7 +57,7 @@ impl Postprocessed {
         Ok(Postprocessed { prior, others: OtherGroups::new(rho.clone(), others, SumLaw::Exact)?, rho, upper })
     }
 
-    /// Every x~ from 0 to z with its probabilities and posterior, about 10^-digits accurate in absolute terms.
+    /// Every x~ from 0 to z with its probabilities and posterior, to an absolute error of about 10^-digits.
     pub fn outcomes(&self, published: i64, digits: u32) -> Result<Vec<Outcome>> {
         if !(0..=1_000_000).contains(&published) {
             return Err(Error::out_of_range("the published count above", published, "0 to 10^6"));
@@ -88,7 +89,7 @@ impl Postprocessed {
         for noise in own.first()..=own.last() {
             let x = k + noise;
             let weight = own.stored(noise);
-            // x~ is non-increasing in y: the y with x~ = v are those up to `last(v)` and above `last(v + 1)`.
+            // x~ is non-increasing in y: x~ = v for the y up to `last(v)` and above `last(v + 1)`.
             let (first_y, last_y) = (beside.first() + y_true, beside.last() + y_true);
             let lowest = self.rounded(d, x, last_y, z);
             let highest = self.rounded(d, x, first_y, z);
@@ -100,12 +101,12 @@ impl Postprocessed {
                 from = to + 1;
             }
         }
-        // What neither table stores can be anywhere.
+        // Mass that is not stored in a table can fall on any value.
         let left_out = own.slack().add(&beside.slack());
         masses.iter().map(|mass| plus_at_most(mass, &left_out).clamp(0.0, 1.0)).collect()
     }
 
-    /// (S6.3), halves rounded to even.
+    /// x~ of (S6.3), with halves rounded to even.
     fn rounded(&self, d: i64, x: i64, y: i64, z: i64) -> i64 {
         let numerator = i128::from(d) * i128::from(x) + i128::from(z) - i128::from(y);
         let groups = i128::from(d) + 1;
@@ -114,13 +115,13 @@ impl Postprocessed {
         (floor + i128::from(up)).clamp(0, i128::from(z)) as i64
     }
 
-    /// The posterior averaged over the outcomes when the target counts (S6.8).
+    /// The posterior averaged over the outcomes if the target is in the group (S6.8).
     pub fn marginal(&self, published: i64, digits: u32) -> Result<Enclosure> {
         let mut extra = 2;
         loop {
             let outcomes = self.outcomes(published, digits + extra)?;
-            // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)); where b may be zero the
-            // posterior is not known, and b is all that can be missing.
+            // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)). If b may be zero the
+            // posterior is not known, and lies between 0 and b.
             let zero = Enclosure::double(0.0, bits(digits + extra, 24));
             let sum =
                 outcomes.iter().fold(zero, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
@@ -133,7 +134,8 @@ impl Postprocessed {
     }
 }
 
-/// The last y from `low` to `high` at which a condition holds that holds up to some point; it is taken to hold at `low`.
+/// The last y from `low` to `high` at which a condition holds that holds up to some point; it is assumed to hold at
+/// `low`.
 fn last_with_at_least(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
     while low < high {
         let middle = low + (high - low + 1) / 2;

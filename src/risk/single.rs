@@ -1,9 +1,9 @@
-//! One noisy count, or one at each of several levels: posterior, risk and decisions, exactly.
+//! One noisy count, or one at each of several levels: exact posterior, risk and decisions.
 //!
-//! With n = the released count minus the known count m, the evidence for m + 1 against m is the log-likelihood ratio
-//! L = rho (2 n - 1), an exact rational. So everything is a function of L and of the prior: the known count does not
-//! matter (Section S1.1). Counts at several levels at which the target is known to be unique (Section S1.3), and counts of
-//! several releases (Section S5), add their evidence.
+//! With n = the released count minus the known count m, the evidence for m + 1 against m is the log-likelihood ratio L
+//! = rho (2 n - 1), an exact rational. So every result is a function of L and the prior, and does not depend on the
+//! known count (Section S1.1). Evidence adds up over counts at several levels at which the target is known to be unique
+//! (Section S1.3), and over counts of several releases (Section S5).
 
 use rug::Rational;
 
@@ -22,10 +22,10 @@ use crate::{
     numeric::{Enclosure, precision::bits, rational},
 };
 
-/// The bits beyond which an answer is returned as wide as it is.
+/// The precision, in bits, after which a result is returned even if it is too wide.
 const MOST_BITS: u32 = 6000;
 
-/// An adversary with a prior, and the rho of each noisy count that moves by one with the target.
+/// An adversary with a prior, and the rho of each noisy count that the target changes by one.
 ///
 /// ```
 /// use dp_assay::{numeric::rational::parse, risk::single::Attack};
@@ -42,17 +42,17 @@ pub struct Attack {
     rhos: Vec<Rational>,
 }
 
-/// What each output of a sequence of releases multiplies the adversary's belief by (Section S5).
+/// The factor by which each output of a sequence of releases multiplies the adversary's probability (Section S5).
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    /// R' of each release, given the ones before it.
+    /// R' of each release, given the releases before it.
     pub steps: Vec<Enclosure>,
-    /// R' of all together: their product.
+    /// R' of all releases together: the product of the steps.
     pub total: Enclosure,
 }
 
 impl Attack {
-    /// The attack with this prior on counts of these rho, of which there must be at least one.
+    /// The attack with this prior on counts with these rho; there must be at least one.
     pub fn new(prior: Rational, rhos: Vec<Rational>) -> Result<Self> {
         check_prior(&prior)?;
         if rhos.is_empty() {
@@ -61,7 +61,8 @@ impl Attack {
         for rho in &rhos {
             noise(rho)?;
         }
-        // The integral over several counts takes as many nodes as the odds have digits, squared.
+        // The number of nodes of the integral over several counts grows as the square of the number of digits of the
+        // odds.
         let edge = Rational::from((1, 10_u64.pow(18)));
         if rhos.len() > 1 && (prior < edge || prior > Rational::from(1 - &edge)) {
             let expected = "from 1e-18 to 1 - 1e-18 if there are several counts";
@@ -70,7 +71,7 @@ impl Attack {
         Ok(Attack { prior, rhos })
     }
 
-    /// The prior probability that the target counts.
+    /// The prior probability that the target is in the group.
     pub fn prior(&self) -> &Rational {
         &self.prior
     }
@@ -90,7 +91,8 @@ impl Attack {
         Ok(self.rhos.iter().zip(noisy).map(one).fold(Rational::new(), |sum, part| sum + part))
     }
 
-    /// The posterior probability that the target counts, after the released counts minus the known ones (3.1), (S1.1).
+    /// The posterior probability that the target is in the group, given the released counts minus the known ones (3.1),
+    /// (S1.1).
     pub fn posterior(&self, noisy: &[i64], digits: u32) -> Result<Enclosure> {
         Ok(posterior(&self.prior, &self.evidence(noisy)?, bits(digits, 24)))
     }
@@ -105,8 +107,8 @@ impl Attack {
         probability.div(&Enclosure::rational(&self.prior, probability.lower().prec() + 16))
     }
 
-    /// R' release by release: the posterior after one is the prior of the next, and the steps multiply to the total
-    /// (S5.7).
+    /// R' release by release: the posterior after one release is the prior of the next, and the steps multiply to the
+    /// total (S5.7).
     pub fn sequence(&self, noisy: &[i64], digits: u32) -> Result<Sequence> {
         self.evidence(noisy)?;
         let bits = bits(digits, 32);
@@ -122,7 +124,8 @@ impl Attack {
         Ok(Sequence { steps, total: before.div(&Enclosure::rational(&self.prior, bits)) })
     }
 
-    /// The probability with which the noisy counts come out, if the target counts or not; the counts are independent.
+    /// The probability of the noisy counts if the target is in the group (`present`) or not; the counts are
+    /// independent.
     pub fn probability(&self, noisy: &[i64], present: bool, digits: u32) -> Result<Enclosure> {
         self.evidence(noisy)?;
         let mut product = Enclosure::double(1.0, bits(digits, 24));
@@ -132,7 +135,7 @@ impl Attack {
         Ok(product)
     }
 
-    /// The posterior probability averaged over the outputs when the target counts (3.3), to a relative width of
+    /// The posterior probability averaged over the outputs if the target is in the group (3.3), to a relative width of
     /// 10^-digits.
     pub fn marginal(&self, digits: u32) -> Result<Enclosure> {
         let mut bits = bits(digits, 40);
@@ -149,8 +152,8 @@ impl Attack {
         }
     }
 
-    /// The same when the target does not count. The prior is the mean of all posteriors:
-    /// p E[posterior | counts] + (1 - p) E[posterior | does not] = p.
+    /// The same if the target is not in the group. The mean of all posteriors is the prior: p E[posterior | present] +
+    /// (1 - p) E[posterior | absent] = p.
     pub fn marginal_if_absent(&self, digits: u32) -> Result<Enclosure> {
         let mut extra = 4;
         loop {
@@ -165,10 +168,10 @@ impl Attack {
         }
     }
 
-    /// The least n = released minus known count at which the adversary decides for the target, for a single count:
-    /// rho (2 n - 1) > ln((1 - p) / p) (3.5), (3.6).
+    /// The least n = released minus known count at which the adversary decides for the target, for a single count: rho
+    /// (2 n - 1) > ln((1 - p) / p) (3.5), (3.6).
     ///
-    /// No tie occurs: the right side is zero, where the left is not, or transcendental.
+    /// No tie occurs: the right side is either zero, where the left side is not, or transcendental.
     pub fn threshold(&self) -> Result<i64> {
         let [rho] = self.rhos.as_slice() else {
             let expected = "one count; several have no common threshold";
@@ -198,10 +201,10 @@ impl Attack {
         }
     }
 
-    /// The probability that the adversary who decides by the larger posterior decides for the target, when it counts
-    /// (3.6).
+    /// The probability that the adversary who decides for the larger posterior decides for the target, if it is in the
+    /// group (3.6).
     ///
-    /// Several counts need a lattice of evidence that can be swept.
+    /// Several counts need a lattice of evidence whose tail can be computed.
     pub fn correct_decision(&self, digits: u32) -> Result<Enclosure> {
         match self.rhos.as_slice() {
             [rho] => upper_tail(rho, self.threshold()?.saturating_sub(1), digits),
@@ -209,7 +212,7 @@ impl Attack {
         }
     }
 
-    /// The probability that the same adversary decides against the target, when it does not count.
+    /// The probability that the same adversary decides against the target, if it is not in the group.
     pub fn correct_if_absent(&self, digits: u32) -> Result<Enclosure> {
         match self.rhos.as_slice() {
             // P[X < t] = P[X >= 1 - t] by symmetry.
@@ -218,8 +221,8 @@ impl Attack {
         }
     }
 
-    /// P[L > ln((1 - p) / p)] when the target counts, or `P[L <= ln((1 - p) / p)]` when not: -L has then the law that L
-    /// has otherwise.
+    /// P[L > ln((1 - p) / p)] if the target is in the group, or `P[L <= ln((1 - p) / p)]` if it is not: the law of -L
+    /// is then the law of L in the first case.
     fn tail_of_evidence(&self, absent: bool, digits: u32) -> Result<Enclosure> {
         let group = |rho: &Rational| Group {
             law: Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(rho * 2_u32) },
@@ -232,7 +235,8 @@ impl Attack {
         loop {
             let ln = Enclosure::rational(&ratio, bits).ln();
             let (low, high) = exact_ends(&ln, "the logarithm of the prior odds")?;
-            // The first lattice point beyond the edge is the same from both ends of its enclosure, or is refined.
+            // The first lattice point beyond the edge must be the same from both ends of the enclosure of the edge;
+            // otherwise the enclosure is refined.
             let (first, again) =
                 if absent { (-sum.at_most(&low), -sum.at_most(&high)) } else { (sum.above(&low), sum.above(&high)) };
             if first == again || bits > 100_000 {
@@ -248,25 +252,26 @@ impl Attack {
     }
 }
 
-/// P[L >= z] for a point z of the lattice; where it is below exp(-5000), only bounded.
+/// P[L >= z] for a point z of the lattice; below exp(-5000) only an upper bound is computed.
 fn tail_of(sum: &LossSum, z: &Rational, digits: u32) -> Result<Enclosure> {
     let bits = bits(digits, 40);
-    // Markov's inequality with ln E[exp(s L)] <= rho (s + s^2): P[L >= z] <= exp(-(z - rho)^2 / (4 rho)) for z >= rho, and
-    // P[L <= z] is at most the same for z <= rho.
+    // Markov's inequality with ln E[exp(s L)] <= rho (s + s^2): P[L >= z] <= exp(-(z - rho)^2 / (4 rho)) for z >= rho.
+    // The same bound holds for P[L <= z] for z <= rho.
     let exponent = -(Rational::from(z - sum.rho()).square() / (sum.rho().clone() * 4_u32));
     let bounded = exponent < -5000;
     let most = || Enclosure::double(0.0, bits).hull(&exp(&exponent, bits));
     if z > sum.rho() {
         return if bounded { Ok(most()) } else { Ok(sum.evaluator().upper_tail(z, digits)?.value) };
     }
-    // P[L < z] = Q[L > -z], and the complement keeps the digits.
+    // P[L < z] = Q[L > -z]; computing the complement avoids cancellation.
     let rest = if bounded { most() } else { sum.evaluator().tilted_tail(&sum.above(&-z.clone()), digits)?.value };
     Ok(Enclosure::double(1.0, bits).sub(&rest).clamp(0.0, 1.0))
 }
 
 /// P[X >= t] for the noise X that spends rho, to a relative width of 10^-digits.
 ///
-/// Far out a few masses are summed: they fall by exp(-2 rho t) a step at least. Elsewhere the contour gives it.
+/// Far in the tail a few masses are summed: they fall by at least a factor exp(-2 rho t) per step. Elsewhere the
+/// contour integral is used.
 fn upper_tail(rho: &Rational, t: i64, digits: u32) -> Result<Enclosure> {
     const MOST_TERMS: f64 = 3000.0;
     if t <= 0 {
@@ -282,7 +287,7 @@ fn upper_tail(rho: &Rational, t: i64, digits: u32) -> Result<Enclosure> {
     let last = needed as i64;
     let term = |k: i64| exp(&-(Rational::from(k) * (Rational::from(t) * 2_u32 + k) * rho), bits);
     let sum = (0..=last).fold(Enclosure::double(0.0, bits), |sum, k| sum.add(&term(k)));
-    // Later terms are at most the last times ratio + ratio^2 + ... for ratio = exp(-2 rho t).
+    // Truncated terms are at most the last term times ratio + ratio^2 + ... for ratio = exp(-2 rho t).
     let ratio = exp(&-(Rational::from(t) * 2_u32 * rho), 64);
     let left_out = term(last).mul(&ratio).div(&Enclosure::double(1.0, 64).sub(&ratio));
     let sum = plus_at_most(&sum, &left_out);
@@ -297,7 +302,7 @@ mod tests {
     use crate::numeric::rational::parse;
 
     #[test]
-    fn few_masses_and_the_contour_give_one_tail() {
+    fn few_masses_and_the_contour_give_the_same_tail() {
         for (rho, t) in [("0.099", 30), ("0.5", 3), ("2", 1), ("0.001", 60), ("0.001", -60), ("0.1", 0)] {
             let rho = parse(rho).unwrap();
             let (own, contour) = (upper_tail(&rho, t, 25).unwrap(), noise(&rho).unwrap().survival(t, 25).unwrap());
@@ -306,12 +311,12 @@ mod tests {
     }
 
     #[test]
-    fn wide_noise_and_far_thresholds_are_answered() {
+    fn wide_noise_and_far_thresholds_give_tight_answers() {
         for (rho, prior) in [("1e-8", "1/3"), ("1e-15", "0.9"), ("1e-17", "1/864"), ("1e-12", "0.499999")] {
             let attack = Attack::new(parse(prior).unwrap(), vec![parse(rho).unwrap()]).unwrap();
             let (present, absent) = (attack.correct_decision(10).unwrap(), attack.correct_if_absent(10).unwrap());
             let far = if parse(prior).unwrap() < Rational::from((1, 2)) { &absent } else { &present };
-            // Below 10^-323228497 there are no numbers left to be tight in.
+            // Values below 10^-323228497 cannot be represented, so they cannot be tight.
             let answered = |value: &Enclosure| value.is_tight(10) || *value.upper() < 1e-300;
             assert!(
                 *far.lower() > 0.99 && answered(&present) && answered(&absent),

@@ -2,7 +2,8 @@
 //! at one output of the counts above and beside.
 //!
 //! The comparison exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0 of [`decision`](super::decision) is made in doubles with
-//! outward bounds; where they do not tell, by exact ratios where there are such, and in balls of growing precision.
+//! outward bounds. If they do not decide it, exact ratios do where they exist, and otherwise balls of growing
+//! precision.
 
 use rug::Rational;
 
@@ -18,7 +19,8 @@ use crate::{
     numeric::{Certainty, Enclosure},
 };
 
-/// The summands of W_0 and W_1 but for h, for one x_2: (j, below, above), and a bound for all that is left out.
+/// The summands of W_0 and W_1 without the factor h, for one x_2: (j, lower bound, upper bound), and upper bounds on
+/// the truncation errors.
 pub(super) struct RowSums {
     x2: i64,
     sums: [Vec<(i64, f64, f64)>; 2],
@@ -26,12 +28,12 @@ pub(super) struct RowSums {
 }
 
 impl Enumeration<'_> {
-    /// The summands of both W at x_2 = m + `x2`.
+    /// The summands of W_0 and W_1 at x_2 = m + `x2`.
     pub(super) fn row(&self, x2: i64) -> RowSums {
         let mut row = RowSums { x2, sums: [Vec::new(), Vec::new()], left_out: [0.0; 2] };
         let decay = |j: i64, k: i64| {
             let index = (x2 - k - j).unsigned_abs() as usize;
-            // Below the table exp(-rho_2 a^2) is at most its last entry.
+            // Below the smallest entry of the table exp(-rho_2 a^2) is at most that entry.
             self.decays.get(index).copied().unwrap_or((0.0, self.decays.last().map_or(1.0, |last| last.1)))
         };
         let floor = 0.5_f64.powi(self.drop.min(1000) as i32);
@@ -42,7 +44,7 @@ impl Enumeration<'_> {
                 continue;
             }
             if matches!(self.attack.upper, Upper::Point(_)) {
-                // The same factor g_2(x_2 - K) stands in both sums.
+                // The same factor g_2(x_2 - K) appears in both sums.
                 sum.push((least, 1.0, 1.0));
                 continue;
             }
@@ -53,8 +55,8 @@ impl Enumeration<'_> {
                 while (least..=most).contains(&j) {
                     let (low, high) = decay(j, k);
                     if high <= peak * floor || (x2 - k - j).unsigned_abs() as usize >= self.decays.len() {
-                        // From here on each step falls by exp(-rho_2) at least, weights are at most 1, and
-                        // 1 / (1 - exp(-x)) <= 1 + 1 / x.
+                        // From here on each step falls by a factor exp(-rho_2) at least, weights are at most 1, and 1 /
+                        // (1 - exp(-x)) <= 1 + 1 / x.
                         *left_out += high * (1.0 + 1.0 / self.attack.rhos[1].to_f64()) * (1.0 + 1e-6);
                         break;
                     }
@@ -69,10 +71,10 @@ impl Enumeration<'_> {
         row
     }
 
-    /// Doubles below and above W_k at the output y.
+    /// Bounds in doubles on W_k at the output y.
     ///
-    /// A sum of n products of non-negative doubles errs by at most (n + 1) 2^-53 (1 + 2^-20) of itself for n < 2^30, and
-    /// by the least normal double for each product that underflows.
+    /// A sum of n products of non-negative doubles has relative error at most (n + 1) 2^-53 (1 + 2^-20) for n < 2^30,
+    /// and absolute error of at most the least normal double for each product that underflows.
     fn bounds(&self, row: &RowSums, k: usize, y: i64) -> (f64, f64) {
         let (mut low, mut high) = (0.0, row.left_out[k]);
         for &(j, below, above) in &row.sums[k] {
@@ -86,12 +88,12 @@ impl Enumeration<'_> {
         (low * (1.0 - relative) - terms * f64::MIN_POSITIVE, high * (1.0 + relative) + terms * f64::MIN_POSITIVE)
     }
 
-    /// The range of the threshold n at an output: from `first_n` (so low or lower) to one beyond the window (so high or
-    /// higher).
+    /// The range of the threshold n at an output, from `first_n` (then the threshold may be lower) to one beyond the
+    /// window (then it may be higher).
     pub(super) fn threshold(&self, row: &RowSums, y: i64) -> Result<(i64, i64)> {
         let (none, some) = (self.bounds(row, 0, y), self.bounds(row, 1, y));
         let end = self.against.len();
-        // For the target for certain: W_1 > against(n) W_0; against it for certain: W_1 <= against(n) W_0.
+        // Certain decisions: for the target if W_1 > against(n) W_0, against it if W_1 <= against(n) W_0.
         let surely_for = |n: usize| some.0 > self.against[n].1 * none.1 * (1.0 + 1e-15) + f64::MIN_POSITIVE;
         let surely_against = |n: usize| some.1 <= self.against[n].0 * none.0 * (1.0 - 1e-15) - f64::MIN_POSITIVE;
         // `against` falls with n, so both are monotone in n.
@@ -101,10 +103,10 @@ impl Enumeration<'_> {
         if low == high { Ok((at(low), at(high))) } else { self.close_call(row.x2, y, at(low), at(high)) }
     }
 
-    /// The same where doubles do not tell, for thresholds from `low` to `high`.
+    /// The same where doubles do not decide, for thresholds from `low` to `high`.
     fn close_call(&self, x2: i64, y: i64, mut low: i64, mut high: i64) -> Result<(i64, i64)> {
         if let Some((exponent, ratio)) = self.exact_ratio(x2, y) {
-            // W_1 p / (W_0 (1 - p)) = ratio exp(exponent): a tie is seen exactly, and there is no other.
+            // W_1 p / (W_0 (1 - p)) = ratio exp(exponent): the comparison is exact, also for ties.
             let at_least = |n: i64| {
                 let exponent = (Rational::from(2 * n) - 1_u32) * &self.attack.rhos[0] + &exponent;
                 is_above_one(&exponent, &ratio)
@@ -117,7 +119,7 @@ impl Enumeration<'_> {
         }
         for (bits, cell) in CLOSE_CALL_BITS.into_iter().zip(&self.precise) {
             if cell.get().is_none() {
-                // A table that is too large to make leaves the call open.
+                // If a table would be too large the call stays open.
                 let Ok(table) = self.attack.others[0].table(bits) else { break };
                 let _ = cell.set(table);
             }
@@ -143,14 +145,14 @@ impl Enumeration<'_> {
         Ok((low, high))
     }
 
-    /// W_k in balls.
+    /// An enclosure of W_k.
     fn precise_sum(&self, table: &MassTable, x2: i64, y: i64, k: i64, bits: u32) -> Enclosure {
         let rho = &self.attack.rhos[1];
         let (least, most) = self.attack.upper_range(k);
         let point = matches!(self.attack.upper, Upper::Point(_));
         let nearest = (x2 - k).clamp(least, most.max(least));
         let reach = (f64::from(bits) * std::f64::consts::LN_2 / rho.to_f64()).sqrt().ceil() as i64 + 1;
-        // The factor exp(-rho_2 a^2) of the nearest j for k = 0 is taken out of both sums.
+        // The factor exp(-rho_2 a^2) of the nearest j for k = 0 is divided out of both sums.
         let (least0, most0) = self.attack.upper_range(0);
         let common = Rational::from(x2 - x2.clamp(least0, most0)).square();
         let (from, to) = if point { (least, most) } else { (least.max(nearest - reach), most.min(nearest + reach)) };
@@ -166,22 +168,23 @@ impl Enumeration<'_> {
         if point {
             return plus_at_most(&sum, &table.slack());
         }
-        // Slack against the largest factor; and both tails of the decay beyond the reach: away from the nearest the
-        // exponent falls by rho_2 (2 a + 1) a step, so each tail is at most exp(-rho_2 reach^2) (1 + sqrt(pi / rho_2)).
+        // Slack times the largest factor, and both tails of the decay beyond the reach: away from the nearest j the
+        // exponent falls by rho_2 (2 a + 1) per step, so each tail is at most exp(-rho_2 reach^2) (1 + sqrt(pi /
+        // rho_2)).
         let nearest_square = Rational::from(x2 - k - nearest).square();
         let tail = exp(&((common - nearest_square - Rational::from(reach).square()) * rho), 64);
         let width = Enclosure::double(2.0 + 4.0 / rho.to_f64().sqrt(), 64);
         plus_at_most(&plus_at_most(&sum, &table.slack().mul(&largest)), &tail.mul(&width))
     }
 
-    /// ln and factor of W_1 p / (W_0 (1 - p)) where both sums have one summand of known Gaussian form.
+    /// Exponent and factor of W_1 p / (W_0 (1 - p)) if both sums have one summand of known Gaussian form.
     fn exact_ratio(&self, x2: i64, y: i64) -> Option<(Rational, Rational)> {
         let others = &self.attack.others[0];
         let rho = &self.attack.rhos[1];
         let one = |k: i64| -> Option<(Rational, Rational)> {
             let (least, most) = self.attack.upper_range(k);
             if others.count() == 0 {
-                // Y_1 = 0 and no noise: both sums vanish unless y = 0.
+                // Y_1 = 0 without noise: both sums vanish unless y = 0.
                 let weight = self.attack.upper_weight(k, 0).filter(|_| y == 0)?;
                 let square = Rational::from(x2 - k).square();
                 return Some((-(square * rho), weight));
@@ -191,8 +194,8 @@ impl Enumeration<'_> {
             Some((-(square(y - least) * rate) - square(x2 - k - least) * rho, Rational::from(1)))
         };
         if let (Upper::Point(_), None, true) = (&self.attack.upper, others.as_one(), others.count() > 0) {
-            // W_1 / W_0 = h(a + 1) / h(a). Turning each of the d summands x into c - x shows h(d c - a) =
-            // exp(-rho_1 (d c^2 - 2 c a)) h(a), which for 2 a + 1 = d c is h(a + 1) = exp(-rho_1 c) h(a).
+            // W_1 / W_0 = h(a + 1) / h(a). Replacing each of the d summands x by c - x shows h(d c - a) = exp(-rho_1 (d
+            // c^2 - 2 c a)) h(a), which for 2 a + 1 = d c is h(a + 1) = exp(-rho_1 c) h(a).
             let twice = Rational::from(y - self.attack.upper_range(0).0) * 2_u32 + 1_u32;
             let c = twice / Rational::from(others.count());
             let exponent = -Rational::from(&c * &self.attack.rhos[0]);
@@ -203,7 +206,8 @@ impl Enumeration<'_> {
     }
 }
 
-/// ratio exp(exponent) > 1? For a rational exponent other than zero the exponential is transcendental, so precision tells.
+/// Decides ratio exp(exponent) > 1. For a rational exponent other than zero the exponential is transcendental, so
+/// enough precision decides.
 fn is_above_one(exponent: &Rational, ratio: &Rational) -> bool {
     if *exponent == 0 {
         return *ratio > 1;

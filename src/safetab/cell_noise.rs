@@ -124,7 +124,7 @@ impl CellNoise {
         }
     }
 
-    /// The smallest integer x with `P[X <= x]` >= p, proven, for 0 < p < 1.
+    /// The smallest integer x with `P[X <= x]` >= p, proven, for 0 < p < 1. An error for other p.
     pub fn quantile(&self, p: &Rational) -> Result<i64> {
         match self {
             CellNoise::Gaussian(noise) => noise.quantile(p),
@@ -145,7 +145,8 @@ impl CellNoise {
         Ok(quantile(&p, sum.reach_approx(&p), |x, digits| sum.survival(x, digits))?.max(0))
     }
 
-    /// `P[|S| <= m]` for a sum S of `copies` cells; the complement to a relative width of 10^-digits.
+    /// `P[|S| <= m]` for a sum S of `copies` cells; the complement to a relative width of 10^-digits. An error for 0 or more than
+    /// [`MOST_COPIES`] cells.
     pub fn coverage(&self, copies: u32, m: i64, digits: u32) -> Result<Enclosure> {
         if m < 0 {
             return Ok(Enclosure::double(0.0, 53));

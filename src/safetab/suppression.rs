@@ -91,7 +91,8 @@ impl Suppression {
         Ok(Some(mills(noise, -distance(n, self.threshold)?, digits)))
     }
 
-    /// The smallest n such that a group of n people is published with probability at least `level`, proven from both sides.
+    /// The smallest n such that a group of n people is published with probability at least `level`, proven from both sides. An error unless
+    /// 0 < level < 1.
     pub fn published_from(&self, level: &Rational) -> Result<u64> {
         // P[X > T - n] = P[X <= n - T - 1] >= level from n - T - 1 = quantile(level) on.
         Ok((self.noise.quantile(level)?.saturating_add(self.threshold).saturating_add(1)).max(0).unsigned_abs())

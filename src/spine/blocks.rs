@@ -1,11 +1,11 @@
-//! Blocks and the geographic entities that they lie in, read from block assignment files or one CSV.
+//! Blocks and the geographic entities that contain them, read from block assignment files or one CSV.
 
 use std::{collections::HashMap, path::Path};
 
 use super::csv_table::{BlockColumns, CsvTable};
 use crate::error::{Error, Result};
 
-/// A kind of entity, by its heading in the file of blocks.
+/// A kind of entity, by its heading in the block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntityKind {
     /// `aian`: American Indian, Alaska Native and Native Hawaiian areas, a code of four digits for the nation.
@@ -39,7 +39,7 @@ impl EntityKind {
         EntityKind::Prim,
     ];
 
-    /// Its heading.
+    /// The heading of its column.
     pub fn name(self) -> &'static str {
         match self {
             EntityKind::Aian => "aian",
@@ -53,7 +53,7 @@ impl EntityKind {
         }
     }
 
-    /// Its heading in a GRF-C; none for what that does not have.
+    /// Its heading in a GRF-C; `None` if a GRF-C does not have it.
     fn grf_c(self) -> Option<&'static str> {
         match self {
             EntityKind::Aian => Some("AIANNHCE"),
@@ -66,14 +66,14 @@ impl EntityKind {
         }
     }
 
-    /// Whether a heading is one under which the Census Bureau has these codes.
+    /// Whether the Census Bureau uses a heading for these codes.
     fn is_heading_of_census(self, heading: &str) -> bool {
         let plain = heading.strip_suffix("20").or_else(|| heading.strip_suffix("10")).unwrap_or(heading);
         let is_district = matches!(self, EntityKind::Unified | EntityKind::Secondary | EntityKind::Elementary);
         self.grf_c() == Some(plain) || (is_district && plain == "DISTRICT")
     }
 
-    /// How many digits a code of the Census Bureau has; none where codes are somebody's own.
+    /// The number of digits of a Census Bureau code; `None` if users choose the codes.
     fn digits(self) -> Option<usize> {
         match self {
             EntityKind::Aian => Some(4),
@@ -98,16 +98,16 @@ impl EntityKind {
     }
 }
 
-/// For each block an entity, 0 where it lies in none.
+/// The entity of each block, 0 for none.
 #[derive(Clone, Debug, Default)]
 pub struct EntityColumn {
     /// The entity of each block, in the order of the blocks.
     pub codes: Vec<u32>,
-    /// What each entity is called; the first is none.
+    /// The name of each entity; the first stands for none.
     pub names: Vec<String>,
 }
 
-/// Blocks by ascending GEOID, each once, and the entities that they lie in.
+/// Blocks by ascending GEOID without duplicates, and the entities that contain them.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     geoids: Vec<u64>,
@@ -126,8 +126,9 @@ pub struct Mismatch {
 }
 
 impl Blocks {
-    /// Reads a CSV with a header: a column `block`, and a column for each kind that is there. Other columns are left alone. Empty codes, codes of nines and group quarters of zeros are none. A GRF-C is read too, with the headings
-    /// that it has for the block and for its entities.
+    /// Reads a CSV with a header: a column `block`, and a column for each kind of entity present. Other columns are
+    /// ignored. Empty codes, codes of nines and group quarters of zeros mean no entity. A GRF-C is accepted too, with
+    /// its own headings for the block and its entities.
     pub fn read(path: &Path) -> Result<Blocks> {
         let mut table = CsvTable::open(path)?;
         let block = table.block_columns()?;
@@ -178,7 +179,7 @@ impl Blocks {
         Ok(Blocks { geoids, columns })
     }
 
-    /// Blocks by themselves.
+    /// Blocks without entities.
     pub fn from_geoids(mut geoids: Vec<u64>) -> Result<Blocks> {
         geoids.sort_unstable();
         let twice = geoids.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
@@ -190,8 +191,9 @@ impl Blocks {
         }
     }
 
-    /// Adds the entities of a kind from a block assignment file: `block` and `code` are its headings. Blocks on either
-    /// side alone are returned. A file that has no block in common with these, or lacks most of these and has mostly others, is refused.
+    /// Adds the entities of a kind from a block assignment file, whose headings are `block` and `code`. Returns the
+    /// blocks that only one of the two files has. Refuses a file that has no block in common with these, or that lacks
+    /// most of these and has mostly others.
     pub fn attach(&mut self, kind: EntityKind, path: &Path, block: Option<&str>, code: &str) -> Result<Mismatch> {
         let mut table = CsvTable::open(path)?;
         if self.column(kind).is_some() {
@@ -207,7 +209,7 @@ impl Blocks {
         let mut next = 0;
         while table.next()? {
             let geoid = table.block(block)?;
-            // Files are sorted as a rule, and then the next block is the one.
+            // Files are usually sorted, and then the next block matches.
             let row = if self.geoids.get(next) == Some(&geoid) { Ok(next) } else { self.geoids.binary_search(&geoid) };
             let again = match row {
                 Ok(row) => std::mem::replace(&mut seen[row], true),
@@ -231,8 +233,8 @@ impl Blocks {
         Ok(mismatch)
     }
 
-    /// Refuses a file of entities that is about other blocks. One with more blocks, as of the whole nation, and one that lists only blocks in
-    /// entities are common.
+    /// Refuses an entity file about other blocks. A file with more blocks (of the whole nation, for example) is common,
+    /// and so is one that lists only blocks in entities.
     fn check_common(&self, table: &CsvTable, mismatch: &Mismatch) -> Result<()> {
         let (all, unknown) = (self.geoids.len(), mismatch.unknown.len());
         let common = all - mismatch.without_entity.len();
@@ -258,14 +260,14 @@ impl Blocks {
         &self.geoids
     }
 
-    /// The entities of a kind, where they are known.
+    /// The entities of a kind, if they are known.
     pub fn column(&self, kind: EntityKind) -> Option<&EntityColumn> {
         self.columns.iter().find(|(known, _)| *known == kind).map(|(_, column)| column)
     }
 }
 
-/// Refuses a block of a state that does not exist: FIPS codes are those of the states, the District of Columbia, Puerto Rico and the
-/// island areas.
+/// Refuses a block of a state that does not exist: FIPS codes are those of the states, the District of Columbia, Puerto
+/// Rico and the island areas.
 fn check_state(table: &CsvTable, geoid: u64, block: BlockColumns) -> Result<()> {
     let state = geoid / 10_u64.pow(13);
     if is_state(state) {
@@ -278,17 +280,17 @@ fn check_state(table: &CsvTable, geoid: u64, block: BlockColumns) -> Result<()> 
     Err(table.refuse(block.first() + 1, &why))
 }
 
-/// Whether a FIPS code is one of a state or its equivalent.
+/// Whether a FIPS code belongs to a state or its equivalent.
 fn is_state(state: u64) -> bool {
     matches!(state, 1..=56 if !matches!(state, 3 | 7 | 14 | 43 | 52)) || matches!(state, 60 | 66 | 69 | 72 | 78)
 }
 
-/// A column while it is read: entities are numbered as they come.
+/// A column while it is read: entities are numbered in the order of appearance.
 struct Interner {
     kind: EntityKind,
-    /// Whether all codes must have the digits of the Census Bureau's.
+    /// Whether all codes must have the number of digits of the Census Bureau's codes.
     needs_digits: bool,
-    /// The line of the first code with all digits, and of the first with fewer, with that code.
+    /// The line of the first code with all digits, and the line and code of the first with fewer.
     whole: Option<u64>,
     short: Option<(u64, String)>,
     column: EntityColumn,
@@ -303,8 +305,8 @@ impl Interner {
         Interner { kind, needs_digits, whole: None, short: None, column, numbers: HashMap::new(), last: ((0, 0), 0) }
     }
 
-    /// Refuses codes that lost their leading zeros: under a heading of the Census Bureau any code of another length, elsewhere codes with
-    /// fewer digits beside such with all.
+    /// Refuses codes that lost their leading zeros: under a Census Bureau heading every code of another length,
+    /// elsewhere codes with fewer digits if others have all digits.
     fn check_digits(&mut self, text: &[u8], table: &CsvTable, at: usize) -> Result<()> {
         let Some(digits) = self.kind.digits() else { return Ok(()) };
         let is_number = text.iter().all(u8::is_ascii_digit);

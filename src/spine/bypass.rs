@@ -1,17 +1,18 @@
-//! Bypassing units that do not pay for themselves (Cumings-Menon et al., Theorem 2 and Algorithm 3).
+//! Bypassing units whose removal makes no query less precise (Cumings-Menon et al., Theorem 2 and Algorithm 3).
 //!
-//! To bypass a unit of level l with c children is to put c units in its place, one for each child, each with the unit's
-//! share and the child's, and to leave the child a share of zero. So a unit always carries a run of levels' shares from its
-//! own downwards, or nothing, and every path from the root to a block still sums to one.
+//! Bypassing a unit of level l with c children replaces it by c units, one for each child, each with the sum of the
+//! unit's share and the child's; the child keeps a share of zero. So a unit always carries the shares of a run of
+//! levels from its own downwards, or none, and every path from the root to a block still sums to 1.
 //!
-//! Why Theorem 2 holds. With Laplace noise the precision of a unit's counts goes as gamma^2, and a bypass adds to the
-//! precision matrix gamma\[l\] times D, where D has 2 gamma\[l+1\] on the diagonal of the children and -gamma\[l\] off it. Its
-//! smallest eigenvalue is that of the vector of ones, 2 gamma\[l+1\] - (c - 1) gamma\[l\], so D >= 0 if and only if
-//! gamma\[l+1\] >= (c - 1) gamma\[l\] / 2; more precision in the Loewner order is less variance of every query. With children of
-//! different shares the smallest of them decides: a larger one only adds to the diagonal. With Gaussian noise the precision
-//! goes as gamma, D has 0 on the diagonal and -gamma\[l\] off it, which is never >= 0 unless c = 1, where it vanishes.
+//! Proof of Theorem 2. With Laplace noise the precision of a unit's counts is proportional to gamma^2, and a bypass
+//! adds to the precision matrix gamma\[l\] times D, where D has 2 gamma\[l+1\] on the diagonal of the children and
+//! -gamma\[l\] off it. Its smallest eigenvalue belongs to the vector of ones: 2 gamma\[l+1\] - (c - 1) gamma\[l\].
+//! Therefore D >= 0 if and only if gamma\[l+1\] >= (c - 1) gamma\[l\] / 2; more precision in the Loewner order is less
+//! variance of every query. If the children have different shares the smallest one decides: a larger share only adds to the
+//! diagonal. With Gaussian noise the precision is proportional to gamma, and D has 0 on the diagonal and -gamma\[l\]
+//! off it: never >= 0 unless c = 1, where it vanishes.
 //!
-//! The root stays: the strategy must hold the nation (section 3 of the paper).
+//! The root is never bypassed: the strategy must hold the nation (section 3 of the paper).
 
 use rug::Rational;
 use toml::Spanned;
@@ -25,12 +26,12 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// Which noise, and so which rule.
+/// The noise, which determines the bypassing rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// Pure differential privacy by Laplace noise: Theorem 2, where the fan-out allows.
+    /// Pure differential privacy by Laplace noise: Theorem 2, if the fan-out allows it.
     Pure {
-        /// The largest fan-out that a bypass may leave to the parent.
+        /// The largest fan-out of the parent after a bypass.
         cutoff: u32,
     },
     /// Zero-concentrated differential privacy by Gaussian noise: units with one child.
@@ -46,7 +47,7 @@ impl Privacy {
         }
     }
 
-    /// The kind of privacy of a name in a file; `cutoff` is for [`Privacy::Pure`].
+    /// The kind of privacy from its name in a file; `cutoff` is for [`Privacy::Pure`].
     pub(super) fn read(reader: &TomlReader, name: &Spanned<String>, cutoff: u32) -> Result<Privacy> {
         match name.get_ref().as_str() {
             "zcdp" => Ok(Privacy::Concentrated),
@@ -59,33 +60,33 @@ impl Privacy {
     }
 }
 
-/// A spine with budgets.
+/// A spine with its budget shares.
 #[derive(Clone, Debug)]
 pub struct Spine {
     /// The tree after bypassing.
     pub tree: Tree,
     /// The share of the budget of each level before bypassing.
     pub proportions: Vec<Rational>,
-    /// How many units of each level were bypassed.
+    /// The number of units of each level that were bypassed.
     pub bypassed: Vec<usize>,
-    /// For each unit, how many levels' shares it carries, from its own downwards; 0 for none.
+    /// For each unit the number of levels whose shares it carries, from its own downwards; 0 for none.
     carried: Vec<Vec<u8>>,
 }
 
-/// The paths from the root to blocks that carry shares alike.
+/// Paths from the root to blocks on which the units of each level carry the same shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathKind {
     /// The levels without a share of their own, ascending.
     pub dropped: Vec<usize>,
-    /// For each level, of how many levels its unit carries the shares, from its own downwards.
+    /// For each level, the number of levels whose shares its unit carries, from its own downwards.
     pub carried: Vec<usize>,
-    /// How many blocks have such a path.
+    /// The number of blocks with such a path.
     pub blocks: u64,
 }
 
 impl Spine {
-    /// Bypasses what the rule says, level by level from above the blocks to below the root (Algorithm 3), and checks that
-    /// every path sums to one.
+    /// Bypasses by the rule, level by level from above the blocks to below the root (Algorithm 3), and checks that
+    /// every path sums to 1.
     pub fn new(mut tree: Tree, proportions: Vec<Rational>, privacy: Privacy) -> Result<Spine> {
         let levels = tree.levels();
         check_proportions(&proportions, levels)?;
@@ -118,8 +119,8 @@ impl Spine {
         Spine::from_parts(tree, proportions, carried)
     }
 
-    /// A spine with the budgets that its units carry: checked that a unit carries a run of levels that there are, and that
-    /// every path sums to exactly one.
+    /// A spine from the budget shares that its units carry. Checks that every unit carries a run of existing levels and
+    /// that every path sums to exactly 1.
     pub(super) fn from_parts(tree: Tree, proportions: Vec<Rational>, carried: Vec<Vec<u8>>) -> Result<Spine> {
         let levels = tree.levels();
         check_proportions(&proportions, levels)?;
@@ -145,14 +146,15 @@ impl Spine {
         sum(&self.proportions[level..level + count])
     }
 
-    /// How many levels' shares a unit carries, from its own downwards.
+    /// The number of levels whose shares a unit carries, from its own downwards.
     pub fn carried(&self, level: usize, unit: usize) -> usize {
         usize::from(self.carried[level][unit])
     }
 
-    /// The different paths from the root to blocks, by the levels that they drop, each checked to sum to exactly one.
+    /// The distinct paths from the root to blocks, by the levels that they drop; checks that each sums to exactly 1.
     pub fn paths(&self) -> Result<Vec<PathKind>> {
-        // Four bits a level: what the units of a path carry. Read from the units, not from how they came to be.
+        // Four bits per level: the number of levels that the units of a path carry. It is read from the units, not from
+        // the history of bypasses.
         let mut paths: Vec<u64> = vec![u64::from(self.carried[0][0])];
         for level in 1..self.tree.levels() {
             let mut below = Vec::with_capacity(self.tree.units(level));
@@ -180,7 +182,7 @@ impl Spine {
         Ok(kinds)
     }
 
-    /// The release drawn on this spine: its own levels with the paths that occur here.
+    /// The release drawn on this spine: the spine's own levels with the paths that occur on it.
     pub fn release(&self, release: &Release) -> Result<Release> {
         let matches = release.levels.len() == self.proportions.len()
             && (release.levels.iter().zip(&self.proportions))
@@ -197,7 +199,7 @@ impl Spine {
     }
 }
 
-/// The worst pair of paths, or path, of a release with paths.
+/// The worst path, or pair of paths, of a release with paths.
 pub fn worst_path(release: &Release) -> Result<WorstPath> {
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });
@@ -210,13 +212,14 @@ pub fn worst_path(release: &Release) -> Result<WorstPath> {
     WorstPath::new(paths, units)
 }
 
-/// Which units of a level the rule bypasses. Siblings are taken in turn: each bypass adds to the fan-out of their parent.
+/// The units of a level that the rule bypasses. Siblings are processed in order: each bypass adds to the fan-out of
+/// their parent.
 fn mark(tree: &Tree, below: &[u8], level: usize, proportions: &[Rational], privacy: Privacy) -> Vec<bool> {
     let only_children = |unit: usize| tree.children(level, unit).len() == 1;
     let Privacy::Pure { cutoff } = privacy else {
         return (0..tree.units(level)).map(only_children).collect();
     };
-    // The most children that Theorem 2 allows, by how many levels the poorest child carries.
+    // The maximum number of children by Theorem 2, indexed by the number of levels that the poorest child carries.
     let most: Vec<Rational> = (0..=proportions.len() - 1 - level)
         .map(|carried| sum(&proportions[level + 1..level + 1 + carried]) * 2_u32 / &proportions[level] + 1_u32)
         .collect();
@@ -239,7 +242,7 @@ fn mark(tree: &Tree, below: &[u8], level: usize, proportions: &[Rational], priva
     marked
 }
 
-/// Shares of levels must be above zero and sum to exactly one.
+/// The shares of the levels must be above zero and sum to exactly 1.
 pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> {
     if proportions.len() != levels || !(2..=MOST_LEVELS).contains(&levels) {
         let expected = format!("one share for each of the {levels} levels, which are 2 to {MOST_LEVELS}");

@@ -1,31 +1,32 @@
-//! Tables in CSV that name blocks: where their GEOIDs are, and how they are read.
+//! CSV tables that identify blocks: which columns hold the GEOIDs, and how they are read.
 
 pub(crate) use crate::csv_reader::CsvTable;
 use crate::error::Result;
 
-/// The headings under which a file may hold the GEOID of a block.
+/// The accepted headings of the GEOID of a block.
 pub(crate) const BLOCK_NAMES: [&str; 5] = ["block", "BLOCKID", "GEOID", "GEOID20", "GEOID10"];
-/// The headings of a GRF-C (Geographic Reference File, Codes), which has the GEOID of a block in four columns, and their digits.
+/// The headings and digits of the four columns that hold the GEOID of a block in a GRF-C (Geographic Reference File,
+/// Codes).
 const GRF_C: [(&str, usize); 4] = [("TABBLKST", 2), ("TABBLKCOU", 3), ("TABTRACTCE", 6), ("TABBLK", 4)];
 /// The GEOID of a block: state 2, county 3, tract 6, block 4 digits.
 const GEOID_DIGITS: usize = 15;
 
-/// A field of CSV, in quotes where it needs them.
+/// A field of CSV, in quotes if it needs them.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// Where a file has the GEOIDs of blocks.
+/// The columns that hold the GEOIDs of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BlockColumns {
     /// In one column.
     One(usize),
-    /// In those of state, county, tract and block.
+    /// In four columns: state, county, tract and block.
     Four([usize; 4]),
 }
 
 impl BlockColumns {
-    /// The column that a message points at.
+    /// The column that error messages point at.
     pub(crate) fn first(self) -> usize {
         match self {
             BlockColumns::One(at) => at,

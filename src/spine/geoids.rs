@@ -1,11 +1,12 @@
-//! The GEOIDs of the units of a spine: the digits that all its blocks share.
+//! The GEOIDs of the units of a spine: the digits that all blocks of the unit share.
 
 use super::hierarchy::Tree;
 
-/// For each level but the blocks the GEOIDs of its units, and those of the blocks.
+/// The GEOIDs of the blocks and, for each level above, of its units.
 ///
-/// The GEOID of a unit is that of the smallest census unit of its level or above (state, county, tract, block group) that holds all its
-/// blocks; of the nation it is empty. Where a spine divides a census unit, its parts have the same one: by `unit` they are told apart.
+/// The GEOID of a unit is that of the smallest census unit (state, county, tract, block group) at its level or above
+/// that holds all its blocks; that of the nation is empty. If a spine divides a census unit, its parts have the same
+/// GEOID, and `unit` distinguishes them.
 #[derive(Clone, Debug)]
 pub struct Geoids {
     above: Vec<Vec<String>>,
@@ -13,11 +14,13 @@ pub struct Geoids {
     blocks: Vec<u64>,
 }
 
-/// The digits of a GEOID down to state, county, tract and block group, and by what the 15 digits of a block are divided for them.
+/// The number of digits of a GEOID down to state, county, tract and block group, and the divisor that reduces the 15
+/// digits of a block to it.
 const PREFIXES: [(usize, u64); 4] = [(12, 1000), (11, 10_u64.pow(4)), (5, 10_u64.pow(10)), (2, 10_u64.pow(13))];
 
 impl Geoids {
-    /// The GEOIDs of the units of a tree whose blocks have these, in tree order; `names` are the names of its levels.
+    /// The GEOIDs of the units of a tree. `blocks` are the GEOIDs of its blocks in tree order, `names` the names of its
+    /// levels.
     pub fn of(tree: &Tree, names: &[String], blocks: Vec<u64>) -> Geoids {
         let of_level = |level: usize| {
             let most = most_digits(level, tree.levels() - 1, &names[0]);
@@ -41,7 +44,7 @@ impl Geoids {
     }
 }
 
-/// How many digits a unit of a level has at most.
+/// The maximum number of digits of a unit of a level.
 fn most_digits(level: usize, blocks: usize, root: &str) -> usize {
     // Puerto Rico's spine begins with the state.
     let above = usize::from(root.eq_ignore_ascii_case("State"));
@@ -55,7 +58,7 @@ fn most_digits(level: usize, blocks: usize, root: &str) -> usize {
     }
 }
 
-/// The longest prefix of at most so many digits that all blocks have.
+/// The longest prefix of at most `most` digits that all blocks share.
 fn shared(blocks: &[u64], most: usize) -> String {
     let ends = blocks.iter().fold((u64::MAX, 0), |(least, largest), block| (least.min(*block), largest.max(*block)));
     let is_shared = |(digits, unit): &&(usize, u64)| *digits <= most && ends.0 / unit == ends.1 / unit;
@@ -81,7 +84,7 @@ mod tests {
         assert_eq!(all(3), ["09001010101", "09001010200", "09003010101"]);
         assert_eq!(all(4), ["090010101011", "090010101012", "090010102001", "090030101011"]);
         assert_eq!(all(5)[0], "090010101011000");
-        // A block group across census block groups has the tract that holds it.
+        // A block group of the spine that spans two census block groups has the GEOID of their tract.
         assert_eq!(shared(&[90010101011000, 90010101012000], 12), "09001010101");
         assert_eq!(shared(&[90010101011000, 100010101011000], 12), "");
     }

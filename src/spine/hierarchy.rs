@@ -1,37 +1,37 @@
 //! The tree of geounits: one array of child ranges for each geolevel, over blocks in tree order.
 //!
 //! Unit `u` of level `l` has the children `starts[l][u] .. starts[l][u + 1]` of level `l + 1`; the last level is the blocks.
-//! A nation of eight million blocks takes some 32 MB a dense level. Such a tree has no cycles by construction.
+//! A nation of eight million blocks takes about 32 MB for a dense level. By construction the tree has no cycles.
 
 use super::blocks::Blocks;
 
-/// At most so many geolevels: the share that each carries is kept in four bits of a word.
+/// Maximum number of geolevels: the share that a level carries is stored in four bits of a word.
 pub const MOST_LEVELS: usize = 15;
 
 /// A hierarchy of geounits over blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// For each level but the blocks: where the children of each unit start in the next level, and the end.
+    /// For each level but the blocks: the start of each unit's children in the next level, and the end.
     starts: Vec<Vec<u32>>,
     /// The row of the block at each place of the tree.
     order: Vec<u32>,
 }
 
 impl Tree {
-    /// The tree of `levels` levels over blocks in the given order, at least one. `first_difference` says of two neighbors
-    /// which is the highest level (from 1) in which they lie in different units: at the latest the block level, `levels - 1`.
+    /// The tree of `levels` levels over at least one block in the given order. `first_difference` returns the highest
+    /// level (from 1) in which two adjacent blocks lie in different units: at most the block level, `levels - 1`.
     pub(super) fn over(order: Vec<u32>, levels: usize, first_difference: impl Fn(u32, u32) -> usize) -> Tree {
         let mut starts: Vec<Vec<u32>> = vec![Vec::new(); levels - 1];
         for place in 0..order.len() {
             let highest = if place == 0 { 0 } else { first_difference(order[place - 1], order[place]) };
             for level in highest..levels - 1 {
-                // The unit's first child is the next one to be opened.
+                // The unit's first child is the next unit opened in the level below.
                 let child = starts.get(level + 1).map_or(place, Vec::len) as u32;
                 starts[level].push(child);
             }
         }
         for level in 0..levels - 1 {
-            // The end that closes the level above counts all units here, without this level's own end.
+            // The end that closes the level above counts all units here, without the end of this level itself.
             let children = starts.get(level + 1).map_or(order.len(), Vec::len) as u32;
             starts[level].push(children);
         }
@@ -54,12 +54,12 @@ impl Tree {
         })
     }
 
-    /// How many levels there are, the blocks among them.
+    /// The number of levels, including the blocks.
     pub fn levels(&self) -> usize {
         self.starts.len() + 1
     }
 
-    /// How many units a level has.
+    /// The number of units of a level.
     pub fn units(&self, level: usize) -> usize {
         self.starts.get(level).map_or(self.order.len(), |starts| starts.len() - 1)
     }
@@ -69,10 +69,10 @@ impl Tree {
         self.starts[level][unit] as usize..self.starts[level][unit + 1] as usize
     }
 
-    /// The unit of a level that has a child, looked for from `from` on.
+    /// The unit of a level that has a given child; the search starts at `from`.
     pub(crate) fn unit_of(&self, level: usize, from: usize, child: usize) -> usize {
         let ends = &self.starts[level][from + 1..];
-        // The next few are the likely ones.
+        // The unit is usually one of the next few.
         let near = ends.iter().take(8).position(|end| child < *end as usize);
         from + near.unwrap_or_else(|| ends.partition_point(|end| *end as usize <= child))
     }
@@ -88,7 +88,7 @@ impl Tree {
         &self.order
     }
 
-    /// The most children that a unit of the level has; 0 for blocks.
+    /// The largest fan-out of the level; 0 for blocks.
     pub fn max_fanout(&self, level: usize) -> usize {
         let widths = self.starts.get(level).into_iter().flat_map(|starts| starts.windows(2));
         widths.map(|ends| (ends[1] - ends[0]) as usize).max().unwrap_or(0)
@@ -103,8 +103,8 @@ impl Tree {
         parents
     }
 
-    /// Puts a level between `level` and its children: `groups` fills the list with the children of a unit in their new
-    /// order, and the sizes of the groups into which they fall.
+    /// Inserts a level between `level` and its children: `groups` fills one list with the children of a unit in their
+    /// new order, and one with the sizes of the groups that they form.
     pub(super) fn insert(&mut self, level: usize, mut groups: impl FnMut(&Tree, usize, &mut Vec<u32>, &mut Vec<u32>)) {
         let mut order = Vec::with_capacity(self.units(level + 1));
         let (mut upper, mut between) = (vec![0], vec![0]);
@@ -122,13 +122,13 @@ impl Tree {
         self.starts.insert(level + 1, between);
     }
 
-    /// The same without the root, which has one child.
+    /// The same without the root, which must have one child.
     pub(crate) fn without_root(mut self) -> Tree {
         self.starts.remove(0);
         self
     }
 
-    /// Puts the units of a level, with all below them, into a new order.
+    /// Reorders the units of a level, together with everything below them.
     fn permute(&mut self, level: usize, mut order: Vec<u32>) {
         for starts in &mut self.starts[level..] {
             let mut moved = Vec::with_capacity(starts.len());
@@ -147,7 +147,7 @@ impl Tree {
     /// Splits each marked unit of a level above the blocks into one unit for each of its children.
     pub(super) fn split(&mut self, level: usize, marked: &[bool]) {
         let mut split = Vec::with_capacity(self.starts[level].len());
-        // Where each old unit starts among the new ones.
+        // The new position of each old unit.
         let mut places = Vec::with_capacity(self.starts[level].len());
         for (unit, ends) in self.starts[level].windows(2).enumerate() {
             places.push(split.len() as u32);

@@ -1,11 +1,12 @@
 //! The optimized spine: block groups, tract groups and tract subsets that follow the entities (Cumings-Menon et al.,
 //! Algorithm 2 and section 6), below the AIAN spine of their Figure 1.
 //!
-//! The tree order is: inside AIAN areas or not, state, county, prim (where prims cut the spine), tract. Within a tract the
-//! blocks inside one combination of entities go together, by GEOID, in runs of at most int(sqrt(n) + fanout_cutoff) + 1,
-//! n the blocks of the tract. The production code's number is taken where the paper says sqrt(n) + fanout_cutoff.
+//! The tree order is: inside AIAN areas or not, state, county, prim (where prims cut the spine), tract. Within a tract
+//! the blocks inside one combination of entities are grouped by GEOID in runs of at most int(sqrt(n) + fanout_cutoff) +
+//! 1, n the number of blocks of the tract. This is the production code's limit; the paper says sqrt(n) + fanout_cutoff.
 //! Tract groups are the paper's greedy merging, over all entities; the production code first chunks tracts with equal
-//! entities and leaves out entities that are close. Tract subset groups are runs of the tract subsets of a prim.
+//! entities and omits entities that are already close to the spine. Tract subset groups are runs of the tract subsets
+//! of a prim.
 
 use std::collections::BTreeMap;
 
@@ -38,18 +39,18 @@ struct Variant {
     prims: bool,
 }
 
-/// How a spine is optimized.
+/// The settings of an optimized spine.
 #[derive(Clone, Debug)]
 pub struct SpineSettings {
     /// The name of the production variant.
     pub name: String,
-    /// By how much the blocks of a block group may exceed the square root of those of its tract.
+    /// The maximum number of blocks of a block group in excess of the square root of the number in its tract.
     pub fanout_cutoff: u32,
-    /// The largest fan-out that a bypass may leave to the parent, under pure differential privacy.
+    /// The largest fan-out of the parent after a bypass, under pure differential privacy.
     pub bypass_cutoff: u32,
-    /// Tract groups leave out entities that at most so many units make before any is grouped.
+    /// Tract groups ignore entities whose distance is at most this before any grouping.
     pub entity_threshold: u32,
-    /// Whether inside AIAN areas these take the place of counties.
+    /// Whether, inside AIAN areas, the areas replace counties.
     pub redefine_counties: bool,
     strong_mcd_states: Vec<u64>,
     aian_ranges: Vec<[u32; 2]>,
@@ -81,7 +82,7 @@ impl SpineSettings {
         })
     }
 
-    /// How many levels the spine has, tract groups aside.
+    /// The number of levels of the spine without tract groups.
     pub fn levels(&self) -> usize {
         if self.prims { 8 } else { 6 }
     }
@@ -101,7 +102,7 @@ impl SpineSettings {
         &self.entities
     }
 
-    /// Whether optimized block groups follow those of the census, too.
+    /// Sets whether optimized block groups follow census block groups too.
     pub fn target_block_groups(&mut self, target: bool) {
         self.entities.retain(|name| name != BLOCK_GROUP);
         if target {
@@ -121,20 +122,20 @@ impl SpineSettings {
         }
     }
 
-    /// At most so many children: int(sqrt(n) + fanout_cutoff).
+    /// The maximum number of children: int(sqrt(n) + fanout_cutoff).
     pub fn most(&self, n: usize) -> usize {
         n.isqrt() + self.fanout_cutoff as usize
     }
 }
 
-/// The block groups of the census, among the entities of a setting.
+/// The kind of census block groups among the entities of a setting.
 const BLOCK_GROUP: &str = "block-group";
 
 /// The off-spine entities of a setting: columns over the blocks with their names.
 pub struct Entities {
-    /// The entities that block groups follow, and those that the spine has by itself, each kind under its name.
+    /// The entities that block groups follow, and those that are levels of the spine, each kind under its name.
     pub columns: Vec<(String, EntityColumn)>,
-    /// How many of the columns, from the first, block groups follow.
+    /// The number of columns, from the first, that block groups follow.
     bounding: usize,
     aian: usize,
     area: usize,
@@ -142,15 +143,16 @@ pub struct Entities {
 }
 
 impl Entities {
-    /// None at all.
+    /// No entities.
     pub(super) fn none() -> Entities {
         Entities { columns: Vec::new(), bounding: 0, aian: 0, area: 0, prim: None }
     }
 
     /// The entities of these blocks under these settings.
     ///
-    /// The area of a block is its minor civil division in the strong-MCD states outside AIAN areas, else its place. Where
-    /// prims are not given, the area within its county stands for the prim: a stand-in for the list that the Bureau used.
+    /// The area of a block is its minor civil division in the strong-MCD states outside AIAN areas, and its place
+    /// elsewhere. If prims are not given, the area within its county replaces the prim: an approximation of the list
+    /// that the Bureau used.
     pub fn of(blocks: &Blocks, settings: &SpineSettings) -> Entities {
         let none = EntityColumn { codes: vec![0; blocks.geoids().len()], names: vec![String::new()] };
         let known = |kind| blocks.column(kind).cloned().unwrap_or_else(|| none.clone());
@@ -201,8 +203,8 @@ impl Entities {
         Entities { columns, bounding, aian, area, prim }
     }
 
-    /// What lies in no entity of a kind becomes one for each state, in kinds of areas that some blocks lie in. For distances: what a
-    /// spine is made of does not change.
+    /// Makes the blocks of each state outside all entities of a kind an entity of their own, for kinds of areas that
+    /// contain some block. This affects distances only, not the spine.
     pub(super) fn count_outside(&mut self, blocks: &Blocks) {
         let is_area = |name: &str| name != "gq" && name != BLOCK_GROUP;
         for (_, column) in self.columns.iter_mut().filter(|(name, column)| is_area(name) && column.names.len() > 1) {
@@ -266,7 +268,7 @@ pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &SpineSettings,
             let row = tree.order()[place as usize] as usize;
             columns.iter().map(move |(_, column)| column.codes[row])
         };
-        // Places ascend by GEOID within a tract, and the sort keeps that order within a combination.
+        // Places ascend by GEOID within a tract, and the stable sort keeps that order within a combination.
         order[start..].sort_by(|a, b| combination(*a).cmp(combination(*b)));
         for run in order[start..].chunk_by(|a, b| combination(*a).eq(combination(*b))) {
             push_runs(run.len(), most, sizes);
@@ -298,7 +300,7 @@ fn prim_spine(blocks: &Blocks, entities: &Entities, redefined: bool) -> Tree {
     let key = |row: u32| {
         let (geoid, area) = (geoids[row as usize], u64::from(aian[row as usize]));
         let state = u64::from(area > 0) * 100 + geoid / 10_u64.pow(13);
-        // A tract subset is of one tract, one prim and one AIAN area.
+        // A tract subset lies in one tract, one prim and one AIAN area.
         let subset = u128::from(geoid / 10_u64.pow(4)) << 32 | u128::from(area);
         let county = county(geoid, area as u32, redefined);
         [u128::from(state), u128::from(county), u128::from(prims[row as usize]), subset]
@@ -308,7 +310,7 @@ fn prim_spine(blocks: &Blocks, entities: &Entities, redefined: bool) -> Tree {
     Tree::over(order, 6, |a, b| first_difference(&key(a), &key(b)))
 }
 
-/// What stands for the county of a block: its county, or inside an AIAN area, where counties are redefined, that area.
+/// The county of a block; inside an AIAN area with redefined counties, that area.
 fn county(geoid: u64, area: u32, redefined: bool) -> u64 {
     if redefined && area > 0 { u64::from(area) } else { geoid / 10_u64.pow(10) }
 }

@@ -1,37 +1,38 @@
-//! Off-spine entity distance: how many geounits must be added to or subtracted from one another to make an entity.
+//! Off-spine entity distance: the minimum number of geounits to add to or subtract from one another to form an entity.
 //!
-//! With c the distance of the entity inside a unit, and c' that of its complement there, a block has c = 1, c' = 0 inside
-//! and c = 0, c' = 1 outside, and a unit above has
+//! With c the distance of the entity inside a unit, and c' that of its complement there, a block has c = 1, c' = 0 if
+//! the entity contains it and c = 0, c' = 1 otherwise. A unit above has
 //!
 //! c = min(sum c, 1 + sum c'),   c' = min(sum c', 1 + sum c),
 //!
-//! the sums over its children (Cumings-Menon et al., equations (4.1)-(4.4)). This is the true minimum. Let s be the sum of
-//! the coefficients of all ancestors: a unit may choose any integer, but a sum t outside {0, 1} can be clamped to {0, 1}
-//! with no coefficient becoming larger, since clamping never moves two sums apart; so two states are enough, and they are c
-//! (s = 0) and c' (s = 1). In print, (4.1) and (4.2) write c\[k, l, v\] where the children are of level L: read l as L there.
-//! Every off-spine distance of a spine with levels of only children is that without them, for c <= 1 + c'.
+//! the sums over its children (Cumings-Menon et al., equations (4.1)-(4.4)). This is the true minimum. Let s be the sum
+//! of the coefficients of all ancestors. A unit may choose any integer, but a sum t outside {0, 1} can be clamped to
+//! {0, 1} without increasing any coefficient, since clamping never increases the distance between two sums. So two
+//! states are enough: c (s = 0) and c' (s = 1). The paper's (4.1) and (4.2) write c\[k, l, v\] where the children are
+//! of level L: read l as L there. Levels of only children do not change any off-spine distance, since c <= 1 + c'.
 //!
-//! A unit that the entity does not touch has c = 0 and c' = 1 (if c' = 1 for its children, then sum c' >= 1 = 1 + sum c),
-//! so only units that an entity touches are visited: time is linear in the blocks that the entities touch, times levels.
+//! A unit that the entity does not touch has c = 0 and c' = 1 (if c' = 1 for its children, then sum c' >= 1 = 1 + sum
+//! c). So only units that an entity touches are visited: the time is linear in the number of blocks that the entities
+//! touch, times the number of levels.
 
 use rayon::prelude::*;
 
 use super::{blocks::EntityColumn, hierarchy::Tree};
 
 /// The distances of all entities of a column, `c[k, 1, 1]` (Algorithm 1 before its reduction); 0 for "none", which is
-/// no entity, and for entities without blocks.
+/// not an entity, and for entities without blocks.
 pub fn distances(tree: &Tree, column: &EntityColumn) -> Vec<u32> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).map(|level| tree.parents(level)).collect();
     distances_under(tree, &parents, column)
 }
 
-/// The same for many columns on one tree.
+/// The same for several columns on one tree.
 pub fn all_distances(tree: &Tree, columns: &[&EntityColumn]) -> Vec<Vec<u32>> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).into_par_iter().map(|level| tree.parents(level)).collect();
     columns.par_iter().map(|column| distances_under(tree, &parents, column)).collect()
 }
 
-/// How many blocks each entity has; 0 for "none".
+/// The number of blocks of each entity; 0 for "none".
 pub fn sizes(column: &EntityColumn) -> Vec<u32> {
     let mut sizes = vec![0; column.names.len()];
     for code in column.codes.iter().filter(|code| **code > 0) {
@@ -46,7 +47,7 @@ fn distances_under(tree: &Tree, parents: &[Vec<u32>], column: &EntityColumn) -> 
     distances
 }
 
-/// For each entity of a column ("none" has no units) the units of a level that it touches, with c and c' there.
+/// For each entity of a column ("none" has no units), the units of a level that it touches, with c and c' there.
 pub(super) fn touched_at(tree: &Tree, column: &EntityColumn, level: usize) -> Vec<Vec<(u32, [u32; 2])>> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).map(|level| tree.parents(level)).collect();
     let mut all = Vec::with_capacity(column.names.len());
@@ -54,7 +55,7 @@ pub(super) fn touched_at(tree: &Tree, column: &EntityColumn, level: usize) -> Ve
     all
 }
 
-/// Climbs with each entity from its blocks to a level.
+/// Propagates each entity from its blocks up to a level.
 fn climb(tree: &Tree, parents: &[Vec<u32>], column: &EntityColumn, to: usize, mut found: impl FnMut(&[Touched])) {
     let (places, ends) = places(tree, column);
     let mut start = 0;
@@ -71,7 +72,7 @@ fn climb(tree: &Tree, parents: &[Vec<u32>], column: &EntityColumn, to: usize, mu
     }
 }
 
-/// The places of each entity's blocks, ascending, one entity after the other, and where those of each end.
+/// The places of each entity's blocks, ascending, entity by entity, and the end of each entity's range.
 pub(crate) fn places(tree: &Tree, column: &EntityColumn) -> (Vec<u32>, Vec<usize>) {
     let sizes = sizes(column);
     let mut ends = vec![0_usize; sizes.len()];
@@ -95,7 +96,7 @@ struct Touched {
     c: [u32; 2],
 }
 
-/// From the touched units of the next level to those of this one, in place: they are no more.
+/// Replaces the touched units of the next level by those of this level, in place: there are at most as many.
 fn step_up(tree: &Tree, parents: &[u32], level: usize, touched: &mut Vec<Touched>) {
     let (mut read, mut write) = (0, 0);
     while read < touched.len() {

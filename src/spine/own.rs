@@ -1,25 +1,26 @@
-//! Anybody's hierarchy: regions, districts, municipalities; or hospitals and wards. A CSV has a column for each level and a line
-//! for each unit of the lowest one, and units are called what the file calls them.
+//! Custom hierarchies: regions, districts and municipalities, for example, or hospitals and wards. A CSV has a column
+//! for each level and a line for each unit of the lowest level. Units keep their names from the file.
 //!
-//! Two units are the same if their ids and those of all units above them are: ward 1 of one hospital is not ward 1 of another.
-//! Where an id occurs under different parents, a unit of that level is shown with those above it, `north/1`.
+//! Two units are the same if their ids and the ids of all units above them are equal: ward 1 of one hospital is not
+//! ward 1 of another. If an id occurs under different parents, units of that level are shown with the ids above them,
+//! `north/1`.
 
 use std::{borrow::Cow, collections::HashMap, path::Path};
 
 use super::{csv_table::CsvTable, geoids::Geoids, hierarchy::Tree};
 use crate::error::{Error, Result};
 
-/// What the units of a spine are called.
+/// The ids of the units of a spine.
 #[derive(Clone, Debug)]
 pub enum UnitIds {
     /// GEOIDs of the census.
     Census(Geoids),
-    /// Ids of somebody's own.
+    /// Ids of a custom hierarchy.
     Own(OwnIds),
 }
 
 impl UnitIds {
-    /// What a unit is called in files.
+    /// The id of a unit in files.
     pub fn unit(&self, level: usize, unit: usize) -> Cow<'_, str> {
         match self {
             UnitIds::Census(geoids) => Cow::Owned(geoids.unit(level, unit)),
@@ -27,7 +28,7 @@ impl UnitIds {
         }
     }
 
-    /// The heading of a column of these.
+    /// The heading of a column of ids.
     pub fn heading(&self) -> &'static str {
         match self {
             UnitIds::Census(_) => "geoid",
@@ -35,7 +36,7 @@ impl UnitIds {
         }
     }
 
-    /// The GEOIDs of the blocks in tree order; none where ids are somebody's own.
+    /// The GEOIDs of the blocks in tree order; empty for a custom hierarchy.
     pub fn geoids(&self) -> &[u64] {
         match self {
             UnitIds::Census(geoids) => geoids.blocks(),
@@ -44,7 +45,7 @@ impl UnitIds {
     }
 }
 
-/// The ids of the units of a tree, as they are in the file.
+/// The ids of the units of a tree, as in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnIds {
     ids: Vec<Vec<String>>,
@@ -94,7 +95,7 @@ impl OwnIds {
         }
     }
 
-    /// The first two units of the lowest level that have one path, if there are any.
+    /// The first two units of the lowest level with the same path, if any.
     pub(super) fn doubled(&self) -> Option<(usize, usize)> {
         let last = self.ids.len() - 1;
         let mut first: HashMap<Vec<&str>, usize> = HashMap::new();
@@ -105,7 +106,7 @@ impl OwnIds {
     }
 }
 
-/// A hierarchy as it was read, before any unit was bypassed.
+/// A hierarchy as read from a file, before bypassing.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
     /// Its tree.
@@ -113,7 +114,7 @@ pub struct Hierarchy {
     ids: Vec<Vec<String>>,
 }
 
-/// The units of one level while a file is read: numbered as they come, by parent and id.
+/// The units of one level while a file is read: numbered in the order of appearance, by parent and id.
 #[derive(Default)]
 struct LevelUnits {
     numbers: HashMap<(u32, String), u32>,
@@ -135,8 +136,8 @@ impl LevelUnits {
 }
 
 impl Hierarchy {
-    /// Reads a CSV with a column for each of these levels and a line for each unit of the lowest one. The first level is the
-    /// root: its column may be left out. Other columns are left alone. Units keep the order in which they come.
+    /// Reads a CSV with a column for each of these levels and a line for each unit of the lowest one. The first level
+    /// is the root: its column may be omitted. Other columns are ignored. Units keep the order of the file.
     pub fn read(path: &Path, levels: &[String]) -> Result<Hierarchy> {
         let mut table = CsvTable::open(path)?;
         let mut columns = vec![table.find(&[&levels[0]])];
@@ -178,7 +179,8 @@ impl Hierarchy {
         order.sort_by(|a, b| of(*a).cmp(of(*b)));
         let first_difference = |a: u32, b: u32| of(a).zip(of(b)).position(|(a, b)| a != b).unwrap_or(levels - 1);
         let tree = Tree::over(order, levels, first_difference);
-        // Numbers were given as units came, so that the units of a level in tree order need their numbers looked up.
+        // Units were numbered in the order of appearance, so the units of a level in tree order need a look-up of their
+        // numbers.
         let ids = (0..levels).map(|level| {
             let unit = |unit: usize| {
                 let place = if level + 1 == levels { unit } else { tree.blocks(level, unit).start };
@@ -191,7 +193,8 @@ impl Hierarchy {
         Hierarchy { tree, ids }
     }
 
-    /// The ids of the units of a tree that came of this one by splitting units: each has that of the unit that holds it.
+    /// The ids of the units of a tree derived from this one by splitting units: each has the id of the unit that it is
+    /// a part of.
     pub(super) fn ids_on(&self, tree: &Tree) -> OwnIds {
         let last = self.ids.len() - 1;
         let of_level = |level: usize| {

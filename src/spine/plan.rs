@@ -1,24 +1,24 @@
-//! What a spine is built from, as a TOML file, and the files that come of it.
+//! The plan of a spine, a TOML file, and the spine built from it.
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `settings` | `redistricting-persons`, `redistricting-units` or `dhc` |
 //! | `privacy` | `zcdp` (default) or `pure` |
-//! | `release` | a bundled release or its file, relative to the plan, whose levels and shares of rho are taken, for `zcdp` only; or else |
-//! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
+//! | `release` | a bundled release or its file, relative to the plan, which gives the levels and shares of rho, for `zcdp` only; or instead |
+//! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly 1 |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
-//! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
-//! | `target_orig_bgs` | whether block groups follow those of the census, too (production: only in the DHC) |
-//! | `redefine_counties` | `nowhere` (default, production) or `everywhere`: inside American Indian areas these take the place of counties |
-//! | `entity_threshold` | tract groups leave out entities that so many units make already (default 0: none) |
-//! | `count_outside` | true to count what lies outside all entities of a kind, state by state, as an entity in distances (default false) |
+//! | `fanout_cutoff`, `bypass_cutoff` | replace the production values |
+//! | `target_orig_bgs` | whether block groups follow census block groups too (production: only in the DHC) |
+//! | `redefine_counties` | `nowhere` (default, production) or `everywhere`: American Indian areas replace counties inside them |
+//! | `entity_threshold` | tract groups ignore entities with at most this distance before grouping (default 0: none) |
+//! | `count_outside` | true to count the blocks of each state outside all entities of a kind as an entity in distances (default false) |
 //! | `bypass` | false to bypass no unit (default true) |
-//! | `[[entities]]` `kind`, `file`, `column`, `block` | a block assignment file beside the plan, the heading of its codes and, where it is unusual, of its blocks |
+//! | `[[entities]]` `kind`, `file`, `column`, `block` | a block assignment file beside the plan, the heading of its codes and, if it is unusual, of its blocks |
 //!
-//! Levels without a nation, one less than the settings have, make the spine of one state: Puerto Rico's.
+//! Levels without a nation, one fewer than the settings have, give the spine of one state: Puerto Rico's.
 //!
-//! The plan of somebody's own hierarchy, [`OwnPlan`], has `privacy`, `release` or levels, `bypass` and `bypass_cutoff` alone; its levels are the
-//! columns of the file of units.
+//! The plan of a custom hierarchy, [`OwnPlan`], has only `privacy`, `release` or levels, `bypass` and `bypass_cutoff`;
+//! its levels are the columns of the file of units.
 
 mod own;
 
@@ -80,7 +80,7 @@ struct EntitiesFile {
     block: Option<String>,
 }
 
-/// A plan, checked.
+/// A checked plan.
 pub struct SpinePlan {
     settings: SpineSettings,
     privacy: Privacy,
@@ -96,27 +96,27 @@ pub struct SpinePlan {
 struct Shares {
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
-    /// The release as it is found from here.
+    /// The path of the release from the working directory.
     release_name: Option<String>,
-    /// Where the plan names them.
+    /// The position of the release or levels in the plan.
     place: usize,
 }
 
-/// What a spine was built over.
+/// The units that a spine was built over.
 pub enum Ground {
     /// Blocks of the census.
     Census(Blocks),
-    /// Somebody's own hierarchy: the ids of the units, after bypassing.
+    /// A custom hierarchy: the ids of the units, after bypassing.
     Own(OwnIds),
 }
 
-/// A spine that was built, and how far the entities were and are from it.
+/// A spine that was built, and the distances of the entities before and after.
 pub struct BuiltSpine {
-    /// The blocks, or the units of somebody's own hierarchy.
+    /// The blocks, or the units of a custom hierarchy.
     pub ground: Ground,
     /// The names of the levels.
     pub names: Vec<String>,
-    /// The rule by which units were bypassed, and so the noise that is meant.
+    /// The privacy that determined the bypassing rule, and so the noise to use.
     pub privacy: Privacy,
     /// The spine after bypassing.
     pub spine: Spine,
@@ -128,16 +128,16 @@ pub struct BuiltSpine {
     pub after: Vec<Vec<u32>>,
     /// The blocks that are in only one of two files.
     pub mismatches: Vec<Mismatch>,
-    /// The release with the paths of this spine, where the plan names one.
+    /// The release with the paths of this spine, if the plan names one.
     pub release: Option<Release>,
-    /// The kinds of entities that the plan names and its settings do not use.
+    /// The kinds of entities that the plan names and its settings ignore.
     pub unused: Vec<EntityKind>,
     /// Whether the root of a census spine is above the states.
     pub has_nation: bool,
 }
 
 impl SpinePlan {
-    /// Reads a plan; files that it names are looked for beside it.
+    /// Reads a plan; paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<SpinePlan> {
         let text = crate::reading::read_text(path)?;
         let file = path.display().to_string();
@@ -176,7 +176,7 @@ impl SpinePlan {
         }
         let shares = Shares::read(&reader, raw.release.as_ref(), &raw.levels)?;
         let expected = settings.levels() + usize::from(tract_groups);
-        // Without the nation there is one level less.
+        // Without the nation there is one level fewer.
         let has_nation = shares.levels.len() + 1 != expected;
         shares.check(expected - usize::from(!has_nation)).map_err(at(shares.place))?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -195,13 +195,13 @@ impl SpinePlan {
         Ok(SpinePlan { settings, privacy, tract_groups, has_nation, bypasses, counts_outside, shares, entities })
     }
 
-    /// What the plan reads besides itself: its release, bundled or a file, and the files of entities.
+    /// The other inputs of the plan: its release, bundled or a file, and the entity files.
     pub fn inputs(&self) -> Vec<String> {
         let files = self.entities.iter().map(|(_, path, _)| path.display().to_string());
         self.shares.release_name.iter().cloned().chain(files).collect()
     }
 
-    /// Builds, optimizes, measures and bypasses.
+    /// Builds and optimizes the spine, measures distances and bypasses units.
     pub fn build(&self, mut blocks: Blocks) -> Result<BuiltSpine> {
         self.shares.check_states(&blocks)?;
         let mut mismatches = Vec::new();
@@ -245,7 +245,7 @@ impl SpinePlan {
     }
 }
 
-/// Refuses a release, whose budget is a rho, for a spine of pure differential privacy.
+/// Refuses a release, whose budget is a rho, for a spine under pure differential privacy.
 fn check_pure(
     reader: &TomlReader,
     privacy: Privacy,
@@ -287,7 +287,7 @@ impl Shares {
         }
     }
 
-    /// Refuses blocks that the plan's release is not about: its account would be that of another release.
+    /// Refuses blocks outside the plan's release: its account would be that of another release.
     fn check_states(&self, blocks: &Blocks) -> Result<()> {
         let Some(name) = &self.release_name else { return Ok(()) };
         let state = |geoid: u64| geoid / 10_u64.pow(13);
@@ -319,7 +319,7 @@ impl Shares {
 }
 
 impl BuiltSpine {
-    /// The blocks, where it was built over blocks of the census.
+    /// The blocks, if the spine was built over census blocks.
     pub fn blocks(&self) -> Option<&Blocks> {
         match &self.ground {
             Ground::Census(blocks) => Some(blocks),
@@ -327,7 +327,7 @@ impl BuiltSpine {
         }
     }
 
-    /// What its units are called.
+    /// The ids of its units.
     pub fn ids(&self) -> UnitIds {
         match &self.ground {
             Ground::Census(blocks) => {
@@ -339,13 +339,13 @@ impl BuiltSpine {
         }
     }
 
-    /// What the root of a variance is multiplied by for counts: 1 / sqrt(rho), where the plan's release says how large rho is.
+    /// The factor from the square root of a variance to counts, 1 / sqrt(rho), if the plan's release gives rho.
     pub fn counts_per_root_approx(&self) -> Option<f64> {
         let release = self.release.as_ref().filter(|_| self.privacy == Privacy::Concentrated)?;
         Some(release.rho.to_f64().sqrt().recip())
     }
 
-    /// The distances before and after of all entities that have blocks.
+    /// The distances, before and after, of all entities that have blocks.
     pub fn distances(&self) -> Vec<(u32, u32)> {
         let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());
         pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()

@@ -1,8 +1,8 @@
 //! The files of a spine: written when it is built, and read back to draw on it.
 //!
-//! Nothing that is read is believed: the units of each level must be listed in order and their children must be parts of the
-//! next level that neither overlap nor leave a unit out (so that no unit is above itself), every share must be that of the
-//! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
+//! Files are not trusted. The units of each level must be listed in order, and their children must partition the next
+//! level (so no unit is above itself). Every share must be that of the run of levels that the unit carries, and every
+//! path from the root to a block must sum to exactly 1.
 
 use std::{
     io::Write,
@@ -30,25 +30,25 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// A spine from its files.
+/// A spine read from its files.
 #[derive(Clone, Debug)]
 pub struct SavedSpine {
     /// The names of the levels.
     pub names: Vec<String>,
     /// The spine.
     pub spine: Spine,
-    /// What its units are called.
+    /// The ids of its units.
     pub ids: UnitIds,
-    /// The rule by which units were bypassed, and so the noise that is meant.
+    /// The privacy that determined the bypassing rule, and so the noise to use.
     pub privacy: Privacy,
-    /// The folder that it was read from.
+    /// The folder from which it was read.
     pub folder: PathBuf,
 }
 
-/// The file that says for which privacy a spine was built.
+/// The file with the privacy for which a spine was built.
 const ABOUT: &str = "spine.toml";
 
-/// What [`ABOUT`] says.
+/// The content of [`ABOUT`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AboutFile {
@@ -109,12 +109,12 @@ impl SavedSpine {
         Ok(SavedSpine { names, spine, ids, privacy, folder: folder.to_path_buf() })
     }
 
-    /// How many units the lowest level has.
+    /// The number of units of the lowest level.
     pub fn blocks(&self) -> usize {
         self.spine.tree.order().len()
     }
 
-    /// An error about the privacy that the spine was built for.
+    /// An error about the privacy for which the spine was built.
     pub(crate) fn refuse_privacy(&self, why: &str) -> Error {
         let file = self.folder.join(ABOUT).display().to_string();
         let why = format!("privacy = {:?}: {why}", self.privacy.name());
@@ -122,16 +122,17 @@ impl SavedSpine {
     }
 }
 
-/// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a
-/// folder, which is made if it does not exist. [`SavedSpine`] reads the first four. All are written beside the folder first, so a full
-/// disk leaves what was there. An older `spine.toml` is removed before the others are replaced, and the new one comes last: a folder
-/// without it is refused, so the files of two spines are never read as one. `entity_variances` are the variances of the entities'
-/// estimates, approximately, in the order of the entities; their margins at 95 % are in counts where the plan names a release.
+/// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into
+/// a folder, which is created if it does not exist. [`SavedSpine`] reads the first four. All files are first written
+/// beside the folder, so a full disk leaves the old ones in place. An older `spine.toml` is removed before the others
+/// are replaced, and the new one comes last: a folder without it is refused, so the files of two spines are never read
+/// as one. `entity_variances` are the approximate variances of the entities' estimates, in the order of the entities;
+/// their margins at 95 % are in counts if the plan names a release.
 pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
     write_with(built, entity_variances, folder, |_| Ok(()))
 }
 
-/// The same with more files: `more` is handed the folder that is being filled.
+/// The same with more files: `more` receives the folder that is being filled.
 pub fn write_with(
     built: &BuiltSpine,
     entity_variances: &[Vec<f64>],
@@ -187,7 +188,7 @@ fn write_files(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path)
     put(folder, ABOUT, &about, |_| Ok(()))
 }
 
-/// The census GEOID of an entity; empty for kinds that the census does not publish by one.
+/// The census GEOID of an entity; empty for kinds without a published GEOID.
 fn entity_geoid(kind: &str, name: &str) -> String {
     if kind == "gq" || kind == "prim" { String::new() } else { name.replace(':', "") }
 }
@@ -205,7 +206,7 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
         Ok(())
     })?;
     let ids = built.ids();
-    // As the file has them: what is above an id of somebody's own is known from the units.
+    // As in the file: the ids above an id of a custom hierarchy follow from the units.
     let id = |level: usize, unit: usize| match &ids {
         UnitIds::Census(geoids) => geoids.unit(level, unit),
         UnitIds::Own(own) => quoted(own.raw(level, unit)),
@@ -213,7 +214,7 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
     let heading = format!("level,unit,first_child,children,blocks,levels_carried,share,{}", ids.heading());
     put(folder, "units.csv", &heading, |out| {
         for level in 0..last {
-            // A share is one of few: those of runs of levels.
+            // A share is one of few values: those of runs of levels.
             let shares: Vec<String> =
                 (0..=last + 1 - level).map(|count| spine.share_of_run(level, count).to_string()).collect();
             for unit in 0..tree.units(level) {
@@ -235,13 +236,13 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
     })
 }
 
-/// Writes one file, its beginning and rows, whole or not at all.
+/// Writes one file, header and rows, whole or not at all.
 fn put(folder: &Path, name: &str, header: &str, rows: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let path = folder.join(name);
     write_whole(&path, |out| writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why)))
 }
 
-/// The rank of each block by GEOID, as where the spine was built.
+/// The rank of each block by GEOID, the same as when the spine was built.
 fn order_of(table: &CsvTable, column: usize, geoids: &[u64]) -> Result<Vec<u32>> {
     let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
     rows.sort_unstable_by_key(|place| geoids[*place as usize]);
@@ -257,7 +258,7 @@ fn order_of(table: &CsvTable, column: usize, geoids: &[u64]) -> Result<Vec<u32>>
     Ok(order)
 }
 
-/// An id of somebody's own.
+/// An id of a custom hierarchy.
 fn text(table: &CsvTable, at: usize) -> Result<String> {
     table.text(at).map(str::to_string)
 }
@@ -287,8 +288,8 @@ fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
     Ok((names, proportions))
 }
 
-/// For each level but the blocks where the children of its units start, what the units carry, and their ids where these are
-/// somebody's own.
+/// For each level but the blocks: the starts of the units' children, the levels that the units carry, and the units'
+/// ids in a custom hierarchy.
 type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>, Option<Vec<Vec<String>>>);
 
 fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Units> {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{blocks::EntityColumn, hierarchy::Tree, osed};
 
-/// A tract group while groups are merged: its tracts, and for each entity that it touches the sums of c and c' over them.
+/// A tract group during merging: its tracts, and for each entity that it touches the sums of c and c' over them.
 struct Group {
     tracts: Vec<u32>,
     sums: BTreeMap<u32, [u32; 2]>,
 }
 
 impl Group {
-    /// c and c' of an entity in the group, or in both of two groups.
+    /// c and c' of an entity in the group, or in the union of two groups.
     fn step(&self, other: Option<&Group>, entity: u32) -> [u32; 2] {
         // A tract that is not touched has c' = 1.
         let sums = |group: &Group| *group.sums.get(&entity).unwrap_or(&[0, group.tracts.len() as u32]);
@@ -25,17 +25,17 @@ fn replace(sums: [u32; 2], old: [u32; 2], new: [u32; 2]) -> [u32; 2] {
     [sums[0] + new[0] - old[0], sums[1] + new[1] - old[1]]
 }
 
-/// Puts tract groups between counties and tracts, for the entities of these columns and at most `most(tracts)` tracts in a
-/// group of a county with so many.
+/// Inserts tract groups between counties and tracts, for the entities of these columns. A county with n tracts has at
+/// most `most(n)` tracts in a group.
 ///
-/// This is the greedy merging of Algorithm 2: two groups of a county become one where the descending distances do not become
-/// lexicographically larger and the fan-out allows, until nothing changes.
+/// This is the greedy merging of Algorithm 2: two groups of a county are merged if the descending distances do not
+/// become lexicographically larger and the fan-out allows it, until nothing changes.
 ///
-/// Entities that at most `threshold` units make while each tract is a group of its own are left out. A county that no other entity touches has
-/// groups of neighbors, as large as may be.
+/// Entities whose distance is at most `threshold` while each tract is a group of its own are ignored. A county that no
+/// other entity touches gets the largest allowed groups of consecutive tracts.
 ///
-/// Only entities that touch the county can change, and elements that two descending vectors share do not bear on their
-/// order, so a trial compares the old and new distances of those that changed.
+/// Only entities that touch the county can change, and equal elements of two descending vectors do not affect their
+/// order. So a trial compares the old and new distances only of those that changed.
 pub(super) fn group_tracts(
     tree: &mut Tree,
     columns: &[(String, EntityColumn)],
@@ -88,7 +88,7 @@ pub(super) fn group_tracts(
 /// The level of the counties.
 const COUNTY: usize = 2;
 
-/// The sums of c and c' of each entity over the children of units: of each county and each state that it touches, and of the
+/// The sums of c and c' of each entity over the children of each county and each state that it touches, and of the
 /// nation.
 struct DistanceSums {
     in_county: Vec<BTreeMap<u32, [u32; 2]>>,
@@ -100,8 +100,8 @@ struct DistanceSums {
 type EntitySums = (u32, [[u32; 2]; 3]);
 
 impl DistanceSums {
-    /// The sums of all entities that touch a county if two of its groups became one; `None` if that makes the descending
-    /// distances lexicographically larger.
+    /// The sums of all entities that touch a county after a merge of two of its groups; `None` if the merge makes the
+    /// descending distances lexicographically larger.
     fn after_merging(&self, county: usize, state: u32, one: &Group, two: &Group) -> Option<Vec<EntitySums>> {
         let (mut old, mut new, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for (entity, sums) in &self.in_county[county] {
@@ -133,7 +133,7 @@ impl DistanceSums {
     }
 }
 
-/// Each tract of each county as a group of its own, and the sums with these.
+/// Each tract of each county as a group of its own, and the resulting sums.
 fn ungrouped(tree: &Tree, columns: &[(String, EntityColumn)], state_of: &[u32]) -> (Vec<Vec<Group>>, DistanceSums) {
     let county_of = tree.parents(COUNTY + 1);
     let mut counties: Vec<Vec<Group>> = (0..tree.units(COUNTY))

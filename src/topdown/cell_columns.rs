@@ -1,4 +1,4 @@
-//! The columns of a file of true counts that say which cell a line is about.
+//! The attribute columns of a file of true counts, which give the cell of each line.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{
     spine::csv_table::CsvTable,
 };
 
-/// A column for each attribute. With two histograms a line is about the one whose attributes it names; it leaves those of the
+/// A column for each attribute. With two histograms a line gives the attributes of one of them and leaves those of the
 /// other empty.
 pub(super) struct CellColumns<'s> {
     first: Vec<Column<'s>>,
@@ -23,7 +23,7 @@ struct Column<'s> {
 }
 
 impl<'s> CellColumns<'s> {
-    /// Finds them; a file about one of two histograms need not have the columns of the other.
+    /// Finds the columns; a file about one of two histograms may lack the columns of the other.
     pub(super) fn new(table: &CsvTable, schema: &'s Schema) -> Result<CellColumns<'s>> {
         let column = |attribute: &'s Attribute| {
             let at = table.column(&[&attribute.name])?;
@@ -41,7 +41,7 @@ impl<'s> CellColumns<'s> {
         })
     }
 
-    /// The cell of a line, those of the second histogram after those of the first.
+    /// The cell of a line; cells of the second histogram are numbered after those of the first.
     pub(super) fn cell(&self, table: &CsvTable) -> Result<u32> {
         let names = |columns: &[Column]| columns.iter().any(|column| !table.cell(column.at).is_empty());
         let Some(beside) = self.schema.beside.as_deref().filter(|_| names(&self.beside)) else {

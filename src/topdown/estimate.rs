@@ -1,15 +1,15 @@
-//! Weighted least squares over the hierarchy (Cumings-Menon et al., (3.3)): the totals of all units that fit the noisy ones
-//! best, in time linear in the units, and the non-negative integers that are made of them from the top down.
+//! Weighted least squares over the hierarchy (Cumings-Menon et al., (3.3)): the best-fitting totals of all units, in
+//! time linear in the number of units, and non-negative integers derived from them from the top down.
 //!
-//! The passes. Let unit u measure z with precision w (1 / variance; 0 where it measures nothing). Upwards, the subtree of u
-//! alone gives an estimate e with variance v: from its children the sum S of theirs with variance V = sum of v, and with
-//! its own measurement 1 / v = w + 1 / V and e = v (w z + S / V). Downwards, the root's e is final, and a final total T of
-//! u is shared out: child c gets e_c + (v_c / V) (T - S), the conditional mean of independent estimates given their sum.
-//! This is the estimate of (3.3) with the transpose that it has lost, (S'S)^-1 S'z: both minimize the same sum of squares,
-//! and tests compare them with dense matrices.
+//! The passes. Let unit u measure z with precision w (1 / variance; 0 if it measures nothing). Upwards, the subtree of
+//! u alone gives an estimate e with variance v: the children give the sum S of their estimates with variance V = sum of
+//! v, and with the unit's own measurement 1 / v = w + 1 / V and e = v (w z + S / V). Downwards, the root's e is final,
+//! and a final total T of u is distributed: child c gets e_c + (v_c / V) (T - S), the conditional mean of independent
+//! estimates given their sum. This is the estimate of (3.3) with its missing transpose, (S'S)^-1 S'z: both minimize the
+//! same sum of squares, and tests compare them with dense matrices.
 //!
-//! One child of a unit may be without any information (V infinite): it gets T less the estimates of the others. Two such
-//! children cannot be told apart, which is refused.
+//! One child of a unit may have no information (V infinite): it gets T minus the estimates of the others. Two such
+//! children cannot be distinguished, which is an error.
 
 use rayon::prelude::*;
 
@@ -18,9 +18,9 @@ use crate::{
     spine::hierarchy::Tree,
 };
 
-/// The least-squares totals of all units, in doubles: approximations. `measured` holds for each level `width` noisy numbers
-/// for every unit (anything where the precision is 0); all of one unit have the same precision, and each of the `width`
-/// problems is solved by itself.
+/// The least-squares totals of all units, in doubles: approximations. For each level `measured` holds `width` noisy
+/// numbers per unit (any value where the precision is 0). All numbers of a unit have the same precision, and each of
+/// the `width` problems is solved separately.
 pub fn least_squares_approx(
     tree: &Tree,
     width: usize,
@@ -32,7 +32,7 @@ pub fn least_squares_approx(
     if measured.len() != levels || (0..levels).any(|level| measured[level].len() != tree.units(level) * width) {
         return Err(Error::out_of_range("the measurements", measured.len(), "numbers for every unit of every level"));
     }
-    // Upwards: estimates and variances of subtrees. Where the variance is infinite the estimate is 0 and not used.
+    // Upwards: estimates and variances of subtrees. If the variance is infinite, the estimate is 0 and not used.
     let mut estimates: Vec<Vec<f64>> = vec![Vec::new(); levels];
     let mut variances: Vec<Vec<f64>> = vec![Vec::new(); levels];
     let mut sums = vec![0.0; width];
@@ -66,12 +66,12 @@ pub fn least_squares_approx(
         }
         (estimates[level], variances[level]) = (own, spread);
     }
-    let untold = |level: usize, unit: usize| {
-        let expected = "measured, by itself or by units above and beside it";
+    let undetermined = |level: usize, unit: usize| {
+        let expected = "measured, directly or through units above and beside it";
         Error::out_of_range(&format!("a unit of level {level}"), unit, expected)
     };
     if !variances[0][0].is_finite() {
-        return Err(untold(0, 0));
+        return Err(undetermined(0, 0));
     }
     // Downwards: estimates become final in place.
     for level in 0..last {
@@ -82,7 +82,7 @@ pub fn least_squares_approx(
             let spread = &variances[level + 1][children.clone()];
             let open = spread.iter().filter(|v| v.is_infinite()).count();
             if open > 1 {
-                return Err(untold(level + 1, children.start));
+                return Err(undetermined(level + 1, children.start));
             }
             let whole: f64 = spread.iter().sum();
             let share = |v: f64| if open == 1 { f64::from(u8::from(v.is_infinite())) } else { v / whole };
@@ -104,15 +104,16 @@ pub fn least_squares_approx(
 
 /// Non-negative integers near the estimates, in which the children of every unit sum exactly to it, cell by cell.
 ///
-/// The root's cells share out its total, rounded. Then, from the top down, the children of a unit first share out its total,
-/// and then each of its cells, by the nearest point with non-negative parts and these sums, rounded by largest remainders.
-/// Sums over cells hold exactly; a child's total is as it was shared out wherever the search for the point comes to an end,
-/// which is all but always.
+/// The root's cells share out its rounded total. Then, from the top down, the children of a unit first share out its
+/// total, and then each of its cells, by the nearest point with non-negative parts and these sums, rounded by largest
+/// remainders. Sums over cells are exact. A child's total is kept if the search for the point converges, which it
+/// almost always does.
 ///
-/// The Bureau's TopDown algorithm does more: at each parent it fits all query groups and not only the estimates of totals and
-/// cells, in several passes from coarse to fine; it rounds by a second program that minimizes an L1 distance; and it holds
-/// invariants (state totals, numbers of group quarters) and edit constraints. Here nothing but non-negativity, integrality
-/// and consistency with parents is promised. Both are biased: cells that are small everywhere come out too large somewhere.
+/// The Bureau's TopDown algorithm does more. At each parent it fits all query groups, not only the estimates of totals
+/// and cells, in several passes from coarse to fine; it rounds by a second program that minimizes an L1 distance; and
+/// it holds invariants (state totals, numbers of group quarters) and edit constraints. This function guarantees only
+/// non-negativity, integrality and consistency with parents. Both are biased: cells that are small everywhere become
+/// too large somewhere.
 pub fn top_down(tree: &Tree, cells: usize, estimates: &[Vec<f64>]) -> Vec<Vec<i64>> {
     let total = estimates[0].iter().sum::<f64>().max(0.0).round() as i64;
     let mut levels: Vec<Vec<i64>> = vec![share_out(total, &estimates[0])];
@@ -124,14 +125,14 @@ pub fn top_down(tree: &Tree, cells: usize, estimates: &[Vec<f64>]) -> Vec<Vec<i6
             share_family(&above[unit * cells..(unit + 1) * cells], estimates)
         };
         let families: Vec<Vec<i64>> = (0..tree.units(level)).into_par_iter().map(family).collect();
-        // Children stand in order, parent by parent.
+        // Children are stored in order, parent by parent.
         let below = families.concat();
         levels.push(below);
     }
     levels
 }
 
-/// The cells of a parent shared out among its children, whose estimates stand one child after the other.
+/// Shares out the cells of a parent among its children, whose estimates are stored one child after the other.
 fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
     let cells = parent.len();
     let mut counts = vec![0; estimates.len()];
@@ -139,7 +140,7 @@ fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
     let total: i64 = parent.iter().sum();
     let rows: Vec<f64> = estimates.chunks(cells).map(|child| child.iter().sum()).collect();
     let rows = share_out(total, &rows);
-    // Only cells that the parent has: the others are zero in every child.
+    // Only nonzero cells of the parent: the others are zero in every child.
     let width = filled.len();
     if let [cell] = filled[..] {
         rows.iter().enumerate().for_each(|(child, total)| counts[child * cells + cell] = *total);
@@ -155,10 +156,10 @@ fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
     counts
 }
 
-/// The non-negative table near the estimates with these sums of rows and columns, which have one total:
-/// x = max(0, estimate - a - b) for the a of each row and b of each column that make the sums right. Rows and columns are
-/// solved alternately, each exactly, which climbs on the concave dual of the projection. The sums of columns hold in the end,
-/// those of rows nearly.
+/// The non-negative table nearest to the estimates with these sums of rows and columns, which have the same total: x =
+/// max(0, estimate - a - b), with a for each row and b for each column chosen to give these sums. Rows and columns are
+/// solved alternately, each exactly, which is coordinate ascent on the concave dual of the projection. At the end the
+/// sums of columns are exact, those of rows approximate.
 fn nearest(rows: &[i64], columns: &[i64], estimates: &[f64]) -> Vec<f64> {
     const MOST_TURNS: usize = 200;
     const ENOUGH: f64 = 0.01;
@@ -188,8 +189,8 @@ fn nearest(rows: &[i64], columns: &[i64], estimates: &[f64]) -> Vec<f64> {
     estimates.iter().enumerate().map(at).collect()
 }
 
-/// A table of whole numbers near `parts`: the sums of columns hold, and those of rows where no row of whole parts is above its
-/// sum already.
+/// A table of integers near `parts`. The sums of columns are exact, and so are those of rows, unless a row of the
+/// integer parts already exceeds its sum.
 fn whole(rows: &[i64], columns: &[i64], parts: &[f64]) -> Vec<i64> {
     let width = columns.len();
     let mut counts: Vec<i64> = parts.iter().map(|part| part.floor() as i64).collect();
@@ -200,7 +201,7 @@ fn whole(rows: &[i64], columns: &[i64], parts: &[f64]) -> Vec<i64> {
         column_left[place % width] -= count;
     }
     let mut by_rest: Vec<usize> = (0..parts.len()).collect();
-    // The sort is stable: of equal remainders the first child is served first.
+    // The sort is stable: among equal remainders the first child comes first.
     by_rest.sort_by(|x, y| (parts[*y] - parts[*y].floor()).total_cmp(&(parts[*x] - parts[*x].floor())));
     for place in by_rest {
         let (row, column) = (place / width, place % width);
@@ -213,7 +214,7 @@ fn whole(rows: &[i64], columns: &[i64], parts: &[f64]) -> Vec<i64> {
     for (column, left) in column_left.iter().enumerate() {
         let step = left.signum();
         for _ in 0..left.unsigned_abs() {
-            // To the row that lacks most, or from a count that is there in the row that lacks least.
+            // Add to the row with the largest deficit, or subtract from a positive count in the row with the smallest.
             let open = (0..rows.len()).filter(|row| step > 0 || counts[row * width + column] > 0);
             if let Some(row) = open.max_by_key(|row| (step * row_left[*row], std::cmp::Reverse(*row))) {
                 counts[row * width + column] += step;
@@ -239,15 +240,15 @@ fn threshold(total: i64, estimates: &[f64]) -> f64 {
     theta
 }
 
-/// Non-negative integers that sum to `total`, near `estimates`: the Euclidean projection on the simplex, rounded by largest
-/// remainders.
+/// Non-negative integers that sum to `total`, near `estimates`: the Euclidean projection onto the simplex, rounded by
+/// largest remainders.
 fn share_out(total: i64, estimates: &[f64]) -> Vec<i64> {
     let theta = threshold(total, estimates);
     let parts: Vec<f64> = estimates.iter().map(|estimate| (estimate - theta).max(0.0)).collect();
     let mut counts: Vec<i64> = parts.iter().map(|part| part.floor() as i64).collect();
     let mut by_rest: Vec<usize> = (0..counts.len()).collect();
     by_rest.sort_by(|a, b| (parts[*b] - parts[*b].floor()).total_cmp(&(parts[*a] - parts[*a].floor())));
-    // What is left is less than one for each but for roundings of doubles, which may make it negative as well.
+    // The remainder is less than 1 per part, except for rounding errors of doubles, which may also make it negative.
     let mut left = total - counts.iter().sum::<i64>();
     while left != 0 {
         for at in by_rest.iter().copied() {
@@ -270,7 +271,7 @@ mod tests {
     use crate::numbers::Numbers;
 
     #[test]
-    fn integers_sum_to_the_parent_and_are_the_nearest_by_brute_force() {
+    fn integers_sum_to_the_parent_and_are_the_nearest() {
         for (total, estimates) in [
             (5, vec![1.2, 3.9, -2.0]),
             (0, vec![4.0, 1.0]),
@@ -293,9 +294,9 @@ mod tests {
         }
     }
 
-    /// Against all whole tables with the sums: none is nearer by more than rounding can cost.
+    /// Against all integer tables with the sums: none is nearer by more than the rounding can cost.
     #[test]
-    fn families_keep_their_sums_and_are_near_the_best_table() {
+    fn families_keep_their_sums_and_are_near_the_optimum() {
         let mut numbers = Numbers(7);
         let mut below = |end: u64| numbers.below(end);
         for _ in 0..300 {
@@ -318,7 +319,7 @@ mod tests {
             let all = (0..=parent[0])
                 .flat_map(|a| (0..=parent[1]).flat_map(move |b| (0..=parent[2]).map(move |c| [a, b, c])));
             let best = all.filter(|x| x.iter().sum::<i64>() == first).map(loss).fold(f64::INFINITY, f64::min);
-            // A cell is off the best by less than one on both sides.
+            // A cell differs from the optimum by less than 1 on both sides.
             assert!(loss([counts[0], counts[1], counts[2]]) <= best + 6.0, "{counts:?} {parent:?} {estimates:?}");
         }
     }

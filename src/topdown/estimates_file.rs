@@ -1,4 +1,4 @@
-//! Estimates from the files of noisy counts, and their files.
+//! Estimates from the files of noisy counts, and the files of estimates.
 
 use std::{io::Write, path::Path};
 
@@ -29,27 +29,28 @@ use crate::{
 
 const BITS: u32 = 128;
 
-/// What noisy counts say together.
+/// The estimates from all noisy counts together.
 pub struct Estimates {
     /// For each level the least-squares histograms of its units, in doubles: approximations.
     pub histograms_approx: Vec<Vec<f64>>,
-    /// The same from the top down as non-negative integers, in which children sum to their parents.
+    /// Non-negative integers derived from them from the top down, in which children sum to their parents.
     pub counts: Vec<Vec<i64>>,
-    /// How many cells a histogram has.
+    /// The number of cells of a histogram.
     pub cells: usize,
-    /// The variance of the estimated total of each unit with the proxies of the noise, an upper bound for that with the noise.
+    /// The variance of the estimated total of each unit with the variance proxies of the noise: an upper bound on the
+    /// variance with the noise itself.
     pub variances: Variances<Enclosure>,
     /// The variances with the noise itself, level by level.
     pub level_variances: Vec<LevelVariances>,
     /// The query groups that are not used.
     pub left_out: Vec<String>,
-    /// The seed of the noise, where whoever knows it can subtract it.
+    /// The seed of the noise, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
     /// The noisy counts themselves.
     noisy: NoisyTable,
 }
 
-/// The noisy counts of a mechanism from their folder: every one has to be there, with the noise that the mechanism has.
+/// The noisy counts of a mechanism from their folder. All must be present, with the noise of the mechanism.
 fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Manifest)> {
     let spine = plan.spine();
     let tree = &spine.tree;
@@ -90,8 +91,8 @@ fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Man
 }
 
 impl Estimates {
-    /// Reads the noisy counts of a mechanism from their folder and estimates. Every count has to be there, with the noise
-    /// that the mechanism has.
+    /// Reads the noisy counts of a mechanism from their folder and estimates. All counts must be present, with the
+    /// noise of the mechanism.
     pub fn read(plan: &MeasurementPlan, schema: &Schema, folder: &Path) -> Result<Estimates> {
         let tree = &plan.spine().tree;
         let kronecker = Kronecker::new(plan, schema)?;
@@ -99,7 +100,7 @@ impl Estimates {
         let histograms_approx = kronecker.estimate_approx(&noisy)?;
         let counts = top_down(tree, plan.cells(), &histograms_approx);
         let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
-        // The noise is discrete: its variances are at least the proxies times the least ratio, and at most these.
+        // The noise is discrete: its variances are at least the least ratio times the proxies, and at most the proxies.
         let ratio = plan.least_ratio(20)?;
         let discrete = |value: Enclosure| Enclosure::new(value.mul(&ratio).lower().clone(), value.upper().clone());
         let of_level = |level: usize| {
@@ -113,7 +114,7 @@ impl Estimates {
         Ok(Estimates { histograms_approx, counts, cells, variances, level_variances, left_out, insecure_seed, noisy })
     }
 
-    /// Any query of any unit or area of the spine, from the same noisy counts, recodes included.
+    /// A survey of any query of any unit or area of the spine, from the same noisy counts, including recodes.
     pub fn survey<'a>(
         &'a self,
         plan: &MeasurementPlan,
@@ -124,7 +125,7 @@ impl Estimates {
         SpineSurvey::new(plan, saved, schema, &self.noisy, asked)
     }
 
-    /// How many records the whole counts have.
+    /// The total of the integer counts.
     pub fn records(&self) -> i64 {
         self.counts[0].iter().sum()
     }
@@ -138,11 +139,12 @@ fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
     }
 }
 
-/// Writes `totals.csv`, a line for each unit with its GEOID or id, its estimated total (approximate), the variance of it (an upper end), the
-/// margin at 95 % (approximate) and its whole count; `counts.csv`, the whole counts of blocks in the form that `assay measure` reads;
-/// and `provenance.json`, into a folder that is empty or not there. With a survey also `estimates.csv`, or `areas.csv`, what it answers:
-/// `see` sees that too. Under an insecure
-/// seed the heading of `totals.csv` and `provenance.json` say so; that of `counts.csv` is the one that is read.
+/// Writes three files into an empty or new folder. `totals.csv` has a line for each unit: its GEOID or id, its
+/// estimated total (approximate), the upper end of the total's variance, the margin at 95 % (approximate) and the
+/// unit's integer count. `counts.csv` has the integer counts of blocks in the form that `assay measure` reads. The
+/// third is `provenance.json`. A survey adds `estimates.csv`, or `areas.csv`, with its answers, which are also passed
+/// to `see`. Under an insecure seed the heading of `totals.csv` and `provenance.json` say so; the heading of
+/// `counts.csv` stays in the form that is read.
 pub fn write(
     estimated: &Estimates,
     saved: &SavedSpine,
@@ -195,7 +197,7 @@ pub fn write(
     })
 }
 
-/// Writes what a survey answers.
+/// Writes the answers of a survey.
 fn write_survey(
     survey: &SpineSurvey,
     saved: &SavedSpine,
@@ -232,8 +234,8 @@ fn write_survey(
     })
 }
 
-/// Which part of its state a unit lies in, where states have two units of one GEOID: one outside of American Indian, Alaska Native and
-/// Native Hawaiian areas, which comes first, and one inside.
+/// The part of its state that contains a unit, if states have two units with one GEOID: the first outside of American
+/// Indian, Alaska Native and Native Hawaiian areas, the second inside.
 struct StateParts {
     /// The level of the states.
     level: usize,
@@ -241,7 +243,7 @@ struct StateParts {
 }
 
 impl StateParts {
-    /// Nothing where no state has two.
+    /// `None` if no state has two units.
     fn new(saved: &SavedSpine) -> Option<StateParts> {
         let UnitIds::Census(geoids) = &saved.ids else { return None };
         let level = usize::from(saved.names[0].eq_ignore_ascii_case("US"));
@@ -269,7 +271,7 @@ impl StateParts {
     }
 }
 
-/// How a file of counts names the units of the lowest level: the headings, and what stands under them.
+/// The identification of the units of the lowest level in a file of counts: the headings, and the fields of a unit.
 fn leaves(saved: &SavedSpine) -> (String, impl Fn(usize) -> String) {
     let last = saved.names.len() - 1;
     let heading = match &saved.ids {

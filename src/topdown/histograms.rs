@@ -1,4 +1,4 @@
-//! The histograms of all blocks, sparse: who is where, before any noise. Confidential.
+//! The histograms of all blocks, sparse: the true counts before any noise. Confidential.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::{
     spine::{csv_table::CsvTable, own::UnitIds, spine_files::SavedSpine},
 };
 
-/// All counts together are at most so many: no sum of them and no noise added to one leaves 64 bits.
+/// Maximum of the sum of all counts: then no sum of counts, and no count with noise, exceeds 64 bits.
 pub const MOST: u64 = 1_000_000_000_000_000;
 
-/// The cells of blocks that are not zero.
+/// The nonzero cells of blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Histograms {
     /// By place of the block in the tree, then by cell.
@@ -21,7 +21,7 @@ pub struct Histograms {
     total: u64,
 }
 
-/// Refuses an attribute, or the count, that has the heading of a level: one column would be read as both.
+/// Refuses an attribute, or a count column, with the heading of a level: one column would be read as both.
 fn check_headings(table: &CsvTable, saved: &SavedSpine, schema: &Schema, count: &str) -> Result<()> {
     if let UnitIds::Census(_) = saved.ids {
         return Ok(());
@@ -41,17 +41,18 @@ pub struct Entry {
     pub place: u32,
     /// The cell of its histogram.
     pub cell: u32,
-    /// How many records are in it.
+    /// The number of records in it.
     pub count: u64,
 }
 
 impl Histograms {
-    /// Reads a CSV with a header: a column `block` (or `BLOCKID`, `GEOID`), or those of the levels of somebody's own hierarchy (the
-    /// lowest, and as many above it as it takes to tell units apart), one for each attribute of the schema, with its
-    /// values' names, and `column` with the count. A line for each cell of a block, in any order; cells without a line are
-    /// zero, and so are blocks. With two histograms a line leaves the attributes of one of them empty. Other columns are left alone. A block that the spine does not have, an unknown value, a
-    /// cell twice and a count that is no whole number are refused with their place. Counts are confidential: `reading` says whether cells in
-    /// quotes may hold line breaks, which can hide rows.
+    /// Reads a CSV with a header: a column `block` (or `BLOCKID`, `GEOID`), a column for each attribute of the schema
+    /// with the names of its values, and `column` with the count. For a custom hierarchy the columns of its levels
+    /// replace the block: the lowest level, and the levels above it that are needed to distinguish units. There is a
+    /// line for each nonzero cell of a block, in any order; other cells and blocks are zero. With two histograms a line
+    /// leaves the attributes of one of them empty. Other columns are ignored. A block that the spine does not have, an
+    /// unknown value, a repeated cell and a count that is not an integer are refused with their position. Counts are
+    /// confidential: `reading` says whether cells in quotes may contain line breaks, which can hide rows.
     pub fn read(
         path: &Path,
         saved: &SavedSpine,
@@ -94,7 +95,7 @@ impl Histograms {
         Ok(Histograms { entries, total })
     }
 
-    /// Histograms of entries in any order, each cell of a block at most once.
+    /// Histograms from entries in any order, each cell of a block at most once.
     pub fn new(mut entries: Vec<Entry>) -> Result<Histograms> {
         entries.sort_unstable_by_key(|entry| (entry.place, entry.cell));
         if let Some(pair) =
@@ -109,18 +110,18 @@ impl Histograms {
         Ok(Histograms { entries, total })
     }
 
-    /// How many of so many blocks have no line: a number that is as confidential as the counts.
+    /// The number of blocks, of `blocks`, that have no line: as confidential as the counts.
     pub fn blocks_without(&self, blocks: usize) -> usize {
         let with = self.entries.chunk_by(|a, b| a.place == b.place).count();
         blocks - with.min(blocks)
     }
 
-    /// All records.
+    /// The number of all records.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The cells of some places, added to `out`.
+    /// Adds the cells of some places to `out`.
     pub fn add_cells(&self, places: impl Iterator<Item = usize>, out: &mut [f64]) {
         for place in places {
             let from = self.entries.partition_point(|entry| (entry.place as usize) < place);
@@ -129,7 +130,7 @@ impl Histograms {
         }
     }
 
-    /// The counts of a query group in a range of places, added to `out`: Q x.
+    /// Adds the counts of a query group in a range of places to `out`: Q x.
     pub fn add_answers(&self, group: &QueryGroup, places: std::ops::Range<usize>, out: &mut [i64]) {
         let from = self.entries.partition_point(|entry| (entry.place as usize) < places.start);
         for entry in self.entries[from..].iter().take_while(|entry| (entry.place as usize) < places.end) {

@@ -1,23 +1,23 @@
-//! Least squares for all query groups at once: the Kronecker structure taken apart.
+//! Least squares for all query groups at once, by the Kronecker structure of the queries.
 //!
-//! For each attribute of n values the identity I and the matrix of ones J commute, so the space of histograms splits into
-//! orthogonal parts, one for each set S of attributes: the projection P_S is the Kronecker product of I - J/n for the
-//! attributes in S and J/n for the others. The normal equations of (3.2) and (3.3) split with it, for any query groups of each
-//! level: a part is one scalar problem over the tree.
+//! For each attribute of n values the identity I and the all-ones matrix J commute, so the space of histograms splits
+//! into orthogonal parts, one for each set S of attributes: the projection P_S is the Kronecker product of I - J/n for
+//! the attributes in S and J/n for the others. The normal equations of (3.2) and (3.3) split accordingly, for any query
+//! groups of each level: each part is one scalar problem over the tree.
 //!
-//! In numbers: let m_S be the marginal over S, less its means along every attribute of S. A query group that keeps the
-//! attributes T, with precision w for each count, says of m_S, where S is a subset of T, the centered marginal of its
-//! answers, with the precision w / (product of n over T less S). These add up over the query groups of a unit, the tree is
-//! solved for each S with weights that are the same for all cells of m_S, and
+//! In numbers: let m_S be the marginal over S minus its means along every attribute of S. A query group that keeps the
+//! attributes T, with precision w for each count, measures m_S for every subset S of T: by the centered marginal of its
+//! answers, with precision w / (product of n over T \ S). These precisions add up over the query groups of a unit. The
+//! tree is solved for each S with weights that are the same for all cells of m_S, and
 //!
-//! the marginal over T = sum over S in T of m_S / (product of n over T less S).
+//! the marginal over T = sum over S in T of m_S / (product of n over T \ S).
 //!
-//! The parts are independent, and one cell of m_S has the variance v_S times the product of 1 - 1/n over S, v_S being that
-//! of the scalar problem. So one count of the marginal over T has the variance
+//! The parts are independent. One cell of m_S has the variance v_S times the product of 1 - 1/n over S, with v_S the
+//! variance of the scalar problem. So one count of the marginal over T has the variance
 //!
-//! sum over S in T of v_S (product over S of 1 - 1/n) (product over T less S of 1/n^2).
+//! sum over S in T of v_S (product over S of 1 - 1/n) (product over T \ S of 1/n^2).
 //!
-//! Query groups with recodes do not commute with the others: they are left out of the estimate, and
+//! Query groups with recodes do not commute with the others: the estimate does not use them, and
 //! [`Kronecker::left_out`] names them.
 
 use rug::Rational;
@@ -33,15 +33,15 @@ use crate::{
     release::schema::Schema,
 };
 
-/// At most so many attributes: there are 2^n sets of them.
+/// Maximum number of attributes: n attributes have 2^n subsets.
 const MOST_ATTRIBUTES: usize = 12;
 
-/// The query groups of a mechanism in parts.
+/// The query groups of a mechanism, split into parts.
 #[derive(Debug)]
 pub struct Kronecker<'a> {
     plan: &'a MeasurementPlan<'a>,
     sizes: Vec<usize>,
-    /// For each level and query the set of the attributes that it keeps, as bits; `None` for a recode.
+    /// For each level and query, the set of attributes that it keeps, as bits; `None` for a recode.
     kept: Vec<Vec<Option<u32>>>,
 }
 
@@ -85,8 +85,9 @@ impl<'a> Kronecker<'a> {
         self.sizes.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, size)| *size as u64).product()
     }
 
-    /// The precision of m_S in a unit that carries so many levels' shares: the sum over the query groups that keep S. With
-    /// 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; `None` if no query group says anything of m_S.
+    /// The precision of m_S in a unit that carries the shares of `carried` levels: the sum over the query groups that
+    /// keep S, with 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; `None` if no query group
+    /// measures m_S.
     pub fn precision(&self, set: u32, level: usize, carried: usize) -> Option<Rational> {
         let asked = self.plan.levels()[level].iter().zip(&self.kept[level]);
         let terms = asked.filter_map(|(asked, kept)| {
@@ -97,7 +98,7 @@ impl<'a> Kronecker<'a> {
         terms.reduce(|sum, term| sum + term)
     }
 
-    /// The variances of the scalar problem of a set, in any arithmetic that `exact` turns a rational into.
+    /// The variances of the scalar problem of a set, in any arithmetic to which `exact` converts a rational.
     pub fn variances<Q: Quantity>(&self, set: u32, exact: impl Fn(&Rational) -> Q) -> Result<Variances<Q>> {
         let spine = self.plan.spine();
         let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
@@ -106,8 +107,8 @@ impl<'a> Kronecker<'a> {
         })
     }
 
-    /// The variance of one count of the marginal over a set of attributes, `of` taking from each part's variances that of
-    /// a unit or of a set of blocks.
+    /// The variance of one count of the marginal over a set of attributes; `of` takes the variance of a unit or of a
+    /// set of blocks from each part's variances.
     pub fn variance<Q: Quantity>(
         &self,
         marginal: u32,
@@ -128,8 +129,8 @@ impl<'a> Kronecker<'a> {
         Ok(sum)
     }
 
-    /// The least-squares histograms of all units, in doubles: approximations. `noisy` holds for each level and query the
-    /// noisy counts of all units, anything for those that carry no share. The answer has for each level the cells of all
+    /// The least-squares histograms of all units, in doubles: approximations. For each level and query `noisy` has the
+    /// noisy counts of all units, any values for units without a share. The result has for each level the cells of all
     /// units, one unit after the other.
     pub fn estimate_approx(&self, noisy: &[Vec<Vec<f64>>]) -> Result<Vec<Vec<f64>>> {
         let tree = &self.plan.spine().tree;
@@ -140,7 +141,7 @@ impl<'a> Kronecker<'a> {
             (0..tree.levels()).map(|level| vec![0.0; tree.units(level) * cells]).collect();
         for set in subsets(all) {
             let width = self.product(set) as usize;
-            // A set with an attribute of one value has no part of its own.
+            // An attribute with one value has no part of its own.
             if self.sizes.iter().enumerate().any(|(at, size)| set >> at & 1 == 1 && *size == 1) {
                 continue;
             }
@@ -183,14 +184,14 @@ impl<'a> Kronecker<'a> {
         Ok(estimates)
     }
 
-    /// The precision of m_S by level and by what a unit carries, in doubles.
+    /// The precision of m_S by level and by the number of levels whose shares a unit carries, in doubles.
     fn weights(&self, set: u32) -> Vec<Vec<f64>> {
         let levels = self.plan.levels().len();
         let of = |level: usize, carried: usize| self.precision(set, level, carried).map_or(0.0, |exact| exact.to_f64());
         (0..levels).map(|level| (0..=levels - level).map(|carried| of(level, carried)).collect()).collect()
     }
 
-    /// For each cell of the marginal over `from` its cell of the marginal over the subset `to`.
+    /// For each cell of the marginal over `from`, its cell of the marginal over the subset `to`.
     fn projection(&self, from: u32, to: u32) -> Vec<u32> {
         let mut cells = vec![0];
         for (at, size) in self.sizes.iter().enumerate().filter(|(at, _)| from >> at & 1 == 1) {
@@ -202,7 +203,7 @@ impl<'a> Kronecker<'a> {
         cells
     }
 
-    /// Takes from a marginal over S its means along each attribute.
+    /// Subtracts the means along each attribute from a marginal over S.
     fn center(&self, set: u32, cells: &mut [f64]) {
         let mut inner = cells.len();
         for (_, size) in self.sizes.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1) {

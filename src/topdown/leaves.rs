@@ -1,4 +1,5 @@
-//! Which unit of the lowest level a line of a file is about: a block by its GEOID, or a unit by the ids of the hierarchy's own file.
+//! The unit of the lowest level in each line of a file: a block by its GEOID, or a unit by the ids of a custom
+//! hierarchy.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use crate::{
 
 /// Finds the places of units of the lowest level.
 pub(super) struct Leaves {
-    /// The column that messages point at.
+    /// The column that error messages point at.
     pub(super) column: usize,
     known: Known,
 }
@@ -21,7 +22,7 @@ pub(super) struct Leaves {
 enum Known {
     Geoids {
         by_geoid: Vec<(u64, u32)>,
-        /// Lines come sorted as a rule: the block before, or the next one.
+        /// Lines are usually sorted: the block is the previous or the next one.
         next: usize,
     },
     Own {
@@ -31,12 +32,12 @@ enum Known {
     },
 }
 
-/// What no id has in it.
+/// A separator that no id contains.
 const BETWEEN: u8 = 0;
 
 impl Leaves {
-    /// For a file whose header has a column `block` (or `BLOCKID`, `GEOID`); or, on a hierarchy of somebody's own, that of the lowest level
-    /// and as many of those above it as it takes to tell units apart.
+    /// For a file whose header has a column `block` (or `BLOCKID`, `GEOID`); or, for a custom hierarchy, that of the
+    /// lowest level and those of the levels above it that are needed to distinguish units.
     pub(super) fn new(table: &CsvTable, saved: &SavedSpine) -> Result<Leaves> {
         match &saved.ids {
             UnitIds::Census(geoids) => {
@@ -63,7 +64,7 @@ impl Leaves {
                     .map(|level| saved.names[level].as_str())
                     .collect();
                 let why = format!(
-                    "{} {:?} occurs under several units: it takes columns of {} to tell them apart",
+                    "{} {:?} occurs under several units: columns of {} are needed to distinguish them",
                     saved.names[last],
                     path[last - 1],
                     missing.join(" or ")

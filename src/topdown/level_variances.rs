@@ -1,10 +1,10 @@
-//! How well a spine serves its units: the variance of least-squares estimates level by level, for one query group that has
-//! the whole share of every level.
+//! The accuracy that a spine gives its units: the variance of least-squares estimates level by level, for one query
+//! group that has the whole share of every level.
 //!
-//! Under zCDP a unit that carries the share gamma answers with sigma2 = 1 / (rho gamma), so variances are in units of 1 / rho.
-//! With Laplace noise they are 8 / (epsilon gamma)^2, in units of 8 / epsilon^2: variances of the continuous noise, which those
-//! of the discrete noise approach as the noise grows. By (3.4) the same factors hold for every query group of a strategy
-//! that is the same at all levels.
+//! Under zCDP the own answer of a unit with the share gamma has sigma2 = 1 / (rho gamma), so variances are in units of
+//! 1 / rho. With Laplace noise they are 8 / (epsilon gamma)^2, in units of 8 / epsilon^2. These are variances of the
+//! continuous noise, which the variances of the discrete noise approach as the noise grows. By (3.4) the same factors
+//! hold for every query group of a strategy that is the same at all levels.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -25,7 +25,7 @@ use crate::{
 
 const BITS: u32 = 128;
 
-/// The margin at 95 % of an estimate with this variance, as of a normal error: an approximation.
+/// The approximate margin at 95 % of an estimate with this variance, as for a normal error.
 pub fn margin_95_approx(variance: f64) -> f64 {
     NORMAL_975 * variance.sqrt()
 }
@@ -33,19 +33,19 @@ pub fn margin_95_approx(variance: f64) -> f64 {
 /// The variances of a level.
 #[derive(Clone, Debug)]
 pub struct LevelVariances {
-    /// How many units answer.
+    /// The number of units with own answers.
     pub measured: u64,
-    /// The mean over these of the variance of a unit's own answer; `None` if none answers.
+    /// The mean over these units of the variance of a unit's own answer; `None` if there is none.
     pub alone: Option<Enclosure>,
     /// The smallest variance of the estimate of a unit.
     pub least: Enclosure,
     /// The mean over all units.
     pub mean: Enclosure,
-    /// The largest.
+    /// The largest variance of the estimate of a unit.
     pub most: Enclosure,
 }
 
-/// The precision of a unit that carries a share, in the units above.
+/// The precision of a unit with a share, in the units above.
 fn precision(privacy: Privacy, share: &Rational) -> Rational {
     match privacy {
         Privacy::Concentrated => share.clone(),
@@ -57,8 +57,8 @@ fn enclosed(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// The variances of every level on the standard census spine of the same blocks, before bypassing; `None` if it has another
-/// number of levels, or the hierarchy is not the census's.
+/// The variances of every level on the standard census spine of the same blocks, before bypassing; `None` if that spine
+/// has another number of levels, or the hierarchy is custom.
 pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>> {
     let Some(blocks) = built.blocks() else { return Ok(None) };
     let whole = Tree::census(blocks);
@@ -76,8 +76,8 @@ pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>
     Ok(Some((0..census.levels()).map(of).collect()))
 }
 
-/// The variance of the estimate of each entity's total, kind by kind, in doubles: approximations. Entities without blocks
-/// have 0.
+/// The variance of the estimate of each entity's total, kind by kind, in doubles: approximations. It is 0 for entities
+/// without blocks.
 pub fn of_entities_approx(built: &BuiltSpine) -> Result<Vec<Vec<f64>>> {
     let spine = &built.spine;
     let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
@@ -94,7 +94,7 @@ pub fn of_entities_approx(built: &BuiltSpine) -> Result<Vec<Vec<f64>>> {
     Ok(built.entities.columns.iter().map(|(_, column)| of_kind(column)).collect())
 }
 
-/// The variances of every level of a spine with budgets.
+/// The variances of every level of a spine with budget shares.
 pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> {
     let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
     let variances = Variances::new(&spine.tree, kind, |level, carried| {
@@ -114,7 +114,7 @@ pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> 
     Ok((0..levels).map(of).collect())
 }
 
-/// The variances of a level from those of all units, with what is already known of it.
+/// The variances of a level from those of all its units, and the known values of own answers.
 pub(super) fn of_level(
     variances: &Variances<Enclosure>,
     level: usize,
@@ -125,7 +125,7 @@ pub(super) fn of_level(
     let units: u64 = all.iter().map(|(_, units)| units).sum();
     let weighted = |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));
     let sum = all.iter().fold(Enclosure::double(0.0, BITS), |sum, part| sum.add(&weighted(part)));
-    // The least of enclosed numbers lies between the least lower and the least upper end, and so for the largest.
+    // The minimum of enclosed numbers lies between the least lower and the least upper end; likewise the maximum.
     let end = |pick: fn(rug::Float, &rug::Float) -> rug::Float| {
         let first = all[0].0;
         let ends = all.iter().fold((first.lower().clone(), first.upper().clone()), |(lower, upper), (value, _)| {

@@ -2,14 +2,15 @@
 //!
 //! Unit u of level l answers the query groups of its level, and each count of group i gets independent noise
 //!
-//! - N_Z(0, f / (rho gamma\[l, u\] alpha\[i, l\])), f = 1 where neighbors change one record and 1/2 where they have one more;
+//! - N_Z(0, f / (rho gamma\[l, u\] alpha\[i, l\])), f = 1 if neighbors differ in a changed record and 1/2 if in an
+//!   added one;
 //! - or the discrete Laplace of scale 2 / (epsilon gamma\[l, u\] alpha\[i, l\]), or half of it.
 //!
-//! gamma\[l, u\] is the share that the unit carries after bypassing; a unit with none answers nothing. A record lies in one
-//! unit of each level and moves one count of each group there (a changed record two), so what it spends is what the units on
-//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`MeasurementPlan::worst_path`] is
-//! the exact account of it, from the laws that are drawn from. Counts that cannot change between neighbors, as the
-//! nation's total under a changed record, are charged all the same.
+//! gamma\[l, u\] is the share that the unit carries after bypassing; a unit without a share has no counts. A record
+//! lies in one unit of each level and changes one count of each group there (a changed record two). So its budget is
+//! that of the units on the path to its block, and the shares of every path sum to 1: this is Theorem 3.
+//! [`MeasurementPlan::worst_path`] is the exact account, from the noise laws actually used. Counts that cannot differ
+//! between neighbors, such as the nation's total under a changed record, are charged like the others.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -33,9 +34,9 @@ use crate::{
     },
 };
 
-/// About so many counts are drawn from one stream. The parts depend on the spine and the queries alone.
+/// About this number of counts is drawn from one stream. The parts depend only on the spine and the queries.
 const PART: usize = 1 << 16;
-/// At most so many parts are held in memory at a time.
+/// Maximum number of parts held in memory at a time.
 const PARTS: usize = 64;
 
 /// Query groups with noise for each level of a spine.
@@ -50,28 +51,29 @@ pub struct MeasurementPlan<'a> {
 /// A query group of a level.
 #[derive(Debug)]
 pub struct PlannedQuery {
-    /// The query group, one for all levels that ask it.
+    /// The query group, shared by all levels that use it.
     pub group: Arc<QueryGroup>,
-    /// The noise of a unit by how many levels' shares it carries; none where no unit carries so many.
+    /// The noise of a unit, indexed by the number of levels whose shares it carries; `None` for numbers that do not
+    /// occur.
     noise: Vec<Option<VectorMechanism>>,
 }
 
-/// Noisy counts of one query group of consecutive measured units of a level.
+/// Noisy counts of one query group in consecutive measured units of a level.
 #[derive(Debug)]
 pub struct NoisyCounts<'m> {
     /// The level.
     pub level: usize,
     /// The number of the query group in its level.
     pub query: usize,
-    /// The units: those of the level that carry a share, some in order.
+    /// The units: some of those that carry a share, in order.
     pub units: &'m [u32],
     /// The noisy counts of the units, one unit after the other.
     pub values: Vec<i64>,
 }
 
-/// The schema of a release that noise can be drawn for on a spine.
+/// The schema of a release for which noise can be drawn on a spine.
 fn checked_schema(spine: &Spine, release: &Release) -> Result<Schema> {
-    // Refuses levels or shares that are not those of the spine.
+    // Refuses levels or shares that differ from those of the spine.
     spine.release(release)?;
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });
@@ -99,15 +101,15 @@ fn query_group(release: &Release, schema: &Schema, query: &str) -> Result<QueryG
 }
 
 impl PlannedQuery {
-    /// The law of the noise of units that carry so many levels' shares, where there are any.
+    /// The noise law of units that carry the shares of `carried` levels, if there are such units.
     pub fn law(&self, carried: usize) -> Option<&Law> {
         self.noise.get(carried)?.as_ref().map(VectorMechanism::law)
     }
 }
 
 impl<'a> MeasurementPlan<'a> {
-    /// The release drawn on a spine that was saved, with the noise that the spine was built for: that of the release itself
-    /// under zCDP, and under pure differential privacy discrete Laplace noise that spends `epsilon` by the release's shares.
+    /// The release drawn on a saved spine, with the noise for which the spine was built: under zCDP that of the release
+    /// itself, under pure differential privacy discrete Laplace noise that spends `epsilon` by the release's shares.
     pub fn on_saved(saved: &'a SavedSpine, release: &Release, epsilon: Option<&Rational>) -> Result<Self> {
         match (saved.privacy, epsilon) {
             (Privacy::Concentrated, None) => MeasurementPlan::of_release(&saved.spine, release),
@@ -122,15 +124,15 @@ impl<'a> MeasurementPlan<'a> {
         }
     }
 
-    /// The release drawn on a spine of its levels and shares. Each level of the release has the queries that it names,
-    /// asked of the release's own schema.
+    /// The release drawn on a spine with its levels and shares. Each level has the queries that the release names,
+    /// evaluated over the release's own schema.
     pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
         let schema = checked_schema(spine, release)?;
         let mut groups: HashMap<String, Arc<QueryGroup>> = HashMap::new();
         let mut levels = Vec::with_capacity(release.levels.len());
         for level in &release.levels {
             let asked = level.queries.iter().map(|query| {
-                // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
+                // The level's own rho gave sigma2; the rho of a run of levels gives proportionally less noise.
                 let sigma2 = Rational::from(query.sigma2()? * &level.rho) / &release.rho;
                 let law = move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) };
                 let group = match groups.get(&query.name) {
@@ -145,14 +147,14 @@ impl<'a> MeasurementPlan<'a> {
         MeasurementPlan::new(spine, release.neighbors, schema.all_cells(), levels)
     }
 
-    /// Pure differential privacy with the queries of a release: `epsilon` is shared out among levels and queries as the
-    /// release shares out its rho.
+    /// Pure differential privacy with the queries of a release: `epsilon` is divided among levels and queries in the
+    /// same proportions as the release's rho.
     pub fn pure_of_release(spine: &'a Spine, release: &Release, epsilon: &Rational) -> Result<Self> {
         let schema = checked_schema(spine, release)?;
         let mut queries = Vec::with_capacity(release.levels.len());
         for level in &release.levels {
             for query in &level.queries {
-                // Refused with the name of the release.
+                // An error names the release.
                 query_group(release, &schema, &query.name)?;
             }
             let share = |query: &Query| (query.name.clone(), Rational::from(&query.rho / &level.rho));
@@ -162,7 +164,7 @@ impl<'a> MeasurementPlan<'a> {
     }
 
     /// Pure differential privacy by discrete Laplace noise (Theorem 3, first part): for each level the names of query
-    /// groups with their shares of the level, which sum to one.
+    /// groups with their shares of the level, which sum to 1.
     pub fn pure(
         spine: &'a Spine,
         schema: &Schema,
@@ -242,13 +244,13 @@ impl<'a> MeasurementPlan<'a> {
         self.spine
     }
 
-    /// The units of a level that answer: those that carry a share.
+    /// The measured units of a level: those that carry a share.
     pub fn measured(&self, level: usize) -> Vec<u32> {
         let units = 0..self.spine.tree.units(level);
         units.filter(|unit| self.spine.carried(level, *unit) > 0).map(|unit| unit as u32).collect()
     }
 
-    /// How many noisy counts there are.
+    /// The number of noisy counts.
     pub fn counts(&self) -> u64 {
         let level = |level: usize| {
             let each: usize = self.levels[level].iter().map(|asked| asked.group.counts()).sum();
@@ -257,8 +259,8 @@ impl<'a> MeasurementPlan<'a> {
         (0..self.levels.len()).map(level).sum()
     }
 
-    /// The smallest ratio of the variance of a noise to that of its continuous counterpart (sigma2, or 2 / epsilon^2), over all
-    /// laws that are drawn from: at most 1, and next to it unless the noise is small.
+    /// The smallest ratio of the variance of a noise to that of its continuous counterpart (sigma2, or 2 / epsilon^2),
+    /// over all noise laws used: at most 1, and close to 1 unless the noise is small.
     pub fn least_ratio(&self, digits: u32) -> Result<Enclosure> {
         let bits = 64 + 4 * digits;
         let mut seen: Vec<&Law> = Vec::new();
@@ -287,7 +289,7 @@ impl<'a> MeasurementPlan<'a> {
         Ok(least)
     }
 
-    /// What one record spends on each path of the spine, in the order of [`Spine::paths`].
+    /// The budget that one record spends on each path of the spine, in the order of [`Spine::paths`].
     pub fn paths(&self) -> Result<Vec<Composition>> {
         let path = |carried: &[usize]| {
             let asked =
@@ -307,15 +309,15 @@ impl<'a> MeasurementPlan<'a> {
         Ok(epsilons.and_then(|epsilons| epsilons.into_iter().max()).map(|most| most * sides))
     }
 
-    /// The worst path, or pair of paths where a record changes: the exact privacy of all the noisy counts together.
+    /// The worst path, or pair of paths if a record changes: the exact privacy of all the noisy counts together.
     pub fn worst_path(&self) -> Result<WorstPath> {
         let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
         WorstPath::new(self.paths()?, units)
     }
 
-    /// Draws all noisy counts, level by level and query by query; the units of a level in order. `each` makes something of
-    /// every part, on all cores, and `take` is handed these in order. Under an insecure seed the counts are the same for
-    /// any number of cores.
+    /// Draws all noisy counts, level by level and query by query; the units of a level in order. `each` computes a
+    /// result from every part, on all cores, and `take` receives the results in order. Under an insecure seed the
+    /// counts are the same for any number of cores.
     pub fn measure<T: Send>(
         &self,
         histograms: &Histograms,
@@ -344,9 +346,9 @@ impl<'a> MeasurementPlan<'a> {
         Ok(())
     }
 
-    /// Draws the noisy counts of some units of a level, all queries of a unit together. `take` is handed some units at a time,
-    /// in order, with the counts of each query of all of them. Under an insecure seed the counts are the same for any number
-    /// of cores.
+    /// Draws the noisy counts of some units of a level, all queries of a unit together. `take` receives batches of
+    /// units in order, with the counts of each query. Under an insecure seed the counts are the same for any number of
+    /// cores.
     pub fn measure_units(
         &self,
         level: usize,
@@ -402,14 +404,14 @@ impl<'a> MeasurementPlan<'a> {
         Ok(values)
     }
 
-    /// How many cells the histogram has, or both histograms together.
+    /// The number of cells of the histogram, or of both histograms together.
     pub fn cells(&self) -> usize {
         self.cells
     }
 }
 
-/// How many parts are drawn together, of units with so many counts: a unit of the DHC has 15 MB, so no more of them than cores. Which
-/// stream a part draws from does not depend on it.
+/// The number of parts drawn together, for units with `counts` counts: a unit of the DHC takes 15 MB, so at most one
+/// per core. The stream of a part does not depend on it.
 fn parts_at_a_time(counts: usize) -> usize {
     (PART * PARTS / counts.max(PART)).max(rayon::current_num_threads().min(8)).min(PARTS)
 }

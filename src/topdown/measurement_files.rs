@@ -1,5 +1,6 @@
-//! Noisy counts as files: a folder with a CSV for each query group of each level, and `measurements.json`, which says what
-//! they are. The folder is there whole or not at all, and is never written twice: to draw again is to spend again.
+//! Noisy counts as files: a folder with a CSV for each query group of each level, and `measurements.json`, which
+//! describes them. The folder is either complete or absent, and is never written twice: a second draw would spend a
+//! second budget.
 
 use std::{
     fs::File,
@@ -30,7 +31,7 @@ use crate::{
 /// The file that describes the others.
 pub const MANIFEST: &str = "measurements.json";
 
-/// What `measurements.json` says.
+/// The content of `measurements.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -38,39 +39,39 @@ pub struct Manifest {
     pub written_by: String,
     /// The release that was drawn.
     pub release: String,
-    /// What all noisy counts together spend, as the program says it.
+    /// The privacy of all noisy counts together, as the program states it.
     #[serde(default)]
     pub privacy: serde_json::Value,
-    /// The number of the draw in its log, from 1; `None` where it was drawn without one.
+    /// The number of the draw in its log, from 1; `None` if it was drawn without a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<u64>,
-    /// The seed, where the noise can be subtracted by whoever knows it.
+    /// The seed, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
-    /// The parts of states, in the layout of noisy measurement files: whoever has all of them has the nation.
+    /// The parts by state, in the layout of noisy measurement files: all of them together form the nation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
     /// The files, level by level.
     pub files: Vec<MeasurementFile>,
-    /// Which program, command line and inputs they come from.
+    /// The program, command line and inputs that produced them.
     #[serde(default)]
     pub provenance: serde_json::Value,
 }
 
-/// What is said of a drawing besides its counts.
+/// The description of a draw besides its counts.
 #[derive(Clone, Debug)]
 pub struct Said {
     /// The release.
     pub release: String,
-    /// What all noisy counts together spend.
+    /// The privacy of all noisy counts together.
     pub privacy: serde_json::Value,
-    /// Which program, command line and inputs it comes from.
+    /// The program, command line and inputs that produced it.
     pub provenance: serde_json::Value,
-    /// The number of the draw, where a log counts them.
+    /// The number of the draw, if a log counts draws.
     pub draw: Option<u64>,
 }
 
 impl Said {
-    /// The description of files that are not there yet.
+    /// The manifest, without files so far.
     pub(super) fn manifest(self, streams: &Streams) -> Manifest {
         Manifest {
             written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
@@ -85,8 +86,9 @@ impl Said {
     }
 }
 
-/// One file: a row for each unit of the level that carries a share, with the number of the unit, its GEOID or id, the parameter of the noise
-/// on each of its counts (sigma2 or epsilon) and the counts. Files of earlier versions have no GEOID.
+/// One file: a row for each unit of the level that carries a share, with the number of the unit, its GEOID or id, the
+/// parameter of the noise on each of its counts (sigma2 or epsilon) and the counts. Files of earlier versions have no
+/// GEOID.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasurementFile {
@@ -98,9 +100,9 @@ pub struct MeasurementFile {
     pub level_name: String,
     /// The query group.
     pub query: String,
-    /// How many counts a unit has.
+    /// The number of counts of a unit.
     pub counts: usize,
-    /// How many units have a row.
+    /// The number of units with a row.
     pub units: usize,
     /// The law of the noise.
     pub law: String,
@@ -111,8 +113,8 @@ pub fn check_free(folder: &Path) -> Result<()> {
     files::check_free(folder)
 }
 
-/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of them. `progress` is
-/// told how many counts are drawn, and of how many.
+/// Draws all noisy counts and writes them into an empty or new folder, with the caller's description. `progress`
+/// receives the number of counts drawn, and the number of all counts.
 pub fn write(
     plan: &MeasurementPlan,
     saved: &SavedSpine,
@@ -153,7 +155,7 @@ pub fn write(
     Ok(manifest)
 }
 
-/// What is drawn, level by level and query by query.
+/// The descriptions of all files, level by level and query by query.
 pub(super) fn described(plan: &MeasurementPlan, names: &[String]) -> Vec<MeasurementFile> {
     let of_level = |level: usize| (0..plan.levels()[level].len()).map(move |query| (level, query));
     let all = (0..names.len()).flat_map(of_level);
@@ -170,7 +172,7 @@ fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize
     let laplace = |carried: usize| matches!(asked.law(carried), Some(Law::DiscreteLaplace { .. }));
     let law = if (0..=names.len()).any(laplace) { "discrete Laplace" } else { "discrete Gaussian" };
     MeasurementFile {
-        // The numbers tell apart what the names may not.
+        // The numbers distinguish files if the names do not.
         file: format!("{level}-{}/{query}-{}.csv", slug(&names[level]), slug(&asked.group.name)),
         level,
         level_name: names[level].clone(),
@@ -217,7 +219,7 @@ impl OpenFile {
         insecure_seed: Option<u64>,
     ) -> Result<OpenFile> {
         let path = folder.join(&described.file);
-        // Not the folder above: if that was taken away, the program is told to end.
+        // Does not create the folder above: if that was removed, the program is being stopped.
         match path.parent().map(std::fs::create_dir) {
             Some(Err(why)) if why.kind() != std::io::ErrorKind::AlreadyExists => return Err(file_error(&path, why)),
             _ => {}
@@ -245,11 +247,11 @@ impl OpenFile {
     }
 }
 
-/// Counts beyond this are not all doubles. Those that are drawn from are at most 10^15 in all.
+/// Larger integers are not all doubles. The true counts are at most 10^15 in total.
 const MOST_COUNT: u64 = 1 << 53;
 
-/// The noisy counts of a folder read back: for each file its description, and for each row the unit, the parameter of its
-/// noise and its counts, handed to `row`.
+/// Reads the noisy counts of a folder back: `row` receives for each row the file's description, the unit, the parameter
+/// of its noise and its counts.
 pub fn read(
     folder: &Path,
     mut row: impl FnMut(&MeasurementFile, usize, &rug::Rational, &[i64]) -> Result<()>,

@@ -1,9 +1,8 @@
-//! Any query of any unit or area of a spine, from what `assay measure` drew on it: least squares over all noisy counts, recodes
-//! included, with the exact variances of the estimates.
+//! A survey of any query of any unit or area of a spine, from the noisy counts of `assay measure`: least squares over
+//! all noisy counts, including recodes, with the exact variances of the estimates.
 //!
-//! The passes are those of [`gls`](super::gls), over counts that are held in memory; the weights are the variances of the noise
-//! that was drawn, discrete Gaussian or discrete Laplace. Where these are far apart, the passes are those of
-//! [`precise`].
+//! The passes are those of [`gls`](super::gls), over counts in memory; the weights are the inverse variances of the
+//! noise, discrete Gaussian or discrete Laplace. If these variances are far apart, the passes are those of [`precise`].
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -42,16 +41,16 @@ use crate::{
     },
 };
 
-/// What is asked of a spine.
+/// The requested answers of a survey.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// Queries of the schema's attributes, each with all its counts.
     pub queries: Vec<String>,
-    /// The numbers of the levels whose units are answered for.
+    /// The numbers of the levels whose units are answered.
     pub levels: Vec<usize>,
-    /// The areas that are answered for instead.
+    /// Areas to answer instead of units.
     pub areas: Option<SpineAreas>,
-    /// The true counts in a rehearsal.
+    /// The true counts, in a rehearsal.
     pub truth: Option<Histograms>,
 }
 
@@ -59,12 +58,12 @@ pub struct Asked {
 #[derive(Clone, Debug, Default)]
 pub struct SpineAreas {
     names: Vec<String>,
-    /// The areas of each place that lies in any.
+    /// The areas of each place that lies in at least one.
     of_place: BTreeMap<usize, Vec<u32>>,
 }
 
 impl SpineAreas {
-    /// Reads a CSV with the column `area` and those that say which unit of the lowest level a line is about, as in a file of
+    /// Reads a CSV with the column `area` and the columns that identify a unit of the lowest level, as in a file of
     /// counts.
     pub fn read(path: &Path, saved: &SavedSpine) -> Result<SpineAreas> {
         let mut table = CsvTable::open(path)?;
@@ -105,32 +104,32 @@ impl SpineAreas {
     }
 }
 
-/// Noisy counts in memory: for each level and query those of all units, one unit after the other.
+/// Noisy counts in memory: for each level and query the counts of all units, one unit after the other.
 pub(super) type NoisyTable = Vec<Vec<Vec<f64>>>;
 
-/// A spine that is ready to be estimated on.
+/// A spine with its noisy counts, ready for estimation.
 pub struct SpineSurvey<'a> {
     saved: &'a SavedSpine,
     schema: &'a Schema,
     problem: Problem,
-    /// The queries of each level, and those that are answered.
+    /// The queries of each level, and the queries to answer.
     levels: Vec<Vec<Vec<Part>>>,
     parts: Vec<Vec<Part>>,
-    /// What is answered.
+    /// The queries to answer.
     pub answers: Answers,
     asked: &'a Asked,
     /// Whether variances are too far apart for doubles.
     is_precise: bool,
-    /// The queries whose noise is taken as none, with their levels.
+    /// The queries whose noise is treated as zero, with their levels.
     exact: Vec<String>,
     counts: Counts<'a>,
 }
 
-/// The counts as the passes read them.
+/// The counts in the form that the passes read.
 struct Counts<'a> {
     saved: &'a SavedSpine,
     noisy: &'a NoisyTable,
-    /// By level and by how many levels' shares a unit carries.
+    /// By level and by the number of levels whose shares a unit carries.
     variances: Vec<Vec<Arc<[f32]>>>,
     /// The same in long numbers.
     long: Vec<Vec<Vec<Float>>>,
@@ -166,7 +165,7 @@ impl passes::Source for Counts<'_> {
     }
 }
 
-/// So many units are handed on at a time.
+/// The number of units in a batch.
 const BATCH: usize = 64;
 
 impl Measurements for Counts<'_> {
@@ -185,7 +184,7 @@ impl Measurements for Counts<'_> {
     }
 }
 
-/// The true variance of the noise: to forty digits, an approximation.
+/// The true variance of the noise: an approximation to forty digits.
 fn variance_of(law: &Law) -> Result<Float> {
     let variance = match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
@@ -197,7 +196,7 @@ fn variance_of(law: &Law) -> Result<Float> {
 }
 
 impl<'a> SpineSurvey<'a> {
-    /// What `plan` measured on a spine, over the attributes of a schema.
+    /// The measurements of `plan` on a spine, over the attributes of a schema.
     pub(super) fn new(
         plan: &MeasurementPlan,
         saved: &'a SavedSpine,
@@ -242,17 +241,17 @@ impl<'a> SpineSurvey<'a> {
         Ok(SpineSurvey { saved, schema, problem, levels, parts, answers, asked, is_precise, exact, counts })
     }
 
-    /// The queries, with their levels, whose noise is so small that their counts are taken as exact.
+    /// The queries, with their levels, whose noise is so small that their counts are treated as exact.
     pub fn exact(&self) -> &[String] {
         &self.exact
     }
 
-    /// Whether areas are answered for, and not units.
+    /// Whether areas are answered instead of units.
     pub fn has_areas(&self) -> bool {
         self.asked.areas.is_some()
     }
 
-    /// Estimates everything that is asked for and hands it on, in a fixed order.
+    /// Estimates all requested answers and passes them to `take`, in a fixed order.
     pub fn run(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
         if self.is_precise {
             return self.run_precisely(take);
@@ -266,8 +265,8 @@ impl<'a> SpineSurvey<'a> {
         let mut sums = AreaSums::new(of_leaf);
         let deepest = if self.has_areas() { 0 } else { self.asked.levels.iter().copied().max().unwrap_or(0) };
         let risen = pass.up(deepest, &mut sums)?;
-        let untold = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
-        let root = risen.root().cloned().ok_or_else(untold)?;
+        let no_counts = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
+        let root = risen.root().cloned().ok_or_else(no_counts)?;
         if let Some(areas) = &self.asked.areas {
             for (area, part) in sums.of_root() {
                 let places = areas.places(area);

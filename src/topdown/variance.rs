@@ -1,24 +1,26 @@
 //! The variance of the least-squares estimate of any unit and of any set of blocks (Cumings-Menon et al., (3.4)).
 //!
-//! The passes are those of [`estimate`](super::estimate), for variances. A subtree alone has the variance v with
-//! 1 / v = w + 1 / V. Given the total of its parent a child has the conditional variance v (1 - v / V), and the parent's own
+//! The passes are those of [`estimate`](super::estimate), for variances. A subtree alone has the variance v with 1 / v
+//! = w + 1 / V. Given the total of its parent, a child has the conditional variance v (1 - v / V), and the parent's own
 //! variance F enters with the weight (v / V)^2:
 //!
 //! Var(child) = v (V - v) / V + (v / V)^2 F.
 //!
-//! For a sum of blocks let its part in a unit have, given the unit's total T, the mean a T + constant and the variance r.
-//! From the children, with m = sum of a_c v_c / V,
+//! For a sum of blocks let its part in a unit have, given the unit's total T, the mean a T + constant and the variance
+//! r. From the children, with m = sum of a_c v_c / V,
 //!
 //! a = m,   r = sum of r_c + sum of v_c (a_c - m)^2:
 //!
-//! a sum of squares, without cancellation. Blocks have a = 1 or 0 and r = 0, and so have units that lie inside or outside
-//! altogether; only units that the set touches are visited. At the root the variance is a^2 v + r.
+//! a sum of squares, without cancellation. Blocks have a = 1 or 0 and r = 0, and so have units entirely inside or
+//! outside the set; only units that the set touches are visited. At the root the variance is a^2 v + r.
 //!
-//! Units with like subtrees share one computation, so the arithmetic may be exact ([`Rational`]), proven ([`Enclosure`]) or
-//! fast (`f64`, an approximation). Precisions are 1 / variance of the noise. With the proxies sigma2 of discrete Gaussians, which
-//! exceed their variances by the [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit), the result is the
-//! variance for continuous noise; the estimate is linear, so that with discrete noise it is between that and that times the
-//! smallest ratio of a variance to its proxy ([`MeasurementPlan::least_ratio`](super::measure::MeasurementPlan::least_ratio)).
+//! Units with equal subtrees share one computation, so the arithmetic may be exact ([`Rational`]), certified
+//! ([`Enclosure`]) or fast (`f64`, an approximation). Precisions are 1 / variance of the noise. If they are computed
+//! from the proxies sigma2 of discrete Gaussians, which exceed their variances by the
+//! [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit), the result is the variance for continuous
+//! noise. The estimate is linear, so with discrete noise its variance lies between that result and the result times the
+//! smallest ratio of a variance to its proxy
+//! ([`MeasurementPlan::least_ratio`](super::measure::MeasurementPlan::least_ratio)).
 
 use std::collections::HashMap;
 
@@ -30,7 +32,7 @@ use crate::{
     spine::hierarchy::Tree,
 };
 
-/// Positive numbers in which variances are computed.
+/// Positive numbers for the computation of variances.
 pub trait Quantity: Clone {
     /// x + y.
     fn plus(&self, other: &Self) -> Self;
@@ -40,7 +42,7 @@ pub trait Quantity: Clone {
     fn times(&self, other: &Self) -> Self;
     /// x / y.
     fn over(&self, other: &Self) -> Self;
-    /// A whole number.
+    /// An integer.
     fn whole(value: u32) -> Self;
 }
 
@@ -97,15 +99,15 @@ quantity!(
 /// The variances of the estimates on a tree.
 #[derive(Clone, Debug)]
 pub struct Variances<Q> {
-    /// Which subtrees are alike, and their variances.
+    /// The class of each unit's subtree, and the variances by class.
     class: Vec<Vec<u32>>,
     classes: Vec<Class<Q>>,
-    /// Which units have the same variance, and these.
+    /// The index of each unit's final variance, and these variances.
     last: Vec<Vec<u32>>,
     finals: Vec<Q>,
 }
 
-/// Subtrees that are alike.
+/// Equal subtrees.
 #[derive(Clone, Debug)]
 struct Class<Q> {
     /// The variance of the subtree alone; `None` if it is infinite.
@@ -115,8 +117,8 @@ struct Class<Q> {
 }
 
 impl<Q: Quantity> Variances<Q> {
-    /// All variances. `kind` tells units of a level apart that measure with different precision, and `precision` says with
-    /// which: 1 / variance, or `None` for a unit that measures nothing.
+    /// All variances. `kind` distinguishes units of a level with different precision, and `precision` gives the
+    /// precision of a kind: 1 / variance, or `None` for a unit without a measurement.
     pub fn new(
         tree: &Tree,
         kind: impl Fn(usize, usize) -> u32,
@@ -127,7 +129,7 @@ impl<Q: Quantity> Variances<Q> {
         let mut class: Vec<Vec<u32>> = vec![Vec::new(); levels];
         let mut classes: Vec<Class<Q>> = Vec::new();
         for level in (0..levels).rev() {
-            // What the unit measures, and how many children of each class it has.
+            // The kind of the unit, and the number of its children in each class.
             let mut known: HashMap<(u32, Vec<(u32, u32)>), u32> = HashMap::new();
             let mut found = Vec::with_capacity(tree.units(level));
             let mut children = Vec::new();
@@ -167,7 +169,7 @@ impl<Q: Quantity> Variances<Q> {
     }
 
     fn descend(&mut self, tree: &Tree) -> Result<()> {
-        let root = self.classes[self.class[0][0] as usize].own.clone().ok_or_else(|| untold(0, 0))?;
+        let root = self.classes[self.class[0][0] as usize].own.clone().ok_or_else(|| undetermined(0, 0))?;
         self.finals.push(root);
         self.last.push(vec![0]);
         for level in 0..tree.levels() - 1 {
@@ -196,11 +198,11 @@ impl<Q: Quantity> Variances<Q> {
         Ok(())
     }
 
-    /// The one child without information of its own, if there is one; more cannot be told apart.
+    /// The one child without information of its own, if there is one; two cannot be distinguished.
     fn open_child(&self, level: usize, children: std::ops::Range<usize>) -> Result<Option<usize>> {
         let mut open = children.filter(|child| self.own(level + 1, *child).is_none());
         let first = open.next();
-        open.next().map_or(Ok(first), |second| Err(untold(level + 1, second)))
+        open.next().map_or(Ok(first), |second| Err(undetermined(level + 1, second)))
     }
 
     fn own(&self, level: usize, unit: usize) -> Option<&Q> {
@@ -223,7 +225,8 @@ impl<Q: Quantity> Variances<Q> {
                 let share = v.over(whole);
                 v.times(&whole.minus(v)).over(whole).plus(&share.times(&share).times(above))
             }
-            // Beside a child without information the others are on their own, and it has what is left.
+            // Beside a child without information, the others keep their own estimates, and that child gets the
+            // remainder.
             (Some(v), None) => v.clone(),
             (None, _) => {
                 let others = children.filter(|other| Some(*other) != open);
@@ -237,7 +240,7 @@ impl<Q: Quantity> Variances<Q> {
         &self.finals[self.last[level][unit] as usize]
     }
 
-    /// The different variances of a level, and how many units have each.
+    /// The distinct variances of a level, each with the number of units that have it.
     pub fn of_level(&self, level: usize) -> Vec<(&Q, u64)> {
         let mut numbers = self.last[level].clone();
         numbers.sort_unstable();
@@ -268,14 +271,14 @@ impl<Q: Quantity> Variances<Q> {
         }
     }
 
-    /// a and r of a unit from those of the children that the set touches; the others have 0 and 0.
+    /// a and r of a unit from those of the children that the set touches; for the others a = r = 0.
     fn join(&self, tree: &Tree, level: usize, unit: usize, touched: &[(u32, Q, Q)]) -> (Q, Q) {
         let class = &self.classes[self.class[level][unit] as usize];
         let zero = Q::whole(0);
         let mut r = touched.iter().fold(zero.clone(), |sum, (_, _, r)| sum.plus(r));
         let square = |x: &Q| x.times(x);
         let Some(whole) = &class.below else {
-            // The child without information has what the others leave of T.
+            // The child without information has the remainder of T.
             let children = tree.children(level, unit);
             let open = children.clone().find(|child| self.own(level + 1, *child).is_none());
             let of =
@@ -308,7 +311,7 @@ impl<Q: Quantity> Variances<Q> {
     }
 }
 
-fn untold(level: usize, unit: usize) -> Error {
-    let expected = "measured, by itself or by units above and beside it";
+fn undetermined(level: usize, unit: usize) -> Error {
+    let expected = "measured, directly or through units above and beside it";
     Error::out_of_range(&format!("a unit of level {level}"), unit, expected)
 }

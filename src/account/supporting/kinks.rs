@@ -20,13 +20,13 @@ const ENOUGH_LOSSES: usize = 300;
 const FEW_LOSSES: f64 = 2e4;
 /// For few digits three lines suffice and are faster than enumerating more losses than this.
 const MOST_FOR_FEW_DIGITS: f64 = 3e4;
-/// How many times the predicted number of losses the enumeration may find.
+/// Upper limit of the losses found by an enumeration, as a multiple of the predicted number.
 const CROWDED: f64 = 3.0;
-/// How much closer lines place the next ones if their scale is right; the number of rounds, and of attempts.
+/// The factor on the distance of the next lines if their scale is right; the number of rounds, and of attempts.
 const CLOSER: f64 = 1e-4;
 const MOST_ROUNDS: usize = 4;
 const MOST_ATTEMPTS: usize = 2;
-/// How much farther out the lines are placed if the maximum is not between them, or there are too few losses.
+/// The factor on the distance of the lines if the maximum is not between them, or there are too few losses.
 const FURTHER: f64 = 30.0;
 
 /// The place where the maximum is searched.

@@ -1,4 +1,5 @@
-//! One factor of the characteristic function: that of the sum of some draws of one discrete Gaussian, by theta functions.
+//! One factor of the characteristic function: that of the sum of several draws of one discrete Gaussian, by theta
+//! functions.
 
 use rug::Rational;
 
@@ -11,13 +12,13 @@ use crate::{
     },
 };
 
-/// Bits of the balls: with 10^7 nodes the roundings stay below 10^-35.
+/// Bits of the balls: with 10^7 nodes the rounding errors stay below 10^-35.
 pub(super) const BITS: u32 = 160;
 
 /// `weight` times the sum of `copies` draws of N_Z(0, sigma2).
 #[derive(Clone, Debug)]
 pub struct Term {
-    /// The integer weight, at least one.
+    /// The integer weight, at least 1.
     pub weight: u64,
     /// The variance proxy.
     pub sigma2: Rational,
@@ -31,15 +32,15 @@ pub struct Term {
 /// 1 + 2 sum q^(j^2) cosh(2 pi j sigma2 u), to the power of its copies.
 pub(super) struct CorrectionsAtNodes {
     copies: u64,
-    /// A bound for the logarithm of all corrections together up to the end of the run, relative to the product.
+    /// Upper bound on the logarithm of all corrections together up to the end of the run, relative to the product.
     ln_bound: f64,
-    /// The summands of the series, if the corrections matter in the run.
+    /// The summands of the series, if the corrections are not negligible in the run.
     series: Option<Vec<Summand>>,
-    /// A bound for the logarithm of what follows the summands.
+    /// Upper bound on the logarithm of the truncation error after the summands.
     ln_rest: f64,
 }
 
-/// Both exponentials of 2 q^(j^2) cosh(2 pi j sigma2 u) at a node, and by what they change from node to node.
+/// Both exponentials of 2 q^(j^2) cosh(2 pi j sigma2 u) at a node, and their changes from node to node.
 struct Summand {
     rising: Ball,
     falling: Ball,
@@ -54,11 +55,11 @@ impl CorrectionsAtNodes {
         let per_node = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
         let slope = Enclosure::pi(BITS).mul(&Enclosure::rational(&per_node, BITS));
         let (least_decay, most_slope) = (exact.lower().to_f64(), slope.upper().to_f64() * to as f64);
-        // The first correction is at most 2 exp(-decay + slope k), the later ones less than half of the one before each
-        // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
+        // The first correction is at most 2 exp(-decay + slope k), and each later one is less than half of the one
+        // before (u <= 3 < pi). With n copies (1 + x)^n - 1 <= n x exp(n x).
         let x = 4.0 * (most_slope - least_decay).exp();
         let n = term.copies as f64;
-        // Never below exp(-600), where doubles underflow.
+        // At least exp(-600), since doubles underflow below.
         let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
         let negligible = -f64::from(BITS) * std::f64::consts::LN_2;
         let corrections = CorrectionsAtNodes { copies: term.copies, ln_bound, series: None, ln_rest: 0.0 };
@@ -78,8 +79,8 @@ impl CorrectionsAtNodes {
                 rise: rise.exp(),
                 fall: rise.neg().exp(),
             });
-            // At every node before `to` what follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than
-            // half of the one before.
+            // At every node before `to` the truncation error is at most 4 exp(q (j + 1)^2 + (j + 1) u), since each
+            // later term is less than half of the one before.
             let next = (j + 1) as f64;
             let ln_next = (-least_decay * next * next + next * most_slope) * (1.0 - 1e-9) + 2.0;
             if ln_next < negligible {
@@ -93,7 +94,7 @@ impl CorrectionsAtNodes {
     pub(super) fn times_next(&mut self, product: Ball) -> Ball {
         let zero = || Ball::rational(&Rational::new(), BITS);
         let Some(series) = &mut self.series else {
-            // The corrections are positive and below exp(ln_bound) of the product.
+            // The corrections are positive and below exp(ln_bound) times the product.
             return ComplexBall::new(product, zero()).with_relative_error(self.ln_bound).re();
         };
         let mut sum = Ball::rational(&Rational::from(1), BITS);
@@ -144,7 +145,7 @@ pub(super) fn ln_factor(term: &Term, u: &Enclosure) -> Enclosure {
         let step = slope.mul(&Enclosure::double(k, BITS));
         let term = power.add(&step).exp().add(&power.sub(&step).exp());
         sum = sum.add(&term);
-        // From k to k + 1 the larger part falls by exp(-2 k decay) at least.
+        // From k to k + 1 the larger part falls by a factor exp(-2 k decay) at least.
         let ratio = (-2.0 * k * decay.lower().to_f64()).exp();
         if ratio < 1e-20 {
             let rest = term.mul(&Enclosure::double(2e-20, BITS));

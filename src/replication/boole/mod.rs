@@ -1,12 +1,12 @@
 //! Probabilities of an integer-weighted sum of discrete Gaussians by Boole's rule: Section A.6 of Su, Su & Wang.
 //!
-//! Let Y = sum over i of w_i S_i with S_i the sum of n_i draws of N_Z(0, sigma_i^2). All noise is symmetric, so the
+//! Let Y = sum over i of w_i S_i, with S_i the sum of n_i draws of N_Z(0, sigma_i^2). All noise is symmetric, so the
 //! characteristic function f(t) = prod over i of f_i(w_i t)^{n_i} is real, and
 //!
 //! `P[a <= Y <= b]` = integral over [0, pi] of F,  F(t) = (1 / pi) sum over a <= m <= b of cos(m t) f(t),
 //!
-//! where the sum of cosines is (sin((b + 1/2) t) - sin((a - 1/2) t)) / (2 sin(t / 2)), which is Proposition A.13's
-//! expression by the addition theorem. The factors are the theta functions of (A.3): for |u| <= pi
+//! where the sum of cosines is (sin((b + 1/2) t) - sin((a - 1/2) t)) / (2 sin(t / 2)): Proposition A.13's expression by
+//! the addition theorem. The factors are the theta functions of (A.3): for |u| <= pi
 //!
 //! f_i(u) = exp(-sigma^2 u^2 / 2) (1 + 2 sum_(k >= 1) q^(k^2) cosh(2 pi k sigma^2 u)) / theta_3(0, q),
 //! q = exp(-2 pi^2 sigma^2).
@@ -14,12 +14,12 @@
 //! # The error budget
 //!
 //! - **Beyond b** (E1): `P[Y > b]` <= exp(-(b + 1)^2 / (2 V)), V = sum w_i^2 n_i sigma_i^2, since Y is sub-Gaussian.
-//! - **Truncation** (E2): the integral from `reach` to pi is at most (b - a + 1) times the largest f there. Every factor
-//!   falls on [0, pi] and has period 2 pi (Proposition A.6), so it exceeds a level only within a fixed distance of 2 pi Z;
-//!   if no t in [reach, pi] lies in all these windows at once, f is below the level ([`Boole::sieve`]).
-//! - **Discretisation** (E3): (2 / 945) reach h^6 sup |F^(6)|, and with the absolute moments of Y
-//!   sup |F^(6)| <= (1 / pi) sum over m of sum over j of C(6, j) |m|^(6 - j) E|Y|^j.
-//! - **Rounding**: the nodes are balls, so it is in the enclosure of the sum.
+//! - **Truncation** (E2): the integral from `reach` to pi is at most (b - a + 1) times the maximum of f there. Every
+//!   factor falls on [0, pi] and has period 2 pi (Proposition A.6), so it exceeds a level only within a fixed distance
+//!   of 2 pi Z. If no t in [reach, pi] lies in the windows of all factors, f is below the level ([`Boole::sieve`]).
+//! - **Discretization** (E3): (2 / 945) reach h^6 sup |F^(6)|. The absolute moments of Y give sup |F^(6)| <= (1 / pi)
+//!   sum over m of sum over j of C(6, j) |m|^(6 - j) E|Y|^j.
+//! - **Rounding**: the nodes are balls, so the enclosure of the sum includes rounding errors.
 
 mod factor;
 mod sieve;
@@ -40,10 +40,10 @@ use crate::{
     replication::verdict::finite,
 };
 
-/// Nodes of a chunk, and nodes from one angle computed afresh to the next; multiples of four.
+/// The number of nodes of a chunk, and between recomputed angles; a multiple of four.
 const CHUNK: u64 = 40_000;
 const FRESH: u64 = 4_000;
-/// A node whose |F| is below exp(-NEGLIGIBLE) is not evaluated; its bound is added to the radius.
+/// A node with |F| below exp(-NEGLIGIBLE) is not evaluated; its bound is added to the radius.
 const NEGLIGIBLE: f64 = 120.0;
 
 /// `P[first <= Y <= last]` by Boole's rule.
@@ -56,20 +56,20 @@ pub struct Boole {
     panels: u64,
 }
 
-/// What the rule leaves out at most, term by term.
+/// Upper bounds on the errors of the rule.
 #[derive(Clone, Debug)]
 pub struct ErrorBudget {
-    /// E1: the probability beyond the last value.
+    /// E1: the probability above the last value.
     pub beyond: Float,
     /// E2: the integral beyond the reach.
     pub truncation: Float,
-    /// E3: the rule on its nodes.
+    /// E3: the discretization error of the rule.
     pub discretisation: Float,
 }
 
 impl Boole {
-    /// The rule on `panels` + 1 nodes of [0, reach]: `panels` a multiple of four up to 10^10, and reach below
-    /// pi / weight for every weight.
+    /// The rule on `panels` + 1 nodes of [0, reach]. `panels` is a multiple of four up to 10^10, and reach is below pi
+    /// / weight for every weight.
     pub fn new(terms: Vec<Term>, (first, last): (i64, i64), reach: Rational, panels: u64) -> Result<Self> {
         if panels == 0 || !panels.is_multiple_of(4) || panels > 10_000_000_000 {
             let expected = "a multiple of 4 from 4 to 10^10 (Boole's rule takes four panels at a time)";
@@ -79,7 +79,7 @@ impl Boole {
             let shown = format!("{first}..{last} of {} terms", terms.len());
             return Err(Error::out_of_range("the values to sum", shown, "a range within 2^40, and at least one term"));
         }
-        // The series of the theta functions are bounded for decays 2 pi^2 sigma2 of at least one.
+        // The bounds on the theta series need decays 2 pi^2 sigma2 of at least 1.
         if let Some(term) = terms.iter().find(|term| term.sigma2 < Rational::from((1, 10)) || term.copies == 0) {
             let shown = rational::display(&term.sigma2);
             return Err(Error::out_of_range(
@@ -102,17 +102,17 @@ impl Boole {
         Boole::new(self.terms, (self.first, self.last), reach, self.panels)
     }
 
-    /// The first and the last value that are summed.
+    /// The first and the last value of the sum.
     pub fn range(&self) -> (i64, i64) {
         (self.first, self.last)
     }
 
-    /// The number of panels, one less than that of nodes.
+    /// The number of panels, one less than the number of nodes.
     pub fn panels(&self) -> u64 {
         self.panels
     }
 
-    /// A line that tells this computation from any other.
+    /// A line that identifies this computation.
     pub fn identity(&self) -> String {
         let terms: Vec<String> =
             self.terms.iter().map(|term| format!("{}*{}x{}", term.weight, term.sigma2, term.copies)).collect();
@@ -127,7 +127,7 @@ impl Boole {
         })
     }
 
-    /// E1, E2 and E3. The level of the sieve is 10^-35, the paper's; refused if the reach is too short for it.
+    /// E1, E2 and E3. The level of the sieve is the paper's, 10^-35; a reach too short for it is refused.
     pub fn budget(&self) -> Result<ErrorBudget> {
         let level = Rational::from((1, Integer::from(10).pow(35)));
         if self.sieve(&level)?.last().is_none_or(|sieved| !sieved.left.is_empty()) {
@@ -148,7 +148,7 @@ impl Boole {
         })
     }
 
-    /// An upper bound for E|Y|^j by the triangle inequality: (sum w_i (E|S_i|^j)^(1/j))^j.
+    /// An upper bound on E|Y|^j by the triangle inequality: (sum w_i (E|S_i|^j)^(1/j))^j.
     pub fn moment(&self, order: u32) -> Enclosure {
         let power = Enclosure::double(f64::from(order), BITS);
         let sum = self.terms.iter().fold(Enclosure::double(0.0, BITS), |sum, term| {
@@ -170,8 +170,8 @@ impl Boole {
         total.div(&Enclosure::pi(BITS))
     }
 
-    /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, after one more term in each
-    /// step, those of large variance first. If nothing is left, f is at most the level on all of [reach, pi].
+    /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, with one more term in each
+    /// step, terms of large variance first. If no part remains, f is at most the level on all of [reach, pi].
     pub fn sieve(&self, level: &Rational) -> Result<Vec<SieveStep>> {
         self.sieve_between(&self.reach, &finite(Enclosure::pi(96).upper(), "pi")?, level)
     }
@@ -181,7 +181,7 @@ impl Boole {
         sieve::sieve_between(&self.terms, from, to, level)
     }
 
-    /// How many chunks the nodes fall into.
+    /// The number of chunks of the nodes.
     pub fn chunks(&self) -> u64 {
         (self.panels + 1).div_ceil(CHUNK)
     }
@@ -190,7 +190,7 @@ impl Boole {
     pub fn chunk(&self, chunk: u64) -> Enclosure {
         let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(self.panels + 1));
         let step = Rational::from(&self.reach / self.panels);
-        // f falls on the whole of [0, reach], and |F| <= (b - a + 1) f / pi.
+        // f falls on all of [0, reach], and |F| <= (b - a + 1) f / pi.
         let start = Enclosure::rational(&Rational::from(&step * from), BITS);
         let ln_f = self.terms.iter().fold(Enclosure::double(0.0, BITS), |sum, term| {
             sum.add(&ln_factor(term, &start.mul(&Enclosure::rational(&Rational::from(term.weight), BITS))))
@@ -212,13 +212,13 @@ impl Boole {
         sum
     }
 
-    /// The same for nodes from..to, each angle by one multiplication from the one before.
+    /// The same for nodes from..to, with each angle computed from the previous one by one multiplication.
     fn run(&self, from: u64, to: u64, step: &Rational) -> Enclosure {
         let real = |x: &Rational| Ball::rational(x, BITS);
         let cis = |x: &Rational| ComplexBall::cis(&real(x));
         let half_step = Rational::from(step / 2_u32);
         let start = Rational::from(&half_step * from);
-        // sin of (2 b + 1) t / 2, (2 a - 1) t / 2 and t / 2.
+        // The sines of (2 b + 1) t / 2, (2 a - 1) t / 2 and t / 2.
         let angles = [2 * self.last + 1, 2 * self.first - 1, 1];
         let mut points = angles.map(|n| cis(&Rational::from(&start * n)));
         let turns = angles.map(|n| cis(&Rational::from(&half_step * n)));
@@ -258,8 +258,8 @@ impl Boole {
         sum.enclosure().div(&normaliser).div(&Enclosure::pi(BITS))
     }
 
-    /// The rule's value from the sums of all chunks in order: (2 h / 45) times their sum, an enclosure of the sum that
-    /// Fact A.15 writes, roundings included.
+    /// The rule's value from the sums of all chunks in order: (2 h / 45) times their sum. It encloses the sum in Fact
+    /// A.15, including rounding errors.
     pub fn sum(&self, chunks: &[Enclosure]) -> Enclosure {
         let scale = Rational::from(&self.reach / self.panels) * Rational::from((2, 45));
         let total = chunks.iter().fold(Enclosure::double(0.0, BITS), |total, chunk| total.add(chunk));
@@ -268,7 +268,7 @@ impl Boole {
 
     /// Encloses `P[Y >= first]` from the rule's value.
     pub fn upper_tail(&self, sum: &Enclosure, budget: &ErrorBudget) -> Enclosure {
-        // |integral - sum| <= E3 on [0, reach], and the rest of the integral is at most E2; P[Y > last] is in [0, E1].
+        // |integral - sum| <= E3 on [0, reach], the integral beyond is at most E2, and P[Y > last] is in [0, E1].
         let error = Float::with_val_round(BITS, &budget.truncation + &budget.discretisation, Round::Up).0;
         let around = Enclosure::new(-error.clone(), error);
         let beyond = Enclosure::new(Float::new(BITS), budget.beyond.clone());
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::{noise::DiscreteGaussian, numeric::rational::parse};
 
-    /// E|X|^j by definition, for one draw.
+    /// E|X|^j for one draw, from its definition.
     fn moments(sigma2: &str) -> [Enclosure; 6] {
         let noise = DiscreteGaussian::new(parse(sigma2).unwrap()).unwrap();
         [1, 2, 3, 4, 5, 6].map(|j| {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_of_one_noise_is_its_tail() {
+    fn the_rule_gives_the_tail_of_one_noise() {
         let noise = DiscreteGaussian::new(parse("30").unwrap()).unwrap();
         for (first, panels) in [(3, 4_000), (20, 16_000)] {
             let boole = Boole::new(vec![single(1, "30")], (first, 80), parse("2.5").unwrap(), panels).unwrap();
@@ -330,29 +330,29 @@ mod tests {
             }
         }
         let value = tail(&boole);
-        // What the enumeration leaves out is below 10^-50, the bound of the rule about 10^-10.
+        // The truncation error of the enumeration is below 10^-50, the error bound of the rule about 10^-10.
         assert!(value.overlaps(&truth), "{value:?} {truth:?}");
-        // The rule itself is far better than its bound.
+        // The rule itself is far more accurate than its bound.
         let chunks: Vec<Enclosure> = (0..boole.chunks()).map(|chunk| boole.chunk(chunk)).collect();
         assert!((boole.sum(&chunks).approximate() / truth.approximate() - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn the_sieve_finds_where_windows_meet() {
+    fn the_sieve_finds_overlapping_windows() {
         let terms = vec![single(2, "100"), single(3, "64")];
         let boole = |reach: &str| Boole::new(terms.clone(), (0, 10), parse(reach).unwrap(), 40).unwrap();
-        // exp(-50 u^2) = 10^-10 at u = 0.68, exp(-32 u^2) at 0.85: windows 0.34 and 0.28 wide at zero.
+        // exp(-50 u^2) = 10^-10 at u = 0.68, exp(-32 u^2) at 0.85: windows of half-width 0.34 and 0.28 at zero.
         let level = parse("1e-10").unwrap();
         let open = boole("0.2").sieve(&level).unwrap();
         assert!(!open.last().unwrap().left.is_empty());
         assert_eq!(open[0].weight, 2);
-        // Around 2 pi / 3 = 2.09 and pi the windows of the two weights do not meet.
+        // Around 2 pi / 3 = 2.09 and pi the windows of the two weights do not overlap.
         assert!(boole("0.3").sieve(&level).unwrap().last().unwrap().left.is_empty());
         assert!(boole("0.3").budget().is_err(), "10^-35 needs more");
     }
 
     #[test]
-    fn what_the_rule_cannot_do_is_refused() {
+    fn inputs_outside_the_rule_are_refused() {
         let term = || vec![single(4, "30")];
         let new = |range, reach: &str, panels| Boole::new(term(), range, parse(reach).unwrap(), panels);
         assert!(new((0, 5), "0.5", 10).unwrap_err().to_string().contains("multiple of 4"));

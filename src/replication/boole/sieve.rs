@@ -1,24 +1,24 @@
-//! The sieve: where on [reach, pi] the characteristic function may exceed a level.
+//! The sieve: the parts of [reach, pi] where the characteristic function may exceed a level.
 //!
-//! Every factor falls on [0, pi] and has period 2 pi, so it exceeds the level only in windows around multiples of
-//! 2 pi / weight. The characteristic function exceeds it at most where the windows of all terms meet.
+//! Every factor falls on [0, pi] and has period 2 pi, so it exceeds the level only in windows around multiples of 2 pi
+//! / weight. The characteristic function can exceed it only in the intersection of the windows of all terms.
 
 use rug::{Integer, Rational};
 
 use super::factor::{Term, ln_factor};
 use crate::{error::Result, numeric::enclosure::Enclosure, replication::verdict::finite};
 
-/// A step of the sieve: what is left after the windows of a term have been intersected with those of all terms before it.
+/// A step of the sieve: the intersection of the windows of a term with those of all terms before it.
 #[derive(Clone, Debug)]
 pub struct SieveStep {
     /// The weight of the term.
     pub weight: u64,
-    /// The parts of [reach, pi] that are left, in doubles for show.
+    /// The remaining parts of [reach, pi], in doubles for display.
     pub left: Vec<(f64, f64)>,
 }
 
-/// The sieve on an interval of t >= 0: the parts where no factor is proven to be at most `level`, after one more term in each
-/// step, those of large variance first.
+/// The sieve on an interval of t >= 0: the parts where no factor is proven to be at most `level`, with one more term in
+/// each step, terms of large variance first.
 pub(super) fn sieve_between(
     terms: &[Term],
     from: &Rational,
@@ -58,11 +58,11 @@ pub(super) fn sieve_between(
     Ok(steps)
 }
 
-/// At least the largest u in [0, pi] with f_i(u)^n >= level; f_i falls on [0, pi].
+/// Upper bound on the largest u in [0, pi] with f_i(u)^n >= level; f_i falls on [0, pi].
 fn half_width(term: &Term, level: &Rational) -> Rational {
-    // More than pi: the whole of [0, pi].
+    // A number above pi stands for the whole of [0, pi].
     let all = Rational::from(4);
-    // In steps of pi / 2^12, rounded up by one.
+    // A bisection in steps of pi / 2^12; the bound is the upper end of the last step.
     let level = Enclosure::rational(level, 96).ln();
     let reaches = |k: u32| {
         let u = Enclosure::pi(96).mul(&Enclosure::rational(&Rational::from((k, 4096)), 96));

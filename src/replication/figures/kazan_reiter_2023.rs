@@ -36,7 +36,7 @@ pub(super) const ITEMS: &[Item] = &[
         Look::new("Posterior probability and risk on average").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
     }),
     item("figure-3", "probability of a correct decision against rho", &[Prior, Range, Points], |sources| {
-        // So many points that jumps are upright.
+        // Enough points that jumps look vertical.
         let settings = settings(sources)?;
         let columns = curves::figure_3(&settings, &rhos(sources, 1, 601)?)?;
         Look::new("Probability of a correct decision").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
@@ -127,7 +127,7 @@ const fn item(
     Item { paper: PAPER, name, about, takes, draw }
 }
 
-/// The paper's settings, with what is given in their place.
+/// The paper's settings, with the given replacements.
 fn settings(sources: &Sources) -> Result<CurveSettings> {
     let (mut settings, own) = (settings::settings()?.curves()?, &sources.own);
     let takes = |parameter| own.given().contains(&parameter);
@@ -179,7 +179,7 @@ fn points(series: &Curve) -> Vec<(f64, f64)> {
     series.points.iter().map(near).filter(|(_, y)| y.abs() < NEVER).collect()
 }
 
-/// An axis over all values, wider by a twentieth on a linear one.
+/// An axis over all values; a linear one extends a twentieth beyond them.
 fn axis(label: &str, values: impl Iterator<Item = f64>, log: bool) -> Axis {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     if log {
@@ -189,17 +189,17 @@ fn axis(label: &str, values: impl Iterator<Item = f64>, log: bool) -> Axis {
     Axis::linear(label, low - margin, high + margin)
 }
 
-/// How a figure looks: a panel for each set of curves, an ink for each name of a curve.
+/// The layout of a figure: a panel for each set of curves, an ink for each name of a curve.
 #[derive(Default)]
 struct Look {
     title: &'static str,
     log_x: bool,
     log_y: bool,
-    /// A value of rho that is pointed at, and its name.
+    /// A value of rho to mark, and its name.
     at: Option<(Rational, &'static str)>,
-    /// Whether rho = 1 / (2 s) stands above the axis of s.
+    /// Whether the axis of s also shows rho = 1 / (2 s).
     rho_above: bool,
-    /// Whether the first curve is of masses, which are not joined.
+    /// Whether the first curve consists of masses, whose points are not joined.
     masses: bool,
 }
 
@@ -232,7 +232,7 @@ impl Look {
         let ink = |name: &str| INKS[names.iter().position(|known| *known == name).unwrap_or(0) % INKS.len()];
         let drawn: Vec<Vec<(f64, f64)>> = of.series.iter().map(points).collect();
         let every = || drawn.iter().flatten();
-        // A ratio that spans orders of magnitude is read on a logarithmic axis, and so is rho.
+        // A ratio that spans orders of magnitude needs a logarithmic axis, and so does rho.
         let ratio = of.key == "risk" && every().map(|point| point.1).fold(0.0, f64::max) > 20.0;
         let over_rho = of.x.starts_with('ρ');
         let mut x = axis(&of.x, every().map(|point| point.0), self.log_x || over_rho);
@@ -252,7 +252,7 @@ impl Look {
             series.push(Series { name: curve.name.clone(), ink: ink(&curve.name), mark, points: points.clone() });
         }
         if self.masses {
-            // The masses lie above the line that joins those of the other.
+            // The masses are painted last, above the other line.
             series.reverse();
         }
         let title = if all > 1 { of.key.replace('-', " ") } else { String::new() };
@@ -264,8 +264,8 @@ impl Look {
 /// The noisy counts x_1 of the panels.
 const DECIDED_AT: [i64; 4] = [-1, 0, 1, 2];
 
-/// A row of tile maps for each set of decisions, a column for each noisy count x_1, as the paper draws them: tiles of the noisy
-/// count above and the noisy sum beside.
+/// A row of tile maps for each set of decisions, with a column for each noisy count x_1, as in the paper: tiles of the
+/// noisy count above and the noisy sum beside.
 fn tile_maps(title: &str, settings: &CurveSettings, columns: Vec<CurvePanel>, names: &[&str]) -> Result<Drawing> {
     let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.threshold()?;
     let mut panels = Vec::new();

@@ -1,5 +1,5 @@
-//! Published tables and figures drawn again: a CSV with every number, both ends of it if it is certified, and an SVG
-//! beside it. One file for each paper; `item` is what they have in common.
+//! Published tables and figures drawn again: a CSV with every number, as an interval if it is certified, and an SVG
+//! beside it. One file per paper; `item` is the shared part.
 
 mod item;
 mod kazan_reiter_2023;

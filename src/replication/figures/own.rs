@@ -1,4 +1,4 @@
-//! What a figure is drawn for in place of what its paper has: a release, parameters, counts of one's own.
+//! Parameters that replace those of a paper in its figures: a release, numbers, the user's own counts.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use crate::{
     release::Release,
 };
 
-/// What is given in place of the paper's own; what is not given stays.
+/// The replacements for the paper's parameters; absent ones stay the paper's.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     /// A release.
     pub release: Option<Release>,
-    /// Levels of it; all where none is named.
+    /// Levels of the release; all if none is named.
     pub levels: Vec<String>,
     /// Deltas.
     pub deltas: Vec<Delta>,
@@ -24,11 +24,11 @@ pub struct Own {
     pub rhos: Vec<Rational>,
     /// Prior probabilities.
     pub priors: Vec<Rational>,
-    /// How many other groups there are.
+    /// The number of other groups.
     pub others: Option<u64>,
     /// True counts of the group above.
     pub uppers: Vec<i64>,
-    /// Margins of error that are aimed at.
+    /// Target margins of error.
     pub margins: Vec<u32>,
     /// Variance proxies.
     pub sigma2: Vec<Rational>,
@@ -36,17 +36,17 @@ pub struct Own {
     pub copies: Vec<u64>,
     /// The first value of the horizontal axis.
     pub from: Option<Rational>,
-    /// The last one.
+    /// The last value of the horizontal axis.
     pub to: Option<Rational>,
-    /// How many points a curve has.
+    /// The number of points of a curve.
     pub points: Option<u32>,
     /// A file of counts by block.
     pub counts: Option<PathBuf>,
-    /// The columns of it.
+    /// The columns of that file.
     pub columns: Vec<String>,
 }
 
-/// A part of [`Own`].
+/// A parameter of [`Own`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// A release.
@@ -98,11 +98,11 @@ impl Parameter {
     }
 }
 
-/// The most points of a curve.
+/// The maximum number of points of a curve.
 const MOST_POINTS: u32 = 10_000;
 
 impl Own {
-    /// What is given.
+    /// The given parameters.
     pub fn given(&self) -> Vec<Parameter> {
         let all = [
             (Parameter::Release, self.release.is_some()),
@@ -122,7 +122,7 @@ impl Own {
         all.into_iter().filter(|(_, given)| *given).map(|(parameter, _)| parameter).collect()
     }
 
-    /// Refuses what a figure does not take.
+    /// Refuses parameters that a figure does not accept.
     pub(super) fn check(&self, figure: &str, takes: &[Parameter]) -> Result<()> {
         let Some(other) = self.given().into_iter().find(|given| !takes.contains(given)) else { return Ok(()) };
         let names: Vec<&str> = takes.iter().map(|parameter| parameter.name()).collect();
@@ -133,7 +133,7 @@ impl Own {
         Err(Error::out_of_range(&format!("a parameter of {figure}"), other.name(), &expected))
     }
 
-    /// The one of its kind that a figure takes, if it is given; of several none is dropped.
+    /// The given value of a figure that accepts only one; several values are refused.
     pub(super) fn one<'o, T>(name: &str, given: &'o [T]) -> Result<Option<&'o T>> {
         match given {
             [] => Ok(None),
@@ -145,7 +145,7 @@ impl Own {
         }
     }
 
-    /// Points of the horizontal axis, equidistant: the figure's own ends and number where none are given.
+    /// Points of the horizontal axis, equally spaced: by default with the figure's own ends and number.
     pub(super) fn grid(&self, from: &Rational, to: &Rational, points: u32) -> Result<Vec<Rational>> {
         let (from, to, points) = self.ends(from, to, points)?;
         Ok(grid(&from, &to, points))
@@ -163,7 +163,7 @@ impl Own {
         Ok(std::iter::once(from.clone()).chain(inner).chain([to.clone()]).collect())
     }
 
-    /// Whole numbers of the horizontal axis.
+    /// Integers of the horizontal axis.
     pub(super) fn whole(&self, from: i64, to: i64) -> Result<Vec<Rational>> {
         let (from, to, points) = self.ends(&Rational::from(from), &Rational::from(to), 2)?;
         let end = |name: &str, end: &Rational| {
@@ -181,7 +181,7 @@ impl Own {
         Ok((0..=(last - first) / step).map(|k| Rational::from(first + k * step)).collect())
     }
 
-    /// Both ends of the horizontal axis and the number of points: the figure's own where none are given.
+    /// Both ends of the horizontal axis and the number of points: by default the figure's own.
     pub(super) fn ends(&self, from: &Rational, to: &Rational, points: u32) -> Result<(Rational, Rational, u32)> {
         let (from, to) = (self.from.as_ref().unwrap_or(from), self.to.as_ref().unwrap_or(to));
         if from >= to {
@@ -209,7 +209,7 @@ fn decimal(exponent: f64) -> Rational {
     if power < 0 { Rational::from((mantissa, scale)) } else { Rational::from(mantissa) * scale }
 }
 
-/// `points` equidistant exact numbers from `from` to `to`.
+/// `points` equally spaced exact numbers from `from` to `to`.
 fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
     let step = Rational::from(to - from) / (points - 1);
     (0..points).map(|k| Rational::from(&step * k) + from).collect()
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_figure_does_not_take_is_refused_by_name() {
+    fn parameters_that_a_figure_does_not_accept_are_refused_by_name() {
         let given = Own { others: Some(3), ..Own::default() };
         assert!(given.check("f", &[Parameter::Others]).is_ok() && Own::default().check("f", &[]).is_ok());
         let message = given.check("f", &[Parameter::Rho, Parameter::Points]).unwrap_err().to_string();

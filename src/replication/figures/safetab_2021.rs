@@ -1,4 +1,4 @@
-//! The tables of Haney and others (2021), and how far the margins of their formulas cover.
+//! The tables of Haney and others (2021), and the coverage of the margins by their formulas.
 
 use crate::account::Rho;
 use rayon::prelude::*;
@@ -62,8 +62,8 @@ fn shown(mechanism: NoiseKind) -> &'static str {
     }
 }
 
-/// Tables 1 and 4: for each level, or for given margins, the budget by formula, as printed, and the least whose exact margin is
-/// the target.
+/// Tables 1 and 4: for each level, or for given margins, the budget by the formula, the printed one, and the least
+/// budget whose exact margin is the target.
 fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
     let is_own = !sources.own.margins.is_empty();
@@ -115,14 +115,14 @@ fn table_1(sources: &Sources) -> Result<Drawing> {
 /// A row of Table 2: the mechanism, a person's groups, the analysis, and its epsilon.
 type Analysis = (NoiseKind, &'static str, &'static str, Enclosure);
 
-/// In which groups a person can be, and what the table says of it.
+/// The kinds of groups that contain a person, and the words of the table for them.
 const GROUPS: [(PersonGroups, &str); 3] = [
     (PersonGroups::TwoStage, "two stages"),
     (PersonGroups::NationAndState, "totals only: nation, state"),
     (PersonGroups::Any, "totals only: all"),
 ];
 
-/// Each analysis by its own procedure, and the exact epsilon of what it is about.
+/// Each analysis by its own procedure, and the exact epsilon of the same mechanism.
 fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
     let mut rows: Vec<Analysis> = Vec::new();
     for (groups, name) in GROUPS {
@@ -151,7 +151,7 @@ fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
     Ok(rows)
 }
 
-/// What Table 2 prints, by its id, and the row that it is about.
+/// The printed values of Table 2 by their ids, and the row of each.
 const PRINTED: &[(&str, &str)] = &[
     ("table-2-pure", "geometric, any"),
     ("table-2-rdp", "geometric, any"),
@@ -218,7 +218,7 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// What floor(1.96 sigma) and its geometric counterpart cover, over the scale of the noise.
+/// The coverage of floor(1.96 sigma) and its geometric counterpart, over the scale of the noise.
 fn margins(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new([
         "mechanism",

@@ -44,7 +44,7 @@ const fn item(
     Item { paper: PAPER, name, about, takes, draw }
 }
 
-/// The rules of Table 6, the widest noise first; or those of given budgets.
+/// The rules of Table 6, those with the widest noise first; or the rules of given budgets.
 fn rules(sources: &Sources) -> Result<Vec<(Rational, Suppression)>> {
     let settings = PrintedSettings::of(PAPER)?;
     let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
@@ -56,7 +56,7 @@ fn rules(sources: &Sources) -> Result<Vec<(Rational, Suppression)>> {
     if given.is_empty() { settings.suppressed.iter().map(rule).collect() } else { given.iter().map(rule).collect() }
 }
 
-/// Where the thresholds are from, for a title.
+/// The source of the thresholds, for a title.
 fn thresholds(sources: &Sources) -> &'static str {
     if sources.own.rhos.is_empty() {
         ", with the thresholds of Table 6"
@@ -65,7 +65,7 @@ fn thresholds(sources: &Sources) -> &'static str {
     }
 }
 
-/// The ends of the axis, shares of the threshold: from 0 to 2 or as given.
+/// The ends of the axis, shares of the threshold: from 0 to 2, or as given.
 fn shares(own: &Own) -> Result<(Rational, Rational)> {
     let (from, to, _) = own.ends(&Rational::new(), &Rational::from(2), 2)?;
     if from < 0 {
@@ -79,7 +79,7 @@ fn drawn_shares(sources: &Sources) -> Result<(f64, f64)> {
     Ok((from.to_f64(), to.to_f64()))
 }
 
-/// All sizes between these shares of the threshold, or about so many as points are asked for.
+/// All sizes between these shares of the threshold, or about the requested number of points.
 fn sizes(rule: &Suppression, own: &Own) -> Result<Vec<u64>> {
     const MOST: u64 = 1_000_000;
     let (from, to) = shares(own)?;
@@ -170,7 +170,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 3, panels } })
 }
 
-/// Table 6: the threshold, and how likely an empty group is not suppressed by either reading.
+/// Table 6: the threshold, and the probability that an empty group is not suppressed under either reading.
 fn table_6(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new([
         "rho",
@@ -203,7 +203,8 @@ fn table_6(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
 }
 
-/// Table 7: production budgets, or given ones, beside the formula and the least with the exact margin, and the margins they have.
+/// Table 7: production budgets, or given ones, beside the formula and the least budget with the exact margin; and their
+/// margins.
 fn table_7(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
     let own = &sources.own;

@@ -1,5 +1,5 @@
-//! What the sieve-accelerated quadrature paper computes, drawn to its end and far beyond: the largest delta of the DHC
-//! persons run over all pairs of block paths, at the epsilon that rho-zCDP gives for each delta.
+//! The main computation of the sieve-accelerated quadrature paper, to the end of its axis and far beyond: the largest
+//! delta of the DHC persons run over all pairs of block paths, at the epsilon that rho-zCDP gives for each delta.
 
 use crate::error::Error;
 use rayon::prelude::*;
@@ -44,13 +44,13 @@ pub(super) const ITEMS: &[Item] = &[
     },
 ];
 
-/// The digits of every enclosure: what one contour for all pairs gives at its first attempt.
+/// The digits of every enclosure: the precision of the first attempt of one contour for all pairs.
 const DIGITS: u32 = 10;
 
-/// The epsilons are those of rho-zCDP, rounded up to so many decimals.
+/// The epsilons are those of rho-zCDP, rounded up to this number of decimals.
 const DECIMALS: u32 = 9;
 
-/// A delta by rho-zCDP, the epsilon that belongs to it, and the exact deltas there.
+/// A delta by rho-zCDP, its epsilon, and the exact deltas there.
 struct Row {
     zcdp_delta: Rational,
     epsilon: Rational,
@@ -63,7 +63,7 @@ struct Row {
     bits: u64,
 }
 
-/// How many deltas are asked of one evaluator.
+/// The number of deltas computed by one evaluator.
 const AT_ONCE: usize = 21;
 
 /// All block paths of the release, and the main pair: the first path that drops no level, left and entered.
@@ -89,13 +89,13 @@ impl Paths {
         Ok(Paths { worst, main, composition, title })
     }
 
-    /// How many pairs or paths there are, in words.
+    /// The number of pairs or paths, in words.
     fn count(&self) -> String {
         let kind = if self.worst.in_pairs() { "pairs" } else { "paths" };
         format!("{} {kind}", self.worst.count())
     }
 
-    /// The same as the paper says it.
+    /// The same in the words of the paper.
     fn all(&self) -> String {
         if self.worst.in_pairs() {
             format!("{} of block paths", self.count())
@@ -104,11 +104,11 @@ impl Paths {
         }
     }
 
-    /// A row for each delta, by evaluators that remember what they swept: of `many` deltas neighbors share contours, else each has
+    /// A row for each delta, by evaluators that cache contours. With `many`, deltas share contours; otherwise each has
     /// its own.
     fn rows(&self, deltas: &[Rational], many: bool) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
-        // What is remembered of some is given back before the next.
+        // The cache of one chunk is freed before the next.
         for some in deltas.chunks(AT_ONCE) {
             let (all, main) = (self.worst.evaluator(), self.composition.evaluator());
             let of_some = some.par_iter().map(|delta| self.row((&all, &main), delta, many));
@@ -135,9 +135,9 @@ impl Paths {
     }
 }
 
-/// The largest over that of the main pair, less one.
+/// The ratio of the largest delta to that of the main pair, minus 1.
 fn excess(row: &Row) -> Enclosure {
-    // The main pair is one of all, so the largest is not below it.
+    // The main pair is one of all pairs, so the largest delta is not below its delta.
     row.largest.div(&row.main).sub(&Enclosure::double(1.0, 64)).clamp(0.0, f64::INFINITY)
 }
 
@@ -145,7 +145,7 @@ fn pair_name((p, q): Pair) -> String {
     format!("{} {}", p + 1, q + 1)
 }
 
-/// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21; or a given one.
+/// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21; or a given axis.
 fn profile(sources: &Sources) -> Result<Drawing> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let (paths, own) = (Paths::of(sources)?, &sources.own);

@@ -58,7 +58,7 @@ const fn item(
     Item { paper: PAPER, name, about, takes, draw }
 }
 
-/// The blocks of the user's own file with its entities, or those of Rhode Island; and where they are, in words.
+/// The blocks of the user's file with its entities, or those of Rhode Island; and their place, in words.
 fn blocks_of(sources: &Sources, what: &str) -> Result<(Blocks, String)> {
     if let Some(column) = sources.own.columns.first() {
         return Err(Error::out_of_range("a column", column, "none: the columns of a file of blocks are its entities"));
@@ -148,18 +148,18 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, panels, columns: 2 } })
 }
 
-/// A level of the spine: the query groups that each of its units is asked.
+/// A level of the spine, and the query groups evaluated at each of its units.
 struct Asked {
     level: String,
     groups: Vec<QueryGroup>,
 }
 
-/// At most so many rows and columns of a matrix are drawn.
+/// The maximum number of rows and columns of a drawn matrix.
 const MOST_ROWS: usize = 36;
 const MOST_COLUMNS: usize = 300;
 
-/// The levels of the release that is given, with the schema of their queries, the last one being that of the blocks; or the
-/// paper's nation of blocks. Refused are those with more columns than are drawn.
+/// The levels of the given release with the schema of their queries, the last one being that of the blocks; or those of
+/// the paper's nation of blocks. Refuses matrices with too many columns.
 fn levels_asked(own: &Own, blocks: usize) -> Result<Vec<Asked>> {
     let Some(release) = &own.release else {
         if let Some(level) = own.levels.first() {
@@ -311,7 +311,7 @@ fn remark_1(sources: &Sources) -> Result<Drawing> {
         panels.push(Panel {
             title: format!("{noise} noise"),
             x: Axis::linear("children", ends[0], ends[1]),
-            // With c children of half the share it is (c + 1 / 2) / (3 / 2), the most of these.
+            // With c children of half the share it is (c + 1 / 2) / (3 / 2), the maximum here.
             y: Axis::log("variance after / before the bypass", 0.3, 7.0_f64.max(0.8 * ends[1])),
             series,
         });

@@ -1,8 +1,8 @@
-//! What can be asked about disclosure risk, as data.
+//! Claims about disclosure risk, as data.
 
 use serde::{Deserialize, Serialize};
 
-/// What recomputes a value about disclosure risk. A rho, a prior or a share is text: an exact number.
+/// The recomputation of a value about disclosure risk. A rho, a prior or a share is text: an exact number.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RiskClaim {
@@ -29,13 +29,13 @@ pub enum RiskClaim {
     },
     /// The sum of the counts of the histogram among the settings.
     HistogramTotal {},
-    /// The probability of a noisy count less the known one, if the target counts or not.
+    /// The probability of a noisy count minus the known count, if the target is in the group or not.
     Output {
         /// The rho of the count.
         rho: String,
-        /// The noisy count less the known one.
+        /// The noisy count minus the known count.
         noisy: i64,
-        /// Whether the target counts.
+        /// Whether the target is in the group.
         present: bool,
     },
     /// The posterior probability (3.1).
@@ -44,16 +44,16 @@ pub enum RiskClaim {
         rho: String,
         /// The prior probability.
         prior: String,
-        /// The noisy count less the known one.
+        /// The noisy count minus the known count.
         noisy: i64,
     },
-    /// The posterior probability over the prior (3.2).
+    /// The posterior probability divided by the prior (3.2).
     Ratio {
         /// The rho of the count.
         rho: String,
         /// The prior probability.
         prior: String,
-        /// The noisy count less the known one.
+        /// The noisy count minus the known count.
         noisy: i64,
     },
     /// The marginal posterior (3.3).
@@ -63,7 +63,7 @@ pub enum RiskClaim {
         /// The prior probability.
         prior: String,
     },
-    /// The marginal posterior over the prior (3.4).
+    /// The marginal posterior divided by the prior (3.4).
     MarginalRatio {
         /// The rho of the count.
         rho: String,
@@ -77,24 +77,25 @@ pub enum RiskClaim {
         /// The prior probability.
         prior: String,
     },
-    /// The posterior probability after counts of two levels, prior 1/2 and uniform: of `X_1 = 1`, or of one value of X_2.
+    /// The posterior probability from counts of two levels, with prior 1/2 and uniform above: of `X_1 = 1`, or of one
+    /// value of X_2.
     TwoLevels {
         /// Their rho.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// x_1, x_2 and y_1 as released.
         noisy: [i64; 3],
         /// The value of X_2.
         x2: Option<i64>,
-        /// Of X_1 = 0 in place of X_1 = 1.
+        /// For X_1 = 0 instead of X_1 = 1.
         absent: Option<bool>,
     },
     /// The same probability in the limit of the sampler that draws `X_1` without the constraint.
     SamplerLimit {
         /// Their rho.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// x_1, x_2 and y_1 as released.
         noisy: [i64; 3],
@@ -105,31 +106,31 @@ pub enum RiskClaim {
     Decision {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The true x_1 and x_2.
         truth: [i64; 2],
         /// The prior of X_2.
         upper: UpperPrior,
-        /// Which probability.
+        /// The requested probability.
         part: DecisionPart,
     },
     /// The decision by the limit of the sampler that draws `X_1` without the constraint, over all outputs with `X_1 = 1`.
     SamplerDecision {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The true x_2.
         x2: i64,
-        /// Which probability.
+        /// The requested probability.
         part: DecisionPart,
     },
-    /// Whether the decision with two levels is right more often than with the lowest alone.
+    /// Whether the decision from two levels is correct more often than the decision from the lowest level alone.
     DecisionGains {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The true x_1 and x_2.
         truth: [i64; 2],
@@ -138,7 +139,7 @@ pub enum RiskClaim {
     Region {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The true x_1 and x_2.
         truth: [i64; 2],
@@ -147,47 +148,47 @@ pub enum RiskClaim {
         /// The first and the last y_1.
         y1: [i64; 2],
     },
-    /// s less the variance of the discrete Gaussian of variance proxy s.
+    /// s minus the variance of the discrete Gaussian with variance proxy s.
     VarianceDeficit {
         /// The variance proxy.
         s: String,
     },
-    /// Whether the marginal posterior after post-processing is below the one before, for every published count.
+    /// Whether post-processing lowers the marginal posterior, for every published count.
     PostprocessingLowers {
         /// The rho of the lowest level.
         rho: String,
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The greatest published count.
         most: i64,
     },
-    /// Whether it comes closer to the one before with every published count.
+    /// Whether the marginal posterior after post-processing comes closer to the one before with every published count.
     PostprocessingCloser {
         /// The rho of the lowest level.
         rho: String,
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The greatest published count.
         most: i64,
     },
-    /// The least noisy count less the known one at which the adversary of one count decides for the target.
+    /// The least noisy count minus the known count at which the adversary with one count decides for the target.
     Threshold {
         /// The rho of the count.
         rho: String,
         /// The prior probability.
         prior: String,
     },
-    /// Whether the posterior is above the prior at a noisy count and below it at the count before: so it is on either side of
-    /// them, since it grows with the noisy count.
+    /// Whether the posterior is above the prior at a noisy count and below it at the count before. The posterior grows
+    /// with the noisy count, so this determines its side of the prior at every count.
     PriorBetween {
         /// The rho of the count.
         rho: String,
         /// The prior probabilities.
         priors: Vec<String>,
-        /// The noisy count less the known one.
+        /// The noisy count minus the known count.
         noisy: i64,
     },
-    /// Whether the marginal posterior grows with rho, along these.
+    /// Whether the marginal posterior grows with rho, along a grid of rho.
     MarginalGrows {
         /// The prior probabilities.
         priors: Vec<String>,
@@ -195,62 +196,63 @@ pub enum RiskClaim {
         from: String,
         /// The step from each rho to the next.
         step: String,
-        /// How many there are.
+        /// The number of rho.
         count: u32,
     },
-    /// Whether the decision with two levels is that of the lowest level alone wherever the noisy count is at least one number or at
-    /// most another, for all outputs in a rectangle.
+    /// Whether the decision from two levels equals that of the lowest level alone at noisy counts at or above one
+    /// number and at or below another, for all outputs in a rectangle.
     DecisionUnchanged {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
-        /// At least this noisy count: for the target.
+        /// The decision is for the target at this noisy count and above.
         above: i64,
-        /// At most this: against it.
+        /// The decision is against the target at this noisy count and below.
         below: i64,
         /// The first and the last x2.
         x2: [i64; 2],
         /// The first and the last y1.
         y1: [i64; 2],
-        /// By the limit of the sampler that draws `X_1` without the constraint.
+        /// The decision by the limit of the sampler that draws `X_1` without the constraint.
         sampler: Option<bool>,
     },
-    /// Whether the probabilities of a correct decision for several true x2 differ by at most so much, at each of some rho of the
-    /// level above.
+    /// Whether the probabilities of a correct decision for several true x2 differ by at most `within`, at each given
+    /// rho of the level above.
     DecisionsSimilar {
         /// The rho of the lowest level.
         rho: String,
-        /// Those of the level above.
+        /// Several rho of the level above.
         above: Vec<String>,
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// The true x2.
         uppers: Vec<i64>,
-        /// The difference.
+        /// The largest difference allowed.
         within: String,
     },
-    /// Whether the decision is right more often at one true x2 than at each of others.
+    /// Whether the decision is correct more often at one true x2 than at each of several others.
     DecisionLargest {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
-        /// The one.
+        /// The one true x2.
         x2: i64,
-        /// The others.
+        /// The other true x2.
         than: Vec<i64>,
     },
-    /// Whether the marginal posterior grows with the number of levels of the settings, and most at the second, for all priors.
+    /// Whether, for all priors, the marginal posterior grows with the number of levels of the settings, and grows most
+    /// at the second level.
     LevelsGain {
-        /// Only the second statement, else the first.
+        /// Checks the second statement only; otherwise the first.
         most_at_second: bool,
     },
-    /// How many standard deviations of independent draws a printed percentage lies from the sampler's limit.
+    /// The distance of a printed percentage from the sampler's limit, in standard deviations of independent draws.
     SamplerDeviations {
         /// The rho of the two levels.
         rhos: [String; 2],
-        /// How many other groups there are.
+        /// The number of other groups.
         others: u64,
         /// x_1, x_2 and y_1 as released.
         noisy: [i64; 3],
@@ -258,12 +260,12 @@ pub enum RiskClaim {
         x2: usize,
         /// The printed percentage.
         printed: String,
-        /// The draws.
+        /// The number of draws.
         draws: u32,
     },
-    /// A number that rests on data or on a program of the paper's own.
+    /// A number that needs data or a program of the paper's authors.
     NeedsData {
-        /// Which.
+        /// The missing data or program.
         needed: String,
     },
 }
@@ -272,24 +274,24 @@ pub enum RiskClaim {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpperPrior {
-    /// The same for every count, without end.
+    /// Uniform on all counts, without an upper end.
     Uniform,
-    /// The same for every count up to this one.
+    /// Uniform on the counts up to this one.
     UpTo(i64),
-    /// This count for certain.
+    /// This count with probability 1.
     Point(i64),
 }
 
-/// Which probability of a decision.
+/// The requested probability of a decision.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionPart {
-    /// That it is right.
+    /// That it is correct.
     Correct,
-    /// That it is right when the lowest level alone is wrong.
+    /// That it is correct when the decision from the lowest level alone is wrong.
     Gained,
-    /// That it is wrong when the lowest level alone is right.
+    /// That it is wrong when the decision from the lowest level alone is correct.
     Lost,
-    /// The gain less the loss.
+    /// The gain minus the loss.
     Net,
 }

@@ -26,7 +26,7 @@ use crate::{
 };
 
 const DIGITS: u32 = 10;
-/// The sampler's limit over all outputs is enclosed to about 2^-15.
+/// The sampler's limit over all outputs is enclosed to an absolute width of about 2^-15.
 const SAMPLER_SHARE: u32 = 15;
 
 fn half() -> Rational {
@@ -55,18 +55,18 @@ fn sampler(rhos: &[String; 2], others: u64) -> Result<GibbsSampler> {
     Ok(GibbsSampler { prior: half(), rhos, others, constraint: GibbsConstraint::LeftOut })
 }
 
-/// What several values come from, computed once.
+/// A basis from which several values are computed.
 #[derive(Clone, Debug)]
 pub(in crate::replication) enum Basis {
-    /// The decision with two levels over all outputs.
+    /// The decision from two levels over all outputs.
     Decision(Decision),
     /// The same by the limit of the sampler.
     Sampler(LimitDecision),
-    /// For each prior of the settings the marginal posteriors after one level, two, and so on.
+    /// For each prior of the settings, the marginal posteriors after one level, after two, and so on.
     Levels(Vec<Vec<Enclosure>>),
 }
 
-/// The name of what a value comes from, if others come from it as well.
+/// The name of the basis of a value, if other values share it.
 pub(in crate::replication) fn basis_of(what: &RiskClaim) -> Option<String> {
     let decision = |rhos, others, truth, upper| Some(format!("decision {rhos:?} {others} {truth:?} {upper:?}"));
     match what {
@@ -78,7 +78,7 @@ pub(in crate::replication) fn basis_of(what: &RiskClaim) -> Option<String> {
     }
 }
 
-/// That which a value comes from, where [`basis_of`] names one.
+/// The basis of a value, if [`basis_of`] names one.
 pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
     let decision = |rhos, others, [x1, x2]: [i64; 2], upper| -> Result<Basis> {
         Ok(Basis::Decision(two_levels(rhos, others, upper)?.correct_decision(TrueCounts { x1, x2 }, DIGITS)?))
@@ -94,7 +94,7 @@ pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
     }
 }
 
-/// A value by what it comes from.
+/// A value from its basis.
 pub(in crate::replication) fn by_basis(what: &RiskClaim, basis: &Basis) -> Result<Computed> {
     match (what, basis) {
         (RiskClaim::Decision { part, .. }, Basis::Decision(Decision { correct, gained, lost, .. })) => {
@@ -184,7 +184,7 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
     Ok(Computed::Value(value))
 }
 
-/// The posterior probability of `X_1 = 1`, or of a value of X_2, after x_1, x_2 and y_1 as released.
+/// The posterior probability of `X_1 = 1`, or of a value of X_2, given the released x_1, x_2 and y_1.
 fn two_levels_posterior(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Option<i64>) -> Result<Enclosure> {
     let [x1, above, beside] = noisy;
     let posterior = two_levels(rhos, others, UpperPrior::Uniform)?.posterior(&[x1, above], &[beside], DIGITS)?;
@@ -194,7 +194,7 @@ fn two_levels_posterior(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Op
     found.map(|(_, share)| share).ok_or_else(|| Error::out_of_range("x2", x2, expected))
 }
 
-/// The same in the limit of the sampler.
+/// The same for the limit of the sampler.
 fn sampler_limit(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Option<usize>) -> Result<Enclosure> {
     let limit = sampler(rhos, others)?.limit(noisy, DIGITS)?;
     let Some(x2) = x2 else { return Ok(limit.present) };
@@ -211,14 +211,14 @@ fn region(rhos: &[String; 2], others: u64, [x1, x2]: [i64; 2], above: [i64; 2], 
     Ok(upper.mul(&others.between(beside[0] - y_true, beside[1] - y_true)))
 }
 
-/// Whether the marginal posterior after post-processing is below the one before, for every published count.
+/// Whether post-processing lowers the marginal posterior, for every published count.
 fn postprocessing_lowers(rho: &str, others: u64, most: i64) -> Result<Computed> {
     let before = single(rho, "1/2")?.marginal(DIGITS)?;
     let attack = Postprocessed::new(half(), parse(rho)?, others, 1)?;
     Computed::all_hold((1..=most).map(|published| Ok(attack.marginal(published, 8)?.below(&before))))
 }
 
-/// Whether it comes closer with every published count: the distances fall.
+/// Whether the marginal posterior comes closer to the one before post-processing with every published count.
 fn postprocessing_closer(rho: &str, others: u64, most: i64) -> Result<Computed> {
     let before = single(rho, "1/2")?.marginal(DIGITS)?;
     let attack = Postprocessed::new(half(), parse(rho)?, others, 1)?;
@@ -254,7 +254,7 @@ fn marginal_grows(priors: &[String], from: &str, step: &str, count: u32) -> Resu
     Computed::all_hold(parts)
 }
 
-/// Whether all thresholds, each a range, lie above `below` and at most at `above`.
+/// Whether all thresholds, each a range, are above `below` and at most `above`.
 fn decision_unchanged(thresholds: &[(i64, i64)], above: i64, below: i64) -> Result<Computed> {
     Computed::all_hold(thresholds.iter().map(|(low, high)| {
         Ok(match () {
@@ -265,7 +265,7 @@ fn decision_unchanged(thresholds: &[(i64, i64)], above: i64, below: i64) -> Resu
     }))
 }
 
-/// Whether no two of the true x2 differ by more than `within`, at each rho of the level above.
+/// Whether the probabilities at any two of the true x2 differ by at most `within`, at each rho of the level above.
 fn decisions_similar(rho: &str, above: &[String], others: u64, uppers: &[i64], within: &Rational) -> Result<Computed> {
     let within = Enclosure::rational(within, 100);
     let mut parts = Vec::new();
@@ -284,7 +284,7 @@ fn decisions_similar(rho: &str, above: &[String], others: u64, uppers: &[i64], w
     Computed::all_hold(parts)
 }
 
-/// Whether the decision is right more often at one true x2 than at each of others.
+/// Whether the decision is correct more often at one true x2 than at each of several others.
 fn decision_largest(rhos: &[String; 2], others: u64, x2: i64, than: &[i64]) -> Result<Computed> {
     let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
     let right = |x2: i64| -> Result<Enclosure> { Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, 6)?.correct) };

@@ -1,6 +1,6 @@
-//! The curves of the figures of Kazan & Reiter (2023) as plain numbers: exact x, enclosed y.
+//! The curves of the figures of Kazan & Reiter (2023) as numbers: exact x, enclosed y.
 //!
-//! What they were drawn for is in [`super::settings`].
+//! [`super::settings`] has the paper's parameters.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The digits of every curve, unless a figure says otherwise.
+/// The digits of every curve, unless a figure sets others.
 const DIGITS: u32 = 10;
 
 /// A named curve over exact x.
@@ -37,9 +37,9 @@ pub struct Curve {
 pub struct CurvePanel {
     /// A short key: `posterior`, `risk`.
     pub key: String,
-    /// What x is, with its unit.
+    /// The quantity on the x axis, with its unit.
     pub x: String,
-    /// What y is, with its unit.
+    /// The quantity on the y axis, with its unit.
     pub y: String,
     /// The curves.
     pub series: Vec<Curve>,
@@ -62,7 +62,7 @@ fn curve(name: String, xs: &[Rational], at: impl Fn(&Rational) -> Result<Enclosu
     Ok(Curve { name, points })
 }
 
-/// A probability for each prior, and the same over the prior.
+/// A probability for each prior, and the same divided by the prior.
 fn with_risk(
     settings: &CurveSettings,
     x: &str,
@@ -83,7 +83,7 @@ fn with_risk(
     Ok(vec![panel("posterior", x, y, posterior), panel("risk", x, "ratio to the prior probability", risk)])
 }
 
-/// An x that is a whole number.
+/// An integer x.
 fn whole(x: &Rational) -> Result<i64> {
     let number = x.numer().to_i64().filter(|_| *x.denom() == 1);
     number.ok_or_else(|| Error::out_of_range("x", x, "a whole number of 64 bits"))
@@ -93,7 +93,7 @@ fn integers(range: std::ops::RangeInclusive<i64>) -> Vec<Rational> {
     range.map(Rational::from).collect()
 }
 
-/// Figure 1: the posterior probability and R' against the noisy count less the known one.
+/// Figure 1: the posterior probability and R' against the noisy count minus the known count.
 pub fn figure_1(settings: &CurveSettings, noisy: &[Rational]) -> Result<Vec<CurvePanel>> {
     let rho = settings.rho(0)?;
     with_risk(settings, "noisy count x₁*", "posterior probability", noisy, |prior, x| {
@@ -120,9 +120,9 @@ pub fn figure_3(settings: &CurveSettings, rhos: &[Rational]) -> Result<Vec<Curve
     Ok(vec![panel("correct", "ρ", "probability of a correct decision", series)])
 }
 
-/// The noisy counts above of the paper's tiles.
+/// The noisy counts above in the paper's tiles.
 const ABOVE: std::ops::RangeInclusive<i64> = -3..=5;
-/// The noisy sums beside of the paper's tiles.
+/// The noisy sums beside in the paper's tiles.
 const BESIDE: std::ops::RangeInclusive<i64> = -30..=30;
 
 /// The least noisy count x_1 at which the adversary decides for the target, for every x_2 and y_1 of the paper's tiles.
@@ -142,13 +142,13 @@ fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
     Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
 }
 
-/// The sampler whose limit is what the paper prints: `X_1` is drawn without the constraint.
+/// The sampler whose limit the paper prints: it draws `X_1` without the constraint.
 fn sampler(settings: &CurveSettings, rho2: &Rational) -> Result<GibbsSampler> {
     let (prior, rhos) = (settings.prior.clone(), [settings.rho(0)?, rho2.clone()]);
     Ok(GibbsSampler { prior, rhos, others: settings.others, constraint: GibbsConstraint::LeftOut })
 }
 
-/// The same tiles by the limit of the paper's sampler, in doubles; with `most` for the prior that is uniform up to it.
+/// The same tiles by the limit of the paper's sampler, in doubles; with `most`, for the prior that is uniform up to it.
 fn tiles_as_printed(settings: &CurveSettings, key: &str, most: Option<i64>) -> Result<CurvePanel> {
     const NEVER: f64 = 1e9;
     let sampler = sampler(settings, &settings.rho(1)?)?;
@@ -170,18 +170,18 @@ fn as_printed(settings: &CurveSettings, rho2: &Rational, x2: i64) -> Result<Encl
     Ok(Enclosure::double(sampler(settings, rho2)?.limit_decision_approx(x2)?, 53))
 }
 
-/// Figure 4: the decisions for the uniform prior, as the least x_1 decided for the target; exactly, and by the limit of the
-/// paper's sampler.
+/// Figure 4: the decisions for the uniform prior, as the least x_1 decided for the target; exactly, and by the limit of
+/// the paper's sampler.
 pub fn figure_4(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let exact = tiles(&settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?, "uniform")?;
     Ok(vec![exact, tiles_as_printed(settings, AS_PRINTED, None)?])
 }
 
-/// What the paper's sampler gives is called so; its values are in doubles.
+/// The legend of results of the paper's sampler; its values are in doubles.
 pub const AS_PRINTED: &str = "the paper's sampler, as printed (approximate)";
 
-/// Figure 5: the probability of a correct decision against the true x_2, by the paper's sampler as well, and without the counts
-/// above and beside; and the mean from x_2 = 4 on, as the paper has it.
+/// Figure 5: the probability of a correct decision against the true x_2, exactly, by the paper's sampler, and without
+/// the counts above and beside; and the mean from x_2 = 4 on, as in the paper.
 pub fn figure_5(settings: &CurveSettings, xs: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
     let attack = settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?;
     let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.correct_decision(digits)?;
@@ -201,7 +201,8 @@ pub fn figure_5(settings: &CurveSettings, xs: &[Rational], digits: u32) -> Resul
     Ok(vec![panel("correct", "true count x₂", "probability of a correct decision", series)])
 }
 
-/// Figure 6: the same against rho_2, for each of the settings' true x_2; beside it by the paper's sampler, at every other rho_2.
+/// Figure 6: the same against rho_2, for each true x_2 of the settings; also by the paper's sampler, at every other
+/// rho_2.
 pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
     let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.correct_decision(digits)?;
     let without = || curve("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()));
@@ -237,7 +238,7 @@ pub fn figure_8(proxies: &[Rational]) -> Result<Vec<CurvePanel>> {
     Ok(vec![panel("variance", "variance proxy s", "variance", vec![variance, proxy])])
 }
 
-/// Figure 9: the masses of a sum of n discrete Gaussians, and of the one that approximates it (3.7).
+/// Figure 9: the masses of a sum of n discrete Gaussians, and of the single one that approximates it (3.7).
 pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let one = |(rho, count): &(Rational, u64)| -> Result<CurvePanel> {
         let make = |sum| OtherGroups::new(rho.clone(), *count, sum)?.table(64);

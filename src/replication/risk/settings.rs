@@ -1,4 +1,4 @@
-//! What Kazan & Reiter's figures were drawn for, as data (`data/published/kazan-reiter-2023-settings.toml`).
+//! The parameters of Kazan & Reiter's figures, as data (`data/published/kazan-reiter-2023-settings.toml`).
 
 use rug::Rational;
 use serde::Deserialize;
@@ -10,24 +10,24 @@ use crate::{
     risk::hierarchical::{Hierarchy, Upper},
 };
 
-/// What the figures of Kazan & Reiter were drawn for, as exact numbers.
+/// The parameters of the figures of Kazan & Reiter, as exact numbers.
 #[derive(Clone, Debug)]
 pub struct CurveSettings {
     /// The prior probabilities of the adversaries.
     pub priors: Vec<Rational>,
-    /// That of the adversary who uses the counts above, too.
+    /// The prior probability of the adversary who also uses the counts above.
     pub prior: Rational,
     /// The rho of each level, lowest first.
     pub rhos: Vec<Rational>,
-    /// How many other groups the lowest level has beside the target's.
+    /// The number of other groups of the lowest level.
     pub others: u64,
-    /// The true counts above for which rho is varied.
+    /// The true counts above for the curves over rho.
     pub uppers: Vec<i64>,
     /// The greatest count of the bounded prior.
     pub most: i64,
     /// The counts of the point priors.
     pub points: Vec<i64>,
-    /// Numbers of terms and rho of the sums of noise.
+    /// The rho and the number of terms of each sum of noise.
     pub sums: Vec<(Rational, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl CurveSettings {
     }
 }
 
-/// The same as printed, with the histogram of Table 3.
+/// The settings as printed, with the histogram of Table 3.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KazanReiterSettings {
@@ -56,7 +56,7 @@ pub struct KazanReiterSettings {
     most: i64,
     points: Vec<i64>,
     sums: Vec<PrintedSum>,
-    /// The histogram of Table 3: its cells that are not zero.
+    /// The nonzero cells of the histogram of Table 3.
     pub histogram: Vec<HistogramCell>,
 }
 
@@ -79,7 +79,7 @@ pub struct HistogramCell {
     pub hispanic: String,
     /// The race.
     pub cenrace: String,
-    /// How many people.
+    /// The number of people.
     pub count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked about SafeTab, as data.
+//! Claims about SafeTab, as data.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::safetab::{cell_noise::NoiseKind, tables::PublishedTable};
 
-/// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is
-/// the total of a level; gamma, stability and delta are those of the paper's settings.
+/// The recomputation of a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an
+/// `epsilon` is the total of a level; gamma, stability and delta are those of the paper's settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SafetabClaim {
@@ -24,44 +24,44 @@ pub enum SafetabClaim {
         mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
-        /// Which part of it.
+        /// The part of the budget.
         part: BudgetPart,
     },
-    /// The same with stability / gamma in place of stability / (1 - gamma).
+    /// The same with stability / gamma instead of stability / (1 - gamma).
     TextBudget {
         /// The margin.
         moe: u32,
     },
-    /// A part of a rounded total: 1.96^2 / 2 in place of 1.92 for Gaussian noise.
+    /// A part of a rounded total, with 1.96^2 / 2 instead of 1.92 for Gaussian noise.
     RoundedBudget {
         /// The noise.
         mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
-        /// Decimals of the total.
+        /// The decimals of the total.
         decimals: u32,
-        /// Whether the total is cut and not rounded.
+        /// Whether the total is truncated instead of rounded.
         #[serde(default)]
         cut: bool,
-        /// Which part of it.
+        /// The part of the budget.
         part: BudgetPart,
     },
     /// A part of a given total, times the number of records that differ.
     Share {
         /// The total.
         total: String,
-        /// Which part of it.
+        /// The part of the budget.
         part: BudgetPart,
         /// 1, or 2 for bounded neighbors.
         records: u32,
     },
-    /// The least budget of a level, of so many decimals, whose exact margin is at most a target.
+    /// The least budget of a level, rounded to `decimals`, whose exact margin is at most a target.
     LeastBudget {
         /// The noise.
         mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
-        /// Decimals of the total.
+        /// The decimals of the total.
         decimals: u32,
     },
     /// The exact margin of a count of a level.
@@ -70,7 +70,7 @@ pub enum SafetabClaim {
         mechanism: NoiseLaw,
         /// The total budget.
         budget: String,
-        /// Which count.
+        /// The kind of count.
         count: CountKind,
     },
     /// The exact margin of the geometric mechanism with a scale b = 1 / epsilon.
@@ -78,18 +78,18 @@ pub enum SafetabClaim {
         /// b.
         scale: String,
     },
-    /// What a margin covers, in percent.
+    /// The coverage of a margin, in percent.
     Coverage {
         /// The noise.
         mechanism: NoiseLaw,
         /// The total budget.
         budget: String,
-        /// Which count.
+        /// The kind of count.
         count: CountKind,
-        /// The margin; that of the formula if absent.
+        /// The margin; if absent, that of the formula.
         moe: Option<i64>,
     },
-    /// What a margin covers, in percent, with the budget that the formula gives for it.
+    /// The coverage of a margin, in percent, with its budget by the formula.
     FormulaCoverage {
         /// The noise.
         mechanism: NoiseLaw,
@@ -102,14 +102,14 @@ pub enum SafetabClaim {
     Experimental {},
     /// The conversion of the geometric mechanism's Renyi divergences at the best order of the paper's grid.
     GeometricRenyi {
-        /// Which divergence.
+        /// The divergence.
         renyi: Renyi,
-        /// What groups a person can be in.
+        /// The kinds of groups that contain a person.
         groups: PersonGroups,
         /// Another stability.
         stability: Option<u32>,
     },
-    /// Whether the divergence of Lemma 8 is at least the true one.
+    /// Whether the divergence of Lemma 8 is an upper bound on the true one.
     LemmaHolds {
         /// The order.
         order: String,
@@ -120,28 +120,28 @@ pub enum SafetabClaim {
     Exact {
         /// The noise.
         mechanism: NoiseLaw,
-        /// Which budgets.
+        /// The budgets.
         budgets: Budgets,
-        /// What groups a person can be in.
+        /// The kinds of groups that contain a person.
         groups: PersonGroups,
     },
-    /// By how many percent the second is below the first.
+    /// The difference between the first and the second value, in percent of the first.
     Gain {
         /// The first.
         first: Box<SafetabClaim>,
         /// The second.
         second: Box<SafetabClaim>,
     },
-    /// By how many percent the noise of a count is less with another stability, at the same budget.
+    /// The reduction of the noise of a count with another stability, at the same budget, in percent.
     NoiseGain {
-        /// The race codes before.
+        /// The number of race codes before.
         from: u32,
-        /// The race codes after.
+        /// The number of race codes after.
         to: u32,
     },
     /// The stability for a number of race codes.
     Stability {
-        /// The race codes.
+        /// The number of race codes.
         race_codes: u32,
     },
     /// The threshold of suppression.
@@ -149,56 +149,57 @@ pub enum SafetabClaim {
         /// The rho of the level.
         rho: String,
     },
-    /// How likely an empty group is suppressed, in percent.
+    /// The probability that an empty group is suppressed, in percent.
     Suppressed {
         /// The rho of the level.
         rho: String,
-        /// Whether counts below the threshold are suppressed, and not those equal to it.
+        /// Whether suppression applies only to counts below the threshold, not to counts equal to it.
         below: bool,
     },
-    /// Whether groups whose size is the same share of the threshold fare the same at two budgets.
+    /// Whether groups whose size is the same share of the threshold are treated the same at two budgets.
     Alike {
         /// The rho of both levels.
         rhos: [String; 2],
         /// The size as a share of the threshold.
         fraction: String,
-        /// Compares their bias as a share of the threshold, else their probability of suppression.
+        /// Compares their bias as a share of the threshold; otherwise their probability of suppression.
         bias: bool,
     },
     /// Whether formula (13) is the bias, up to a relative error.
     BiasFormula {
         /// The rho of the level.
         rho: String,
-        /// How many people.
+        /// The number of people.
         size: u64,
         /// The relative error.
         within: String,
     },
-    /// How many levels the paper has.
+    /// The number of levels of the paper.
     Levels {},
-    /// How many levels have groups that are published by their totals only.
+    /// The number of levels with groups of which only the total is published.
     TotalOnlyLevels {},
-    /// Whether tails of the discrete Gaussian are at most those of the continuous one a whole number before (Proposition 1).
+    /// Whether each tail of the discrete Gaussian is at most that of the continuous one starting one integer before
+    /// (Proposition 1).
     BelowContinuous {
         /// The variance proxies.
         sigma2: Vec<String>,
-        /// Tails from 1 to this.
+        /// Tails from 1 to this number.
         most: i64,
     },
     /// Whether `P[X > y]` of the geometric mechanism is exp(-y / b) / (1 + exp(1 / b)).
     TailByFormula {
         /// Values of exp(-1 / b).
         ratios: Vec<String>,
-        /// From 0 to this y.
+        /// Checks y from 0 to this number.
         most: u32,
     },
-    /// How likely the noise of a level is within the margin of the formula around a number, in percent.
+    /// The probability that the noise of a level is within the formula's margin of a number, in percent.
     Interval {
         /// The noise.
         mechanism: NoiseLaw,
         /// The total budget.
         budget: String,
-        /// Which count.
+        /// The kind of count.
         count: CountKind,
         /// The number.
         center: i64,
@@ -210,16 +211,17 @@ pub enum SafetabClaim {
         /// The orders, above 1.
         orders: Vec<String>,
     },
-    /// By zCDP with epsilon^2 / 2 for each count of the geometric mechanism, at the best order of the paper's grid.
+    /// The epsilon by zCDP with epsilon^2 / 2 for each count of the geometric mechanism, at the best order of the
+    /// paper's grid.
     GeometricZcdp {},
     /// Whether the bias falls with the size of a group, and stays above zero.
     BiasFalls {
         /// The rho of the level.
         rho: String,
-        /// Sizes from 0 to so many times the threshold.
+        /// Sizes from 0 to this multiple of the threshold.
         times: u64,
     },
-    /// Whether independent counts of the geometric mechanism have the sum of their Renyi divergences.
+    /// Whether the Renyi divergences of independent counts of the geometric mechanism add up.
     DivergencesAdd {
         /// Their epsilons.
         epsilons: Vec<String>,
@@ -248,29 +250,29 @@ pub enum SafetabClaim {
         /// The deltas.
         deltas: Vec<String>,
     },
-    /// Whether the discrete Gaussian has a loss above each epsilon.
+    /// Whether the loss of the discrete Gaussian exceeds each epsilon at some output.
     NoPureEpsilon {
         /// The rhos.
         rhos: Vec<String>,
         /// The epsilons.
         epsilons: Vec<String>,
     },
-    /// Whether tails of the geometric mechanism are within Lemma 13 and (34).
+    /// Whether tails of the geometric mechanism are within the bounds of Lemma 13 and (34).
     #[serde(rename = "lemma-13")]
     Lemma13 {
         /// Values of exp(-1 / b).
         ratios: Vec<String>,
-        /// From minus this y to this y.
+        /// Checks y from minus this number to this number.
         most: i32,
     },
-    /// Whether the masses of the geometric mechanism have the sum one.
+    /// Whether the masses of the geometric mechanism sum to 1.
     MassesSumToOne {
         /// Values of exp(-1 / b).
         ratios: Vec<String>,
-        /// Those beyond this number in closed form.
+        /// The masses beyond this number are summed in closed form.
         most: i32,
     },
-    /// Whether a condition on each output alone makes a count with this noise private.
+    /// Whether a condition on each single output makes a count with this noise private.
     SingleOutputsSuffice {
         /// The variance proxy.
         sigma2: String,
@@ -279,42 +281,43 @@ pub enum SafetabClaim {
         /// The delta.
         delta: String,
     },
-    /// By which factor the noise of a count grows with its sensitivity, at the same rho.
+    /// The factor by which the noise of a count grows with its sensitivity, at the same rho.
     NoiseGrowth {
-        /// By how much a record changes it.
+        /// The change of the count by a record.
         sensitivity: u64,
-        /// Of the variance proxy, else of the scale sigma.
+        /// The factor of the variance proxy; otherwise of the scale sigma.
         of_variance: bool,
     },
-    /// Whether one query of the summed sensitivity takes more budget than all queries composed; as much with geometric noise.
+    /// Whether one query with the summed sensitivity takes more budget than all queries composed; for geometric noise,
+    /// whether it takes the same.
     OneQueryCosts {
         /// The sensitivities.
         parts: Vec<u64>,
         /// The noise.
         mechanism: NoiseLaw,
     },
-    /// What all counts of a person spend with the printed totals.
+    /// The budget that all counts of a person spend with the printed totals.
     Spent {
         /// The noise.
         mechanism: NoiseLaw,
-        /// What groups a person can be in.
+        /// The kinds of groups that contain a person.
         groups: PersonGroups,
-        /// Whether the person is changed, not added.
+        /// Whether the person is changed instead of added.
         #[serde(default)]
         changed: bool,
     },
-    /// The rho of one group over its budget, if one record is added and one is taken away.
+    /// The rho of one group divided by its budget, if one record is added and one is removed.
     OfGroup {
         /// Whether only its total is published.
         total_only: bool,
-        /// Whether both records are in it, else one.
+        /// Whether both records are in it; otherwise one is.
         both: bool,
     },
     /// Whether an empty group is unlikely to reach the threshold of sex by age.
     EmptyIsUnlikely {
         /// The total rho and the threshold of each kind of level.
         levels: Vec<(String, i64)>,
-        /// What is unlikely.
+        /// The probability that counts as unlikely.
         within: String,
     },
     /// Whether margins of error fall with the budget.
@@ -325,31 +328,31 @@ pub enum SafetabClaim {
     /// Whether the divergence of two outputs is at most the sum of Lemma 3 (2024).
     #[serde(rename = "lemma-3")]
     Lemma3 {
-        /// Probabilities are multiples of one over this.
+        /// Probabilities are multiples of 1 / `parts`.
         parts: u32,
         /// The largest order.
         most: u32,
     },
-    /// Whether the divergence does not grow where outputs are taken for one.
+    /// Whether the divergence does not grow if outputs are merged.
     ProcessingAddsNothing {
-        /// Probabilities are multiples of one over this.
+        /// Probabilities are multiples of 1 / `parts`.
         parts: u32,
         /// The largest order.
         most: u32,
     },
-    /// A value that needs data which are not bundled.
+    /// A value that needs data that are not bundled.
     NeedsData {
-        /// Which data.
+        /// The missing data.
         needed: String,
     },
-    /// How many counts a table prints, or how many bins of age it has.
+    /// The number of counts in a table, or the number of its age bins.
     Counts {
         /// The table.
         table: TableName,
-        /// Counts bins of age, else all counts.
+        /// The number of age bins; otherwise of all counts.
         ages: bool,
     },
-    /// Whether bins of age as printed cover every age once, and are those that are tabulated.
+    /// Whether the printed age bins cover every age once, and are the tabulated ones.
     Ages {
         /// The table.
         table: TableName,
@@ -377,13 +380,13 @@ impl From<NoiseLaw> for NoiseKind {
     }
 }
 
-/// Which part of a budget.
+/// A part of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetPart {
-    /// All of it.
+    /// The whole budget.
     Total,
-    /// That of step 2.
+    /// The part of step 2.
     Step2,
 }
 

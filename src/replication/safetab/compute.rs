@@ -36,7 +36,7 @@ fn percent(value: Enclosure) -> Enclosure {
     value.mul(&Enclosure::double(100.0, BITS))
 }
 
-/// The share of a level's budget that a part of it is.
+/// The share of a part in a level's budget.
 fn share_of(settings: &PrintedSettings, part: BudgetPart) -> Rational {
     match part {
         BudgetPart::Total => Rational::from(1),
@@ -44,7 +44,7 @@ fn share_of(settings: &PrintedSettings, part: BudgetPart) -> Rational {
     }
 }
 
-/// The margin of error of a count, exactly.
+/// The exact margin of error of a count.
 fn margin(noise: &CellNoise) -> Result<Enclosure> {
     Ok(whole(noise.margin(1, &tuning::margin_level())?.unsigned_abs()))
 }
@@ -183,25 +183,25 @@ fn numbers(texts: &[String]) -> Result<Vec<Rational>> {
     texts.iter().map(|text| parse(text)).collect()
 }
 
-/// By how many percent the second value is below the first.
+/// The difference between the first and the second value, in percent of the first.
 fn gain(settings: &PrintedSettings, first: &SafetabClaim, second: &SafetabClaim) -> Result<Enclosure> {
     let value = |what| compute_with(settings, what).and_then(Computed::into_value);
     Ok(percent_below(&value(second)?, &value(first)?))
 }
 
-/// By how many percent the noise of a count is less with the stability of another number of race codes.
+/// The reduction of the noise of a count with the stability of another number of race codes, in percent.
 fn noise_gain(from: u32, to: u32) -> Result<Enclosure> {
     let ratio = Rational::from((tuning::stability(to)?, tuning::stability(from)?));
     Ok(percent(Enclosure::double(1.0, BITS).sub(&exact(&ratio).sqrt())))
 }
 
-/// How likely an empty group is suppressed, in percent.
+/// The probability that an empty group is suppressed, in percent.
 fn suppressed(settings: &PrintedSettings, rho: &Rational, below: bool) -> Result<Enclosure> {
     let rule = settings.suppression(rho)?;
     Ok(percent(if below { rule.probability_below(0, DIGITS)? } else { rule.probability(0, DIGITS)? }))
 }
 
-/// Whether formula (13) is the bias of a group of this size, up to a relative error.
+/// Whether formula (13) gives the bias of a group of this size, up to a relative error.
 fn bias_formula(settings: &PrintedSettings, rho: &Rational, size: u64, within: &Rational) -> Result<Computed> {
     let rule = settings.suppression(rho)?;
     let truth = rule.bias(size, DIGITS)?;
@@ -213,12 +213,13 @@ fn bias_formula(settings: &PrintedSettings, rho: &Rational, size: u64, within: &
     Ok(Computed::Statement(error.at_most(within)))
 }
 
-/// Whether bins of age as printed are those that are tabulated.
+/// Whether the printed age bins are the tabulated ones.
 fn ages(table: TableName, bins: &[String]) -> Computed {
     Computed::holds(first_ages(bins).is_some_and(|first| first == table.table().ages()))
 }
 
-/// Whether two groups whose size is the same share of the threshold fare the same; proven only if they do not.
+/// Whether two groups whose size is the same share of the threshold are treated the same. Only a difference can be
+/// proven.
 fn alike(settings: &PrintedSettings, rhos: &[String; 2], fraction: &Rational, bias: bool) -> Result<Computed> {
     let mut values = Vec::new();
     for rho in rhos {
@@ -238,7 +239,7 @@ fn alike(settings: &PrintedSettings, rhos: &[String; 2], fraction: &Rational, bi
     Ok(Computed::Statement(same))
 }
 
-/// The first ages of bins as they are printed; None unless they cover every age once, from 0 on.
+/// The first ages of printed bins; `None` unless they cover every age once, from 0 on.
 fn first_ages(bins: &[String]) -> Option<Vec<u8>> {
     let mut firsts = Vec::new();
     let mut next = Some(0_u8);
@@ -266,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_are_read_and_gaps_are_seen() {
+    fn bins_are_read_and_gaps_are_detected() {
         let read = |bins: &[&str]| first_ages(&bins.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
             read(&["Under 18 years", "18 and 19 years", "20 years", "21 years and over"]).unwrap(),
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_is_no_whole_number_is_refused() {
+    fn a_share_that_is_not_an_integer_number_of_people_is_refused() {
         let settings = PrintedSettings::of("safetab-p-2024").unwrap();
         let rhos = ["0.008".to_string(), "0.159".to_string()];
         assert!(alike(&settings, &rhos, &parse("1/2").unwrap(), false).is_err());

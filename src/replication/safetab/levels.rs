@@ -1,4 +1,4 @@
-//! The levels of the papers' settings: their noise, suppression, budgets by formula, and exact epsilon.
+//! The levels of the papers' settings: their noise, suppression, budgets by the formula, and exact epsilon.
 
 use rug::{Float, Integer, Rational, ops::Pow};
 
@@ -32,7 +32,7 @@ impl PrintedSettings {
         Suppression::new(self.noise(NoiseKind::DiscreteGaussian, rho.clone(), CountKind::Step2)?, self.chance.clone())
     }
 
-    /// The total budget of a level by formula, rounded to so many decimals or, if `cut`, truncated.
+    /// The total budget of a level by the formula, rounded to `decimals` or, if `cut`, truncated.
     pub(super) fn rounded(&self, mechanism: NoiseKind, moe: u32, decimals: u32, cut: bool) -> Result<Rational> {
         let power = Rational::from(Integer::from(10).pow(decimals));
         let total = match mechanism {
@@ -41,7 +41,8 @@ impl PrintedSettings {
             }
             other => formulas::budget(other, moe, &self.gamma, self.stability)?,
         };
-        // Both ends of the enclosure become the same multiple of the last decimal, or it cannot be told which it is.
+        // Both ends of the enclosure must give the same multiple of the last decimal; otherwise the rounding is
+        // undecided.
         let at = |end: &Float| -> Result<Rational> {
             let scaled = finite(end, "the budget by formula")? * &power;
             Ok(if cut { scaled.floor() } else { scaled.round() })
@@ -54,8 +55,8 @@ impl PrintedSettings {
         Ok(lower / power)
     }
 
-    /// What a margin covers with the cell's budget by formula: between the coverages at the ends of its enclosure, since
-    /// more budget covers more.
+    /// The coverage of a margin with the cell's budget by the formula. It lies between the coverages at the ends of the
+    /// budget's enclosure, since coverage grows with the budget.
     pub(in crate::replication) fn formula_coverage(&self, mechanism: NoiseKind, moe: u32) -> Result<Enclosure> {
         let total = formulas::budget(mechanism, moe, &self.gamma, self.stability)?;
         let at = |end: &Float| -> Result<Enclosure> {
@@ -66,8 +67,8 @@ impl PrintedSettings {
     }
 }
 
-/// The exact epsilon of a person whose groups all have two stages, or of one whose groups are published by their totals
-/// only wherever they can be. For geometric noise this is the largest over all mixes.
+/// The exact epsilon of a person whose groups are all published in two stages, or of one whose groups are published by
+/// their totals wherever possible. For geometric noise this is the largest over all mixes.
 pub(in crate::replication) fn exact_epsilon(
     settings: &PrintedSettings,
     mechanism: NoiseKind,

@@ -1,5 +1,5 @@
-//! The Renyi divergences of the two-sided geometric mechanism: as Lemma 8 of the 2021 paper has them, of the continuous
-//! Laplace, and exact; and the conversions of Section F.2 over the paper's grid of orders.
+//! The Renyi divergences of the two-sided geometric mechanism: by Lemma 8 of the 2021 paper, by the continuous Laplace,
+//! and exact; and the conversions of Section F.2 over the paper's grid of orders.
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
@@ -13,16 +13,16 @@ use crate::{
 
 const BITS: u32 = 160;
 
-/// Which divergence.
+/// The kind of divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Renyi {
-    /// Lemma 8: the normalizing constant of the masses times an integral in place of a sum. Not a divergence: below zero for
-    /// small orders.
+    /// Lemma 8: the normalizing constant of the masses times an integral instead of a sum. It is not a divergence: it
+    /// is negative for small orders.
     Lemma8,
-    /// That of the continuous Laplace (Mironov 2017, Proposition 6).
+    /// The divergence of the continuous Laplace (Mironov 2017, Proposition 6).
     Laplace,
-    /// That of the two-sided geometric itself.
+    /// The divergence of the two-sided geometric itself.
     Exact,
 }
 
@@ -30,9 +30,9 @@ fn real(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// The divergence of order alpha > 1 between the noise and the noise moved by one, for a count of parameter epsilon.
+/// The divergence of order alpha > 1 between the noise and the noise shifted by 1, for a count with parameter epsilon.
 ///
-/// With q = exp(-epsilon) the loss is epsilon with probability 1 / (1 + q), else -epsilon, so exactly
+/// With q = exp(-epsilon) the loss is epsilon with probability 1 / (1 + q), and -epsilon otherwise, so exactly
 /// exp((alpha - 1) D) = (exp(alpha epsilon) + exp((1 - alpha) epsilon)) / (1 + exp(epsilon)).
 pub fn divergence(renyi: Renyi, alpha: &Rational, epsilon: &Rational) -> Enclosure {
     let rise = real(&(Rational::from(alpha - 1) * epsilon)).exp();
@@ -56,7 +56,7 @@ pub fn divergence(renyi: Renyi, alpha: &Rational, epsilon: &Rational) -> Enclosu
     inside.ln().div(&real(&Rational::from(alpha - 1)))
 }
 
-/// Whether the divergence of Lemma 8 is at least the true one.
+/// Whether the divergence of Lemma 8 is an upper bound on the true one.
 pub(super) fn lemma_holds(alpha: &Rational, epsilon: &Rational) -> Certainty {
     let [lemma, truth] = [Renyi::Lemma8, Renyi::Exact].map(|which| divergence(which, alpha, epsilon));
     match lemma.below(&truth) {
@@ -74,7 +74,7 @@ pub(super) fn converted(tau: &Enclosure, alpha: &Rational, delta: &Rational) -> 
     tau.add(&top.div(&real(&s)))
 }
 
-/// The least over the orders 1.01, 1.02, ..., 10.00.
+/// The minimum over the orders 1.01, 1.02, ..., 10.00.
 fn least_on_grid(epsilon: impl Fn(&Rational) -> Enclosure + Sync) -> Enclosure {
     let values: Vec<Enclosure> = (101..=1000_u32).into_par_iter().map(|k| epsilon(&Rational::from((k, 100)))).collect();
     let least = |end: fn(&Enclosure) -> &Float| {
@@ -88,7 +88,7 @@ fn least_on_grid(epsilon: impl Fn(&Rational) -> Enclosure + Sync) -> Enclosure {
     }
 }
 
-/// The epsilon of rho-zCDP on the grid.
+/// The epsilon of rho-zCDP by the grid.
 pub(in crate::replication) fn of_rho(rho: &Rational, delta: &Rational) -> Enclosure {
     least_on_grid(|alpha| converted(&real(&Rational::from(rho * alpha)), alpha, delta))
 }
@@ -122,7 +122,7 @@ pub(super) fn of_levels(
 /// The budget of a level and whether some of its groups are published by their total only.
 type Level = (Rational, bool);
 
-/// The different levels, and how many there are of each.
+/// The distinct levels, and the number of each.
 fn different(settings: &PrintedSettings) -> Result<Vec<(Level, u32)>> {
     let mut levels: Vec<(Level, u32)> = Vec::new();
     for level in settings.geometric()? {
@@ -163,9 +163,9 @@ mod tests {
         safetab::cell_noise::{CellNoise, NoiseKind},
     };
 
-    /// By the definition, over the masses.
+    /// The definition, as a sum over the masses.
     #[test]
-    fn the_exact_divergence_is_the_sum_over_masses() {
+    fn the_exact_divergence_agrees_with_the_sum_over_masses() {
         for (alpha, epsilon) in [("1.5", "0.4"), ("3", "0.05"), ("8.76", "0.474"), ("2", "2")] {
             let (alpha, epsilon) = (number(alpha), number(epsilon));
             let noise = CellNoise::new(NoiseKind::Geometric, &epsilon).unwrap();
@@ -179,19 +179,19 @@ mod tests {
     }
 
     #[test]
-    fn lemma_8_is_below_the_truth_and_below_zero() {
+    fn lemma_8_is_below_the_true_divergence_and_below_zero() {
         for (alpha, epsilon) in [("1.01", "0.4"), ("5", "0.4"), ("10", "0.01"), ("2", "3")] {
             assert_eq!(lemma_holds(&number(alpha), &number(epsilon)), Certainty::No, "{alpha} {epsilon}");
         }
         assert!(*divergence(Renyi::Lemma8, &number("1.01"), &number("0.4")).upper() < 0);
-        // The continuous Laplace reveals less, too.
+        // The continuous Laplace also has a smaller divergence.
         let [laplace, exact] =
             [Renyi::Laplace, Renyi::Exact].map(|which| divergence(which, &number("3"), &number("0.4")));
         assert!(laplace.upper() < exact.lower());
     }
 
     #[test]
-    fn the_grid_is_above_the_best_order_and_near_it() {
+    fn the_grid_is_slightly_above_the_best_order() {
         let (rho, delta) = (number("1.41"), number("1e-10"));
         let best =
             conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap())

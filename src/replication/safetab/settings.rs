@@ -1,4 +1,4 @@
-//! What the papers on SafeTab print about their settings, as data (`data/published/*-settings.toml`).
+//! The settings printed in the papers on SafeTab, as data (`data/published/*-settings.toml`).
 
 use rug::{Integer, Rational, ops::Pow};
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,11 @@ const FILES: [(&str, &str); 2] = [
 pub struct PrintedSettings {
     /// The share of stage 1.
     pub gamma: Rational,
-    /// How many groups of a level a person can be in.
+    /// The number of groups of a level that contain a person.
     pub stability: u32,
-    /// The delta of epsilons.
+    /// The delta of the epsilons.
     pub delta: Rational,
-    /// The probability with which an empty group is suppressed.
+    /// The probability that an empty group is suppressed.
     pub chance: Rational,
     /// The budgets of the table of thresholds.
     pub suppressed: Vec<Rational>,
@@ -35,7 +35,7 @@ pub struct PrintedSettings {
     pub planned: Vec<PrintedLevel>,
 }
 
-/// A level as it is printed.
+/// A level as printed.
 #[derive(Clone, Debug)]
 pub struct PrintedLevel {
     /// Its name.
@@ -50,25 +50,25 @@ pub struct PrintedLevel {
     pub total_only: bool,
 }
 
-/// Which budgets.
+/// The choice of budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budgets {
     /// As printed.
     Printed,
-    /// The least, of so many decimals, whose exact margins are the targets.
+    /// The least budgets, with this number of decimals, whose exact margins are the targets.
     Least(u32),
 }
 
-/// In which kinds of population groups a person can be.
+/// The kinds of population groups that contain a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PersonGroups {
-    /// All in two stages.
+    /// Only groups published in two stages.
     TwoStage,
-    /// By their totals only at the levels that have such groups, nation and state.
+    /// Groups published by their totals at the levels that have such groups, nation and state.
     NationAndState,
-    /// By their totals only at any level, as Algorithm 1 allows.
+    /// Groups published by their totals at any level, as Algorithm 1 allows.
     Any,
 }
 
@@ -83,7 +83,7 @@ impl PersonGroups {
     }
 }
 
-/// Which count of a level.
+/// The kind of count of a level.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountKind {
@@ -145,9 +145,9 @@ impl PrintedSettings {
         })
     }
 
-    /// The same with levels of one's own in place of those that are printed, for margins of error that are aimed at, for budgets,
-    /// or for both, one for one: a budget that is not given is that of the formula, rounded up to two decimals
-    /// of epsilon and three of rho; a margin that is not given is the exact one of a cell. As they are printed where neither is given.
+    /// The same with custom levels instead of the printed ones: for target margins of error, for budgets, or for pairs
+    /// of both. A missing budget is computed by the formula, rounded up to two decimals of epsilon and three of rho; a
+    /// missing margin is the exact margin of a cell. Without either, the levels are as printed.
     pub(in crate::replication) fn with_own(self, margins: &[u32], rhos: &[Rational]) -> Result<PrintedSettings> {
         if margins.is_empty() && rhos.is_empty() {
             return Ok(self);
@@ -177,7 +177,7 @@ impl PrintedSettings {
         Ok(PrintedSettings { planned, ..self })
     }
 
-    /// The budget of the formula, rounded up.
+    /// The budget by the formula, rounded up.
     fn by_formula(&self, mechanism: NoiseKind, moe: u32, decimals: u32) -> Result<Rational> {
         let formula = formulas::budget(mechanism, moe, &self.gamma, self.stability)?;
         let upper = formula.upper_rational().ok_or(Error::Unbounded { what: "the budget of the formula" })?;
@@ -185,7 +185,7 @@ impl PrintedSettings {
         Ok((upper * &scale).ceil() / scale)
     }
 
-    /// The exact margin of a cell, as a margin to aim at: 1 at least.
+    /// The exact margin of a cell, as a target margin: at least 1.
     fn margin(&self, name: &str, rho: &Rational) -> Result<u32> {
         let level =
             GroupLevel::new(name, NoiseKind::DiscreteGaussian, rho.clone(), self.gamma.clone(), self.stability)?;
@@ -199,7 +199,7 @@ impl PrintedSettings {
         self.planned.iter().fold(Rational::new(), |sum, level| sum + &level.rho)
     }
 
-    /// The levels with one noise, and whether they have groups published by their total only.
+    /// The levels with one kind of noise, and whether they have groups of which only the total is published.
     pub fn levels(&self, mechanism: NoiseKind, budgets: Budgets) -> Result<Vec<(GroupLevel, bool)>> {
         let level = |planned: &PrintedLevel| -> Result<(GroupLevel, bool)> {
             let budget = match (budgets, mechanism) {
@@ -217,7 +217,8 @@ impl PrintedSettings {
         self.planned.iter().map(level).collect()
     }
 
-    /// The levels of the geometric mechanism as printed: budget and whether they have groups published by their total.
+    /// The levels of the geometric mechanism as printed: budget, and whether they have groups of which only the total
+    /// is published.
     pub(in crate::replication) fn geometric(&self) -> Result<Vec<(Rational, bool)>> {
         let levels = self.levels(NoiseKind::Geometric, Budgets::Printed)?;
         Ok(levels.into_iter().map(|(level, total_only)| (level.budget().clone(), total_only)).collect())

@@ -1,4 +1,4 @@
-//! Statements of the papers' lemmas, definitions and remarks on privacy, beside the divergences themselves: checked by exact
+//! Statements of the papers' lemmas, definitions and remarks on privacy, beside the divergences: checked in exact
 //! fractions where numbers are fractions, by enclosures elsewhere.
 
 use rug::{Integer, Rational, ops::Pow};
@@ -22,13 +22,13 @@ fn real(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// Whether two numbers are the same to forty digits.
+/// Whether two numbers agree to forty digits.
 fn same(a: &Enclosure, b: &Enclosure) -> Certainty {
     let (off, near) = (a.sub(b), Rational::from((1, Integer::from(10).pow(40_u32))));
     off.max(&off.clone().negate()).at_most(&near)
 }
 
-/// Whether independent counts with two-sided geometric noise have the sum of their Renyi divergences: by the moment generating
+/// Whether the Renyi divergences of independent counts with two-sided geometric noise add up: the moment generating
 /// function of the composition against the closed form of each.
 pub(super) fn divergences_add(epsilons: &[Rational], orders: &[Rational]) -> Result<Computed> {
     let counts = epsilons.iter().map(|epsilon| Counts::discrete_laplace(epsilon.clone(), 1, 1));
@@ -41,8 +41,8 @@ pub(super) fn divergences_add(epsilons: &[Rational], orders: &[Rational]) -> Res
     }))
 }
 
-/// Whether `SafeTab[Geometric]` with the printed totals has a divergence of at most (30) at an order, with the exact
-/// divergences of a person whose groups are all published by their totals on the left, Lemma 8's on the right.
+/// Whether the divergence of `SafeTab[Geometric]` with the printed totals is at most (30) at an order. The left side
+/// uses the exact divergences of a person whose groups are all published by their totals, the right side Lemma 8's.
 pub(super) fn theorem_2(settings: &PrintedSettings, order: &Rational) -> Result<Certainty> {
     let at = |which| renyi::of_levels(settings, which, PersonGroups::Any, settings.stability, order);
     let (truth, bound) = (at(Renyi::Exact)?, at(Renyi::Lemma8)?);
@@ -66,7 +66,7 @@ pub(super) fn equations_5_and_6(taus: &[Rational], orders: &[Rational], delta: &
     }))
 }
 
-/// Whether rho + sqrt(4 rho ln(1 / delta)) is above the conversion at the best order, at all of these.
+/// Whether rho + sqrt(4 rho ln(1 / delta)) is above the conversion at the best order, for all of these.
 pub(super) fn simple_is_looser(rhos: &[Rational], deltas: &[Rational]) -> Result<Computed> {
     let pairs = rhos.iter().flat_map(|rho| deltas.iter().map(move |delta| (rho, delta)));
     Computed::all_hold(pairs.map(|(rho, delta)| {
@@ -76,8 +76,8 @@ pub(super) fn simple_is_looser(rhos: &[Rational], deltas: &[Rational]) -> Result
     }))
 }
 
-/// Whether the discrete Gaussian of a rho has a loss above each of these epsilons: at the output x the loss of a count that is
-/// moved by one is (2 x - 1) / (2 sigma2) = (2 x - 1) rho.
+/// Whether the loss of the discrete Gaussian with this rho exceeds each of these epsilons: at the output x the loss of
+/// a count shifted by 1 is (2 x - 1) / (2 sigma2) = (2 x - 1) rho.
 pub(super) fn has_no_pure_epsilon(rhos: &[Rational], epsilons: &[Rational]) -> bool {
     let pairs = rhos.iter().flat_map(|rho| epsilons.iter().map(move |epsilon| (rho, epsilon)));
     pairs.into_iter().all(|(rho, epsilon)| {
@@ -86,13 +86,14 @@ pub(super) fn has_no_pure_epsilon(rhos: &[Rational], epsilons: &[Rational]) -> b
     })
 }
 
-/// Whether `P[Y >= y]` and `P[Y <= -y]` of the geometric mechanism are at most q^y / (1 + q) for every whole y from -most to most,
-/// in exact fractions where q = exp(-1 / b) is one; and (34), `P[Y > y]` at most q^y / (1 + 1 / q), as well.
+/// Whether `P[Y >= y]` and `P[Y <= -y]` of the geometric mechanism are at most q^y / (1 + q) for every integer y from
+/// -most to most, in exact fractions if q = exp(-1 / b) is a fraction; and (34), `P[Y > y]` at most q^y / (1 + 1 / q),
+/// as well.
 pub(super) fn lemma_13(ratios: &[Rational], most: i32) -> bool {
     ratios.iter().all(|q| {
         let mass = |x: i32| Rational::from(1 - q) / Rational::from(q + 1_u32) * Rational::from(q.pow(x.unsigned_abs()));
         let power = |y: i32| Rational::from(q.pow(y));
-        // P[Y >= most + 1] is the sum of a geometric series, and the masses down from there are added one by one.
+        // P[Y >= most + 1] is the sum of a geometric series; from there down the masses are added one at a time.
         let mut tail = mass(most + 1) / Rational::from(1 - q);
         (-most..=most).rev().all(|y| {
             let beyond = tail.clone();
@@ -104,7 +105,7 @@ pub(super) fn lemma_13(ratios: &[Rational], most: i32) -> bool {
     })
 }
 
-/// Whether the masses (1 - q) / (1 + q) q^|x| have the sum one, by a closed form of what lies beyond the first of them.
+/// Whether the masses (1 - q) / (1 + q) q^|x| sum to 1, with a closed form for the masses beyond `most`.
 pub(super) fn masses_sum_to_one(ratios: &[Rational], most: i32) -> bool {
     ratios.iter().all(|q| {
         let mass = |x: i32| Rational::from(1 - q) / Rational::from(q + 1_u32) * Rational::from(q.pow(x.unsigned_abs()));
@@ -113,14 +114,15 @@ pub(super) fn masses_sum_to_one(ratios: &[Rational], most: i32) -> bool {
     })
 }
 
-/// Whether the condition of Definition 2, of each output alone, at this epsilon and delta makes one count with this noise
-/// (epsilon, delta)-private: no if it holds of each output and the exact delta is larger.
+/// Whether the condition of Definition 2 on each single output, at this epsilon and delta, makes one count with this
+/// noise (epsilon, delta)-private. Disproved if each output satisfies it and the exact delta is larger.
 pub(super) fn single_outputs_suffice(sigma2: &Rational, epsilon: &Rational, delta: &Rational) -> Result<Computed> {
     let noise = super::tails::gaussian(sigma2)?;
     let factor = real(epsilon).exp();
     let is_within =
         |x: i64, moved: i64| noise.mass(x, DIGITS).sub(&factor.mul(&noise.mass(moved, DIGITS))).at_most(delta);
-    // Where the mass itself is at most delta nothing is to be shown; it falls with the distance from 0, and is symmetric.
+    // If the mass itself is at most delta the condition holds; the mass is symmetric and falls with the distance from
+    // 0.
     let mut each = Vec::new();
     for x in 0_i64.. {
         if noise.mass(x, DIGITS).at_most(delta) == Certainty::Yes {
@@ -142,16 +144,16 @@ pub(super) fn single_outputs_suffice(sigma2: &Rational, epsilon: &Rational, delt
     }))
 }
 
-/// By which factor the noise of a count grows that a record changes by `sensitivity` and not by one, at the same rho: of its
-/// variance proxy, or of its scale sigma.
+/// The factor by which the noise of a count grows if a record changes it by `sensitivity` instead of 1, at the same
+/// rho: of its variance proxy, or of its scale sigma.
 pub(super) fn noise_growth(sensitivity: u64, of_variance: bool) -> Result<Enclosure> {
     let rho = |shift| Ok::<_, Error>(Counts::discrete_gaussian(Rational::from(1), 1, shift)?.rho());
     let factor = real(&(rho(sensitivity)? / rho(1)?));
     Ok(if of_variance { factor } else { factor.sqrt() })
 }
 
-/// Whether one query that a record changes by the sum of these takes more budget with the same noise than the queries that it
-/// changes by each of them, composed; with geometric noise, whether it takes the same.
+/// Whether one query that a record changes by the sum of these takes more budget, with the same noise, than the
+/// composition of the queries that it changes by each of them; for geometric noise, whether it takes the same.
 pub(super) fn one_query_costs(parts: &[u64], noise: NoiseKind) -> Result<bool> {
     let sum = parts.iter().sum();
     let cost = |shift| {
@@ -169,8 +171,8 @@ pub(super) fn one_query_costs(parts: &[u64], noise: NoiseKind) -> Result<bool> {
     })
 }
 
-/// The budget that all counts of a person spend with the printed totals: rho, or the epsilon of pure differential privacy. A person
-/// who is changed leaves and enters as many groups.
+/// The budget that all counts of a person spend with the printed totals: rho, or the epsilon of pure differential
+/// privacy. A changed person leaves and enters the same number of groups.
 pub(super) fn spent(
     settings: &PrintedSettings,
     noise: NoiseKind,
@@ -191,10 +193,11 @@ pub(super) fn spent(
     Ok(real(&if is_changed { one * 2_u32 } else { one }))
 }
 
-/// The rho of one group over its budget, for the cases of the proof of Theorem 2 (2024): a group by its total or in two stages,
-/// which both records are in, or one of them. A record that is changed within a group leaves its total and moves between two cells.
+/// The rho of one group divided by its budget, for the cases of the proof of Theorem 2 (2024): a group published by its
+/// total or in two stages, which contains both records or one of them. A record changed within a group does not change
+/// its total and moves between two cells.
 pub(super) fn of_group(settings: &PrintedSettings, total_only: bool, both: bool) -> Result<Enclosure> {
-    // Any budget does.
+    // The result does not depend on the budget.
     let budget = Rational::from(settings.stability);
     let rho = |count| settings.noise(NoiseKind::DiscreteGaussian, budget.clone(), count)?.counts(1).map(|c| c.rho());
     let step_1 = &settings.gamma * rho(CountKind::TotalOnly)?;
@@ -206,7 +209,8 @@ pub(super) fn of_group(settings: &PrintedSettings, total_only: bool, both: bool)
     }))
 }
 
-/// Whether an empty group is less likely than `within` to reach the threshold of sex by age, at these totals and thresholds.
+/// Whether an empty group reaches the threshold of sex by age with probability below `within`, at these totals and
+/// thresholds.
 pub(super) fn empty_is_unlikely(
     settings: &PrintedSettings,
     levels: &[(Rational, i64)],
@@ -219,7 +223,7 @@ pub(super) fn empty_is_unlikely(
     }))
 }
 
-/// Whether the exact margin of a cell falls, or stays, where the budget of its level grows.
+/// Whether the exact margin of a cell does not grow with the budget of its level.
 pub(super) fn margin_falls(settings: &PrintedSettings, budgets: &[Rational]) -> Result<bool> {
     let margin = |budget: &Rational| {
         let noise = settings.noise(NoiseKind::DiscreteGaussian, budget.clone(), CountKind::Step2)?;
@@ -243,8 +247,9 @@ fn coins(parts: u32) -> Vec<[Rational; 2]> {
     (1..parts).map(|k| [Rational::from((k, parts)), Rational::from((parts - k, parts))]).collect()
 }
 
-/// Lemma 3 (2024) for two outputs of two values each and whole orders up to `most`, in exact fractions: the divergence of the pair
-/// is at most that of the first output and the larger one of the second, and the sum of both where these do not depend on the first.
+/// Lemma 3 (2024) for two outputs of two values each and integer orders up to `most`, in exact fractions. The
+/// divergence of the pair is at most that of the first output plus the larger one of the second, and equals the sum if
+/// the second does not depend on the first.
 pub(super) fn lemma_3(parts: u32, most: u32) -> bool {
     let coins = coins(parts);
     let pair = |first: &[Rational; 2], second: [&[Rational; 2]; 2]| -> Vec<Rational> {
@@ -270,7 +275,8 @@ pub(super) fn lemma_3(parts: u32, most: u32) -> bool {
     })
 }
 
-/// Lemma 4 (2024) for three outputs of which two are taken for one, and whole orders up to `most`: the divergence does not grow.
+/// Lemma 4 (2024) for three outputs of which two are merged, and integer orders up to `most`: the divergence does not
+/// grow.
 pub(super) fn processing_adds_nothing(parts: u32, most: u32) -> bool {
     let triples = || {
         let pairs = (1..parts).flat_map(move |a| (1..parts - a).map(move |b| [a, b, parts - a - b]));
@@ -290,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_that_are_false_are_told() {
+    fn false_statements_are_disproved() {
         let (half, one, ten) = (Rational::from((1, 2)), Rational::from(1), Rational::from(10));
         let is = |computed: Result<Computed>, certainty| matches!(computed.unwrap(), Computed::Statement(c) if c == certainty);
         assert!(is(divergences_add(&[half.clone(), one.clone()], &[Rational::from(3)]), Certainty::Yes));
@@ -301,7 +307,7 @@ mod tests {
         assert_eq!(same(&real(&one), &real(&half)), Certainty::No);
         assert!(has_no_pure_epsilon(from_ref(&half), from_ref(&ten)));
         assert!(lemma_13(from_ref(&half), 20) && masses_sum_to_one(from_ref(&half), 9));
-        // At epsilon 0 and a tiny delta some output exceeds it already, so nothing follows from the condition.
+        // At epsilon 0 and a tiny delta some output already violates the condition, so nothing follows from it.
         assert!(is(single_outputs_suffice(&ten, &Rational::new(), &Rational::from((1, 1000))), Certainty::Yes));
         assert!(!one_query_costs(&[3], NoiseKind::DiscreteGaussian).unwrap());
         assert!(one_query_costs(&[1, 2], NoiseKind::Geometric).unwrap());

@@ -1,11 +1,11 @@
-//! Algorithm 2 carried out on one county, as it is printed and with the assignment that is missing there.
+//! Algorithm 2 run on one county, as printed and with the assignment that is missing in print.
 
 use crate::spine::{blocks::EntityColumn, hierarchy::Tree, osed};
 
-/// A county with one entity: some of its tracts, each of one block.
+/// A county with one entity that consists of some of its tracts, each with one block.
 struct County<'a> {
     entity: &'a EntityColumn,
-    /// The most tracts of a group: sqrt(n) + fanout_cutoff.
+    /// The maximum number of tracts of a group: sqrt(n) + fanout_cutoff.
     most: usize,
 }
 
@@ -13,7 +13,7 @@ struct County<'a> {
 type Groups = Vec<Vec<u32>>;
 
 impl County<'_> {
-    /// The distances of all entities, which is one.
+    /// The distance of the only entity.
     fn distance(&self, groups: &Groups) -> u32 {
         let mut ends = vec![0];
         groups.iter().for_each(|group| ends.push(ends[ends.len() - 1] + group.len() as u32));
@@ -21,7 +21,7 @@ impl County<'_> {
         osed::distances(&tree, self.entity)[1]
     }
 
-    /// `Combine_Siblings`, where the groups together have few enough tracts.
+    /// `Combine_Siblings`, if the groups together have few enough tracts.
     fn combined(&self, groups: &Groups, u: usize, v: usize) -> Option<Groups> {
         let fits = groups[u].len() + groups[v].len() <= self.most;
         fits.then(|| {
@@ -32,14 +32,14 @@ impl County<'_> {
         })
     }
 
-    /// What the algorithm returns; `None` if it does not end, because a round leaves all as it was and calls for another.
+    /// The result of the algorithm; `None` if it does not end, because a round changes nothing and requests another.
     fn algorithm_2(&self, start: &Groups, assigns: bool) -> Option<Groups> {
         let mut g = start.clone();
         let mut current = self.distance(&g);
         loop {
             let (before, mut changed) = ((g.clone(), current), false);
             for (u, v) in pairs(g.len()) {
-                // A group that was combined with another is no child of the county any more.
+                // A group that was combined with another one is no longer a child of the county.
                 let test = if v < g.len() { self.combined(&g, u, v) } else { None };
                 let Some(test) = test else { continue };
                 let distance = self.distance(&test);
@@ -68,13 +68,13 @@ impl County<'_> {
     }
 }
 
-/// All u < v below a number.
+/// All u < v < n.
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |u| (u + 1..n).map(move |v| (u, v)))
 }
 
-/// Whether the algorithm ends with distances that are no larger for every entity of a county of so many tracts, and smaller for
-/// some. `assigns` puts `g <- g'` beside `current_OSEDs <- test_OSEDs`.
+/// Whether the algorithm ends with distances that are no larger for every entity of a county with `tracts` tracts, and
+/// smaller for some. `assigns` adds `g <- g'` to `current_OSEDs <- test_OSEDs`.
 pub(super) fn redefines(tracts: u32, fanout_cutoff: usize, assigns: bool) -> bool {
     let outcome = |bits: u32| {
         let codes = (0..tracts).map(|tract| bits >> tract & 1).collect();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_with_its_assignment_it_ends_with_an_entity_as_a_group() {
+    fn the_algorithm_ends_only_with_its_assignment() {
         let entity = EntityColumn { codes: vec![1, 1, 0, 0, 0], names: vec![String::new(), "in".into()] };
         let county = County { entity: &entity, most: 2 };
         let start: Groups = (0..5).map(|tract| vec![tract]).collect();
@@ -101,7 +101,7 @@ mod tests {
         let found = county.algorithm_2(&start, true).unwrap();
         assert!(county.distance(&found) == 1 && found.iter().all(|group| group.len() <= 2), "{found:?}");
         assert!(redefines(5, 0, true) && !redefines(5, 0, false));
-        // Where no two groups may be combined it ends at once, with or without.
+        // If no two groups may be combined it ends at once, with or without the assignment.
         let narrow = County { entity: &entity, most: 1 };
         assert_eq!(narrow.algorithm_2(&start, false), Some(start));
     }

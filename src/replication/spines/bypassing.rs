@@ -22,8 +22,8 @@ fn grid(children: u64, shares: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     (1..=children).flat_map(move |c| pairs.clone().map(move |(parent, child)| (c, parent, child)))
 }
 
-/// A tree of six levels: a nation of two states, in the first two counties, of which the first has c tracts, each with two
-/// block groups of one and two blocks. The unit is the first county.
+/// A tree of six levels: a nation of two states, the first with two counties. The first county has c tracts, each with
+/// two block groups of one and two blocks. The unit is the first county.
 struct CountyOfTracts {
     tree: Tree,
 }
@@ -40,8 +40,8 @@ impl CountyOfTracts {
         Ok(CountyOfTracts { tree: Tree::census(&Blocks::from_geoids(tracts.flatten().collect())?) })
     }
 
-    /// The variances if the unit has one share, its children another and all other levels 3; the precision is the share to the
-    /// given power, 2 for Laplace noise and 1 for Gaussian.
+    /// The variances if the unit has the share `parent`, its children have `child` and all other levels 3. The
+    /// precision is the share to the given power, 2 for Laplace noise and 1 for Gaussian.
     fn variances(&self, parent: u64, child: u64, power: u32, bypassed: bool) -> Result<Variances<Rational>> {
         let children = self.tree.children(UNIT.0, UNIT.1);
         let kind = |level: usize, unit: usize| {
@@ -59,7 +59,7 @@ impl CountyOfTracts {
         })
     }
 
-    /// Whether a bypass leaves the variances of all units and of all sets of two blocks as they are or lower.
+    /// Whether a bypass does not increase the variance of any unit or of any set of two blocks.
     fn never_worse(&self, parent: u64, child: u64, power: u32) -> Result<bool> {
         let before = self.variances(parent, child, power, false)?;
         let after = self.variances(parent, child, power, true)?;
@@ -72,7 +72,7 @@ impl CountyOfTracts {
     }
 }
 
-/// Whether a bypass that Theorem 2 allows raises no variance, for all numbers of children and shares up to these.
+/// Whether a bypass that Theorem 2 allows increases no variance, for all numbers of children and shares up to these.
 pub(super) fn theorem_2(children: u64, shares: u64) -> Result<bool> {
     for c in 1..=children {
         let family = CountyOfTracts::new(c)?;
@@ -86,8 +86,8 @@ pub(super) fn theorem_2(children: u64, shares: u64) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether with equal shares a bypass of a unit with so many children lowers the variance of every query: of all units, and of the
-/// sums and differences of all sets of two blocks.
+/// Whether, with equal shares, a bypass of a unit with these numbers of children lowers the variance of every query: of
+/// all units, and of the sums and differences of all sets of two blocks.
 pub(super) fn every_query_gains(children: &[u64]) -> Result<bool> {
     for c in children {
         let family = CountyOfTracts::new(*c)?;
@@ -113,7 +113,7 @@ pub(super) fn every_query_gains(children: &[u64]) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether with Gaussian noise a bypass raises the unit's own variance, or with one child changes none.
+/// Whether with Gaussian noise a bypass increases the unit's own variance, or with one child changes no variance.
 pub(super) fn zcdp(children: u64, shares: u64) -> Result<bool> {
     for c in 1..=children {
         let family = CountyOfTracts::new(c)?;
@@ -141,7 +141,8 @@ pub(super) fn laplace_variance(epsilon: &Rational, gamma: &Rational) -> Rational
     scale.square() * 2_u32
 }
 
-/// The most children for which a bypass raises no variance, if the unit has the same share as its children.
+/// The maximum number of children for which a bypass increases no variance, if the unit has the same share as its
+/// children.
 pub(super) fn most_children_at_equal_shares() -> Result<u64> {
     let mut most = 0;
     while CountyOfTracts::new(most + 1)?.never_worse(5, 5, 2)? {
@@ -150,7 +151,7 @@ pub(super) fn most_children_at_equal_shares() -> Result<u64> {
     Ok(most)
 }
 
-/// Whether the two variances of Remark 1 compare as Theorem 2 decides.
+/// Whether the two variances of Remark 1 are ordered as Theorem 2 predicts.
 pub(super) fn remark_1_decides() -> bool {
     grid(6, 12).all(|(c, parent, child)| {
         let before = Rational::from((2 * c, c * parent * parent + child * child));
@@ -159,8 +160,8 @@ pub(super) fn remark_1_decides() -> bool {
     })
 }
 
-/// The formula against the least-squares variance of the parent's total on a tree of the parent and its children, with epsilon
-/// = 2, so that 4 / epsilon^2 = 1.
+/// The formula against the least-squares variance of the parent's total on a tree of the parent and its children, with
+/// epsilon = 2, so that 4 / epsilon^2 = 1.
 pub(super) fn remark_1(formula: Remark1Formula) -> Result<bool> {
     let two = Rational::from(2);
     for (c, parent, child) in grid(6, 12) {
@@ -175,7 +176,7 @@ pub(super) fn remark_1(formula: Remark1Formula) -> Result<bool> {
             }
         };
         let precision = |share: u64| laplace_variance(&two, &Rational::from(share)).recip();
-        // Nothing is measured below and above, except that the blocks get a tiny precision if the children get none, so
+        // Nothing is measured at other levels, except the blocks with a tiny precision if the children have none, so
         // that the system has a solution.
         let variances = Variances::new(
             &tree,
@@ -188,7 +189,7 @@ pub(super) fn remark_1(formula: Remark1Formula) -> Result<bool> {
             },
         )?;
         let own = variances.unit(UNIT.0, UNIT.1);
-        // The tiny precision changes the variance of the total by next to nothing.
+        // The tiny precision hardly changes the variance of the total.
         let near = Rational::from(own - &printed).abs() <= printed.clone() / 1_000_000_000_u64;
         if !(if child_share.is_some() { *own == printed } else { near }) {
             return Ok(false);
@@ -197,7 +198,8 @@ pub(super) fn remark_1(formula: Remark1Formula) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether the block of A' diag(gamma_0^2 - gamma_1^2) A is D as printed, entry by entry for two children of one block each.
+/// Whether the block of A' diag(gamma_0^2 - gamma_1^2) A is D as printed, entry by entry for two children of one block
+/// each.
 pub(super) fn sign_of_d() -> bool {
     let (parent, child) = (3_i64, 5_i64);
     let (of_parent, of_child) = (parent * parent, child * child - (child + parent) * (child + parent));
@@ -206,8 +208,8 @@ pub(super) fn sign_of_d() -> bool {
     (0..2).all(|row| (0..2).all(|column| product(row, column) == printed(row, column)))
 }
 
-/// Whether the rule refuses every further bypass after one pass: on all trees here with several shares, for each unit below
-/// the root that carries a share and the nearest units below it that do.
+/// Whether the rule refuses every further bypass after one pass: on all trees here with several shares, for each unit
+/// below the root that carries a share and the nearest units below it that do.
 pub(super) fn one_pass() -> Result<bool> {
     for spine in spines(|_| Privacy::Pure { cutoff: u32::MAX })?.iter().chain(&spines(|_| Privacy::Concentrated)?) {
         let pure = spine.bypassed_by_theorem_2;
@@ -242,7 +244,7 @@ fn nearest(spine: &Spine, level: usize, unit: usize, shares: &mut Vec<Rational>)
     }
 }
 
-/// A spine after bypassing, and by which rule.
+/// A spine after bypassing, and the rule used.
 pub(super) struct BypassedSpine {
     pub(super) spine: Spine,
     bypassed_by_theorem_2: bool,
@@ -269,7 +271,7 @@ pub(super) fn spines(privacy: impl Fn(usize) -> Privacy) -> Result<Vec<BypassedS
     Ok(all)
 }
 
-/// Whether Theorem 2's rule bypasses at least the units with one child.
+/// Whether Theorem 2's rule bypasses all units with one child, and possibly more.
 pub(super) fn pure_bypasses_more() -> Result<bool> {
     let (pure, concentrated) = (spines(|_| Privacy::Pure { cutoff: 150 })?, spines(|_| Privacy::Concentrated)?);
     let count = |of: &BypassedSpine| of.spine.bypassed.iter().sum::<usize>();

@@ -56,14 +56,14 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
         SpineClaim::Theorem2Matrix { children, shares } => holds(proofs::matrix_decides(*children, *shares)),
         SpineClaim::EveryQueryGains { children } => holds(every_query_gains(children)?),
         SpineClaim::Observation1 { shares } => holds(proofs::observation_1(*shares)),
-        // The tract and its block groups: as many as the fan-out that is the smallest possible.
+        // The tract and its block groups, whose number equals the smallest possible fan-out.
         SpineClaim::UnitsOfFewestFanout { blocks } => whole(fewest_fanout(*blocks) + 1),
         SpineClaim::LevelsBelow { upper, lower } => holds(proofs::levels_below(upper, lower)?),
         SpineClaim::OneCountPerCell { release } => holds(one_count_per_cell(&Release::find(release)?)?),
         SpineClaim::UnitsBelowTheLast {} => holds(units_below_the_last()?),
         SpineClaim::EstimatorAsPrinted {} => {
             let (rows, columns) = figure_2::size()?;
-            // S is rows x columns, and z has as many entries as S has rows.
+            // S is rows x columns, and the length of z is the number of rows of S.
             holds(columns == rows)
         }
         SpineClaim::RescaledScale {} => exact(&rescaled_scale()),
@@ -107,7 +107,7 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
     }
 }
 
-/// Whether each cell of the histogram counts in exactly one count of every query group of a release.
+/// Whether each cell of the histogram contributes to exactly one count of every query group of a release.
 fn one_count_per_cell(release: &Release) -> Result<bool> {
     let schema = release.schema.clone().unwrap_or_default();
     let mut all = true;
@@ -119,7 +119,7 @@ fn one_count_per_cell(release: &Release) -> Result<bool> {
     Ok(all)
 }
 
-/// Whether the units u < U of a level are all that carry a share.
+/// Whether only the units u < U of a level carry a share.
 fn units_below_the_last() -> Result<bool> {
     let spine = Spine::new(binary_tree()?, equal_shares(), Privacy::Concentrated)?;
     let carries = |level: usize, unit: &usize| spine.carried(level, *unit) > 0;
@@ -137,7 +137,7 @@ fn rescaled_scale() -> Rational {
     scale * product
 }
 
-/// Whether all these releases have the same of what is asked.
+/// Whether a property has the same value for all these releases.
 fn all_same<T: PartialEq>(releases: &[String], of: impl Fn(Release) -> T) -> Result<bool> {
     let all = releases.iter().map(|name| Ok(of(Release::find(name)?))).collect::<Result<Vec<T>>>()?;
     Ok(all.windows(2).all(|pair| pair[0] == pair[1]))

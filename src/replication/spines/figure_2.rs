@@ -14,7 +14,7 @@ pub(super) fn size() -> Result<(usize, usize)> {
     Ok((units * counts, blocks * groups[0].cell_of.len()))
 }
 
-/// The query groups of Figure 2, over two attributes of two values.
+/// The query groups of Figure 2, over two attributes with two values each.
 pub(in crate::replication) fn query_groups() -> Result<Vec<QueryGroup>> {
     let attribute = |name: &str| Attribute { name: name.to_string(), values: vec!["0".into(), "1".into()] };
     let schema = Schema { attributes: vec![attribute("first"), attribute("second")], ..Schema::default() };

@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Whether the largest privacy loss of all changes of one record to another place and cell is the budget exactly. The
-/// queries tell both attributes, so that a change of both counts in full even at units that hold both places.
+/// Whether the largest privacy loss over all changes of one record to another place and cell equals the budget. The
+/// queries distinguish both attributes, so a change is fully visible even at units that contain both places.
 pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let tree = if bypassed { uneven_tree()? } else { binary_tree()? };
     let shares: Vec<Rational> = [3, 1, 4, 1, 5, 2].map(|part| Rational::from((part, 16))).to_vec();
@@ -41,7 +41,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let mut most = Rational::new();
     let (blocks, cells) = (spine.tree.order().len() as u32, schema.cells() as u32);
     let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);
-    // By symmetry the first cell stands for all, and the first block too if no unit is bypassed.
+    // By symmetry the first cell represents all, and so does the first block if no unit is bypassed.
     let from = if bypassed { 0..blocks } else { 0..1 };
     for (before, after) in from.flat_map(|before| (0..blocks).map(move |after| (before, after))) {
         for cell in 0..cells {
@@ -70,8 +70,8 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     Ok(most == budget)
 }
 
-/// What every changed record does to the answers of the queries of a small schema at the units of each level: calls `visit` with
-/// the differences of the answers of one query at all units of one level.
+/// The effect of every changed record on the answers to the queries of a small schema: calls `visit` with the
+/// differences of the answers to one query at all units of one level.
 pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<()> {
     let attribute = |name: &str, size: usize| Attribute {
         name: name.to_string(),
@@ -102,8 +102,8 @@ pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<
     Ok(())
 }
 
-/// Whether a count changed by `shift` with noise N_Z(0, shift^2 / (2 rho)) has Renyi divergences of at most rho times the
-/// order, for all these rho, shifts and orders.
+/// Whether a count changed by `shift` with noise N_Z(0, shift^2 / (2 rho)) has Renyi divergences of at most rho times
+/// the order, for all these rho, shifts and orders.
 pub(super) fn lemma_2(rhos: &[String], shifts: &[u64], orders: &[String]) -> Result<Computed> {
     let pairs = rhos.iter().flat_map(|rho| shifts.iter().map(move |shift| (rho, *shift)));
     let cases = pairs.flat_map(|(rho, shift)| orders.iter().map(move |order| (rho, shift, order)));

@@ -1,4 +1,4 @@
-//! Statements of the proofs and remarks, beside the theorems: noise of counts, sums of the strategy, sums along paths.
+//! Statements of the proofs and remarks beside the theorems: noise of counts, sums of the strategy, sums along paths.
 
 use rug::Rational;
 
@@ -13,8 +13,9 @@ use crate::{
     spine::bypass::Privacy,
 };
 
-/// The largest loss of independent counts with two-sided geometric noise of these parameters, each moved by a shift: the largest
-/// of (|x - shift| - |x|) epsilon over all x, which is constant beyond 0 and the shift, summed.
+/// The largest loss of independent counts with two-sided geometric noise of these parameters, each moved by a shift:
+/// the sum over the counts of the maximum of (|x - shift| - |x|) epsilon over x, which is constant beyond 0 and the
+/// shift.
 fn largest_loss(counts: &[(Rational, i64)]) -> Rational {
     counts.iter().fold(Rational::new(), |sum, (epsilon, shift)| {
         let most = (-2 * shift..=2 * shift).map(|x| (x - shift).abs() - x.abs()).max().unwrap_or(0);
@@ -22,7 +23,8 @@ fn largest_loss(counts: &[(Rational, i64)]) -> Rational {
     })
 }
 
-/// Whether a count that moves by at most D with noise of scale D / epsilon has losses of at most epsilon, attained at D.
+/// Whether a count that moves by at most D, with noise of scale D / epsilon, has losses of at most epsilon, attained at
+/// D.
 pub(super) fn lemma_1(epsilons: &[String], shifts: &[i64]) -> Result<bool> {
     for epsilon in epsilons {
         let epsilon = parse(epsilon)?;
@@ -49,8 +51,8 @@ pub(super) fn lemma_3_pure(counts: &[String]) -> Result<bool> {
     Ok(all.len() == counts.len() && largest_loss(&all) <= bound)
 }
 
-/// Whether counts `SIGMA2@SHIFT` with discrete Gaussian noise have Renyi divergences of at most rho times the order, with rho half
-/// the sum of shift^2 / sigma^2.
+/// Whether counts `SIGMA2@SHIFT` with discrete Gaussian noise have Renyi divergences of at most rho times the order,
+/// with rho half the sum of shift^2 / sigma^2.
 pub(super) fn lemma_3(counts: &[String], orders: &[String]) -> Result<Computed> {
     let counts = counts.iter().map(|text| text.parse()).collect::<Result<Vec<Counts>>>()?;
     let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
@@ -63,7 +65,8 @@ pub(super) fn lemma_3(counts: &[String], orders: &[String]) -> Result<Computed> 
     }))
 }
 
-/// The variance of a rescaled error: of scale one with Laplace noise, of variance 1 / (rho alpha) times rho alpha with Gaussian.
+/// The variance of a rescaled error: of scale 1 with Laplace noise, of variance 1 / (rho alpha) times rho alpha with
+/// Gaussian.
 pub(super) fn rescaled_variance(pure: bool) -> Rational {
     let (budget, alpha) = (Rational::from((3, 2)), Rational::from((2, 7)));
     let product = budget * alpha;
@@ -76,7 +79,8 @@ pub(super) fn rescaled_variance(pure: bool) -> Rational {
     }
 }
 
-/// Whether the sums of diag(alpha) W are all one, by row or by column, for the query groups of Figure 2 with unequal shares.
+/// Whether the sums of diag(alpha) W are all 1, by row or by column, for the query groups of Figure 2 with unequal
+/// shares.
 pub(super) fn sums_are_one(by_row: bool) -> Result<bool> {
     let groups = figure_2::query_groups()?;
     let shares = [4, 3, 2, 1].map(|part| Rational::from((part, 10)));
@@ -94,7 +98,8 @@ pub(super) fn sums_are_one(by_row: bool) -> Result<bool> {
     Ok((if by_row { rows } else { columns }).iter().all(|sum| *sum == 1))
 }
 
-/// Whether after bypassing the shares along every path from the root to a block sum to one, on all trees here and by both rules.
+/// Whether after bypassing the shares along every path from the root to a block sum to 1, on all trees here and by both
+/// rules.
 pub(super) fn path_sums() -> Result<bool> {
     for spine in spines(|_| Privacy::Pure { cutoff: 150 })?.iter().chain(&spines(|_| Privacy::Concentrated)?) {
         let spine = &spine.spine;
@@ -112,8 +117,9 @@ pub(super) fn path_sums() -> Result<bool> {
     Ok(true)
 }
 
-/// Whether the c x c matrix of the proof of Theorem 2, 2 a b on its diagonal and -b^2 beside it for shares a of the children and b
-/// of their unit, has no negative eigenvalue exactly if a >= (c - 1) b / 2: by elimination in exact fractions.
+/// Whether the c x c matrix in the proof of Theorem 2 has no negative eigenvalue exactly if a >= (c - 1) b / 2, by
+/// elimination in exact fractions. It has 2 a b on its diagonal and -b^2 off it, for shares a of the children and b of
+/// their unit.
 pub(super) fn matrix_decides(children: u64, shares: u64) -> bool {
     (1..=children).all(|c| {
         (1..=shares).all(|parent| {
@@ -130,7 +136,7 @@ fn is_semidefinite(c: usize, parent: u64, child: u64) -> bool {
     let mut matrix: Vec<Vec<Rational>> = (0..c).map(|row| (0..c).map(|column| entry(row, column)).collect()).collect();
     for pivot in 0..c {
         let own = matrix[pivot][pivot].clone();
-        // A zero on the diagonal of a semidefinite matrix has zeros beside it.
+        // If a diagonal entry of a semidefinite matrix is zero, its row and column are zero.
         if own < 0 || own == 0 && (pivot + 1..c).any(|column| matrix[pivot][column] != 0) {
             return false;
         }
@@ -148,8 +154,8 @@ fn is_semidefinite(c: usize, parent: u64, child: u64) -> bool {
     true
 }
 
-/// Whether the answers that are used of a unit with one child have less variance if the unit is bypassed: those of the unit alone
-/// before, and of the sum of both shares after, by both noises.
+/// Whether bypassing a unit with one child lowers the variance of the answers that are used: those of the unit alone
+/// before, those with the sum of both shares after, for both kinds of noise.
 pub(super) fn observation_1(shares: u64) -> bool {
     let variance = |share: u64, power: u32| Rational::from(share.pow(power)).recip();
     (1..=shares).all(|unit| {
@@ -170,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elimination_tells_the_sign_of_the_least_eigenvalue() {
+    fn elimination_decides_the_sign_of_the_least_eigenvalue() {
         // Eigenvalues 2 a b - (c - 1) b^2 and 2 a b + b^2.
         assert!(is_semidefinite(3, 5, 5) && !is_semidefinite(4, 5, 5) && is_semidefinite(4, 4, 6));
         assert!(matrix_decides(5, 7));

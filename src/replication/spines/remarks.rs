@@ -1,4 +1,4 @@
-//! Statements in the text between the theorems: discrete noise and the continuous one that it stands for, neighbors, queries as
+//! Statements in the text between the theorems: discrete noise compared with continuous noise, neighbors, queries as
 //! matrices, two ways to bypass a unit.
 
 use rug::Rational;
@@ -24,15 +24,15 @@ fn real(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// The variance of the two-sided geometric noise of scale b: 2 q / (1 - q)^2 with q = exp(-1 / b).
+/// The variance of two-sided geometric noise of scale b: 2 q / (1 - q)^2 with q = exp(-1 / b).
 fn geometric_variance(b: &Rational) -> Enclosure {
     let (one, q) = (Enclosure::double(1.0, BITS), real(&-b.clone().recip()).exp());
     let rest = one.sub(&q);
     q.add(&q).div(&rest.mul(&rest))
 }
 
-/// Whether discrete noise has less variance than the continuous one: sigma2 for the Gaussian of a variance proxy, 2 b^2 for the
-/// Laplace of a scale, at all of these.
+/// Whether discrete noise has less variance than continuous noise with the same parameter: sigma2 for a Gaussian with a
+/// variance proxy, 2 b^2 for a Laplace with a scale, for all of these.
 pub(super) fn discrete_varies_less(parameters: &[String], pure: bool) -> Result<Computed> {
     Computed::all_hold(parameters.iter().map(|text| {
         let parameter = parse(text)?;
@@ -44,8 +44,8 @@ pub(super) fn discrete_varies_less(parameters: &[String], pure: bool) -> Result<
     }))
 }
 
-/// Whether with two-sided geometric noise a bypass lowers the variance of the unit's total though Theorem 2's rule refuses it:
-/// for c children with the unit's share, in units where the share is one over the scale.
+/// Whether with two-sided geometric noise a bypass lowers the variance of the unit's total although Theorem 2's rule
+/// refuses it: for c children with the unit's share, where the share is the inverse of the scale.
 pub(super) fn discrete_noise_alters_the_rule(children: u32, share: &str) -> Result<Computed> {
     let share = parse(share)?;
     let refused = 2_u32 < children - 1;
@@ -57,22 +57,22 @@ pub(super) fn discrete_noise_alters_the_rule(children: u32, share: &str) -> Resu
     Ok(if refused { Computed::Statement(after.below(&before)) } else { Computed::holds(false) })
 }
 
-/// Whether noise that is rho-private with respect to bounded neighbors tells a changed record less well than noise that is so with
-/// respect to unbounded ones: by the total variation distance, for two cells of a histogram.
+/// Whether a changed record is less distinguishable with noise that is rho-zCDP for bounded neighbors than with noise
+/// that is rho-zCDP for unbounded ones: by the total variation distance, for two cells of a histogram.
 pub(super) fn bounded_is_stronger(rhos: &[String]) -> Result<Computed> {
     Computed::all_hold(rhos.iter().map(|rho| {
         let rho = parse(rho)?;
-        // A changed record moves two cells by one, an added one moves one.
-        let told = |sigma2: Rational| -> Result<Enclosure> {
+        // A changed record moves two cells by 1, an added record moves one.
+        let distance = |sigma2: Rational| -> Result<Enclosure> {
             let both = Composition::new([Counts::discrete_gaussian(sigma2, 2, 1)?])?;
             Ok(both.delta(Rational::new(), DIGITS)?.value)
         };
         let (bounded, unbounded) = (rho.clone().recip(), (rho * 2_u32).recip());
-        Ok(told(bounded)?.below(&told(unbounded)?))
+        Ok(distance(bounded)?.below(&distance(unbounded)?))
     }))
 }
 
-/// Whether a changed record moves the answers of every query group of a geolevel by ones, and at most two of them.
+/// Whether a changed record changes at most two answers of every query group of a geolevel, each by 1.
 pub(super) fn changes_are_ones() -> Result<bool> {
     let mut holds = true;
     for tree in [binary_tree()?, uneven_tree()?] {
@@ -84,8 +84,8 @@ pub(super) fn changes_are_ones() -> Result<bool> {
     Ok(holds)
 }
 
-/// Whether the query group of the first and last of three attributes is I (x) 1' (x) I: an answer for each pair of their values,
-/// and the cell (i, j, k) counts in the answer (i, k).
+/// Whether the query group of the first and last of three attributes is I (x) 1' (x) I: an answer for each pair of
+/// their values, where the cell (i, j, k) contributes to the answer (i, k).
 pub(super) fn marginal_is_a_kronecker_product(sizes: [usize; 3]) -> Result<bool> {
     let names = ["first", "middle", "last"];
     let attribute = |(name, size): (&&str, usize)| Attribute {
@@ -107,8 +107,8 @@ fn times_transposed(a: &[Vec<Rational>], b: &[Vec<Rational>]) -> Vec<Vec<Rationa
     a.iter().map(|x| b.iter().map(|y| dot(x, y)).collect()).collect()
 }
 
-/// Whether the sum of squared errors, the trace of W V W', is the trace of W' W V: for the queries of Figure 2 and a matrix V with
-/// different entries.
+/// Whether the sum of squared errors, the trace of W V W', is the trace of W' W V: for the queries of Figure 2 and a
+/// matrix V with distinct entries.
 pub(super) fn traces_agree() -> Result<bool> {
     let groups = figure_2::query_groups()?;
     let cells = groups[0].cell_of.len();
@@ -130,10 +130,10 @@ pub(super) fn traces_agree() -> Result<bool> {
     Ok(trace(&errors) == trace(&times_transposed(&gram, &variance)))
 }
 
-/// Whether A' diag(gamma^2) A is the same for both ways to bypass a unit: as the operation is defined, with a unit for each child on
-/// the level of the unit, and with the unit's share given to its children where they are.
+/// Whether A' diag(gamma^2) A is the same for both ways to bypass a unit: as the operation is defined, with a unit for
+/// each child on the level of the unit; and with the unit's share given to its children in place.
 pub(super) fn bypasses_have_one_gram(children: usize, shares: u64) -> bool {
-    // Rows of A below the unit: which blocks of two for each child a row holds.
+    // Rows of A below the unit: the blocks in a row, two for each child.
     let blocks = 2 * children;
     let row = |child: usize| (0..blocks).map(move |block| block / 2 == child).collect::<Vec<bool>>();
     let gram = |rows: &[(Vec<bool>, u64)], a: usize, b: usize| -> u64 {
@@ -141,7 +141,7 @@ pub(super) fn bypasses_have_one_gram(children: usize, shares: u64) -> bool {
     };
     (1..=shares).all(|unit| {
         (1..=shares).all(|child| {
-            // The level of the unit, then that of its children.
+            // The level of the unit, followed by that of its children.
             let raised = (0..children).map(|k| (row(k), unit + child));
             let emptied = (0..children).map(|k| (row(k), 0));
             let defined: Vec<(Vec<bool>, u64)> = raised.chain(emptied).collect();
@@ -159,20 +159,20 @@ mod tests {
     use crate::numeric::Certainty;
 
     #[test]
-    fn variances_of_discrete_noise_are_those_of_its_masses() {
+    fn variances_of_discrete_noise_agree_with_its_masses() {
         let b = Rational::from((3, 2));
         let q = (-2.0_f64 / 3.0).exp();
         let sum: f64 = (1..200).map(|x| f64::from(x * x) * q.powi(x) * 2.0 * (1.0 - q) / (1.0 + q)).sum();
         assert!((geometric_variance(&b).approximate() - sum).abs() < 1e-12);
         let is = |computed: Result<Computed>, certainty| matches!(computed.unwrap(), Computed::Statement(c) if c == certainty);
         assert!(is(discrete_noise_alters_the_rule(4, "1"), Certainty::Yes));
-        // With wide noise the discrete law is nearly the continuous one, and five children are too many.
+        // With wide noise the discrete law is close to the continuous one, and five children are too many.
         assert!(is(discrete_noise_alters_the_rule(5, "1/100"), Certainty::No));
         assert!(is(discrete_noise_alters_the_rule(2, "1"), Certainty::No));
     }
 
     #[test]
-    fn matrices_are_told_apart() {
+    fn statements_about_matrices_hold() {
         assert!(marginal_is_a_kronecker_product([3, 2, 2]).unwrap() && traces_agree().unwrap());
         assert!(bypasses_have_one_gram(3, 3) && changes_are_ones().unwrap());
         let two = vec![vec![Rational::from(1), Rational::from(2)], vec![Rational::from(3), Rational::from(4)]];

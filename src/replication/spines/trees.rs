@@ -1,4 +1,4 @@
-//! Small trees, and statements about distances and fan-out that are checked on all of them.
+//! Small trees, and statements about distances and fan-out checked on all of them.
 
 use rug::Rational;
 
@@ -26,17 +26,17 @@ pub(super) fn small_trees() -> Result<Vec<Tree>> {
         .collect()
 }
 
-/// The distance of the entity of the blocks whose bits are set.
+/// The distance of the entity that consists of the blocks whose bits are set.
 fn distance(tree: &Tree, bits: u32) -> u32 {
     let codes = (0..tree.order().len()).map(|row| bits >> row & 1).collect();
     osed::distances(tree, &EntityColumn { codes, names: vec![String::new(), "in".into()] })[1]
 }
 
-/// Whether (4.1) to (4.4) give the fewest units that make an entity, by trying all coefficients.
+/// Whether (4.1) to (4.4) give the minimum number of units that form an entity, by trying all coefficients.
 pub(super) fn osed_is_the_fewest() -> Result<bool> {
     for tree in small_trees()? {
         let blocks = tree.order().len();
-        // Units of the same extent are one.
+        // Units with the same blocks count once.
         let mut units: Vec<u32> = (0..tree.levels())
             .flat_map(|level| (0..tree.units(level)).map(move |unit| (level, unit)))
             .map(|(level, unit)| tree.blocks(level, unit).map(|place| 1 << tree.order()[place]).sum())
@@ -64,7 +64,7 @@ pub(super) fn osed_is_the_fewest() -> Result<bool> {
     Ok(true)
 }
 
-/// Whether an entity that is a unit of the spine has distance one.
+/// Whether an entity that is a unit of the spine has distance 1.
 pub(super) fn osed_of_units() -> Result<bool> {
     let all = small_trees()?.into_iter().all(|tree| {
         (0..tree.levels()).all(|level| {
@@ -77,7 +77,7 @@ pub(super) fn osed_of_units() -> Result<bool> {
     Ok(all)
 }
 
-/// Every unit above the blocks has two children.
+/// A tree whose units above the blocks have two children each.
 pub(super) fn binary_tree() -> Result<Tree> {
     let geoid = |bits: u64| {
         let bit = |at: u32| bits >> at & 1;
@@ -86,19 +86,19 @@ pub(super) fn binary_tree() -> Result<Tree> {
     Ok(Tree::census(&Blocks::from_geoids((0..32).map(geoid).collect())?))
 }
 
-/// Some units have one child.
+/// A tree in which some units have one child.
 pub(super) fn uneven_tree() -> Result<Tree> {
     let geoids = [(1, 1, 1000), (1, 1, 1001), (1, 1, 12_000), (1, 2, 1000), (2, 1, 1000), (2, 1, 2000)];
     let geoid = |(state, county, block): &(u64, u64, u64)| state * 10_u64.pow(13) + county * 10_u64.pow(10) + block;
     Ok(Tree::census(&Blocks::from_geoids(geoids.iter().map(geoid).collect())?))
 }
 
-/// The same share for each of six levels.
+/// Equal shares for six levels.
 pub(super) fn equal_shares() -> Vec<Rational> {
     vec![Rational::from((1, 6)); 6]
 }
 
-/// The least of max(groups, blocks of the largest group) over all numbers of groups.
+/// The minimum over the number of groups of max(number of groups, blocks of the largest group).
 pub(super) fn fewest_fanout(blocks: u64) -> u64 {
     (1..=blocks).map(|groups| groups.max(blocks.div_ceil(groups))).min().unwrap_or(0)
 }

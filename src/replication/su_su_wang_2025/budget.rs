@@ -1,4 +1,4 @@
-//! Parts of the error budget of Section A.6 that the rule itself does not give: E0, E1 as printed, and the sieve of D.3.
+//! Parts of the error budget of Section A.6 beyond those of the rule itself: E0, E1 as printed, and the sieve of D.3.
 
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -20,7 +20,7 @@ const BITS: u32 = 120;
 /// The decimal places of residuals in error budgets.
 pub(super) const RESIDUAL_DIGITS: u32 = 130;
 
-/// E^(0)_0 + E^(0)_1 + E^(0)_2 of Proposition A.12 with Appendix C's residuals; sigma2 rounded to so many decimals.
+/// E^(0)_0 + E^(0)_1 + E^(0)_2 of Proposition A.12 with Appendix C's residuals; sigma2 rounded to `decimals`.
 pub(super) fn approximation_of_groups(release: &Release, decimals: Option<u32>) -> Result<Enclosure> {
     let count = groups(release)?.len() as f64;
     let tails = Enclosure::double(-72.0, BITS).exp().mul(&Enclosure::double(2.0 * count, BITS));
@@ -55,7 +55,7 @@ pub(super) fn approximation_by_residuals(release: &Release, decimals: Option<u32
     Ok(windows.mul(&sum))
 }
 
-/// E^(1): the sum over all groups of the measure beyond six times the threshold, or the largest group's part alone.
+/// E^(1): the sum over all groups of the measure beyond six times the threshold, or only the largest group's part.
 pub(super) fn beyond_six_times(release: &Release, epsilon: &Rational, largest: bool) -> Result<Enclosure> {
     let parts = beyond_six_times_each(release, epsilon)?;
     let zero = Enclosure::double(0.0, BITS);
@@ -75,11 +75,11 @@ fn beyond_six_times_each(release: &Release, epsilon: &Rational) -> Result<Vec<En
         for x in from.. {
             let mass = density(sigma2, *copies, x, 30);
             sum = sum.add(&mass);
-            // Later masses fall faster than from this one to the next, and by the ratio exp(-x / B^2).
+            // Later masses fall faster than from this one to the next, so by at least the ratio exp(-x / B^2).
             let fall = Rational::from(-x) / Rational::from(sigma2 * *copies);
             let ratio = Enclosure::rational(&fall, BITS).exp();
             let rest = mass.mul(&ratio).div(&Enclosure::double(1.0, BITS).sub(&ratio));
-            // In floats whose exponents do not underflow.
+            // Computed in floats whose exponents do not underflow.
             if rest.upper().get_exp() < first.lower().get_exp().map(|exponent| exponent - 50) {
                 parts.push(sum.add(&Enclosure::double(0.0, BITS).hull(&rest)));
                 break;
@@ -89,11 +89,11 @@ fn beyond_six_times_each(release: &Release, epsilon: &Rational) -> Result<Vec<En
     Ok(parts)
 }
 
-/// Whether the factor of one level alone is below `level` on the whole of [from, to]: D.3, interval by interval.
+/// Whether the factor of one level alone is below `level` on all of [from, to]: D.3, interval by interval.
 pub(super) fn sieved_by(sum: &Sum, name: &str, from: &Rational, to: &Rational, level: &Rational) -> Result<Computed> {
     let sigma2 = sum.release.level(name)?.queries[0].sigma2()?.clone();
     let own: Vec<Term> = sum.terms.iter().filter(|term| term.sigma2 == sigma2).cloned().collect();
-    // Only the rule needs a reach within [0, 3 / weight], not the sieve.
+    // The reach must be within [0, 3 / weight] for the rule, not for the sieve.
     let boole = Boole::new(own, (0, 1), Rational::from((1, 100_000)), 4)?;
     Ok(Computed::Statement(nothing_left(&boole.sieve_between(from, to, level)?)))
 }
@@ -104,7 +104,7 @@ pub(super) fn sieved_from(sum: &Sum, from: Rational, level: &Rational) -> Result
     Ok(Computed::Statement(nothing_left(&boole.sieve(level)?)))
 }
 
-/// Yes if the sieve leaves nothing; what it leaves may still be below the level.
+/// Yes if no part remains; on remaining parts the function may still be below the level.
 fn nothing_left(steps: &[SieveStep]) -> Certainty {
     match steps.last() {
         Some(step) if step.left.is_empty() => Certainty::Yes,

@@ -1,8 +1,9 @@
-//! What only Su, Su & Wang define, as data: their residual, their error budget, and statements of their appendices.
+//! Claims that only Su, Su & Wang make, as data: their residual, their error budget, and statements of their
+//! appendices.
 
 use serde::{Deserialize, Serialize};
 
-/// What can be asked about the paper's own methods and statements.
+/// A claim about the paper's own methods and statements.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SuSuWangClaim {
@@ -13,7 +14,7 @@ pub enum SuSuWangClaim {
         /// The number of copies.
         copies: u64,
     },
-    /// Appendix C's bound for it.
+    /// Appendix C's bound on it.
     ResidualBound {
         /// The variance proxy.
         sigma2: String,
@@ -36,47 +37,47 @@ pub enum SuSuWangClaim {
         /// With the limits of the sums as (A.8) prints them, instead of those of Theorem A.11.
         as_printed: bool,
     },
-    /// What the masses of Theorem A.8 add up to with the coefficients as printed.
+    /// The total of the masses of Theorem A.8 with the coefficients as printed.
     TwoFoldTotal {
         /// The variance proxy.
         sigma2: String,
     },
-    /// The ratio of the masses at n and 0 by (A.5) as printed, over the true ratio.
+    /// The ratio of the masses at n and 0 by (A.5) as printed, divided by the true ratio.
     SumExponent {
         /// The variance proxy.
         sigma2: String,
         /// The number of copies n.
         copies: u64,
     },
-    /// By how many percent the expected squared error of a level's counts falls with less noise.
+    /// The reduction of the expected squared error of a level's counts with less noise, in percent.
     SquaredErrorReduction {
         /// The geolevel.
         level: String,
         /// The reduced variance proxy.
         reduced: String,
     },
-    /// The same of the expected absolute error.
+    /// The same for the expected absolute error.
     AbsoluteErrorReduction {
         /// The geolevel.
         level: String,
         /// The reduced variance proxy.
         reduced: String,
     },
-    /// A value that needs data which are not bundled.
+    /// A value that needs data that are not bundled.
     NeedsData {
-        /// Which data.
+        /// The missing data.
         needed: String,
     },
-    /// Whether the gain of a level, its zCDP epsilon less the exact one, grows with delta along these.
+    /// Whether the gain of a level, its zCDP epsilon minus the exact one, grows with delta along these.
     GainGrows {
         /// The geolevel.
         level: String,
         /// The deltas, increasing.
         deltas: Vec<String>,
-        /// The gain in percent, else in nats.
+        /// The gain in percent; otherwise in nats.
         percent: bool,
     },
-    /// Whether the gain grows with the number of counts of one noise, along these.
+    /// Whether the gain grows with the number of counts with the same noise, along these.
     GainGrowsWithCounts {
         /// The variance proxy.
         sigma2: String,
@@ -84,39 +85,39 @@ pub enum SuSuWangClaim {
         counts: Vec<u64>,
         /// The delta.
         delta: String,
-        /// The gain in percent, else in nats.
+        /// The gain in percent; otherwise in nats.
         percent: bool,
     },
     /// The error of replacing all masses by densities, Proposition A.12.
     BudgetE0 {
-        /// The decimals to which the variance proxies are rounded; exact if absent.
+        /// The number of decimals to which the variance proxies are rounded; exact if absent.
         decimals: Option<u32>,
     },
     /// The measure beyond six times the threshold, Proposition A.13.
     BudgetE1 {
         /// The epsilon behind the threshold.
         epsilon: String,
-        /// Only the largest group's part, instead of the sum.
+        /// Only the largest group's part instead of the sum.
         largest: Option<bool>,
     },
-    /// The bound for the integral beyond 1/100, Fact A.14.
+    /// The bound on the integral beyond 1/100, Fact A.14.
     BudgetE2 {
         /// The epsilon behind the threshold.
         epsilon: String,
     },
-    /// The bound for Boole's rule, Fact A.15.
+    /// The bound on the error of Boole's rule, Fact A.15.
     BudgetE3 {
         /// The epsilon behind the threshold.
         epsilon: String,
-        /// The panels.
+        /// The number of panels.
         panels: u64,
     },
-    /// The bound for an absolute moment of the sum, D.4.
+    /// The bound on an absolute moment of the sum, D.4.
     Moment {
         /// Its order, 1 to 6.
         order: u32,
     },
-    /// The bound for the sixth derivative, D.4.
+    /// The bound on the sixth derivative, D.4.
     SixthDerivative {
         /// The epsilon behind the threshold.
         epsilon: String,
@@ -148,7 +149,7 @@ pub enum SuSuWangClaim {
         /// The w.
         widths: u32,
     },
-    /// Whether each level, and all together, are within their own zCDP curve at every delta of a range.
+    /// Whether each level, and all levels together, are within their own zCDP curve at every delta of a range.
     OwnWithin {
         /// The least delta.
         from: String,
@@ -164,7 +165,7 @@ pub enum SuSuWangClaim {
         /// The greatest.
         to: String,
     },
-    /// Whether they are beyond it at every delta of a range.
+    /// Whether they exceed it at every delta of a range.
     ReducedBeyond {
         /// Each level and its reduced variance proxy.
         reduced: Vec<[String; 2]>,
@@ -179,7 +180,7 @@ pub enum SuSuWangClaim {
         level: String,
         /// The reduced variance proxy.
         reduced: String,
-        /// Of several the one nearest to this.
+        /// Selects the crossing nearest to this delta.
         near: String,
     },
     /// Whether a level with its noise reduced by a percentage crosses the zCDP curve of its own noise.
@@ -193,7 +194,8 @@ pub enum SuSuWangClaim {
         /// The greatest.
         to: String,
     },
-    /// Whether everything, with its noise reduced by a percentage, is within the zCDP curve of its own noise on a range.
+    /// Whether all levels together, with their noise reduced by a percentage, are within the zCDP curve of their own
+    /// noise on a range.
     WholeScaledWithin {
         /// The percentage.
         percent: String,
@@ -210,7 +212,7 @@ pub enum SuSuWangClaim {
         reduced: String,
         /// The printed percentage.
         printed: String,
-        /// Of absolute errors, else of squared ones.
+        /// For absolute errors; otherwise for squared ones.
         absolute: bool,
     },
     /// One of the two parts of Omega_2, 4 or 5, by its bound.
@@ -243,30 +245,30 @@ pub enum SuSuWangClaim {
     PercentBelow {
         /// The smaller number.
         value: String,
-        /// The larger.
+        /// The larger number.
         whole: String,
     },
-    /// The part of E0 that comes from the residuals, E2^(0).
+    /// The part of E0 from the residuals, E2^(0).
     BudgetWindows {
-        /// The decimals to which the variance proxies are rounded; exact if absent.
+        /// The number of decimals to which the variance proxies are rounded; exact if absent.
         decimals: Option<u32>,
     },
     /// All errors of the first term: E0 + E1 + E2 + E3.
     BudgetTotal {
         /// The epsilon behind the threshold.
         epsilon: String,
-        /// The panels of Boole's rule.
+        /// The number of panels of Boole's rule.
         panels: u64,
-        /// The decimals to which the variance proxies of E0 are rounded; exact if absent.
+        /// The number of decimals to which the variance proxies of E0 are rounded; exact if absent.
         decimals: Option<u32>,
     },
     /// All errors of a sum from `first` to `last`: E0, the measure beyond, E2, E3.
     SumTotal {
         /// The first value.
         first: i64,
-        /// The last.
+        /// The last value.
         last: i64,
-        /// The panels of Boole's rule.
+        /// The number of panels of Boole's rule.
         panels: u64,
     },
     /// 5 t_epsilon L, the number of cosines of the kernel.
@@ -274,19 +276,19 @@ pub enum SuSuWangClaim {
         /// The epsilon behind the threshold.
         epsilon: String,
     },
-    /// pi times the bound for the sixth derivative.
+    /// pi times the bound on the sixth derivative.
     SixthDerivativeSum {
         /// The epsilon behind the threshold.
         epsilon: String,
     },
-    /// By how much the total measure of a group exceeds one, at most.
+    /// Upper bound on the excess of a group's total measure over 1.
     MeasureExcess {},
     /// The share of the budget of a group of Table 3, in percent.
     Share {
         /// The group, from 1.
         group: usize,
     },
-    /// The number of counts of a group of Table 3, or of all of them.
+    /// The number of counts of a group of Table 3, or of all groups.
     GroupCopies {
         /// The group, from 1.
         group: Option<usize>,

@@ -1,4 +1,4 @@
-//! What only Su, Su & Wang (2025) define, recomputed.
+//! Values that only Su, Su & Wang (2025) define, recomputed.
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
@@ -154,7 +154,8 @@ fn end(bound: Float) -> Enclosure {
     Enclosure::new(bound.clone(), bound)
 }
 
-/// A group of Table 3: its variance proxy, counts and share. The paper puts them in the order of Table 1.
+/// A group of Table 3: its variance proxy, number of counts and share. The paper lists the groups in the order of Table
+/// 1.
 fn group_of(release: &Release, group: usize) -> Result<(Rational, u64, Rational)> {
     let groups = groups(release)?;
     let expected = format!("one of the groups 1 to {}", groups.len());
@@ -162,8 +163,8 @@ fn group_of(release: &Release, group: usize) -> Result<(Rational, u64, Rational)
     found.ok_or_else(|| Error::out_of_range("group", group, &expected))
 }
 
-/// By how much the measure of all integers exceeds one, for the group where it does most: by Poisson summation twice the sum over
-/// k >= 1 of exp(-2 pi^2 n sigma2 k^2), of which later terms are at most the first times its geometric series.
+/// The largest excess over 1 of a group's measure of all integers. By Poisson summation it is twice the sum over k >= 1
+/// of exp(-2 pi^2 n sigma2 k^2), whose later terms are at most the first times its geometric series.
 fn measure_excess(release: &Release) -> Result<Enclosure> {
     let two_pi_squared = Enclosure::pi(BITS).mul(&Enclosure::pi(BITS)).mul(&Enclosure::double(-2.0, BITS));
     let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
@@ -186,7 +187,7 @@ fn omega(residual: Residual, index: u8) -> Result<Enclosure> {
     }
 }
 
-/// By how much the exact epsilon is below the zCDP one, in percent or in nats.
+/// The difference between the zCDP epsilon and the exact one, in percent or in nats.
 fn gain(composition: &Composition, delta: &Rational, percent: bool) -> Result<Enclosure> {
     let epsilon = composition.epsilon(delta, DIGITS)?.value;
     let bound = zcdp_epsilon(composition.rho(), &delta.try_into()?, DIGITS);
@@ -199,13 +200,13 @@ fn grows(values: impl Iterator<Item = Result<Enclosure>>) -> Result<Computed> {
     Computed::all_hold(values.windows(2).map(|pair| Ok(pair[0].below(&pair[1]))))
 }
 
-/// The noise of a level, and the reduced one.
+/// The noise of a level, and the reduced noise.
 fn both(release: &Release, level: &str, reduced: &str) -> Result<(DiscreteGaussian, DiscreteGaussian)> {
     let own = release.level(level)?.queries[0].sigma2()?.clone();
     Ok((DiscreteGaussian::new(own)?, DiscreteGaussian::new(parse(reduced)?)?))
 }
 
-/// The ratio of the masses at n and 0 by (A.5) as printed, over the true ratio.
+/// The ratio of the masses at n and 0 by (A.5) as printed, divided by the true ratio.
 fn sum_exponent(sigma2: Rational, copies: u64) -> Result<Enclosure> {
     let n = copies as i64;
     let sum = SumOfCopies::new(sigma2.clone(), copies, 30)?;

@@ -1,5 +1,5 @@
-//! Statements about whole curves: the exact profile of some noise beside the curve that zCDP publishes for a rho, over a range of
-//! delta. They hold for every delta of the range, not at points alone: [`crate::account::crossing`].
+//! Statements about whole curves: the exact profile of some noise against the curve that zCDP gives for a rho, over a
+//! range of delta. They hold for every delta of the range, not only at sampled points: [`crate::account::crossing`].
 
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -22,7 +22,7 @@ fn range((from, to): Range) -> Result<(Rational, Rational)> {
     Ok((parse(from)?, parse(to)?))
 }
 
-/// The counts of a level with other noise, and the rho of its own.
+/// The counts of a level with other noise, and the rho of its own noise.
 fn reduced_level(release: &Release, level: &str, sigma2: &str) -> Result<(Composition, Rho)> {
     let own = release.composition(&[level], None)?;
     let count = own.counts().iter().map(|counts| counts.count).sum();
@@ -33,7 +33,7 @@ fn statement(parts: Vec<Certainty>) -> Result<Computed> {
     Computed::all_hold(parts.into_iter().map(Ok))
 }
 
-/// Whether each level by itself, and all of them together, are within their own zCDP curve on the whole range.
+/// Whether each level alone, and all levels together, are within their own zCDP curve on the whole range.
 pub(super) fn own_within(release: &Release, deltas: Range) -> Result<Computed> {
     let (from, to) = range(deltas)?;
     let names: Vec<Vec<&str>> =
@@ -45,7 +45,7 @@ pub(super) fn own_within(release: &Release, deltas: Range) -> Result<Computed> {
     statement(names.par_iter().map(within).collect::<Result<_>>()?)
 }
 
-/// Whether each of the named levels with its reduced noise is within the curve of its own noise on the whole range.
+/// Whether each named level with its reduced noise is within the curve of its own noise on the whole range.
 pub(super) fn reduced_within(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
     let (from, to) = range(deltas)?;
     let within = |[level, sigma2]: &[String; 2]| {
@@ -55,7 +55,7 @@ pub(super) fn reduced_within(release: &Release, reduced: &[[String; 2]], deltas:
     statement(reduced.par_iter().map(within).collect::<Result<_>>()?)
 }
 
-/// Whether each of them is beyond that curve at every delta of the range.
+/// Whether each of them exceeds that curve at every delta of the range.
 pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
     let (from, to) = range(deltas)?;
     let beyond = |[level, sigma2]: &[String; 2]| {
@@ -70,8 +70,8 @@ pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas:
     statement(reduced.par_iter().map(beyond).collect::<Result<_>>()?)
 }
 
-/// The delta at which a level with its reduced noise crosses the curve of its own noise, from 10^-40 to 10^-2: of several the one
-/// whose logarithm is nearest to that of `near`.
+/// The delta at which a level with its reduced noise crosses the curve of its own noise, from 10^-40 to 10^-2. Of
+/// several crossings, the one whose logarithm is nearest to that of `near`.
 pub(super) fn crossing_of_reduced(release: &Release, level: &str, sigma2: &str, near: &str) -> Result<Enclosure> {
     let (account, rho) = reduced_level(release, level, sigma2)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
@@ -83,18 +83,18 @@ pub(super) fn crossing_of_reduced(release: &Release, level: &str, sigma2: &str, 
         .ok_or_else(|| Error::out_of_range("the noise of a crossing", sigma2, "noise whose curve crosses that of zCDP"))
 }
 
-/// Where one stretch ends and another begins that differs, or could.
+/// Enclosures of possible crossings: undecided stretches, and boundaries between stretches with different decisions.
 fn crossings(stretches: &[Stretch]) -> Vec<Enclosure> {
     let undecided = stretches.iter().filter(|stretch| stretch.within == Certainty::Undecided);
     let inside = undecided.map(|stretch| stretch.deltas.0.hull(&stretch.deltas.1));
-    // The largest delta first: each begins where the one before it ends.
+    // Stretches are in order of falling delta, and each begins where the one before it ends.
     let decided = |stretch: &Stretch| stretch.within != Certainty::Undecided;
     let between = stretches.windows(2).filter(|pair| pair.iter().all(decided) && pair[0].within != pair[1].within);
     inside.chain(between.map(|pair| pair[0].deltas.0.hull(&pair[1].deltas.1))).collect()
 }
 
-/// Whether the curve of a level with all its noise reduced by a percentage crosses that of its own noise: on some delta of the
-/// range it is within, on some it is not.
+/// Whether the curve of a level with all its noise reduced by a percentage crosses that of its own noise: it is within
+/// on some delta of the range and not on another.
 pub(super) fn scaled_crosses(release: &Release, level: &str, percent: &str, deltas: Range) -> Result<Computed> {
     let (from, to) = range(deltas)?;
     let own = release.composition(&[level], None)?;
@@ -108,7 +108,8 @@ pub(super) fn scaled_crosses(release: &Release, level: &str, percent: &str, delt
     }))
 }
 
-/// Whether everything composed, with all noise reduced by a percentage, is within the curve of its own noise on the range.
+/// Whether all levels composed, with all noise reduced by a percentage, are within the curve of their own noise on the
+/// range.
 pub(super) fn whole_scaled_within(release: &Release, percent: &str, deltas: Range) -> Result<Computed> {
     let (from, to) = range(deltas)?;
     let own = release.composition(&[] as &[&str], None)?;

@@ -17,8 +17,8 @@ use crate::{
 const BITS: u32 = 120;
 const DIGITS: u32 = 12;
 
-/// The groups of the paper's sum: sigma2 of one count, the number of counts, and the share of the budget; levels of
-/// equal shares are one group, as in Table 3.
+/// The groups of the paper's sum: sigma2 of one count, the number of counts, and the share of the budget. Levels with
+/// equal shares form one group, as in Table 3.
 pub(super) fn groups(release: &Release) -> Result<Vec<(Rational, u64, Rational)>> {
     let total = release.rho.clone();
     let mut groups: Vec<(Rational, u64, Rational)> = Vec::new();
@@ -36,14 +36,14 @@ pub(super) fn groups(release: &Release) -> Result<Vec<(Rational, u64, Rational)>
 /// The paper's L: the shares times L are integers.
 pub(super) const L: u32 = 1000;
 
-/// The paper's sum, computed once for all that ask about it.
+/// The paper's sum, computed once for all its users.
 pub(in crate::replication) struct Sum<'r> {
     pub release: &'r Release,
     pub terms: Vec<Term>,
 }
 
 impl<'r> Sum<'r> {
-    /// Of a release whose shares are multiples of 1/1000.
+    /// The sum of a release whose shares are multiples of 1/1000.
     pub fn of(release: &'r Release) -> Result<Self> {
         Ok(Sum { release, terms: terms(release)? })
     }
@@ -55,9 +55,9 @@ impl<'r> Sum<'r> {
         Boole::new(self.terms.clone(), (whole_above(&t)?, last), Rational::from((1, 100)), panels)
     }
 
-    /// The second term of (A.9) by the same rule, with an upper end beyond which exp(epsilon) times the tail is below
-    /// 10^-30: the bound of the rule grows with the seventh power of that end. It grows with the seventh power of the reach as
-    /// well, which is that of the sieve in D.3, rounded up.
+    /// The second term of (A.9) by the same rule. Beyond its upper end exp(epsilon) times the tail is below 10^-30. The
+    /// rule's error bound grows with the seventh power of that end, and with the seventh power of the reach. The reach
+    /// is therefore that of the sieve in D.3, rounded up.
     pub fn second_term(&self, epsilon: &Rational, panels: u64) -> Result<Boole> {
         let t = threshold(self.release, epsilon, true);
         let variance = |term: &Term| (term.weight as f64).powi(2) * term.copies as f64 * term.sigma2.to_f64();
@@ -114,7 +114,7 @@ pub(super) fn whole_above(x: &Rational) -> Result<i64> {
     Ok(whole(&Rational::from(x.floor_ref()))? + 1)
 }
 
-/// A whole number that the rule can sum to.
+/// An integer up to which the rule can sum.
 fn whole(x: &Rational) -> Result<i64> {
     let number = x.numer().to_i64().filter(|number| number.abs() < 1 << 50);
     number.ok_or_else(|| Error::out_of_range("a threshold of the sum", x, "a number within 2^50"))
@@ -127,13 +127,13 @@ mod tests {
 
     /// Section A.7: alpha(zeta) and beta(zeta) of all levels by Boole's rule, against the certified knots.
     #[test]
-    fn the_rule_gives_the_errors_of_a_test_on_all_levels() {
+    fn the_rule_agrees_with_the_certified_errors_of_a_test() {
         let release = Release::find("su-su-wang-2025").unwrap();
         let whole = release.composition(&[] as &[&str], None).unwrap();
         let terms = terms(&release).unwrap();
         for zeta in ["2.3405", "6.5"] {
             let zeta = parse(zeta).unwrap();
-            // The paper's zeta is that of sum a_i X; in nats it is 2 rho / n times that.
+            // The paper's zeta refers to sum a_i X; in nats it is 2 rho / n times that.
             let knot = whole.knot_at(&(Rational::from(&zeta * &**whole.rho()) / 5_u32), 20).unwrap();
             let scaled = Rational::from(&zeta * L);
             // P[Y > zeta L], and P[Y <= zeta L - n L] = P[Y >= n L - zeta L].
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_equal_shares_are_one() {
+    fn levels_with_equal_shares_form_one_group() {
         let groups = groups(&Release::find("su-su-wang-2025").unwrap()).unwrap();
         assert_eq!(groups.len(), 7);
         assert_eq!(groups.iter().map(|group| group.1).sum::<u64>(), 80);

@@ -1,4 +1,4 @@
-//! How far a simulated percentage may lie from the expected one: approximations in doubles, which judge nothing.
+//! The expected deviation of a simulated percentage: approximations in doubles, which do not affect verdicts.
 
 use rug::Rational;
 
@@ -10,11 +10,11 @@ use crate::{
 
 const DIGITS: u32 = 20;
 
-/// The number of draws of each of two noises at which one standard deviation of the simulated reduction, 1 less the mean error of
-/// the one over that of the other, is as large as a printed percentage is off; of squared or of absolute errors.
+/// The number of draws of each of two noises at which one standard deviation of the simulated reduction equals the
+/// error of a printed percentage. The reduction is 1 minus the ratio of mean errors, squared or absolute.
 ///
-/// By the delta method the variance of the ratio r of two means over N draws is r^2 (v + v') / N, with v the squared coefficient
-/// of variation of an error: E X^4 / (E X^2)^2 - 1 for squares, E X^2 / (E |X|)^2 - 1 for absolute values.
+/// By the delta method the variance of the ratio r of two means over N draws is r^2 (v + v') / N, with v the squared
+/// coefficient of variation of an error: E X^4 / (E X^2)^2 - 1 for squares, E X^2 / (E |X|)^2 - 1 for absolute values.
 pub(super) fn draws_of_deviation(
     noises: [&DiscreteGaussian; 2],
     printed: &Rational,
@@ -38,7 +38,7 @@ pub(super) fn draws_of_deviation(
     Ok(Enclosure::double(draws.round(), 53))
 }
 
-/// E X^4 in doubles, over all x with a mass that counts.
+/// E X^4 in doubles, over all x with a mass that is not negligible.
 fn fourth_moment_approx(noise: &DiscreteGaussian) -> f64 {
     let reach = (12.0 * noise.variance(DIGITS).approximate().sqrt()).ceil() as i64 + 2;
     (1..=reach).map(|x| 2.0 * (x as f64).powi(4) * noise.mass(x, DIGITS).approximate()).sum()

@@ -103,7 +103,7 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     /// Runs it and writes the folder completely or not at all. `more` may add to the folder before it gets its name. Calls `progress` with
-    /// the state of the work.
+    /// the state of the work. An error contains the whole report if an input breaks a rule.
     pub fn run(
         &self,
         streams: &mut Streams,

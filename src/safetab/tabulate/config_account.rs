@@ -121,7 +121,8 @@ impl FromStr for BudgetChange {
 }
 
 impl Configuration {
-    /// Reads and checks a config.json of either program: for households if it has one of their budgets.
+    /// Reads and checks a config.json of either program: for households if it has one of their budgets. An error contains the whole report
+    /// if it breaks a rule.
     pub fn read(path: &Path) -> Result<Configuration> {
         Ok(Configuration::read_with_text(path)?.0)
     }
@@ -135,7 +136,7 @@ impl Configuration {
         Ok((Configuration::from_text(&text, &path.display().to_string())?, text))
     }
 
-    /// Checks the text of a config.json; `file` names it in messages.
+    /// Checks the text of a config.json; `file` names it in messages. An error contains the whole report if it breaks a rule.
     pub fn from_text(text: &str, file: &str) -> Result<Configuration> {
         let mut report = ValidationReport::new();
         let config = match text.contains("\"privacy_budget_h_") {

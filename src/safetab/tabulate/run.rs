@@ -53,7 +53,8 @@ pub enum Outcome {
 }
 
 impl Job {
-    /// Runs it. Calls `progress` with the state of the work.
+    /// Runs it. Calls `progress` with the state of the work. An error contains the whole report if an input breaks a rule; nothing is drawn
+    /// then.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
         let records = self.insecure_seed.is_none().then(|| self.records.path());
         let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, records, self.unfinished)? {
@@ -104,7 +105,7 @@ impl Job {
     }
 
     /// Writes the tables without noise into a new folder: for records that are not confidential, such as synthetic ones. Only for
-    /// households.
+    /// households. For persons the folder stays empty.
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let mut report = ValidationReport::new();

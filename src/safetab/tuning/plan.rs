@@ -105,7 +105,7 @@ fn yes() -> bool {
 }
 
 impl TuningPlan {
-    /// Reads a plan from the text of a TOML file; `file` names it in messages.
+    /// Reads a plan from the text of a TOML file; `file` names it in messages. An error names the line and column of the first fault.
     pub fn parse(text: &str, file: &str) -> Result<TuningPlan> {
         let reader = TomlReader::new(file, text);
         let raw: PlanFile = reader.toml()?;

@@ -39,7 +39,8 @@ pub struct VerifiedRelease {
     pub rows: Vec<(&'static str, u64)>,
 }
 
-/// Checks the tables in a folder and, if a job is given, whether they can be a release of its public inputs.
+/// Checks the tables in a folder and, if a job is given, whether they can be a release of its public inputs. An error if an input of the
+/// job breaks a rule, or a file cannot be read; violations of the release are in the report.
 pub fn verify_release(folder: &Path, job: Option<&Job>) -> Result<VerifiedRelease> {
     let mut report = ValidationReport::new();
     let inputs = match job {

@@ -1,4 +1,4 @@
-//! The plan of a spine over somebody's own hierarchy.
+//! The plan of a spine over a custom hierarchy.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ struct OwnPlanFile {
     bypass_cutoff: Option<Spanned<u32>>,
 }
 
-/// The plan of somebody's own hierarchy, checked.
+/// A checked plan of a custom hierarchy.
 pub struct OwnPlan {
     privacy: Privacy,
     bypasses: bool,
@@ -66,7 +66,7 @@ impl OwnPlan {
         Ok(OwnPlan { privacy, bypasses, shares })
     }
 
-    /// What the plan reads besides itself: its release, bundled or a file.
+    /// The other inputs of the plan: its release, bundled or a file.
     pub fn inputs(&self) -> Vec<String> {
         self.shares.release_name.iter().cloned().collect()
     }
@@ -76,7 +76,7 @@ impl OwnPlan {
         self.shares.levels.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Bypasses units of a hierarchy of these levels.
+    /// Bypasses units of a hierarchy with these levels.
     pub fn build(&self, hierarchy: &Hierarchy) -> Result<BuiltSpine> {
         let (names, spine, release) = self.shares.spine(hierarchy.tree.clone(), self.privacy, self.bypasses)?;
         let ground = Ground::Own(hierarchy.ids_on(&spine.tree));

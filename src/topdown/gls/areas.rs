@@ -1,15 +1,14 @@
-//! Sums over sets of leaves: their estimates, and their covariances with all correlations.
+//! Sums over sets of leaves: their estimates and variances, with all correlations.
 //!
-//! Given the final estimate z of a unit, the sum of an area's leaves in it has the mean A z + k and the covariance R, in every
-//! sector. A leaf of the area has A = 1, k = 0 and R = 0, and so has a unit that lies in the area altogether. From the
-//! children, with the sums over those that the area touches and V, S of all,
+//! Given the final estimate z of a unit, the sum of an area's leaves in it has mean A z + k and covariance R, in every
+//! sector. A leaf of the area has A = 1, k = 0 and R = 0, and so has a unit that lies entirely in the area. From the
+//! children, with sums over the children that the area touches and V, S over all children,
 //!
 //! T = sum of A_c C_c,   A = T V^-,   k = sum of (k_c + A_c x_c) - A S,
 //! R = sum of (R_c + A_c C_c A_c') - T V^- T'.
 //!
-//! Beside a child o without an estimate, which gets what the others leave, A = A_o, and
-//! R = sum of (R_c + A_c C_c A_c') - T A' - A T' + A V A'. Everything is known on the way up; at the root the estimate is
-//! A z + k with the covariance A F A' + R.
+//! With a child o without an estimate, which gets the remainder, A = A_o, and R = sum of (R_c + A_c C_c A_c') - T A' -
+//! A T' + A V A'. All of this is known on the way up; at the root the estimate is A z + k with covariance A F A' + R.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,12 +22,12 @@ use super::{
 };
 use crate::spine::hierarchy::Tree;
 
-/// What an area has of a unit, given the unit's final estimate.
+/// The part of an area in a unit, given the unit's final estimate.
 #[derive(Clone, Debug)]
 pub enum AreaPart {
-    /// All of it.
+    /// All of the unit.
     Whole,
-    /// A part of it.
+    /// A part of the unit.
     Some(Box<Linear>),
 }
 
@@ -48,7 +47,7 @@ impl AreaPart {
         Some([all(&linear.factors), all(&linear.rest), linear.constant.clone()])
     }
 
-    /// From its numbers on the shape of the unit; `None` if they are not so many.
+    /// From its numbers on the shape of the unit; `None` if their number is wrong.
     pub fn of_numbers(shape: &Shape, numbers: Option<[Vec<f64>; 3]>) -> Option<AreaPart> {
         let Some([factors, rest, constant]) = numbers else { return Some(AreaPart::Whole) };
         let entries: usize = shape.sizes().map(|size| size * size).sum();
@@ -83,11 +82,11 @@ impl AreaPart {
     }
 }
 
-/// What an area has of the children of a unit, as they come.
+/// The accumulated parts of an area in the children of a unit.
 #[derive(Clone, Debug)]
 pub struct Touched {
     shape: Arc<Shape>,
-    /// How many children lie in the area altogether.
+    /// The number of children that lie entirely in the area.
     whole: usize,
     /// T.
     products: Vec<Matrix>,
@@ -100,13 +99,13 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Nothing yet, of the children of a unit of this shape.
+    /// No children yet, of a unit of this shape.
     pub fn new(shape: Arc<Shape>) -> Touched {
         let zeros = || shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect::<Vec<_>>();
         Touched { whole: 0, products: zeros(), squares: zeros(), means: vec![0.0; shape.len], open: None, shape }
     }
 
-    /// Takes in what the area has of a child with an estimate.
+    /// Adds the part of the area in a child with an estimate.
     pub fn add(&mut self, part: &AreaPart, child: &Belief) {
         let places = child.shape.places_in(&self.shape);
         match part {
@@ -132,7 +131,7 @@ impl Touched {
         }
     }
 
-    /// Takes in what the area has of the child without an estimate, which has the shape of its parent.
+    /// Adds the part of the area in the child without an estimate, which has the shape of its parent.
     pub fn add_open(&mut self, part: &AreaPart) {
         match part {
             AreaPart::Whole => {
@@ -147,7 +146,7 @@ impl Touched {
         }
     }
 
-    /// What the area has of the unit, which has so many children; `open` says that one of them has no estimate.
+    /// The part of the area in the unit with this number of children; `open` means that one of them has no estimate.
     pub fn join(self, below: &Below, children: usize, open: bool) -> AreaPart {
         if self.whole == children {
             return AreaPart::Whole;
@@ -182,26 +181,26 @@ impl Touched {
     }
 }
 
-/// The areas of a tree while its pass goes upwards.
+/// The areas of a tree during its pass upwards.
 #[derive(Debug, Default)]
 pub struct AreaSums {
-    /// The areas of each leaf that lies in any.
+    /// The areas of each leaf that lies in at least one.
     of_leaf: HashMap<usize, Vec<u32>>,
-    /// By unit and area, at the level whose children are coming in.
+    /// By unit and area, at the level whose children are being added.
     touched: BTreeMap<(usize, u32), Touched>,
     /// By unit and area, at the level that was joined last.
     parts: BTreeMap<(usize, u32), AreaPart>,
-    /// Those of units without an estimate.
+    /// The parts in units without an estimate.
     open: BTreeMap<(usize, u32), AreaPart>,
 }
 
 impl AreaSums {
-    /// Areas of leaves: for each leaf that lies in any its areas.
+    /// Areas given by the areas of each leaf that lies in at least one.
     pub fn new(of_leaf: HashMap<usize, Vec<u32>>) -> AreaSums {
         AreaSums { of_leaf, ..AreaSums::default() }
     }
 
-    /// A leaf has its own estimate; `parent` is its parent, of a shape.
+    /// Adds a leaf with its own estimate; `parent` is its parent, with the parent's shape.
     pub(super) fn leaf(&mut self, unit: usize, parent: Option<(usize, &Arc<Shape>)>, belief: &Belief) {
         for area in self.of_leaf.get(&unit).into_iter().flatten() {
             let Some((parent, shape)) = parent else {
@@ -213,7 +212,7 @@ impl AreaSums {
         }
     }
 
-    /// All children of a level have come in; `leaves` says that they are leaves.
+    /// Joins a level after all its children were added; `leaves` means that they are leaves.
     pub(super) fn join(&mut self, tree: &Tree, level: usize, leaves: bool, below: &[Below], open: &[Option<u32>]) {
         if self.of_leaf.is_empty() {
             return;
@@ -239,7 +238,7 @@ impl AreaSums {
         self.parts = touched.into_iter().map(join).collect();
     }
 
-    /// The units of a level have their estimates: what areas have of them goes to their parents, of these shapes.
+    /// Passes the areas' parts in the units of a level, which have their estimates, to the parents with these shapes.
     pub(super) fn hand_up(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
         for ((unit, area), part) in std::mem::take(&mut self.parts) {
             let parent = parents[unit] as usize;
@@ -255,7 +254,7 @@ impl AreaSums {
         }
     }
 
-    /// What each area that the tree has leaves of has of its root.
+    /// The part of each area, of those with leaves in the tree, in its root.
     pub fn of_root(self) -> Vec<(u32, AreaPart)> {
         self.parts.into_iter().map(|((_, area), part)| (area, part)).collect()
     }

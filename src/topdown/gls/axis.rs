@@ -1,25 +1,26 @@
-//! One attribute: which of its values the queries and constraints tell apart, and how a query acts on what is left of them.
+//! One attribute: the values that queries and constraints distinguish, and the action of a query on the remaining
+//! subspaces.
 //!
-//! Values that no recode and no constraint tells apart make a *cell*. Cells of one size that may change places, because each
-//! recode has them in one group or each of them alone in a group of its own, and constraints are alike for them, make a
-//! *class*: the single years of age below three, say. R^d is then the sum of
+//! Values that no recode and no constraint distinguishes form a *cell*. Cells of equal size are exchangeable if each
+//! recode has all of them in one group or each alone in a group of its own, and constraints treat them alike.
+//! Exchangeable cells form a *class*: the single years of age below three, for example. R^d is then the sum of
 //!
-//! - the even functions: the same on all values of a class, one coordinate for each class;
-//! - for each class of several cells the functions that are the same within its cells and sum to zero over them: *between*;
-//! - the functions that sum to zero on every cell: *within*, apart for values that constraints tell apart.
+//! - the even functions: constant on all values of a class, one coordinate for each class;
+//! - for each class of several cells the functions that are constant on its cells and sum to zero over them: *between*;
+//! - the functions that sum to zero on every cell: *within*, separately for values that constraints distinguish.
 //!
-//! With m cells of g values in a class, a group sum A acts by A'A
+//! With m cells of g values in a class, A'A of a group sum A is
 //!
-//! - on even functions as a matrix over the classes, with sqrt(m g m' g') for two classes in one group and g for a class whose
-//!   cells are alone in their groups;
-//! - between the cells of a class as g if these are alone in their groups, else as 0;
-//! - within cells as 0.
+//! - on even functions a matrix over the classes, with sqrt(m g m' g') for two classes in one group and g for a class
+//!   whose cells are alone in their groups;
+//! - between the cells of a class g if these are alone in their groups, otherwise 0;
+//! - within cells 0.
 //!
-//! The identity acts as 1 on all of them, and the total as one group of all values.
+//! The identity is 1 on all of them, and the total is one group of all values.
 
 use std::{collections::HashMap, hash::Hash};
 
-/// How a query treats an attribute.
+/// The action of a query on an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// It sums over all values.
@@ -31,7 +32,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The partition of values with equal keys; numbered in the order in which keys occur.
+    /// The partition into values with equal keys, numbered in the order of appearance of the keys.
     pub fn of_keys<K: Hash + Eq>(keys: impl ExactSizeIterator<Item = K>) -> Part {
         let size = keys.len();
         let mut numbers = HashMap::new();
@@ -43,7 +44,7 @@ impl Part {
         }
     }
 
-    /// How many groups it has, over an attribute of `size` values.
+    /// The number of groups, over an attribute of `size` values.
     pub fn groups(&self, size: usize) -> usize {
         match self {
             Part::Total => 1,
@@ -61,7 +62,7 @@ impl Part {
         }
     }
 
-    /// The same partition, its groups numbered in the order in which they occur.
+    /// The same partition, with its groups numbered in the order of appearance.
     pub fn in_order(&self) -> Part {
         match self {
             Part::Total | Part::Whole => self.clone(),
@@ -69,7 +70,7 @@ impl Part {
         }
     }
 
-    /// The coarsest partition that splits both.
+    /// The common refinement of both partitions.
     pub fn common(&self, other: &Part) -> Part {
         match (self, other) {
             (Part::Whole, _) | (_, Part::Whole) => Part::Whole,
@@ -79,7 +80,7 @@ impl Part {
     }
 }
 
-/// Numbers keys in the order in which they occur.
+/// Numbers keys in the order of appearance.
 fn numbered<K: Hash + Eq>(numbers: &mut HashMap<K, u32>, keys: impl Iterator<Item = K>) -> Vec<u32> {
     keys.map(|key| {
         let next = numbers.len() as u32;
@@ -88,19 +89,19 @@ fn numbered<K: Hash + Eq>(numbers: &mut HashMap<K, u32>, keys: impl Iterator<Ite
     .collect()
 }
 
-/// Cells that may change places.
+/// Exchangeable cells.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     /// The cells.
     pub(super) cells: Vec<u32>,
-    /// How many values each of them has: g.
+    /// The number of values of each cell: g.
     pub(super) size: usize,
-    /// What constraints tell apart: the group of all its values.
+    /// The group, of those that constraints distinguish, that contains all its values.
     pub(super) point: u32,
 }
 
 impl Class {
-    /// How many values it has: m g.
+    /// The number of values: m g.
     pub(super) fn values(&self) -> f64 {
         (self.cells.len() * self.size) as f64
     }
@@ -109,9 +110,9 @@ impl Class {
 /// A subspace of the functions of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The same on all values of a class.
+    /// Constant on all values of a class.
     Even,
-    /// Differences within cells of a group that constraints tell apart.
+    /// Differences within cells of a group that constraints distinguish.
     Within(u32),
     /// Differences between the cells of a class.
     Between(u32),
@@ -130,14 +131,14 @@ pub(super) struct Axis {
     pub(super) class_of: Vec<u32>,
     /// The subspaces, even functions first.
     pub(super) kinds: Vec<Kind>,
-    /// What constraints tell apart.
+    /// The partition that constraints distinguish.
     pub(super) apart: Part,
-    /// How many groups that makes.
+    /// The number of its groups.
     pub(super) points: usize,
 }
 
 impl Axis {
-    /// An attribute of `size` values, under the parts of all queries; constraints tell the groups of `apart` from each other.
+    /// An attribute of `size` values, with the parts of all queries; constraints distinguish the groups of `apart`.
     pub(super) fn new<'a>(size: usize, parts: impl Iterator<Item = &'a Part>, apart: &Part) -> Axis {
         let mut recodes: Vec<&Part> = Vec::new();
         for part in parts.filter(|part| matches!(part, Part::Groups(_))) {
@@ -153,7 +154,7 @@ impl Axis {
         let cell_of = numbered(&mut numbers, (0..size).map(key));
         let mut cells = vec![Vec::new(); numbers.len()];
         (0..).zip(&cell_of).for_each(|(value, cell)| cells[*cell as usize].push(value));
-        // How many cells each group of each recode has.
+        // The number of cells in each group of each recode.
         let mut members: Vec<Vec<u32>> = recodes.iter().map(|part| vec![0; part.groups(size)]).collect();
         for cell in &cells {
             for (part, members) in recodes.iter().zip(&mut members) {
@@ -181,12 +182,12 @@ impl Axis {
         Axis { cells, cell_of, classes, class_of, kinds, points: apart.groups(size), apart: apart.clone() }
     }
 
-    /// How many values it has.
+    /// The number of values.
     pub(super) fn size(&self) -> usize {
         self.cell_of.len()
     }
 
-    /// How many coordinates a subspace has.
+    /// The number of coordinates of a subspace.
     pub(super) fn dimension(&self, kind: Kind) -> usize {
         match kind {
             Kind::Even => self.classes.len(),
@@ -198,7 +199,8 @@ impl Axis {
         }
     }
 
-    /// What constraints tell apart: the group that the functions of a subspace are about, for even ones that of a class.
+    /// The group that constraints distinguish which contains the functions of a subspace; for even ones, that of a
+    /// class.
     pub(super) fn point(&self, kind: Kind, class: usize) -> u32 {
         match kind {
             Kind::Even => self.classes[class].point,
@@ -219,7 +221,7 @@ impl Axis {
         }
     }
 
-    /// What A'A is on a subspace other than that of even functions.
+    /// The factor by which A'A acts on a subspace other than that of even functions.
     pub(super) fn scalar(&self, part: &Part, kind: Kind) -> f64 {
         match (part, kind) {
             (Part::Whole, _) | (_, Kind::Even) => 1.0,
@@ -231,7 +233,8 @@ impl Axis {
         }
     }
 
-    /// Whether an even function of one class can have the same count as one of another class: equal numbers say so.
+    /// The block of a class: even functions of two classes can share a count of the query if and only if their numbers
+    /// are equal.
     pub(super) fn block(&self, part: &Part, class: usize) -> usize {
         match part {
             Part::Total => 0,
@@ -260,7 +263,7 @@ impl Axis {
     }
 }
 
-/// The subspaces that have any coordinates.
+/// The subspaces with coordinates.
 fn kinds(classes: &[Class]) -> Vec<Kind> {
     let mut points: Vec<u32> = classes.iter().filter(|class| class.size > 1).map(|class| class.point).collect();
     points.sort_unstable();
@@ -275,8 +278,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_that_may_change_places_are_one_class() {
-        // Single years below 5 of which two groups tell 0-1 from 2-4, and two groups of three years each.
+    fn exchangeable_cells_form_one_class() {
+        // Single years below 5, where one partition groups 0-1 and 2-4, and two groups of three years each.
         let fine = Part::Groups(vec![0, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6]);
         let coarse = Part::Groups(vec![0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
         let axis = Axis::new(11, [&fine, &coarse, &fine, &Part::Whole].into_iter(), &Part::Total);
@@ -291,7 +294,7 @@ mod tests {
         assert_eq!(axis.scalar(&coarse, Kind::Between(2)), 0.0);
         assert_eq!(axis.even(&fine), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.0]);
         assert_eq!(axis.even(&coarse), [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 6.0]);
-        // What constraints tell apart does not change places.
+        // Values that constraints distinguish are not exchangeable.
         let apart = Part::Groups(vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
         let axis = Axis::new(11, [&fine, &coarse].into_iter(), &apart);
         let classes: Vec<usize> = axis.classes.iter().map(|class| class.cells.len()).collect();

@@ -1,21 +1,22 @@
 //! Coordinates in which the information matrices of all queries fall into small blocks: the sectors.
 //!
-//! A query is a Kronecker product over the attributes of: the identity I, the total 1', or the group sums of a partition. Each
-//! attribute falls into subspaces (`gls::axis`) on which all its parts act alike: by a small matrix on the even
-//! functions, which has a row for each class of values, and by a number on the others. So the sum over queries of A'A / v falls
-//! into sectors: for a choice of a subspace for each attribute one dense matrix over the combinations of classes of those that
-//! are even, the same for each of its columns, which are the coordinates of the others. Where no query has counts that two rows
-//! share, directly or by way of others, the sector falls apart once more, into these sets of rows.
+//! A query is a Kronecker product over the attributes of: the identity I, the total 1', or the group sums of a
+//! partition. Each attribute splits into subspaces (`gls::axis`) on which all its parts act simply: by a small matrix
+//! on the even functions, with a row for each class of values, and by a number on the others. So the sum over queries
+//! of A'A / v splits into sectors. For each choice of one subspace per attribute there is one dense matrix over the
+//! combinations of classes of the even attributes, the same for each of its columns, which are the coordinates of the
+//! other attributes. Rows that no query connects, directly or through other rows, belong to separate sectors.
 //!
-//! For P.L. 94-171 without constraints that is eight matrices of 3 x 3 and eight numbers, in place of one matrix of 2016 x 2016.
-//! For the persons of the DHC, with 1,227,744 cells, no matrix has more than 156 rows, and none more than 768 if constraints
-//! tell ages and relationships apart.
+//! For P.L. 94-171 without constraints these are eight matrices of 3 x 3 and eight numbers, instead of one matrix of
+//! 2016 x 2016. For the persons of the DHC, with 1,227,744 cells, no matrix has more than 156 rows, and none more than
+//! 768 if constraints distinguish ages and relationships.
 //!
-//! What is asked for may lie in some sectors alone: the total in the first one. The others are left out then, counts and all;
-//! nothing is lost, because no query joins two sectors.
+//! A requested answer may need only some sectors: the total needs the first one. The others are then omitted, including
+//! their counts. This loses nothing, because no query connects two sectors.
 //!
-//! The change of coordinates is orthonormal: for each cell the reflection that exchanges 1_cell / sqrt(g) with the first unit
-//! vector, and then the like for the cells of a class. The first value of a class then carries its even coordinate.
+//! The change of coordinates is orthonormal: for each cell the reflection that exchanges 1_cell / sqrt(g) with the
+//! first unit vector, and then the analogous reflection for the cells of a class. Then the first value of a class
+//! carries its even coordinate.
 
 use std::collections::HashMap;
 
@@ -27,16 +28,17 @@ use crate::error::{Error, Result};
 pub const MOST_ROWS: usize = 2048;
 /// The largest number of sectors.
 const MOST_SECTORS: usize = 1 << 17;
-/// The place of a coordinate that is left out.
+/// The place of an omitted coordinate.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The coordinates of a sector: a table with a row for each combination of classes and a column for each combination of
-/// coordinates of attributes that are not even, row by row from `start` on.
+/// coordinates of the attributes that are not even, stored row by row from `start` on.
 #[derive(Clone, Debug)]
 pub(super) struct Sector {
     /// The subspace of each attribute.
     pub(super) kinds: Vec<Kind>,
-    /// The combination of classes of each row: their numbers, attribute by attribute, 0 for those that are not even.
+    /// The combination of classes of each row: their numbers, attribute by attribute, 0 for attributes that are not
+    /// even.
     pub(super) combinations: Vec<Vec<u32>>,
     pub(super) columns: usize,
     pub(super) start: usize,
@@ -53,19 +55,18 @@ impl Sector {
 pub struct Basis {
     pub(super) axes: Vec<Axis>,
     pub(super) sectors: Vec<Sector>,
-    /// For each choice of subspaces, the first attribute fastest, where the rows of its combinations of classes, row-major, are:
-    /// sector and row. Nothing for those that are left out.
+    /// For each choice of subspaces, the first attribute fastest: sector and row of each of its combinations of
+    /// classes, row-major. Empty for omitted choices.
     pub(super) slots: Vec<Vec<(u32, u32)>>,
-    /// For each cell of the histogram, row-major, the coordinate that its place holds after the reflections.
+    /// For each cell of the histogram, row-major, the coordinate that is at its place after the reflections.
     pub(super) place: Vec<u32>,
-    /// By attribute whether no sector that is kept has another subspace than that of even functions.
+    /// By attribute: whether all kept sectors have its subspace of even functions.
     pub(super) is_even: Vec<bool>,
 }
 
 impl Basis {
-    /// The sectors for queries over attributes of these sizes; constraints tell the groups of `apart` from each other, attribute
-    /// by attribute. If `answers` are given, only the sectors are kept that these queries, which have to be among the others,
-    /// have any part in.
+    /// The sectors for queries over attributes of these sizes; constraints distinguish the groups of `apart`, attribute
+    /// by attribute. If `answers` are given, which must be among the queries, only sectors on which they act are kept.
     pub fn new<'a>(
         sizes: &[usize],
         queries: impl Iterator<Item = &'a [Part]> + Clone,
@@ -128,17 +129,17 @@ impl Basis {
         Ok(basis)
     }
 
-    /// How many cells the histogram has.
+    /// The number of cells of the histogram.
     pub fn cells(&self) -> usize {
         self.place.len()
     }
 
-    /// How many coordinates are kept: the cells of the histogram, if no sector is left out.
+    /// The number of kept coordinates: the cells of the histogram, if no sector is omitted.
     pub fn coordinates(&self) -> usize {
         self.sectors.last().map_or(0, |sector| sector.start + sector.rows() * sector.columns)
     }
 
-    /// How many rows the matrix of each sector has.
+    /// The number of rows of the matrix of each sector.
     pub fn rows(&self) -> impl Iterator<Item = usize> {
         self.sectors.iter().map(Sector::rows)
     }
@@ -154,7 +155,7 @@ impl Basis {
         self.axes.iter().map(kind).collect()
     }
 
-    /// Whether a query has any part in the functions of a choice of subspaces.
+    /// Whether a query acts on the functions of a choice of subspaces.
     fn acts(&self, query: &[Part], kinds: &[Kind]) -> bool {
         self.axes.iter().zip(query).zip(kinds).all(|((axis, part), kind)| axis.scalar(part, *kind) > 0.0)
     }
@@ -175,7 +176,8 @@ impl Basis {
         all
     }
 
-    /// The sets of combinations that queries join, numbered in the order in which they occur. Exact totals join all that are even.
+    /// The sets of combinations that queries connect, numbered in the order of appearance. Exact totals connect all
+    /// even ones.
     fn components(&self, kinds: &[Kind], combinations: &[Vec<u32>], queries: &[&[Part]]) -> Vec<usize> {
         if kinds.iter().all(|kind| *kind == Kind::Even) {
             return vec![0; combinations.len()];
@@ -208,9 +210,9 @@ impl Basis {
         (0..combinations.len()).map(number).collect()
     }
 
-    /// Where the coordinates stand: for each cell of the histogram the place in its sector.
+    /// The places of the coordinates: for each cell of the histogram its place in its sector.
     fn places(&self) -> Vec<u32> {
-        // For each value of an attribute the number of its subspace, and its number in it.
+        // For each value of an attribute the number of its subspace, and its number in that subspace.
         let coordinates = |axis: &Axis| -> Vec<(usize, usize)> {
             let mut next = vec![0; axis.kinds.len()];
             let of = |(value, cell): (u32, &u32)| {
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn recodes_split_an_attribute_and_totals_do_not() {
+    fn recodes_divide_an_attribute_and_totals_do_not() {
         let queries = [
             vec![Part::Total, Part::Whole],
             vec![Part::Groups(vec![0, 1, 1, 2]), Part::Total],
@@ -273,14 +275,14 @@ mod tests {
         ];
         let each = || queries.iter().map(|query| &query[..]);
         let basis = Basis::new(&[4, 3], each(), &NOTHING, None).unwrap();
-        // {0} {1} {2} {3}: the common refinement. No two of them may change places.
+        // {0} {1} {2} {3}: the common refinement. No two of them are exchangeable.
         assert_eq!((basis.axes[0].cells.len(), basis.axes[0].classes.len()), (4, 4));
         assert_eq!(basis.axes[1].cells, [vec![0, 1, 2]]);
         assert_eq!(shapes(&basis), [(4, 1), (4, 2)]);
         let mut places = basis.place.clone();
         places.sort_unstable();
         assert_eq!(places, (0..12).collect::<Vec<u32>>());
-        // What the first attribute is asked for needs the sector alone in which the other is even.
+        // An answer about the first attribute needs only the sector in which the other is even.
         let basis = Basis::new(&[4, 3], each(), &NOTHING, Some(&queries[1..2])).unwrap();
         assert_eq!((shapes(&basis), basis.coordinates(), basis.cells()), (vec![(4, 1)], 4, 12));
         assert_eq!(basis.place.iter().filter(|place| **place != NOWHERE).count(), 4);
@@ -288,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_no_query_joins_are_sectors_of_their_own() {
+    fn rows_that_no_query_connects_are_separate_sectors() {
         let halves = Part::Groups(vec![0, 0, 0, 1, 1]);
         let fine = Part::Groups(vec![0, 1, 1, 2, 2]);
         let queries = [vec![halves, Part::Whole], vec![fine, Part::Total], vec![Part::Whole, Part::Whole]];
         let basis = Basis::new(&[5, 2], queries.iter().map(|query| &query[..]), &NOTHING, None).unwrap();
-        // {0} {1, 2} {3, 4}: joined by the total, and then by halves alone.
+        // {0} {1, 2} {3, 4}: connected by the total, and then by the halves alone.
         assert_eq!(shapes(&basis), [(3, 1), (1, 2), (2, 1), (1, 1), (1, 2)]);
     }
 }

@@ -1,20 +1,20 @@
-//! Estimates with their covariances, and what is done with them on a tree.
+//! Estimates with their covariances, and how they are combined on a tree.
 //!
-//! Let a unit p have the children c, whose subtrees alone give the estimates x_c with covariances C_c. Their sum S has the
+//! Let a unit p have the children c, whose subtrees alone give the estimates x_c with covariances C_c. Their sum S has
 //! covariance V, the sum of the C_c. Upwards, with the unit's own counts, of information M and right side b,
 //!
 //! C_p = (V^-1 + M)^-1,   x_p = S + C_p (b - M S).
 //!
-//! Downwards, once the unit's final estimate z_p with covariance F_p is known, the children get the conditional mean given
+//! Downwards, given the unit's final estimate z_p with covariance F_p, the children get the conditional mean given
 //! their sum, which is linear in z_p:
 //!
 //! z_c = x_c + C_c V^- (z_p - S),   F_c = C_c - C_c N C_c,   N = V^- - V^- F_p V^-.
 //!
-//! Coordinates that constraints make zero are left out altogether. V is singular only where a sum is fixed, as a state's
-//! total is; then any V^- does, because z_p - S and the columns of C_c lie in its range.
+//! Coordinates that constraints make zero are omitted. V is singular only where a sum is fixed, as a state's total is;
+//! then any V^- is correct, because z_p - S and the columns of C_c lie in its range.
 //!
-//! A child without counts of its own or below it has no estimate. There may be one among its siblings: it gets z_p - S, with
-//! the covariance F_p + V, and tells nothing of the others.
+//! A child without counts of its own or below it has no estimate. There may be one among its siblings: it gets z_p - S,
+//! with covariance F_p + V, and gives no information about the others.
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ pub struct Belief {
     pub shape: Arc<Shape>,
     /// The estimate.
     pub x: Vec<f64>,
-    /// The covariance of each column of each sector. Units that measure alike share it.
+    /// The covariance of each column of each sector. Units with the same measurements share it.
     pub covariance: Arc<Vec<Matrix>>,
 }
 
-/// What a unit's own counts say: information and right side on its shape.
+/// A unit's own counts: information and right side on its shape.
 pub struct Measured {
     /// M.
     pub information: Arc<Vec<Matrix>>,
@@ -59,13 +59,13 @@ impl Belief {
         Belief { shape, x, covariance }
     }
 
-    /// Numbers that are known exactly, on the same shape.
+    /// Numbers known exactly, on the same shape.
     pub fn exactly(&self, x: Vec<f64>) -> Belief {
         let zeros = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
         Belief { shape: self.shape.clone(), x, covariance: Arc::new(zeros) }
     }
 
-    /// With independent measurements besides.
+    /// Combined with independent measurements.
     fn with(self, measured: &Measured) -> Belief {
         let Belief { shape, mut x, covariance } = self;
         let information = &measured.information;
@@ -78,9 +78,9 @@ impl Belief {
         Belief { shape, x, covariance: Arc::new(covariance) }
     }
 
-    /// With its total fixed; `Err` with the total that it has, if that is fixed already and another.
+    /// With its total fixed; `Err` with its own total, if that is fixed already and different.
     pub fn with_total(self, problem: &Problem, total: f64) -> std::result::Result<Belief, f64> {
-        // The total touches the one column of the first sector alone.
+        // The total affects only the one column of the first sector.
         let functional = problem.total_on(&self.shape);
         let own = &self.covariance[0];
         let at = self.shape.range(0);
@@ -90,7 +90,7 @@ impl Belief {
         let variance: f64 = functional.iter().zip(&column).map(|(a, c)| a * c).sum();
         let terms: f64 = functional.iter().enumerate().map(|(at, a)| a * a * own.at(at, at)).sum();
         if variance <= 1e-11 * terms {
-            // Roundings of a sum of millions in doubles are far below a tenth of a person.
+            // Rounding errors of a sum of millions in doubles are far below a tenth of a person.
             return if (has - total).abs() < 0.1 { Ok(self) } else { Err(has) };
         }
         let Belief { shape, mut x, covariance } = self;
@@ -106,14 +106,14 @@ impl Belief {
     }
 }
 
-/// The sum of the estimates of children, as they come.
+/// The accumulated sum of the estimates of children.
 #[derive(Clone, Debug)]
 pub struct Below {
-    /// The coordinates that some child has.
+    /// The union of the children's coordinates.
     pub shape: Arc<Shape>,
     /// S.
     pub x: Vec<f64>,
-    /// Covariances with how many children have each.
+    /// Covariances, each with the number of children that have it.
     patterns: Vec<(Arc<Vec<Matrix>>, Arc<Shape>, u32)>,
 }
 
@@ -123,7 +123,7 @@ impl Below {
         Below { x: vec![0.0; shape.len], shape, patterns: Vec::new() }
     }
 
-    /// Takes a child in.
+    /// Adds a child.
     pub fn add(&mut self, child: &Belief) {
         add_part(&self.shape, &mut self.x, &child.shape, &child.x);
         match self.patterns.iter_mut().find(|(known, _, _)| Arc::ptr_eq(known, &child.covariance)) {
@@ -132,7 +132,7 @@ impl Below {
         }
     }
 
-    /// Whether no child was taken in.
+    /// Whether no child was added.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
@@ -149,8 +149,8 @@ impl Below {
         sum
     }
 
-    /// The estimate of the unit from what is below it and its own counts. `open` says that a child has no estimate, so that
-    /// its children say nothing of the unit. `None` if nothing is known of it.
+    /// The estimate of the unit from its children and its own counts. `open` means that a child has no estimate, so the
+    /// children give no information about the unit. `None` if nothing is known of the unit.
     pub fn estimate(&self, open: bool, measured: Option<&Measured>) -> Option<Belief> {
         let shape = self.shape.clone();
         match (open || self.is_empty(), measured) {
@@ -201,7 +201,7 @@ fn part_of(whole: &Shape, x: &[f64], part: &Shape) -> Vec<f64> {
     kept
 }
 
-/// How a unit's final estimate is handed down to its children.
+/// The step from a unit's final estimate to those of its children.
 pub struct Descent {
     shape: Arc<Shape>,
     /// V^- (z - S), or z - S for the child without an estimate.
@@ -232,7 +232,7 @@ impl Descent {
         Descent { shape, step, inner, open }
     }
 
-    /// The final estimate of a child; of the one that has none, if `child` is `None`.
+    /// The final estimate of a child; with `child` `None`, of the one without an estimate.
     pub fn estimate(&self, child: Option<&Belief>) -> Belief {
         let Some(child) = child else {
             let covariance = Arc::new(self.inner.clone());
@@ -255,7 +255,7 @@ impl Descent {
         x
     }
 
-    /// The final covariance of a child: the same for all children that have one covariance.
+    /// The final covariance of a child: the same for all children with equal covariances.
     pub fn covariance(&self, child: &Belief) -> Vec<Matrix> {
         if self.open {
             return (*child.covariance).clone();

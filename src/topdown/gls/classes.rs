@@ -1,5 +1,5 @@
-//! The variances of counts: sums over sets of values, attribute by attribute, in the coordinates of the sectors. Counts of one class
-//! have one variance in every unit.
+//! The variances of counts: sums over sets of values, attribute by attribute, in the coordinates of the sectors. All
+//! counts of a class have the same variance in every unit.
 
 use super::{
     axis::{Axis, Class, Kind},
@@ -7,8 +7,8 @@ use super::{
     matrix::Matrix,
 };
 
-/// The indicator of a set of values of one attribute: its even coordinates that are not zero, and the square of its length
-/// in each other subspace, by number.
+/// The indicator of a set of values of one attribute: its nonzero even coordinates, and the square of its length in
+/// each other subspace, by number.
 #[derive(Clone, Debug)]
 pub(super) struct Functional {
     even: Vec<(u32, f64)>,
@@ -16,7 +16,7 @@ pub(super) struct Functional {
 }
 
 impl Functional {
-    /// That of a value of a class.
+    /// The indicator of a value of a class.
     pub(super) fn of_value(axis: &Axis, class: usize) -> Functional {
         let own = &axis.classes[class];
         let size = own.size as f64;
@@ -29,7 +29,7 @@ impl Functional {
         Functional { even, squares: axis.kinds.iter().map(square).collect() }
     }
 
-    /// That of any set of values.
+    /// The indicator of any set of values.
     pub(super) fn of_set(axis: &Axis, selected: impl Fn(usize) -> bool) -> Functional {
         let count = |cell: &Vec<u32>| cell.iter().filter(|value| selected(**value as usize)).count() as f64;
         let counts: Vec<f64> = axis.cells.iter().map(count).collect();
@@ -54,7 +54,7 @@ impl Functional {
                 classes.map(cell).sum()
             }
             Kind::Between(class) => {
-                // Whole numbers up to the division, so that a set that is even is exactly zero here.
+                // Integers until the division, so that this is exactly zero for an even set.
                 let class = &axis.classes[*class as usize];
                 let own = own(class);
                 let (sum, squares) = (own.iter().sum::<f64>(), own.iter().map(|own| own * own).sum::<f64>());
@@ -65,14 +65,14 @@ impl Functional {
     }
 }
 
-/// Counts that have the same variance: for each sector where they are not zero, their even coordinates and the square of
+/// Counts with the same variance: for each sector where they are not zero, their even coordinates and the square of
 /// their length in the other subspaces.
 #[derive(Clone, Debug)]
 pub struct CountClass {
     parts: Vec<ClassPart>,
 }
 
-/// What a class has of a sector.
+/// The part of a class in a sector.
 #[derive(Clone, Debug)]
 struct ClassPart {
     sector: usize,
@@ -82,11 +82,12 @@ struct ClassPart {
     rows: Vec<(u32, f64)>,
 }
 
-/// Below this part of the sum of absolute terms a variance is zero: constraints fix the count.
+/// A variance below this fraction of the sum of absolute terms is zero: constraints fix the count.
 const FIXED: f64 = 1e-11;
 
 impl CountClass {
-    /// The sum over the cells whose values are selected, attribute by attribute; cells and classes may be cut across.
+    /// The sum over the cells whose values are selected, attribute by attribute; the selection may divide cells and
+    /// classes.
     pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> CountClass {
         let functional = |(axis, selected): (&Axis, &Vec<bool>)| Functional::of_set(axis, |value| selected[value]);
         CountClass::new(basis, &basis.axes.iter().zip(selected).map(functional).collect::<Vec<_>>())
@@ -131,8 +132,8 @@ impl CountClass {
         CountClass { parts }
     }
 
-    /// The variance of each count of the class, from the covariance matrices of the sectors; `rows` says where the rows of a
-    /// sector stand in its matrix, `None` for those that are zero.
+    /// The variance of each count of the class, from the covariance matrices of the sectors; `rows` maps the rows of a
+    /// sector to rows of its matrix, `None` for zero rows.
     pub fn variance(&self, covariance: &[Matrix], rows: impl Fn(usize, u32) -> Option<u32>) -> f64 {
         let (mut variance, mut terms) = (0.0, 0.0);
         for ClassPart { sector, weight, rows: functional } in &self.parts {
@@ -150,7 +151,7 @@ impl CountClass {
         if variance <= FIXED * terms { 0.0 } else { variance }
     }
 
-    /// Its coordinates in the sector where all attributes are even: those of the total among them.
+    /// Its coordinates in the sector where all attributes are even, which contains the total.
     pub(super) fn coarse(&self) -> &[(u32, f64)] {
         self.parts.first().map_or(&[], |part| &part.rows)
     }

@@ -1,4 +1,5 @@
-//! Margins over thousands of simulated releases: they hold the truth as often as they say, and estimates have no bias.
+//! Margins over thousands of simulated releases: they cover the truth with the stated probability, and estimates are
+//! unbiased.
 
 use std::sync::Arc;
 
@@ -28,9 +29,9 @@ impl Measurements for Drawn {
     }
 }
 
-/// A nation of two states, one of three counties: each query is drawn with exact discrete Gaussian noise, 3000 times.
+/// A nation of two states, one with three counties: each query is drawn with exact discrete Gaussian noise, 3000 times.
 #[test]
-fn margins_of_simulated_releases_cover_the_truth_as_often_as_they_say() {
+fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
     const TRIALS: usize = 3000;
     let tree = Tree::from_parts(vec![vec![0, 2], vec![0, 1, 4]], (0..4).collect());
     let sizes = [3, 2];
@@ -108,7 +109,8 @@ fn margins_of_simulated_releases_cover_the_truth_as_often_as_they_say() {
         .unwrap();
     }
     for which in 0..2 {
-        // Seven units of one release are correlated at most fully: the standard error is at most that of the trials alone.
+        // The worst case is full correlation of the seven units of a release: the standard error is at most that of the
+        // trials alone.
         let (share, bias) =
             (f64::from(covered[which]) / f64::from(asked[which]), sums[which] / f64::from(asked[which]));
         let error = (0.05_f64 * 0.95 / TRIALS as f64).sqrt();

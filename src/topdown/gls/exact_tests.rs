@@ -1,5 +1,5 @@
-//! Least squares through trees against dense least squares in exact fractions: trees, queries, recodes, variances, zeros and
-//! totals by chance.
+//! Least squares through trees against dense least squares in exact fractions: random trees, queries, recodes,
+//! variances, zeros and totals.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,16 +18,16 @@ use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree};
 
 const CELLS: usize = 12;
 
-/// Attributes with the queries that may be asked, besides that for every cell.
+/// Attributes with the possible queries, besides the one for every cell.
 struct World {
     sizes: [usize; 2],
     parts: Vec<Vec<Part>>,
-    /// What zeros tell apart of the first attribute.
+    /// The partition of the first attribute that zeros distinguish.
     apart: Part,
 }
 
 impl World {
-    /// A recode of each attribute, and zeros by the single values of the first one.
+    /// A recode of each attribute, and zeros for single values of the first one.
     fn plain() -> World {
         let recode = Part::Groups(vec![0, 1, 1, 0]);
         let other = Part::Groups(vec![0, 0, 1]);
@@ -42,8 +42,8 @@ impl World {
         World { sizes: [4, 3], parts, apart: Part::Whole }
     }
 
-    /// Recodes of one attribute as the DHC has them: the finest leaves single values and a group, the others join them. The first
-    /// two values may change places, and the next two; zeros tell the first two from the rest.
+    /// Recodes of one attribute as in the DHC: the finest keeps single values and a group, the others merge them. The
+    /// first two values are exchangeable, and so are the next two; zeros distinguish the first two from the others.
     fn nested() -> World {
         let fine = Part::Groups(vec![0, 1, 2, 3, 4, 4]);
         let halves = Part::Groups(vec![0, 0, 1, 1, 1, 1]);
@@ -62,7 +62,7 @@ impl World {
         vec![Part::Whole, Part::Whole]
     }
 
-    /// The count of a query that a cell belongs to.
+    /// The count of a query that contains a cell.
     fn count_of(&self, parts: &[Part], cell: usize) -> usize {
         let values = [cell / self.sizes[1], cell % self.sizes[1]];
         let sized = parts.iter().zip(self.sizes).zip(values);
@@ -91,13 +91,13 @@ impl Measurements for Counts {
     }
 }
 
-/// One problem made by chance.
+/// A random problem.
 struct Case {
     world: World,
     tree: Tree,
     queries: Vec<Vec<Vec<Part>>>,
     counts: Counts,
-    /// For each leaf which values of the first attribute may be above zero.
+    /// For each leaf, the values of the first attribute that may be above zero.
     free: Vec<Vec<bool>>,
     total: Option<i64>,
     area: Vec<bool>,
@@ -130,7 +130,7 @@ fn case(world: World, seed: u64) -> Case {
     let mut counts = vec![Vec::new(); 3];
     for level in 0..3 {
         for unit in 0..tree.units(level) {
-            // An only child may answer nothing, or its parent may not.
+            // An only child may have no counts, or its parent may have none.
             let only = level > 0 && {
                 let parent = (0..tree.units(level - 1)).find(|at| tree.children(level - 1, *at).contains(&unit));
                 parent.is_some_and(|parent| tree.children(level - 1, parent).len() == 1)
@@ -151,7 +151,7 @@ fn case(world: World, seed: u64) -> Case {
     Case { world, tree, queries, counts: Counts(counts), free, total, area }
 }
 
-/// Solves A X = B in fractions, in place; A is square and regular.
+/// Solves A X = B in fractions, in place; A is square and nonsingular.
 fn solve(a: &mut [Vec<Rational>], b: &mut [Vec<Rational>]) {
     for column in 0..a.len() {
         let pivot = (column..a.len()).find(|row| a[*row][column] != 0).expect("a regular matrix");
@@ -220,7 +220,7 @@ fn dense(case: &Case) -> Dense {
         });
         right[n] = Rational::from(total);
     }
-    // Beside the right side the identity: the upper left block of the inverse is the covariance.
+    // The right side, followed by the identity: the upper left block of the inverse is the covariance.
     let row = |(at, right): (usize, Rational)| {
         std::iter::once(right).chain((0..n).map(|column| Rational::from(u32::from(at == column)))).collect()
     };
@@ -267,7 +267,7 @@ fn assert_alike(
 }
 
 #[test]
-fn trees_by_chance_give_what_dense_least_squares_gives_in_exact_fractions() {
+fn random_trees_agree_with_dense_least_squares_in_exact_fractions() {
     let mut with = [0; 4];
     for seed in 0..24 {
         let case = case(if seed < 16 { World::plain() } else { World::nested() }, seed);
@@ -287,7 +287,7 @@ fn trees_by_chance_give_what_dense_least_squares_gives_in_exact_fractions() {
     assert!(with.iter().all(|times| *times > 3), "{with:?}");
 }
 
-/// Holds the estimates of all units and of the area against dense ones.
+/// Compares the estimates of all units and of the area with dense ones.
 fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 4]) {
     let mut shapes = Shapes::default();
     let free_of = |range: std::ops::Range<usize>| -> Free {

@@ -1,18 +1,18 @@
-//! Small dense matrices in doubles, row by row, and the factorization of matrices that may be singular.
+//! Small dense matrices in doubles, stored row by row, and the factorization of possibly singular matrices.
 
 /// A matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: usize,
-    /// How many columns.
+    /// The number of columns.
     pub columns: usize,
     /// The entries, one row after the other.
     pub entries: Vec<f64>,
 }
 
-/// A pivot below this part of its own diagonal entry is zero: what is left of it are roundings. Constraints are exact, so
-/// that a direction either has the variance of noise or none.
+/// A pivot below this fraction of its own diagonal entry is zero: the remainder is rounding error. Constraints are
+/// exact, so a direction has either the variance of noise or none.
 const CUT: f64 = 1e-11;
 
 impl Matrix {
@@ -65,7 +65,7 @@ impl Matrix {
         self.entries.iter_mut().zip(&other.entries).for_each(|(to, from)| *to += factor * from);
     }
 
-    /// Adds a multiple of a matrix of fewer rows and columns: row and column i of it belong to `places[i]`.
+    /// Adds a multiple of a matrix with fewer rows and columns: its row and column i are added at `places[i]`.
     pub fn add_at(&mut self, factor: f64, other: &Matrix, places: &[u32]) {
         for (row, to_row) in places.iter().enumerate() {
             for (column, to_column) in places.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Matrix {
         Matrix { rows: places.len(), columns: places.len(), entries: entries.collect() }
     }
 
-    /// The mean of the matrix and its transpose: a product that is symmetric but for roundings.
+    /// The mean of the matrix and its transpose: for a product that is symmetric except for rounding errors.
     pub fn symmetric(mut self) -> Matrix {
         for row in 0..self.rows {
             for column in 0..row {
@@ -94,7 +94,7 @@ impl Matrix {
     }
 }
 
-/// Adds `matrix` times a matrix of `columns` columns, given row by row, to `product`.
+/// Adds `matrix` times a matrix with `columns` columns, given row by row, to `product`.
 pub fn multiply_add(matrix: &Matrix, other: &[f64], columns: usize, product: &mut [f64]) {
     for (row, to) in product.chunks_exact_mut(columns.max(1)).enumerate() {
         for (factor, from) in matrix.row(row).iter().zip(other.chunks_exact(columns.max(1))) {
@@ -105,15 +105,15 @@ pub fn multiply_add(matrix: &Matrix, other: &[f64], columns: usize, product: &mu
     }
 }
 
-/// A symmetric matrix without negative eigenvalues as L L'. Rows that depend on earlier ones have a zero on the diagonal
-/// of L, and nothing below it.
+/// A symmetric matrix without negative eigenvalues as L L'. Rows that depend on earlier ones have a zero on the
+/// diagonal of L, and zeros below it.
 #[derive(Clone, Debug)]
 pub struct Factor {
     lower: Matrix,
 }
 
 impl Factor {
-    /// The factorization, without exchanges of rows; pivots below `CUT` of their diagonal entry count as zero.
+    /// The factorization, without row exchanges; pivots below `CUT` times their diagonal entry count as zero.
     pub fn new(matrix: &Matrix) -> Factor {
         let size = matrix.rows;
         let mut lower = Matrix::zero(size, size);
@@ -145,8 +145,8 @@ impl Factor {
         &self.lower
     }
 
-    /// Puts A^- B in the place of B, which has `columns` columns: the inverse on the rows with a pivot, and zero on the
-    /// others. Where the columns of B are combinations of those of A, so that A X = B has a solution, this is one.
+    /// Replaces B, which has `columns` columns, by A^- B: the inverse on the rows with a pivot, and zero on the others.
+    /// If the columns of B are combinations of those of A, so that A X = B has a solution, this is one.
     pub fn solve(&self, other: &mut [f64], columns: usize) {
         self.solve_lower(other, columns);
         for row in (0..self.lower.rows).rev() {
@@ -159,14 +159,14 @@ impl Factor {
             }
             for (at, from) in below.chunks_exact(columns).enumerate() {
                 let factor = self.lower.at(row + 1 + at, row);
-                // A row without a pivot has been set to zero.
+                // A row without a pivot was set to zero.
                 own.iter_mut().zip(from).for_each(|(to, from)| *to -= factor * from);
             }
             own.iter_mut().for_each(|to| *to /= pivot);
         }
     }
 
-    /// Puts L^- B in the place of B, with zeros in the rows without a pivot.
+    /// Replaces B by L^- B, with zeros in the rows without a pivot.
     pub fn solve_lower(&self, other: &mut [f64], columns: usize) {
         for row in 0..self.lower.rows {
             let (above, below) = other.split_at_mut(row * columns);
@@ -194,8 +194,9 @@ impl Factor {
     }
 }
 
-/// The covariance C of an estimate and the information M of independent measurements, together: (C^-1 + M)^-1, also where
-/// C is singular. With C = Q Q' it is Q (I + Q'MQ)^-1 Q', a product of a matrix and its transpose, without differences.
+/// The covariance after combining an estimate of covariance C with independent measurements of information M: (C^-1 +
+/// M)^-1, also for singular C. With C = Q Q' it is Q (I + Q'MQ)^-1 Q', a product of a matrix and its transpose, without
+/// subtractions.
 pub fn combined(covariance: &Matrix, information: &Matrix) -> Matrix {
     let factor = Factor::new(covariance);
     let lower = factor.lower();
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regular_matrix_is_inverted_and_a_singular_one_solves_what_has_a_solution() {
+    fn nonsingular_matrices_are_inverted_and_singular_ones_solve_consistent_systems() {
         let regular = random(6, 9, 1);
         let factor = Factor::new(&regular);
         assert!(factor.is_regular());
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_combination_is_the_inverse_of_the_sum_of_both_informations() {
+    fn combining_adds_the_informations() {
         let (covariance, information) = (random(5, 8, 3), random(5, 2, 4));
         let mut sum = Factor::new(&covariance).inverse();
         sum.add(1.0, &information);

@@ -1,23 +1,24 @@
 //! Least squares of all queries of all units of a tree, recodes and constraints included, with exact covariances.
 //!
-//! Cumings-Menon and Zhuravlev (2024) describe the two passes; they invert a matrix over all cells for each unit. Here the
-//! cells are split into sectors first, in which the matrices are small, and units that measure alike share theirs.
+//! Cumings-Menon and Zhuravlev (2024) describe the two passes, with an inverse of a matrix over all cells for each
+//! unit. Here the cells are first split into sectors with small matrices, and units with the same measurements share
+//! theirs.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
 //! | [`matrix`] | small dense matrices, also singular ones |
-//! | `axis` | an attribute: which values queries and constraints tell apart, and which may change places |
-//! | [`basis`] | the sectors: coordinates in which all queries fall into small blocks |
-//! | [`query`] | a query in these coordinates: what it adds, and its answers |
+//! | `axis` | an attribute: the values that queries and constraints distinguish, and those that are exchangeable |
+//! | [`basis`] | the sectors: coordinates in which all queries have small blocks |
+//! | [`query`] | a query in these coordinates: its contribution, and its answers |
 //! | [`classes`] | the variances of its counts |
 //! | [`problem`] | the queries of all levels, and the cells that constraints make zero |
-//! | [`belief`] | an estimate with its covariance; how those of children, parents and own counts are put together |
+//! | [`belief`] | an estimate with its covariance; how those of children, parents and own counts are combined |
 //! | [`areas`] | sums over any set of blocks, with all correlations |
-//! | `patterns` | matrices of units that measure alike |
+//! | `patterns` | matrices shared by units with the same measurements |
 //! | [`pass`] | the two passes over a tree that is read unit by unit |
 //!
-//! Everything is in doubles: estimates and variances are approximations, which tests hold against dense least squares in
-//! exact fractions.
+//! All computations are in doubles: estimates and variances are approximations, which tests compare with dense least
+//! squares in exact fractions.
 
 pub mod areas;
 mod axis;

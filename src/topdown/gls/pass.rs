@@ -1,8 +1,8 @@
-//! The two passes over a tree whose counts are read unit by unit: upwards once, and downwards to a level that is asked for.
+//! The two passes over a tree whose counts are read unit by unit: upwards once, and downwards to a requested level.
 //!
-//! Leaves are read, added to their parents and forgotten; what is kept between the passes is what lies above the lowest level
-//! that is asked for. The sums of children are taken in the order in which the units are read, so that the answer has the
-//! same bits for any number of cores.
+//! Leaves are read, added to their parents and freed. Between the passes only the units above the lowest requested
+//! level are kept. The sums over children are taken in the order in which the units are read, so that the result has
+//! the same bits for any number of cores.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,7 +23,7 @@ use crate::{
 /// The noisy counts of a unit.
 #[derive(Clone, Debug)]
 pub struct UnitCounts {
-    /// The unit, by its place in its level.
+    /// The unit, by its index in its level.
     pub unit: usize,
     /// The variance of the counts of each query of the level.
     pub variances: Arc<[f32]>,
@@ -31,12 +31,12 @@ pub struct UnitCounts {
     pub counts: Vec<f64>,
 }
 
-/// Where counts come from: every unit of a level at most once, in an order that is the same each time.
+/// The source of counts: every unit of a level at most once, always in the same order.
 pub trait Measurements: Sync {
-    /// Hands on the units of a level, some at a time.
+    /// Passes the units of a level to `take`, in batches.
     fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()>;
 
-    /// What a unit is called, for messages.
+    /// The name of a unit, for messages.
     fn name(&self, level: usize, unit: usize) -> String;
 }
 
@@ -46,19 +46,19 @@ pub struct Pass<'a> {
     pub problem: &'a Problem,
     /// The units.
     pub tree: &'a Tree,
-    /// The level of the problem that the root of the tree has.
+    /// The level of the problem at the root of the tree.
     pub first: usize,
-    /// For each level the shapes of its units.
+    /// For each level, the shapes of its units.
     pub shapes: &'a [Vec<Arc<Shape>>],
     /// The counts.
     pub measurements: &'a dyn Measurements,
 }
 
-/// What is kept of the pass upwards.
+/// The kept results of the pass upwards.
 pub struct Risen {
-    /// For each level down to the one that is kept, the estimates from the subtrees alone; `None` where nothing is known.
+    /// For each level down to the lowest kept one, the estimates from the subtrees alone; `None` if nothing is known.
     beliefs: Vec<Vec<Option<Belief>>>,
-    /// For each level above it, the sums of the children.
+    /// For each level above it, the sums over the children.
     below: Vec<Vec<Option<Below>>>,
     /// The child without an estimate.
     open: Vec<Vec<Option<u32>>>,
@@ -75,7 +75,7 @@ impl Risen {
         self.beliefs[level].get(unit)?.as_ref()
     }
 
-    /// The sum of the children of a unit; `None` if it was not kept.
+    /// The sum over the children of a unit; `None` if it was not kept.
     pub fn below(&self, level: usize, unit: usize) -> Option<&Below> {
         self.below[level].get(unit)?.as_ref()
     }
@@ -86,7 +86,7 @@ impl Risen {
     }
 }
 
-/// How far down final estimates are wanted.
+/// The levels down to which final estimates are needed.
 #[derive(Clone, Copy)]
 struct Reach {
     /// The lowest level above the leaves.
@@ -94,7 +94,7 @@ struct Reach {
     to_leaves: bool,
 }
 
-/// What a walk downwards has made, and how the units above the leaves hand theirs down.
+/// The results of a walk downwards, and the steps from units above the leaves to their children.
 struct Walked<T> {
     made: Vec<T>,
     descents: Vec<(usize, Descent)>,
@@ -138,7 +138,7 @@ impl Pass<'_> {
         Ok(units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect())
     }
 
-    /// Hands on the own estimate of every leaf that has counts, as they are read.
+    /// Passes the own estimate of every leaf with counts to `take`, as they are read.
     pub fn each_leaf(&self, take: &mut dyn FnMut(usize, Belief) -> Result<()>) -> Result<()> {
         let mut patterns = Patterns::default();
         self.measurements.read(self.last(), &mut |units| {
@@ -146,7 +146,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Upwards. What is kept is enough to go down to the level `deepest`. `areas` are put together on the way.
+    /// The pass upwards. Its result allows descending to the level `deepest`. `areas` are accumulated on the way.
     pub fn up(&self, deepest: usize, areas: &mut AreaSums) -> Result<Risen> {
         let (levels, last) = (self.tree.levels(), self.last());
         let keep = deepest.min(last.saturating_sub(1));
@@ -210,7 +210,7 @@ impl Pass<'_> {
         self.shapes[level].iter().map(|shape| Below::new(shape.clone())).collect()
     }
 
-    /// Notes the children of a level without an estimate; two with one parent cannot be told apart.
+    /// Records the children of a level without an estimate; two with the same parent cannot be distinguished.
     fn mark_open(
         &self,
         level: usize,
@@ -223,11 +223,11 @@ impl Pass<'_> {
             let other = open[*parent as usize].replace(unit as u32);
             if other.is_some() || own != whole {
                 let beside = other.map_or_else(
-                    || "siblings that have other zeros".to_string(),
-                    |other| format!("{} alike", self.measurements.name(level, other as usize)),
+                    || "its siblings with other zeros".to_string(),
+                    |other| self.measurements.name(level, other as usize),
                 );
                 let expected = format!(
-                    "noisy counts of it or below it: beside {beside}, under {}, it cannot be told apart",
+                    "noisy counts of it or below it: without them it and {beside} cannot be distinguished under {}",
                     self.measurements.name(level - 1, *parent as usize)
                 );
                 return Err(Error::out_of_range("the unit", self.measurements.name(level, unit), &expected));
@@ -275,9 +275,10 @@ impl Pass<'_> {
         Ok(beliefs)
     }
 
-    /// Downwards, from the final estimate of the root to the level `keep` of the pass upwards and, if `to_leaves`, to the
-    /// leaves, which are read once more. `each` makes something of every final estimate, on all cores; `take` is handed these
-    /// in order: a unit before those below it, and leaves at the end, as they are read.
+    /// The pass downwards, from the final estimate of the root to the level `keep` of the pass upwards and, if
+    /// `to_leaves`, to the leaves, which are read once more. `each` computes a result from every final estimate, on all
+    /// cores. `take` receives the results in order: a unit before those below it, and leaves at the end, as they are
+    /// read.
     pub fn down<T: Send>(
         &self,
         risen: &Risen,
@@ -294,7 +295,7 @@ impl Pass<'_> {
         }
         let mut finals = vec![(0, root)];
         let mut leaves: Vec<Option<Descent>> = (0..self.tree.units(last - 1)).map(|_| None).collect();
-        // A level at a time while it is small, and then branch by branch.
+        // Level by level while levels are small, then branch by branch.
         let mut level = 0;
         while level < keep && self.tree.units(level + 1) <= 256 {
             let mut below = Vec::new();
@@ -334,7 +335,7 @@ impl Pass<'_> {
         self.tree.children(level, unit).map(child).collect()
     }
 
-    /// Everything below a unit, the unit left out.
+    /// The results for everything below a unit, without the unit.
     fn walk<T>(
         &self,
         risen: &Risen,
@@ -369,7 +370,7 @@ impl Pass<'_> {
         let last = self.last();
         let parents = self.tree.parents(last);
         let mut patterns = Patterns::default();
-        // Siblings that measure alike have one final covariance.
+        // Siblings with the same measurements have the same final covariance.
         let mut known: HashMap<(u32, *const Vec<Matrix>), Matrices> = HashMap::new();
         self.measurements.read(last, &mut |units| {
             let mut batch = Vec::with_capacity(units.len());

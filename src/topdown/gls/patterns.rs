@@ -1,4 +1,4 @@
-//! Matrices that units of one level share which have the same variances and the same zeros.
+//! Matrices shared by units of one level with the same variances and the same zeros.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -14,11 +14,11 @@ use crate::{
 /// A matrix for each sector.
 pub(super) type Matrices = Arc<Vec<Matrix>>;
 
-/// Information matrices and their inverses, each made once for units that measure alike.
+/// Information matrices and their inverses, each computed once for units with the same measurements.
 #[derive(Default)]
 pub(super) struct Patterns {
     known: HashMap<(usize, Vec<u32>, usize), Matrices>,
-    /// How many numbers they have.
+    /// The number of stored numbers.
     numbers: usize,
     /// The least and the largest variance so far.
     ends: Option<(f32, f32)>,
@@ -31,7 +31,7 @@ fn check_apart(ends: &mut Option<(f32, f32)>, variances: &[f32]) -> Result<()> {
     let (least, most) = ends.map_or((least, most), |ends| (ends.0.min(least), ends.1.max(most)));
     if !variances.is_empty() {
         *ends = Some((least, most));
-        // NaN is not at most anything.
+        // The comparison is false for NaN.
         let is_near = f64::from(most) <= FAR * f64::from(least);
         if !is_near {
             let given = format!("from {least:e} to {most:e}");
@@ -42,11 +42,12 @@ fn check_apart(ends: &mut Option<(f32, f32)>, variances: &[f32]) -> Result<()> {
     Ok(())
 }
 
-/// Information above the leaves is kept up to so many numbers, 128 MB, and made again beyond.
+/// Information above the leaves is cached up to this number of numbers, 128 MB, and recomputed beyond it.
 const KEPT_NUMBERS: usize = 1 << 24;
 
 impl Patterns {
-    /// Those of a unit of a level with these variances and this shape; `make` makes them, if no unit like it came before.
+    /// The matrices of a unit of a level with these variances and this shape; `make` computes them at the first such
+    /// unit.
     pub(super) fn of(
         &mut self,
         (level, variances): (usize, &[f32]),
@@ -60,7 +61,7 @@ impl Patterns {
             Entry::Occupied(known) => Ok(known.get().clone()),
             Entry::Vacant(free) => {
                 let made = Arc::new(make()?);
-                // Leaves share theirs, so that their sum has one term for each of them.
+                // Leaves share their matrices, so that their sum has one term for each matrix.
                 let more: usize = made.iter().map(|matrix| matrix.entries.len()).sum();
                 if is_leaf || self.numbers + more <= KEPT_NUMBERS {
                     self.numbers += more;

@@ -1,5 +1,5 @@
-//! What least squares knows before it sees a count: the sectors, the queries of each level, and which cells may be zero by
-//! constraint.
+//! The least-squares problem without its counts: the sectors, the queries of each level, and the cells that constraints
+//! may make zero.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// A covariance has at most so many numbers: a gigabyte.
+/// Maximum number of numbers in a covariance: a gigabyte.
 const MOST_NUMBERS: usize = 1 << 27;
-/// Constraints tell so many combinations of values apart at most.
+/// Maximum number of combinations of values that constraints distinguish.
 const MOST_POINTS: usize = 1 << 14;
 
 /// Queries over a histogram, level by level.
@@ -22,13 +22,14 @@ pub struct Problem {
     /// The coordinates.
     pub basis: Basis,
     levels: Vec<Vec<Arc<SectorQuery>>>,
-    /// For each row of each sector the point of the attributes that constraints tell apart.
+    /// For each row of each sector, its point of the attributes, as constraints distinguish them.
     points: Vec<Vec<u32>>,
     /// The functional of the total, on rows of the first sector.
     total: Vec<(u32, f64)>,
 }
 
-/// Which points, combinations of the groups of values that constraints tell apart, may be above zero, as bits.
+/// The points that may be above zero, as bits. A point is a combination of the groups of values that constraints
+/// distinguish.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Free(Vec<u64>);
 
@@ -43,22 +44,22 @@ impl Free {
         self.0[point / 64] &= !(1 << (point % 64));
     }
 
-    /// Keeps the points that another set has too.
+    /// Keeps only the points that the other set has too.
     pub fn intersect(&mut self, other: &Free) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
     }
 
-    /// Takes the points of another set in.
+    /// Adds the points of another set.
     pub fn unite(&mut self, other: &Free) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    /// Its bits, as words.
+    /// The bits, as words.
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// The set of these words, of the same size as this one; `None` if they are not so many.
+    /// The set with these words, of the same size as this one; `None` if their number differs.
     pub fn of_words(&self, words: Vec<u64>) -> Option<Free> {
         (words.len() == self.0.len()).then_some(Free(words))
     }
@@ -69,34 +70,34 @@ impl Free {
     }
 }
 
-/// The coordinates that are not zero by constraint, and how they are stored: sector by sector a table with the rows that
-/// are left.
+/// The coordinates that constraints do not make zero, and their storage: sector by sector a table with the remaining
+/// rows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Shapes of one [`Shapes`] are equal if their numbers are.
+    /// Shapes from the same [`Shapes`] are equal if their numbers are.
     pub number: usize,
-    /// The rows of each sector that are left.
+    /// The remaining rows of each sector.
     pub(super) rows: Vec<Vec<u32>>,
-    /// Where each sector starts.
+    /// The start of each sector.
     pub(super) starts: Vec<usize>,
     /// The columns of each sector.
     pub(super) columns: Vec<usize>,
-    /// How many coordinates are left.
+    /// The number of remaining coordinates.
     pub(super) len: usize,
 }
 
 impl Shape {
-    /// How many coordinates are left.
+    /// The number of remaining coordinates.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none is.
+    /// Whether no coordinate remains.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many rows are left in each sector.
+    /// The number of remaining rows in each sector.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         self.rows.iter().map(Vec::len)
     }
@@ -106,7 +107,7 @@ impl Shape {
         self.starts[sector]..self.starts[sector] + self.rows[sector].len() * self.columns[sector]
     }
 
-    /// Where the rows of this shape stand among those of one that has them all, sector by sector.
+    /// The positions of the rows of this shape among those of a shape that contains them, sector by sector.
     pub(super) fn places_in(&self, whole: &Shape) -> Vec<Vec<u32>> {
         let place = |(own, whole): (&Vec<u32>, &Vec<u32>)| {
             let mut at = 0;
@@ -119,13 +120,13 @@ impl Shape {
         self.rows.iter().zip(&whole.rows).map(place).collect()
     }
 
-    /// Where a row of a sector stands; `None` if it is zero.
+    /// The position of a row of a sector; `None` if it is zero.
     pub(super) fn row(&self, sector: usize, row: u32) -> Option<u32> {
         self.rows[sector].binary_search(&row).ok().map(|at| at as u32)
     }
 }
 
-/// The shapes that occur, each made once.
+/// The shapes that occur, each constructed once.
 #[derive(Debug, Default)]
 pub struct Shapes {
     known: HashMap<Free, Arc<Shape>>,
@@ -144,13 +145,13 @@ impl Shapes {
 }
 
 impl Problem {
-    /// The problem of queries for each level, over attributes of these sizes. `answers` are other queries that will be
-    /// answered; constraints tell the groups of `apart` from each other, attribute by attribute.
+    /// The problem with queries for each level, over attributes of these sizes. `answers` are further queries to be
+    /// answered; constraints distinguish the groups of `apart`, attribute by attribute.
     pub fn new(sizes: &[usize], levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>], apart: &[Part]) -> Result<Problem> {
         Problem::over(sizes, levels, answers, apart, false)
     }
 
-    /// The same, if nothing else will be answered: sectors that these answers have no part in are left out.
+    /// The same, if nothing else will be answered: sectors on which these answers do not act are omitted.
     pub fn for_answers(
         sizes: &[usize],
         levels: &[Vec<Vec<Part>>],
@@ -177,11 +178,11 @@ impl Problem {
             );
             return Err(Error::out_of_range("the numbers in the matrices of least squares", each, &expected));
         }
-        let told = basis.axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(axis.points));
-        if told.is_none_or(|points| points > MOST_POINTS) {
+        let combinations = basis.axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(axis.points));
+        if combinations.is_none_or(|combinations| combinations > MOST_POINTS) {
             let shown: Vec<String> = basis.axes.iter().map(|axis| axis.points.to_string()).collect();
             let expected = format!("at most {MOST_POINTS} in all");
-            let what = "the combinations of values that constraints tell apart";
+            let what = "the combinations of values that constraints distinguish";
             return Err(Error::out_of_range(what, shown.join(" x "), &expected));
         }
         // Most levels have the same queries.
@@ -195,12 +196,12 @@ impl Problem {
         Ok(Problem { basis, levels, points, total })
     }
 
-    /// How constraints tell the values of each attribute apart.
+    /// The partition of the values of each attribute that constraints distinguish.
     pub fn apart(&self) -> Vec<Part> {
         self.basis.axes.iter().map(|axis| axis.apart.clone()).collect()
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }
@@ -220,7 +221,7 @@ impl Problem {
         Free(words)
     }
 
-    /// How many cells of a histogram each point has.
+    /// The number of cells of a histogram in each point.
     pub fn point_cells(&self) -> Vec<usize> {
         let mut all = vec![1];
         for axis in &self.basis.axes {
@@ -232,7 +233,7 @@ impl Problem {
         all
     }
 
-    /// For each point the first of its values, attribute by attribute.
+    /// For each point, its first values, attribute by attribute.
     pub fn first_values(&self) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new()];
         for axis in &self.basis.axes {
@@ -245,7 +246,7 @@ impl Problem {
         all
     }
 
-    /// The points whose values are all selected, attribute by attribute, and those of which only some are.
+    /// The points all of whose values are selected, attribute by attribute, and those with only some selected.
     pub fn points_with(&self, selected: impl Fn(usize, usize) -> bool) -> (Vec<usize>, Vec<usize>) {
         let mut whole = vec![(0_usize, true)];
         for (at, axis) in self.basis.axes.iter().enumerate() {
@@ -282,8 +283,8 @@ impl Problem {
         Shape { number, rows, starts, columns, len }
     }
 
-    /// The information of a unit's own counts, in each sector on the rows of its shape: `variances` has the variance of the
-    /// counts of each query of the level.
+    /// The information of a unit's own counts, in each sector on the rows of its shape: `variances` has the variance of
+    /// the counts of each query of the level.
     pub fn information(&self, level: usize, variances: &[f32], shape: &Shape) -> Vec<Matrix> {
         let sector = |(sector, rows): (usize, &Vec<u32>)| {
             let mut sum = Matrix::zero(rows.len(), rows.len());
@@ -300,8 +301,9 @@ impl Problem {
         information.iter().all(|matrix| Factor::new(matrix).is_regular())
     }
 
-    /// The right side of a unit's normal equations on its shape: the sum of A'y / v. `counts` has the counts of all queries of
-    /// the level, one after the other, and is used up; `scratch` as many numbers as there are coordinates.
+    /// The right side of a unit's normal equations on its shape: the sum of A'y / v. `counts` has the counts of all
+    /// queries of the level, one query after the other, and is overwritten; `scratch` must hold one number per
+    /// coordinate.
     pub fn right_side(
         &self,
         level: usize,
@@ -320,7 +322,7 @@ impl Problem {
         self.kept(shape, scratch)
     }
 
-    /// The coordinates of a shape, from all coordinates.
+    /// The coordinates of a shape, taken from all coordinates.
     pub fn kept(&self, shape: &Shape, all: &[f64]) -> Vec<f64> {
         let mut kept = Vec::with_capacity(shape.len);
         for (sector, rows) in self.basis.sectors.iter().zip(&shape.rows) {
@@ -332,7 +334,7 @@ impl Problem {
         kept
     }
 
-    /// The coordinates of a shape among all coordinates, zeros elsewhere.
+    /// All coordinates, with those of a shape and zeros elsewhere.
     pub fn expand(&self, shape: &Shape, x: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.basis.coordinates()];
         for (number, (sector, rows)) in self.basis.sectors.iter().zip(&shape.rows).enumerate() {
@@ -350,7 +352,7 @@ impl Problem {
         shape.rows[0].iter().map(of).collect()
     }
 
-    /// How many counts a unit of a level has.
+    /// The number of counts of a unit of a level.
     pub fn counts(&self, level: usize) -> usize {
         self.levels[level].iter().map(|query| query.counts()).sum()
     }
@@ -360,8 +362,8 @@ impl Problem {
         class.variance(covariance, |sector, row| shape.row(sector, row))
     }
 
-    /// Refuses a level whose queries leave some combination of cells untold, though they say something of others in the same
-    /// sector: estimates would not be unique there.
+    /// Refuses a level whose queries do not determine some combination of cells although they measure others in the
+    /// same sector: estimates would not be unique there.
     pub fn check_level(&self, level: usize, name: &str) -> Result<()> {
         let ones = vec![1.0_f32; self.levels[level].len()];
         let mut shapes = Shapes::default();

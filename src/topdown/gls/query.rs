@@ -1,4 +1,5 @@
-//! A query in the coordinates of the sectors: what its counts add to the normal equations, and its answer to an estimate.
+//! A query in the coordinates of the sectors: its contribution to the normal equations, and its answer from an
+//! estimate.
 
 use super::{
     axis::{Axis, Class, Kind},
@@ -10,22 +11,23 @@ use super::{
 /// A query over the attributes of a basis, whose cells refine its groups.
 #[derive(Clone, Debug)]
 pub struct SectorQuery {
-    /// How many groups it has of each attribute.
+    /// The number of groups of each attribute.
     pub sizes: Vec<usize>,
     parts: Vec<Part>,
     turns: Vec<Turn>,
-    /// Which count of the turned answer goes to which coordinate, with which factor.
+    /// The map from counts after the turns to coordinates, with a factor.
     entries: Vec<Entry>,
-    /// By attribute A'A on the even functions, row by row over its classes.
+    /// By attribute, A'A on the even functions, row by row over its classes.
     even: Vec<Vec<f64>>,
 }
 
-/// What is done with the counts along an attribute before they go to coordinates.
+/// The operation on the counts along an attribute before they are mapped to coordinates.
 #[derive(Clone, Debug)]
 enum Turn {
     /// The reflection of each of these sets of groups, one after the other.
     Reflect(Vec<Vec<u32>>),
-    /// The sum of each class, by its groups, over the root of how many they are: no other coordinates are kept.
+    /// The sum over the groups of each class, divided by the square root of their number: no other coordinates are
+    /// kept.
     Fold(Vec<Vec<u32>>),
 }
 
@@ -39,7 +41,7 @@ struct Entry {
 /// From a group of an attribute to the place of a value: group, value, factor.
 type Step = (u32, u32, f64);
 
-/// How the counts along an attribute become coordinates, how many they are before the entries, and the entries.
+/// The turn of the counts along an attribute, their number after it, and the map from them to coordinates.
 fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
     let first = |cell: u32| axis.cells[cell as usize][0];
     if *part == Part::Whole {
@@ -101,12 +103,12 @@ impl SectorQuery {
         SectorQuery { sizes, parts: parts.to_vec(), turns, entries, even }
     }
 
-    /// How many counts it has.
+    /// The number of counts.
     pub fn counts(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    /// Adds A'y, times a weight, to a vector of coordinates. `counts` is used up.
+    /// Adds A'y, times a weight, to a vector of coordinates. `counts` is overwritten.
     pub fn add_transposed(&self, weight: f64, counts: &mut [f64], to: &mut [f64]) {
         if self.entries.is_empty() {
             return;
@@ -131,7 +133,7 @@ impl SectorQuery {
         }
     }
 
-    /// The answer A x to a vector of coordinates, of which no sector is left out that the query has any part in.
+    /// The answer A x for a vector of coordinates, which must have all sectors on which the query acts.
     pub fn answer(&self, x: &[f64]) -> Vec<f64> {
         assert!(!self.turns.iter().any(|turn| matches!(turn, Turn::Fold(_))), "a sector of the query is left out");
         let mut counts = vec![0.0; self.counts()];
@@ -149,7 +151,8 @@ impl SectorQuery {
         counts
     }
 
-    /// Adds A'A in a sector, times a weight, on some rows of it: the Kronecker product of what the parts are on the subspaces.
+    /// Adds A'A in a sector, times a weight, on some of its rows: the Kronecker product of the actions of the parts on
+    /// the subspaces.
     pub fn add_information(&self, basis: &Basis, sector: usize, weight: f64, rows: &[u32], to: &mut Matrix) {
         let sector = &basis.sectors[sector];
         let (mut scalar, mut even) = (1.0, Vec::new());
@@ -202,8 +205,8 @@ impl SectorQuery {
     }
 }
 
-/// The reflection that exchanges the even function on a set of groups of one attribute with the first of its unit vectors, for
-/// `inner` tensors side by side. `sums` is for scratch.
+/// The reflection that exchanges the even function on a set of groups of one attribute with the first of its unit
+/// vectors, for `inner` tensors side by side. `sums` is scratch space.
 fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
     let scale = (set.len() as f64).sqrt().recip();
     // With v = 1 / sqrt(g) - e, v'v = 2 (1 - 1 / sqrt(g)): x - 2 v v'x / v'v.
@@ -217,7 +220,7 @@ fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mu
             slab[first] = sum * scale;
             continue;
         }
-        // A row of tensors at a time: the inner loops have no strides.
+        // A row of tensors at a time, so that the inner loops have stride 1.
         sums.clear();
         sums.resize(inner, 0.0);
         for value in set {
@@ -236,7 +239,7 @@ fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mu
     }
 }
 
-/// Puts the even coordinates of the classes of one attribute in the place of a tensor's values, one slab after the other.
+/// Replaces the values of a tensor by the even coordinates of the classes of one attribute, slab by slab.
 fn fold(classes: &[Vec<u32>], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
     for slab in 0..tensor.len() / (inner * size) {
         let from = slab * inner * size;
@@ -259,7 +262,7 @@ fn fold(classes: &[Vec<u32>], tensor: &mut [f64], size: usize, inner: usize, sum
 mod tests {
     use super::*;
 
-    /// A, written out.
+    /// A as a dense matrix.
     fn dense(sizes: &[usize], parts: &[Part]) -> Matrix {
         let cells: usize = sizes.iter().product();
         let groups: Vec<usize> = sizes.iter().zip(parts).map(|(size, part)| part.groups(*size)).collect();
@@ -276,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_in_sectors_are_the_queries_written_out() {
+    fn queries_in_sectors_agree_with_dense_matrices() {
         let sizes = [4, 3, 2];
         let queries = [
             vec![Part::Groups(vec![0, 1, 1, 0]), Part::Whole, Part::Total],
@@ -313,7 +316,7 @@ mod tests {
                 super::super::matrix::multiply_add(&matrix, &x[at.clone()], sector.columns, &mut by_sectors[at]);
             }
             by_counts.iter().zip(&by_sectors).for_each(|(a, b)| approx::assert_abs_diff_eq!(*a, *b, epsilon = 1e-9));
-            // With identities as covariances a count has the number of its cells.
+            // With identities as covariances the variance of a count is the number of its cells.
             let (class_of, classes) = query.classes(&basis);
             let identities: Vec<Matrix> = basis.rows().map(Matrix::identity).collect();
             for (count, class) in class_of.iter().enumerate() {
@@ -321,7 +324,7 @@ mod tests {
                 let variance = classes[*class as usize].variance(&identities, |_, row| Some(row));
                 approx::assert_relative_eq!(variance, cells, max_relative = 1e-12);
             }
-            // A set that cuts across cells has as many cells as it has.
+            // For a set that divides cells it is also the number of its cells.
             let sets = [vec![true, true, false, false], vec![true, false, true], vec![true, true]];
             let variance = CountClass::of_sets(&basis, &sets).variance(&identities, |_, row| Some(row));
             approx::assert_relative_eq!(variance, 8.0, max_relative = 1e-12);

@@ -1,4 +1,4 @@
-//! Which counts are asked for, of which units or areas, and the answers.
+//! The requested counts, of units or areas, and the answers.
 
 pub use super::areas::Areas;
 use super::{labels::Labels, names::parts_of};
@@ -9,10 +9,10 @@ use crate::{
     topdown::gls::{basis::Part, belief::Belief, classes::CountClass, problem::Problem, query::SectorQuery},
 };
 
-/// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.
+/// The standard normal quantile of 97.5 %: a margin is this number of standard deviations to either side.
 pub const QUANTILE: f64 = crate::noise::NORMAL_975;
 
-/// What is answered for.
+/// The subject of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
     /// A unit of a level.
@@ -21,18 +21,18 @@ pub enum Subject {
         level: usize,
         /// Its spine code.
         code: String,
-        /// The GEOID of the tabulation unit that it lies in; empty where there is none.
+        /// The GEOID of the tabulation unit that contains it; empty if there is none.
         geoid: String,
     },
     /// An area, by name.
     Area(String),
 }
 
-/// What is answered: queries with all their counts, or lines of tables.
+/// The answers: queries with all their counts, or lines of tables.
 #[derive(Debug)]
 pub struct Answers {
     asked: Vec<Asked>,
-    /// Marginals whose cells lines are sums of.
+    /// Marginals whose cells add up to the lines.
     margins: Vec<SectorQuery>,
     /// The attributes and recodes that the queries keep.
     kinds: Vec<String>,
@@ -51,15 +51,15 @@ enum Kind {
     Line { margin: usize, cells: Vec<u32>, selected: Vec<Vec<bool>>, class: CountClass },
 }
 
-/// The cells of a query in the order in which its name has the attributes, and what they are called.
+/// The cells of a query in the order of the attributes in its name, and their labels.
 #[derive(Debug)]
 struct Cells {
     labels: Labels,
-    /// For each cell its number in the order of the schema, where that is another.
+    /// For each cell its number in the order of the schema, if that differs.
     order: Option<Vec<u32>>,
-    /// The number of a cell by that in the order of the schema.
+    /// The number of a cell by its number in the order of the schema.
     place: Option<Vec<u32>>,
-    /// For each attribute and recode of all queries its number among those of this one.
+    /// For each attribute and recode of all queries, its number among those of this query.
     columns: Vec<Option<usize>>,
 }
 
@@ -74,7 +74,7 @@ impl Cells {
         Cells { labels, order, place, columns: Vec::new() }
     }
 
-    /// Values of cells in the order of the schema, put into that of the cells.
+    /// Reorders values of cells from the order of the schema to that of the cells.
     fn ordered<T: Copy>(&self, stored: Vec<T>) -> Vec<T> {
         match &self.order {
             None => stored,
@@ -88,29 +88,29 @@ impl Cells {
 pub struct TableLine {
     /// Its name.
     pub name: String,
-    /// What it counts.
+    /// The quantity that it counts.
     pub description: String,
     /// The values of each attribute that belong to it; `None` for all.
     pub selected: Vec<Option<Vec<bool>>>,
 }
 
 impl TableLine {
-    /// The marginal that it is a sum of cells of.
+    /// The marginal whose cells it sums.
     pub fn parts(&self) -> Vec<Part> {
         self.selected.iter().map(|own| if own.is_some() { Part::Whole } else { Part::Total }).collect()
     }
 }
 
-/// Estimates of one query of one unit or area, with their variances: a number for each count.
+/// Estimates of one query of one unit or area, with their variances: one per count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The number of the query.
     pub query: usize,
     /// The estimates.
     pub estimates: Vec<f64>,
-    /// Their variances; 0 where constraints fix a count, not a number for whole counts.
+    /// Their variances; 0 if constraints fix a count, NaN for integer counts.
     pub variances: Vec<f64>,
-    /// The true counts in a rehearsal, else nothing.
+    /// The true counts in a rehearsal; otherwise empty.
     pub truth: Vec<f64>,
 }
 
@@ -120,7 +120,8 @@ pub fn named_parts(schema: &Schema, names: &[String]) -> Result<Vec<Vec<Part>>> 
 }
 
 impl Answers {
-    /// The queries of these names, each with all its counts: in the order in which the name has the attributes, the last one fastest.
+    /// The queries of these names, each with all its counts: in the order of the attributes in the name, the last one
+    /// fastest.
     pub fn of_queries(problem: &Problem, schema: &Schema, names: &[String]) -> Result<Answers> {
         let mut kinds: Vec<String> = Vec::new();
         let mut asked = Vec::with_capacity(names.len());
@@ -147,12 +148,12 @@ impl Answers {
         Ok(Answers { asked, margins: Vec::new(), kinds })
     }
 
-    /// The attributes and recodes that any of the queries keeps: a column for each says which cell a count is.
+    /// The attributes and recodes that any of the queries keeps: one column each identifies the cell of a count.
     pub fn kinds(&self) -> &[String] {
         &self.kinds
     }
 
-    /// What a cell of a query has of the kind of this number; nothing where the query sums over it.
+    /// The label of a cell of a query for the kind of this number; empty if the query sums over it.
     pub fn label(&self, query: usize, kind: usize, cell: usize) -> &str {
         match &self.asked[query].kind {
             Kind::Query { cells, .. } => cells.columns[kind].map_or("", |own| cells.labels.value(own, cell)),
@@ -160,7 +161,7 @@ impl Answers {
         }
     }
 
-    /// Zeros of all queries, for an area in which nobody can live.
+    /// Zeros of all queries, for an area where nobody can live.
     pub fn zeros(&self) -> Vec<Answer> {
         let zero = |(query, asked): (usize, &Asked)| {
             let counts = match &asked.kind {
@@ -172,7 +173,7 @@ impl Answers {
         self.asked.iter().enumerate().map(zero).collect()
     }
 
-    /// The lines of tables over attributes of these sizes, each one count.
+    /// The lines of tables over attributes of these sizes, one count each.
     pub fn of_lines(problem: &Problem, sizes: &[usize], lines: &[TableLine]) -> Answers {
         let mut kept: Vec<Vec<Part>> = Vec::new();
         let mut asked = Vec::with_capacity(lines.len());
@@ -208,13 +209,13 @@ impl Answers {
         self.asked.iter().map(|asked| asked.name.as_str()).collect()
     }
 
-    /// What a line counts; empty for a query.
+    /// The quantity that a line counts; empty for a query.
     pub fn description(&self, query: usize) -> &str {
         &self.asked[query].description
     }
 
-    /// Whole counts of each query, from the cells of a unit over attributes of these sizes; beside the true ones in a rehearsal. They
-    /// have no variance.
+    /// Integer counts of each query, from the cells of a unit over attributes of these sizes; with the true ones in a
+    /// rehearsal. They have no variance.
     pub fn of_counts(&self, sizes: &[usize], cells: &[(u32, i64)], truth: Option<&[f64]>) -> Vec<Answer> {
         let empty = |(query, asked): (usize, &Asked)| {
             let counts = match &asked.kind {
@@ -233,7 +234,7 @@ impl Answers {
         answers
     }
 
-    /// The true counts of each query, from a histogram over attributes of these sizes, added to its answer.
+    /// Adds the true counts of each query to its answer, from a histogram over attributes of these sizes.
     pub fn add_truth(&self, sizes: &[usize], histogram: &[f64], answers: &mut [Answer]) {
         let filled: Vec<(usize, f64)> =
             histogram.iter().copied().enumerate().filter(|(_, count)| *count > 0.0).collect();
@@ -264,7 +265,7 @@ impl Answers {
         }
     }
 
-    /// What an estimate says of each query.
+    /// The answer of each query from an estimate.
     pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
         let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&x)).collect();
@@ -286,7 +287,7 @@ impl Answers {
 }
 
 /// Reads the lines of tables: a CSV with the columns `query`, `description` and one for each attribute, which holds the
-/// numbers of the values that belong to the line (`0-5`, `1 4-6`), or nothing for all of them.
+/// numbers of the values that belong to the line (`0-5`, `1 4-6`), or is empty for all values.
 pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLine>> {
     let mut table = CsvTable::of_text(text, file)?;
     let names: Vec<&str> = schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
@@ -327,7 +328,8 @@ pub fn pl94_lines(schema: &Schema) -> Result<Vec<TableLine>> {
     read_lines(LINES, "data/tables/pl94-persons.csv", schema)
 }
 
-/// The GEOID of a block in 15 digits, from a spine code or from 16 digits, which have the digit of the block group twice.
+/// The GEOID of a block in 15 digits, from a spine code or from 16 digits, which contain the digit of the block group
+/// twice.
 pub fn geoid_of(code: &[u8]) -> Option<u64> {
     if !code.iter().all(u8::is_ascii_digit) || code.len() < 15 {
         return None;

@@ -1,5 +1,6 @@
-//! Areas as sets of blocks, from a table with the columns `area` and `block`, or from a block assignment file of the Census Bureau as it
-//! is: `BLOCKID|PLACEFP` and its like. There a blank code means that a block belongs to no area; in a column `area` it is a mistake.
+//! Areas as sets of blocks, from a table with the columns `area` and `block`, or from an unmodified block assignment
+//! file of the Census Bureau (`BLOCKID|PLACEFP` and similar). There a blank code means that a block belongs to no area;
+//! in a column `area` it is an error.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -12,8 +13,8 @@ use crate::{
     spine::csv_table::{BLOCK_NAMES, CsvTable},
 };
 
-/// The columns of a block assignment file that name its areas, and what comes before their digits: the state's, as in GEOIDs, or
-/// nothing, as the codes of American Indian areas are the nation's.
+/// The columns of a block assignment file that name its areas, and whether their GEOIDs begin with the state's digits;
+/// codes of American Indian areas are national.
 const ASSIGNED: [(&[&str], bool); 5] = [
     (&["COUNTYFP", "COUSUBFP"], true),
     (&["COUNTYFP", "DISTRICT"], true),
@@ -21,13 +22,13 @@ const ASSIGNED: [(&[&str], bool); 5] = [
     (&["DISTRICT"], true),
     (&["AIANNHCE"], false),
 ];
-/// A column beside those that says nothing of which area it is.
+/// A column beside those that does not identify the area.
 const BESIDE: [&str; 1] = ["COMPTYP"];
 
-/// Where a file has the names of areas.
+/// The columns of a file that name its areas.
 pub(in crate::topdown) struct AreaColumns {
     form: Form,
-    /// How many lines name no area, in a block assignment file.
+    /// The number of lines without an area, in a block assignment file.
     pub(in crate::topdown) unassigned: u64,
 }
 
@@ -37,7 +38,7 @@ enum Form {
 }
 
 impl AreaColumns {
-    /// Finds them; refuses columns that have no use, as `used` are the others that have one.
+    /// Finds the columns; refuses columns that are not understood. `used` are the other columns in use.
     pub(in crate::topdown) fn find(table: &CsvTable, used: &[&str]) -> Result<AreaColumns> {
         let known = |form: Form, names: &[&str]| {
             let allowed = |heading: &str| {
@@ -68,7 +69,7 @@ impl AreaColumns {
         Err(Error::DataFile { file: table.file.clone(), line: 1, column: 0, why })
     }
 
-    /// The area of a line; `None` where a block is assigned to none. `block` is its GEOID, where it has one.
+    /// The area of a line; `None` if a block is assigned to none. `block` is its GEOID, if known.
     pub(in crate::topdown) fn name(&mut self, table: &CsvTable, block: Option<u64>) -> Result<Option<String>> {
         match &self.form {
             Form::Named(at) => Ok(Some(table.name(*at)?.to_string())),
@@ -85,7 +86,7 @@ impl AreaColumns {
     }
 }
 
-/// Whether a code says that there is no area: nothing, or the Bureau's codes for what is not defined.
+/// Whether a code means no area: empty, or the Bureau's codes for undefined areas.
 fn is_none(code: &str) -> bool {
     code.is_empty() || code.bytes().all(|byte| byte == b'Z') || ["99999", "99997"].contains(&code)
 }
@@ -93,20 +94,20 @@ fn is_none(code: &str) -> bool {
 /// Areas, each a set of blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
-    /// What they are called.
+    /// The names of the areas.
     pub names: Vec<String>,
     /// The areas of each block, by its GEOID.
     pub of_block: HashMap<u64, Vec<u32>>,
-    /// The states that each area has blocks in.
+    /// The states in which each area has blocks.
     pub states: Vec<BTreeSet<u32>>,
-    /// How many blocks the file assigns to no area.
+    /// The number of blocks that the file assigns to no area.
     pub unassigned: u64,
     file: String,
     /// The first line of each block.
     lines: HashMap<u64, u64>,
 }
 
-/// So many blocks are named in a message.
+/// The number of blocks named in a message.
 const NAMED: usize = 20;
 
 impl Areas {
@@ -133,8 +134,8 @@ impl Areas {
         Ok(areas)
     }
 
-    /// The areas that share the first digits of the GEOIDs of some blocks, for each of some numbers of digits: tabulation
-    /// units.
+    /// Areas that consist of the blocks with the same first digits of their GEOIDs, for each of several numbers of
+    /// digits: tabulation units.
     pub fn by_digits(digits: &[u32], blocks: impl Iterator<Item = u64>) -> Areas {
         let mut names: BTreeMap<(u32, u64), Vec<u64>> = BTreeMap::new();
         for geoid in blocks {
@@ -175,7 +176,7 @@ impl Areas {
         new
     }
 
-    /// Refuses some of its blocks, all at once: the first are named with their lines and areas.
+    /// An error about some of its blocks: the first are named with their lines and areas.
     pub fn refuse(&self, mut blocks: Vec<u64>, why: &str) -> Error {
         blocks.sort_unstable_by_key(|geoid| (self.lines.get(geoid).copied(), *geoid));
         let named = blocks.iter().take(NAMED).map(|geoid| {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_that_are_not_understood_are_refused_with_their_place() {
+    fn invalid_areas_are_refused_with_their_position() {
         let says = |text: &[u8], words: &[&str]| {
             let why = read(text).unwrap_err();
             words.iter().for_each(|word| assert!(why.contains(word), "{word}: {why}"));

@@ -10,21 +10,22 @@ use crate::{
     topdown::gls::pass::UnitCounts,
 };
 
-/// The variances that a release can have: by level and by how many levels' shares a unit carries.
+/// The variances of a release: by level and by the number of levels whose shares a unit carries.
 #[derive(Clone, Debug)]
 pub struct Budgets {
-    /// For each level and run the least and largest float that a variance may be, query by query.
+    /// For each level and run, the least and largest float that a variance may have, query by query.
     known: Vec<Vec<Vec<(f32, f32)>>>,
-    /// For each level and run the noise of each query.
+    /// For each level and run, the noise of each query.
     noise: Vec<Vec<Vec<Noise>>>,
     shares: Vec<Rational>,
 }
 
-/// Floats are rounded once from the variance and once from its double: both together are below this.
+/// Upper bound on the relative error of two roundings to floats: of the variance in a file, and of the ends computed
+/// here.
 const ROUNDING: f64 = 2e-7;
 
 impl Budgets {
-    /// Those of the queries that are read of a release.
+    /// The variances of the queries of a release that are read.
     pub fn new(release: &Release, names: &Names) -> Result<Budgets> {
         let shares: Vec<Rational> =
             release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
@@ -52,13 +53,13 @@ impl Budgets {
         Ok(Budgets { known, noise, shares })
     }
 
-    /// The noise of each query of a unit that carries the shares of so many levels.
+    /// The noise of each query of a unit that carries the shares of `carried` levels.
     pub fn noise(&self, level: usize, carried: usize) -> &[Noise] {
         &self.noise[level][carried - 1]
     }
 
-    /// How many levels' shares a unit of a level carries whose queries have these variances; `Err` with the number of the first
-    /// query whose variance fits no run, or that fits no run which others fit.
+    /// The number of levels whose shares a unit carries if its queries have these variances. `Err` with the number of the
+    /// first query that does not fit the best run: the one that fits the most queries before it.
     fn carried(&self, level: usize, variances: &[f32]) -> std::result::Result<usize, usize> {
         let fits = |run: &Vec<(f32, f32)>, query: usize| {
             let (lower, upper) = run[query];
@@ -78,7 +79,7 @@ impl Budgets {
         runs.map(|variance| format!("{variance:.6}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// How many levels' shares a unit carries; refuses one whose variances fit no run. `code` is what it is called.
+    /// The number of levels whose shares a unit carries; refuses a unit whose variances fit no run. `code` is its code.
     pub fn carried_by(
         &self,
         names: &Names,

@@ -1,13 +1,13 @@
-//! Whether a folder of noisy measurements fits its release, and what it spent.
+//! Checks whether a folder of noisy measurements fits its release, and what privacy budget it spent.
 //!
-//! The files hold the variance of the noise on each count, the variance of the law that was drawn from and not its parameter
-//! sigma2, as a float. A unit that was bypassed into has the shares of the levels below it besides its own, so that its
-//! variances are those of one of a few runs of levels. A unit passes if the variances of all its queries are those of one
-//! run; a path passes if the runs on it share out the budget exactly. Then every path is one of the release's, and the
-//! privacy of what was published follows from the paths that occur.
+//! For each count the files hold the variance of its noise as a float: the variance of the law that was drawn from, not
+//! its parameter sigma2. A unit that replaced bypassed units has the shares of the levels below it besides its own, so
+//! its variances are those of one of a few runs of levels. A unit passes if the variances of all its queries belong to
+//! one run; a path passes if its runs divide the budget exactly. Then every path is one of the release's, and the
+//! privacy of the publication follows from the paths that occur.
 //!
-//! A download of some states is checked as far as it goes, and what it lacks is said. Whether the counts fit each other, children to
-//! parents, is [`fit`](super::fit)'s to say.
+//! For a download of some states the check covers the files present and reports the missing ones. Whether the counts of
+//! children fit those of their parents is checked by [`fit`](super::fit).
 
 mod carried;
 mod constraints;
@@ -31,32 +31,32 @@ use crate::{
 use carried::Histograms;
 pub use constraints::check_nation;
 
-/// What a folder has.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct NmfReport {
     /// The folder of the product.
     pub product: String,
-    /// How many files and bytes.
+    /// The number of files, and their bytes.
     pub files: (usize, u64),
-    /// The parts of states.
+    /// The parts of states in the folder.
     pub parts: Vec<String>,
     /// The levels.
     pub levels: Vec<LevelReport>,
-    /// The paths from the root to blocks that occur, by the levels that they drop, with how many blocks have each.
+    /// The paths from the root to blocks that occur, by the levels that they drop, each with its number of blocks.
     pub paths: Vec<(Vec<usize>, u64)>,
     /// The release with these paths.
     pub release: Release,
     /// Equalities of the root that least squares does not use.
     pub unused: Vec<String>,
-    /// Constraints of the root that are not understood: of two histograms, or of groups that have no known values.
+    /// Constraints of the root that are not understood: of two histograms, or of groups without known values.
     pub unread: Vec<String>,
     /// Equalities that make cells zero in every unit.
     pub zeros: Vec<String>,
-    /// How many cells of a histogram these make zero.
+    /// The number of cells of a histogram that these make zero.
     pub zero_cells: usize,
-    /// What the folder lacks of the parts of states.
+    /// The parts of states that the folder lacks.
     pub missing: Missing,
-    /// How well the counts of each histogram fit each other.
+    /// The fit of the counts of each histogram.
     pub fit: Vec<FitReport>,
 }
 
@@ -67,25 +67,25 @@ impl NmfReport {
     }
 }
 
-/// What a level has.
+/// The result for a level.
 #[derive(Clone, Debug, Default)]
 pub struct LevelReport {
     /// Its name.
     pub name: String,
-    /// How many units.
+    /// The number of units.
     pub units: u64,
-    /// How many of these have noisy counts.
+    /// The number of units with noisy counts.
     pub measured: u64,
-    /// How many noisy counts there are.
+    /// The number of noisy counts.
     pub counts: u64,
-    /// How many digits a geocode has.
+    /// The number of digits of a geocode.
     pub width: usize,
-    /// How many units carry the shares of so many levels.
+    /// The number of units, by the number of levels whose shares they carry.
     pub carried: BTreeMap<usize, u64>,
 }
 
 impl LevelReport {
-    /// Takes units in that carry the shares of so many levels, each with so many counts where it has any.
+    /// Adds units with these numbers of carried levels, each with `counts` counts if it has any.
     fn add(&mut self, carried: &[u8], counts: usize) {
         self.units += carried.len() as u64;
         for run in carried.iter().filter(|run| **run > 0) {
@@ -96,7 +96,7 @@ impl LevelReport {
     }
 }
 
-/// Reads everything, and refuses what does not fit.
+/// Reads the whole folder, and refuses files that do not fit.
 pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });
@@ -106,7 +106,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let folder = NmfFolder::open(folder, &names.levels)?;
     let missing = Missing::of(&folder, release)?;
     let root = RootConstraints::read(&folder, names)?;
-    // Nothing is answered: what constraints tell apart is held against each other.
+    // Nothing is answered: the problem only compares the partitions that constraints distinguish.
     let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
     let first = root.first;
@@ -116,7 +116,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let plans = histograms.plans();
     let mut tallies = vec![Tally::default(); plans.len()];
     let mut stands: Vec<Vec<Stand>> = vec![Vec::new(); plans.len()];
-    // Of a nation that is not there nothing is known but that no unit below it carries its share.
+    // Without files of the nation it is only known that no unit below carries the nation's share.
     let mut prefix = vec![1; first];
     if root.is_nation {
         if missing.is_complete() {
@@ -179,7 +179,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     })
 }
 
-/// The levels that each path drops, with how many units of the lowest level have it.
+/// Counts the units of the lowest level by the levels that their paths drop.
 fn add_dropped(paths: &Paths, dropped: &mut BTreeMap<Vec<usize>, u64>) {
     let mut units = vec![0_u64; paths.known.len()];
     paths.of_unit.iter().for_each(|number| units[*number as usize] += 1);

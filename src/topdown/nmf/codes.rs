@@ -1,9 +1,10 @@
-//! Codes of areas as people write them: GEOIDs in digits, with the prefix of data.census.gov (`1400000US44001000100`), or as NHGIS has them
-//! (`G4400010000100`). A leading zero that a spreadsheet dropped is not guessed: the code that is likely is named.
+//! Codes of areas in the forms that people use: GEOIDs in digits, with the prefix of data.census.gov
+//! (`1400000US44001000100`), or in the form of NHGIS (`G4400010000100`). A leading zero that a spreadsheet dropped is
+//! not guessed: the error names the likely code.
 
 use super::{answers::geoid_of, complete::is_state};
 
-/// The digits of a GEOID in any of these forms; `None` for what is none.
+/// The digits of a GEOID in any of these forms; `None` for other text.
 pub fn digits(text: &str) -> Option<String> {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some((prefix, rest)) = text.split_once("US") {
@@ -28,7 +29,7 @@ fn nhgis(rest: &str) -> Option<String> {
     whole.then(|| [part(0, 2), part(3, 6), part(7, rest.len())].concat())
 }
 
-/// A code that lacks its first zero, with it: a code of so many digits of a state that there is.
+/// A code that lacks its leading zero, completed: a code of `needed` digits in an existing state.
 pub fn with_zero(digits: &str, needed: usize) -> Option<String> {
     let likely = format!("0{digits}");
     let state = likely.get(..2).and_then(|state| state.parse().ok());
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_all_forms_are_one() {
+    fn all_forms_of_a_code_are_read_as_one() {
         for text in ["44001000100", "1400000US44001000100", "G4400010000100"] {
             assert_eq!(digits(text).as_deref(), Some("44001000100"), "{text}");
         }

@@ -1,9 +1,10 @@
-//! Whether a folder has all parts of states. A download of some states is no nation: its counts are those of all of them, and would be
-//! spread over those that are there. And a state without its other part lacks the people there.
+//! Completeness of a folder: whether it has all parts of states. The counts of a nation include all its states; in a
+//! download of some states they would be distributed among those present. And a state without its other part lacks the
+//! people there.
 //!
-//! Which parts there have to be is said by the folder itself (`nmf.json`, beside what `assay measure` drew), or known of the releases of
-//! the Bureau. Of another release without that file it is not known; there the nation's counts are held against the sum of the
-//! parts by their [fit](super::fit) alone.
+//! The required parts come from the folder itself (`nmf.json`, which `assay measure` writes), or are known for the
+//! releases of the Bureau. For another release without that file they are unknown; then only the [fit](super::fit) of
+//! the nation's counts to the sum of the parts is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +22,15 @@ pub const STATES: [u32; 51] = [
 ];
 /// Puerto Rico.
 pub const PUERTO_RICO: u32 = 72;
-/// The other territories, which no release is about.
+/// The other territories, which are in no release.
 const TERRITORIES: [u32; 4] = [60, 66, 69, 78];
-/// The states with a part of American Indian, Alaska Native and Native Hawaiian areas in the files of 2020. Source: census_bluedown,
-/// constants.py (google-research/census-bluedown, FOLDER_IDS_2020).
+/// The states with a part of American Indian, Alaska Native and Native Hawaiian areas in the files of 2020. Source:
+/// census_bluedown, constants.py (google-research/census-bluedown, FOLDER_IDS_2020).
 const WITH_AIAN_2020: [u32; 37] = [
     1, 2, 4, 6, 8, 9, 12, 13, 15, 16, 18, 19, 20, 22, 23, 25, 26, 27, 28, 30, 31, 32, 35, 36, 37, 38, 40, 41, 45, 46,
     47, 48, 49, 51, 53, 55, 56,
 ];
-/// The same in the demonstration of 2010: Rhode Island has such a part there, Indiana and Tennessee have none
+/// The same in the demonstration of 2010: Rhode Island has such a part, Indiana and Tennessee have none
 /// (FOLDER_IDS_2010_DEMONSTRATION_DATA).
 const WITH_AIAN_2010: [u32; 36] = [
     1, 2, 4, 6, 8, 9, 12, 13, 15, 16, 19, 20, 22, 23, 25, 26, 27, 28, 30, 31, 32, 35, 36, 37, 38, 40, 41, 44, 45, 46,
@@ -41,18 +42,18 @@ pub fn is_state(number: u32) -> bool {
     STATES.contains(&number) || number == PUERTO_RICO || TERRITORIES.contains(&number)
 }
 
-/// What a folder lacks of the parts of states.
+/// The parts of states that a folder lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Who says which parts there have to be; nothing where nobody does.
+    /// The source of the list of required parts; `None` without one.
     pub declared_by: Option<String>,
-    /// Whether the folder of the nation is not there.
+    /// Whether the folder of the nation is missing.
     pub nation: bool,
-    /// States of which no part is there.
+    /// States all of whose parts are missing.
     pub states: Vec<u32>,
-    /// Parts that are not there of states whose other part is.
+    /// Missing parts of states whose other part is present.
     pub halves: Vec<String>,
-    /// The parts that each state has to have; those in the folder where nobody says.
+    /// The required parts of each state; without a list of required parts, those in the folder.
     of_state: BTreeMap<u32, BTreeSet<String>>,
 }
 
@@ -62,7 +63,7 @@ pub fn state_of(part: &str) -> u32 {
 }
 
 impl Missing {
-    /// Holds the parts of a folder against those that it has to have; refuses parts of another release.
+    /// Compares the parts of a folder with the required ones; refuses parts of another release.
     pub fn of(folder: &NmfFolder, release: &Release) -> Result<Missing> {
         let there: BTreeSet<String> = folder.parts().into_iter().collect();
         let nation = folder.lacks_root();
@@ -92,22 +93,22 @@ impl Missing {
         Ok(Missing { declared_by: Some(by), nation, states: states.into_iter().collect(), halves, of_state })
     }
 
-    /// Whether every part is there, as far as anybody says which there have to be.
+    /// Whether every required part is present, as far as the required parts are known.
     pub fn is_complete(&self) -> bool {
         self.states.is_empty() && self.halves.is_empty()
     }
 
-    /// The missing parts of some states whose other part is there.
+    /// The missing parts of given states whose other part is present.
     pub fn halves_of<'a>(&'a self, states: &'a [u32]) -> impl Iterator<Item = &'a String> {
         self.halves.iter().filter(|part| states.contains(&state_of(part)))
     }
 
-    /// Whether a state has two parts, so that a unit is one of a part and not of the whole state.
+    /// Whether a state has two parts, so that its units belong to a part and not to the whole state.
     pub fn is_divided(&self, state: u32) -> bool {
         self.of_state.get(&state).is_some_and(|parts| parts.len() > 1)
     }
 
-    /// What is missing, in words; nothing where nothing is.
+    /// A description of the missing parts; `None` if nothing is missing.
     pub fn described(&self) -> Option<String> {
         let by = self.declared_by.as_deref()?;
         let is_or_are = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
@@ -126,7 +127,7 @@ impl Missing {
     }
 }
 
-/// The first few of some names, and how many more there are.
+/// The first few of some names, and the number of the others.
 pub(super) fn shortened(names: &[String]) -> String {
     const MOST: usize = 6;
     match names.len() {

@@ -1,7 +1,7 @@
-//! The noisy counts of the units of a part, put together from the rows of its files.
+//! The noisy counts of the units of a part, assembled from the rows of its files.
 //!
-//! The rows of a unit stand together in the published files, but nothing says that they must: what is not complete is kept
-//! until it is. A unit answers all queries of its level or none.
+//! In the published files the rows of a unit are consecutive, but nothing guarantees it: incomplete units are kept
+//! until they are complete. A unit has counts of all queries of its level or of none.
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use crate::{
     topdown::gls::pass::{Measurements, UnitCounts},
 };
 
-/// So many numbers are handed on at a time, about.
+/// Approximate number of numbers in a batch.
 const BATCH: usize = 1 << 18;
 
 /// The noisy counts of a part of a state.
@@ -35,31 +35,32 @@ pub struct PartCounts<'a> {
     pub units: &'a PartUnits,
     /// The level of the part among those of the release.
     pub first: usize,
-    /// The variances that the release can have; others are refused.
+    /// The variances of the release; others are refused.
     pub budgets: &'a Budgets,
-    /// Where units that were read are counted, if anybody asks.
+    /// Counts the units read, if requested.
     pub seen: Option<Phase<'a>>,
-    /// What is noted of units that are read from the lowest level upwards, if anybody asks.
+    /// Records data about units read from the lowest level upwards, if requested.
     pub watch: Option<Mutex<Watch<'a>>>,
 }
 
-/// What is noted of the units of a part: how many levels' shares each carries, and how their counts fit.
+/// Recorded data about the units of a part: the number of levels whose shares each carries, and the fit of their
+/// counts.
 pub struct Watch<'a> {
-    /// By level of the part and unit; 0 for those without counts.
+    /// By level of the part and unit; 0 for units without counts.
     pub carried: Vec<Vec<u8>>,
-    /// The residuals, if they are asked for.
+    /// The residuals, if requested.
     pub walk: Option<Walk<'a>>,
 }
 
 impl<'a> Watch<'a> {
-    /// Nothing seen yet; with a plan, residuals are taken.
+    /// No units yet; with a plan, residuals are computed.
     pub fn new(plan: Option<&'a FitPlan>, units: &'a PartUnits, first: usize) -> Watch<'a> {
         let carried = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
         Watch { carried, walk: plan.map(|plan| Walk::new(plan, units, first)) }
     }
 
     fn see(&mut self, level: usize, unit: &UnitCounts, carried: usize, noise: &[Noise]) {
-        // There are fewer levels than a byte has numbers.
+        // The number of levels fits in a byte.
         self.carried[level][unit.unit] = carried as u8;
         if let Some(walk) = &mut self.walk {
             walk.see(level, unit, noise);
@@ -75,7 +76,7 @@ impl Measurements for PartCounts<'_> {
         read_units(&files, self.names, self.first + level, codes, self.units.part.as_bytes(), &mut |units| {
             let mut watch = self.watch.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner));
             for unit in &units {
-                // Units that measure alike share their variances, and most follow one that does.
+                // Units with the same measurements share their variances, and most follow a unit with the same ones.
                 if !Arc::ptr_eq(&last.0, &unit.variances) {
                     let code = || self.units.code(level, unit.unit);
                     let carried = self.budgets.carried_by(self.names, self.first + level, unit, code)?;
@@ -104,12 +105,12 @@ pub struct NationCounts<'a> {
     pub folder: &'a NmfFolder,
     /// The queries.
     pub names: &'a Names,
-    /// The variances that the release can have.
+    /// The variances of the release.
     pub budgets: &'a Budgets,
 }
 
 impl NationCounts<'_> {
-    /// Its counts, and how many levels' shares it carries, if it has any.
+    /// The nation's counts, and the number of levels whose shares it carries, if it has any.
     pub fn read(&self) -> Result<Option<(UnitCounts, usize)>> {
         let files: Vec<&NmfFile> = self.folder.levels[0].queries.iter().collect();
         let mut found = None;
@@ -124,14 +125,14 @@ impl NationCounts<'_> {
     }
 }
 
-/// A unit whose rows are coming in.
+/// A unit whose rows are incomplete so far.
 struct Partial {
     seen: u64,
     variances: Vec<f32>,
     counts: Vec<f64>,
 }
 
-/// Hands on the units of some files, each when all its queries are there.
+/// Passes on the units of some files, each when all its queries were read.
 pub(super) fn read_units(
     files: &[&NmfFile],
     names: &Names,
@@ -143,8 +144,8 @@ pub(super) fn read_units(
     read_histograms(files, &[names], level, codes, prefix, &mut |_, units| take(units))
 }
 
-/// The same for several histograms whose rows stand in one file, which is read once: each unit once for each, with the number of its
-/// histogram.
+/// The same for several histograms whose rows are in one file, which is read once: each unit is passed on once per
+/// histogram, with the number of the histogram.
 pub(super) fn read_histograms(
     files: &[&NmfFile],
     histograms: &[&Names],
@@ -154,7 +155,7 @@ pub(super) fn read_histograms(
     take: &mut dyn FnMut(usize, Vec<UnitCounts>) -> Result<()>,
 ) -> Result<()> {
     let mut coming = histograms.iter().map(|names| Coming::new(names, level, codes)).collect::<Result<Vec<_>>>()?;
-    // Those of the first; of another no columns are read.
+    // The columns of the first histogram; for the second one no columns are read.
     let columns = histograms.first().map_or(&[][..], |names| names.columns());
     for file in files {
         rows::read(&file.path, columns, |row| {
@@ -171,11 +172,11 @@ pub(super) fn read_histograms(
     coming.into_iter().enumerate().try_for_each(|(number, own)| own.end(&mut |units| take(number, units)))
 }
 
-/// The units of a histogram, as their rows come in.
+/// The units of a histogram while their rows are read.
 struct Coming<'a> {
     codes: &'a Geocodes,
     matcher: Matcher<'a>,
-    /// Where the counts of each query start, and how many there are in all.
+    /// The start of the counts of each query, and the number of all counts.
     starts: Vec<usize>,
     /// A bit for each query.
     all: u64,
@@ -197,7 +198,7 @@ impl<'a> Coming<'a> {
         if queries.len() > 64 {
             return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
         }
-        // Units of the DHC have 15 MB each: no more of them than there are cores.
+        // Units of the DHC take 15 MB each: at most one per core.
         let per_batch = (BATCH / total.max(1)).clamp(rayon::current_num_threads().min(8), 4096);
         Ok(Coming {
             codes,
@@ -213,7 +214,7 @@ impl<'a> Coming<'a> {
         })
     }
 
-    /// Takes a row in; one of another histogram is passed over.
+    /// Adds a row; a row of another histogram is skipped.
     fn see(&mut self, file: &NmfFile, row: &Row, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
         let wrong = |why: &str| rows::refuse(&file.path, row, why);
         let Some(at) = self.matcher.query(row).map_err(|why| wrong(&why))? else { return Ok(()) };
@@ -268,7 +269,7 @@ impl<'a> Coming<'a> {
         Ok(())
     }
 
-    /// Hands on what is left; refuses a unit that lacks queries.
+    /// Passes on the remaining units; refuses a unit that lacks queries.
     fn end(mut self, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
         self.pending.extend(self.current);
         if let Some((unit, partial)) = self.pending.iter().min_by_key(|(unit, _)| **unit) {
@@ -286,7 +287,7 @@ impl<'a> Coming<'a> {
     }
 }
 
-/// Finds the query of a row; one that was seen before is known by its bytes.
+/// Finds the query of a row; a query seen before is recognized by its bytes.
 struct Matcher<'a> {
     names: &'a Names,
     level: usize,

@@ -1,21 +1,24 @@
-//! Whether the noisy counts of a folder fit each other: the counts of the children of a unit sum to those of the unit but for noise of a
-//! known law. A level whose values are a hundred times too large, a damaged count, two vintages in one folder or a state that is
-//! missing below its nation leave residuals that noise does not.
+//! Whether the noisy counts of a folder fit each other: the sum of the counts of a unit's children differs from the
+//! counts of the unit by noise of a known law. A level whose values are a hundred times too large, a damaged count, two
+//! vintages in one folder or a missing state leave residuals that noise does not explain.
 //!
-//! Of a query with counts y_c of the children and y_p of the parent a residual is r = sum of y_c - y_p, whose variance is the sum of
-//! all their variances, as the release has them. A unit that was bypassed has no counts: the sum of its children stands for it.
-//! Queries of many counts are folded: count i goes to the sum number i modulo 64, so that memory is that of 64 numbers a query.
+//! For a query with counts y_c of the children and y_p of the parent a residual is r = sum of y_c - y_p. Its variance
+//! is the sum of all their variances, as the release gives them. A bypassed unit has no counts: the sum over its
+//! children replaces them. Queries with many counts are folded: count i is added to sum number i modulo 64, so that a
+//! query takes the memory of 64 numbers.
 //!
-//! Two statements of a pair (level, query): its statistic, the sum of r^2 / Var(r) over all units and counts, is about chi-square
-//! with as many degrees of freedom as there are residuals (they are independent: no two share a noisy count). That value is named
-//! asymptotic. What is decided by is proven: noise on the integers of parameter sigma^2 has E exp(t X) <= exp(t^2 sigma^2 / 2)
-//! (Canonne, Kamath & Steinke 2020, Corollary 17), and so has a residual with s^2, the sum of all sigma^2. Then, with a standard normal
-//! variable g in between, E exp(l r^2 / s^2) = E exp(sqrt(2 l) g r / s) <= E exp(l g^2) = (1 - 2 l)^(-1/2) for 0 <= l < 1/2, as if r
-//! were normal. By Markov's inequality at the best l, for n residuals and T their sum of r^2 / s^2,
+//! Each pair (level, query) gives two statements. Its statistic, the sum of r^2 / Var(r) over all units and counts,
+//! approximately has a chi-square law with one degree of freedom per residual (residuals are independent: no two share
+//! a noisy count). The p-value from this law is called asymptotic. The decision uses a proven bound: noise on the
+//! integers with parameter sigma^2 has E exp(t X) <= exp(t^2 sigma^2 / 2) (Canonne, Kamath & Steinke 2020, Corollary
+//! 17), and so has a residual with s^2, the sum of all sigma^2. Then, with an auxiliary standard normal variable g, E
+//! exp(l r^2 / s^2) = E exp(sqrt(2 l) g r / s) <= E exp(l g^2) = (1 - 2 l)^(-1/2) for 0 <= l < 1/2, as if r were
+//! normal. By Markov's inequality at the best l, for n residuals and T their sum of r^2 / s^2,
 //!
 //! P(T >= t) <= exp(-(n / 2) (t / n - 1 - ln(t / n))) for t >= n,   P(|r| >= z s) <= 2 exp(-z^2 / 2).
 //!
-//! The least of all these bounds, times the number of tests (Bonferroni), is the corrected p-value; below 1e-9 the folder does not fit.
+//! The least of all these bounds, times the number of tests (Bonferroni), is the corrected p-value; below 1e-9 the
+//! folder does not fit.
 
 use std::collections::BTreeMap;
 
@@ -25,12 +28,12 @@ use serde::{Deserialize, Serialize};
 use super::{labels::Labels, names::Names, units::PartUnits};
 use crate::topdown::gls::{basis::Part, pass::UnitCounts};
 
-/// Below this corrected p-value a folder does not fit.
+/// A folder with a corrected p-value below this does not fit.
 pub const THRESHOLD: f64 = 1e-9;
-/// So many sums are kept of a query at most.
+/// Maximum number of sums of a query.
 const MOST_SUMS: usize = 64;
-/// Doubles in the sums and variances that were rounded to floats err by less, relatively: a statistic is made smaller by that much
-/// before anything is decided by it.
+/// Upper bound on the relative error of sums in doubles and of variances rounded to floats: statistics are reduced by
+/// it before a decision.
 const ROUNDING: f64 = 1e-6;
 
 /// The noise on a count: its variance, and the parameter sigma^2 that bounds its tails, rounded up.
@@ -61,12 +64,12 @@ struct Key {
     parts: Vec<Part>,
     counts: usize,
     sums: usize,
-    /// Where its sums start among those of a unit.
+    /// The start of its sums among those of a unit.
     place: usize,
 }
 
 impl Key {
-    /// How many counts belong to a sum.
+    /// The number of counts in a sum.
     fn size(&self, sum: usize) -> f64 {
         (self.counts / self.sums + usize::from(sum < self.counts % self.sums)) as f64
     }
@@ -76,17 +79,17 @@ impl Key {
     }
 }
 
-/// Which queries are compared: those that levels have in common.
+/// The compared queries: those that levels have in common.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
     keys: Vec<Key>,
     width: usize,
-    /// For each level its queries: the number of the key, and where its counts start among those of a unit.
+    /// For each level its queries: the number of the key, and the start of its counts among those of a unit.
     levels: Vec<Vec<(usize, usize)>>,
 }
 
 impl FitPlan {
-    /// The queries of all levels that are read.
+    /// The plan for the queries of all levels that are read.
     pub fn new(names: &Names) -> FitPlan {
         let mut plan = FitPlan { keys: Vec::new(), width: 0, levels: Vec::new() };
         for level in 0..names.levels.len() {
@@ -119,7 +122,7 @@ impl FitPlan {
     }
 }
 
-/// What stands for the counts of a unit: its own, or the sums of those below it.
+/// The representative of the counts of a unit: its own counts, or the sums of those below it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stand {
     values: Vec<f64>,
@@ -128,7 +131,7 @@ pub struct Stand {
 }
 
 impl Stand {
-    /// The sum over several units; without the queries that not all of them have.
+    /// The sum over several units; without the queries that some of them lack.
     pub fn sum<'a>(stands: impl Iterator<Item = &'a Stand>) -> Stand {
         stands.fold(Stand::default(), |mut sum, own| {
             if sum.noise.is_empty() {
@@ -142,7 +145,7 @@ impl Stand {
         })
     }
 
-    /// The total by the query that says it best.
+    /// The total, by the query with the least noise.
     fn total(&self, plan: &FitPlan) -> Option<(f64, Noise)> {
         let of_key = |(key, noise): (&Key, &Option<(f64, f64)>)| {
             let (variance, proxy) = (*noise)?;
@@ -154,17 +157,17 @@ impl Stand {
     }
 }
 
-/// What residuals of a level and query add up to.
+/// The sums over the residuals of a level and query.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Row {
     /// The level of the parents.
     level: usize,
-    /// The query; that after the last one stands for exact totals.
+    /// The query; the number after the last one means exact totals.
     key: usize,
     residuals: u64,
-    /// Over variances.
+    /// The sum of r^2 over variances.
     statistic: f64,
-    /// Over the parameters sigma^2.
+    /// The sum of r^2 over the parameters sigma^2.
     bounded: f64,
 }
 
@@ -173,7 +176,7 @@ struct Row {
 struct Largest {
     level: usize,
     key: usize,
-    /// Which sum of the query.
+    /// The sum of the query.
     sum: usize,
     unit: String,
     residual: f64,
@@ -199,7 +202,7 @@ impl Tally {
         &mut self.rows[at]
     }
 
-    /// Takes in the residuals of a unit by one query, with their noise.
+    /// Adds the residuals of a unit for one query, with their noise.
     fn add(&mut self, (level, key): (usize, usize), unit: &[u8], residuals: impl Iterator<Item = (f64, Noise)>) {
         let mut new = Row { level, key, ..Row::default() };
         for (sum, (residual, noise)) in residuals.enumerate() {
@@ -223,7 +226,7 @@ impl Tally {
         row.bounded += new.bounded;
     }
 
-    /// Takes in those of others.
+    /// Adds the residuals of another tally.
     pub fn join(&mut self, other: &Tally) {
         other.rows.iter().for_each(|row| self.join_row(row));
         let bounded = |tally: &Tally| tally.largest.as_ref().map_or(-1.0, |largest| largest.bounded);
@@ -232,14 +235,14 @@ impl Tally {
         }
     }
 
-    /// Holds a total that is known exactly against the noisy counts.
+    /// Compares an exact total with the noisy counts.
     pub fn exact_total(&mut self, plan: &FitPlan, level: usize, unit: &str, stand: &Stand, total: i64) {
         if let Some((sum, noise)) = stand.total(plan) {
             self.add((level, plan.keys.len()), unit.as_bytes(), std::iter::once((sum - total as f64, noise)));
         }
     }
 
-    /// Holds the counts of a unit against what stands for those below it.
+    /// Compares the counts of a unit with the representative of those below it.
     pub fn unit(
         &mut self,
         plan: &FitPlan,
@@ -268,7 +271,7 @@ impl Tally {
 struct LevelSums {
     values: Vec<f64>,
     noise: Vec<Noise>,
-    /// How many children have counts, or others that stand for them.
+    /// The number of children with counts or a representative.
     have: Vec<u32>,
 }
 
@@ -286,7 +289,7 @@ impl LevelSums {
         self.have[at] += 1;
     }
 
-    /// The sums of a query over so many children, if all of them have it.
+    /// The sums of a query over `children` children, if all of them have it.
     fn of(&self, plan: &FitPlan, unit: usize, key: usize, children: u32) -> Option<(&[f64], Noise)> {
         let at = unit * plan.keys.len() + key;
         let start = unit * plan.width + plan.keys[key].place;
@@ -295,7 +298,7 @@ impl LevelSums {
     }
 }
 
-/// A part of a state, whose units are seen from the lowest level upwards.
+/// A part of a state, whose units are read from the lowest level upwards.
 pub struct Walk<'a> {
     plan: &'a FitPlan,
     units: &'a PartUnits,
@@ -304,7 +307,7 @@ pub struct Walk<'a> {
     level: usize,
     parents: Vec<u32>,
     seen: Vec<bool>,
-    /// Over the children of the units of this level, and of the level above.
+    /// The sums over the children of the units of this level, and of the level above.
     below: LevelSums,
     above: LevelSums,
     folded: Vec<f64>,
@@ -312,7 +315,7 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Nothing seen yet.
+    /// No units yet.
     pub fn new(plan: &'a FitPlan, units: &'a PartUnits, first: usize) -> Walk<'a> {
         let level = units.codes.len() - 1;
         let mut walk = Walk {
@@ -343,7 +346,7 @@ impl<'a> Walk<'a> {
         if is_lowest { 0 } else { self.units.tree.children(self.level, unit).len() as u32 }
     }
 
-    /// Hands what stands for a unit to the level above, but for some queries.
+    /// Passes the representative of a unit to the level above, except for some queries.
     fn pass_on(&mut self, unit: usize, besides: &[(usize, usize)]) {
         let (plan, children, parent) = (self.plan, self.children(unit), self.parents[unit] as usize);
         for key in (0..plan.keys.len()).filter(|key| besides.iter().all(|(own, _)| own != key)) {
@@ -366,7 +369,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes in a unit of a level, which is this one or above it; `noise` is that of each query of the level.
+    /// Adds a unit of this level or of one above it; `noise` is the noise of each query of the level.
     pub fn see(&mut self, level: usize, unit: &UnitCounts, noise: &[Noise]) {
         while self.level > level {
             self.rise();
@@ -389,7 +392,7 @@ impl<'a> Walk<'a> {
         self.seen[own] = true;
     }
 
-    /// All residuals, and what stands for the part.
+    /// All residuals, and the representative of the part.
     pub fn finish(mut self) -> (Tally, Stand) {
         while self.level > 0 {
             self.rise();
@@ -402,12 +405,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is kept of a state for the fit of the whole.
+/// The kept data of a state for the fit of the whole.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StateFit {
     /// Its residuals.
     pub tally: Tally,
-    /// What stands for each of its parts.
+    /// The representative of each of its parts.
     pub parts: Vec<Stand>,
 }
 
@@ -416,13 +419,13 @@ pub struct StateFit {
 pub struct FitRow {
     /// The level of the parents.
     pub level: String,
-    /// The query; `exact total` for totals that are known exactly.
+    /// The query; `exact total` for exact totals.
     pub query: String,
-    /// How many residuals: the degrees of freedom.
+    /// The number of residuals: the degrees of freedom.
     pub residuals: u64,
     /// The sum of their squares over their variances.
     pub chi_square: f64,
-    /// The probability of a larger sum, were the noise normal: an approximation.
+    /// The probability of a larger sum under normal noise: an approximation.
     pub p_asymptotic: f64,
 }
 
@@ -435,7 +438,7 @@ pub struct LargestResidual {
     pub unit: String,
     /// The query.
     pub query: String,
-    /// Which count it is, in words; nothing for a total.
+    /// The count, in words; empty for a total.
     pub cells: String,
     /// The sum of the children's counts minus the unit's own.
     pub residual: f64,
@@ -444,7 +447,7 @@ pub struct LargestResidual {
 }
 
 impl LargestResidual {
-    /// In words.
+    /// A description in words.
     pub fn words(&self) -> String {
         let unit = if self.unit.is_empty() { self.level.clone() } else { format!("{} {}", self.level, self.unit) };
         let cells = if self.cells.is_empty() { String::new() } else { format!(" ({})", self.cells) };
@@ -460,7 +463,7 @@ impl LargestResidual {
 /// The name of the comparison with exact totals.
 const EXACT: &str = "exact total";
 
-/// How well a folder fits.
+/// The fit of a folder.
 #[derive(Clone, Debug)]
 pub struct FitReport {
     /// By level and query, from the root.
@@ -469,16 +472,16 @@ pub struct FitReport {
     pub levels: Vec<FitRow>,
     /// The largest residual, if there is any.
     pub largest: Option<LargestResidual>,
-    /// How many tests the corrected p-value is of: statistics and residuals.
+    /// The number of tests in the corrected p-value: statistics and residuals.
     pub tests: u64,
-    /// The natural logarithm of the corrected p-value: an upper bound, whatever the counts are.
+    /// Upper bound on the natural logarithm of the corrected p-value, for any counts.
     pub ln_p: f64,
-    /// What has the least bound, in words.
+    /// The test with the least bound, in words.
     pub worst: String,
 }
 
 impl FitReport {
-    /// The fit of all residuals.
+    /// The fit from all residuals.
     pub fn new(plan: &FitPlan, names: &Names, tally: &Tally) -> FitReport {
         let query = |key: usize| plan.keys.get(key).map_or(EXACT.to_string(), |key| key.name.clone());
         let mut sorted = tally.rows.clone();
@@ -530,17 +533,17 @@ impl FitReport {
         }
     }
 
-    /// Whether noise of the declared laws leaves such residuals with a probability of less than the threshold.
+    /// Whether such residuals have a probability below the threshold under the declared noise laws.
     pub fn is_misfit(&self) -> bool {
         self.ln_p < THRESHOLD.ln()
     }
 
-    /// The corrected p-value, an upper bound; 0 where a double cannot hold it.
+    /// Upper bound on the corrected p-value; 0 if it is too small for a double.
     pub fn p_bound(&self) -> f64 {
         self.ln_p.exp()
     }
 
-    /// The bound as it is shown.
+    /// The bound as displayed.
     pub fn p_shown(&self) -> String {
         match self.ln_p {
             ln_p if ln_p >= -0.005 => "1".to_string(),
@@ -549,13 +552,13 @@ impl FitReport {
         }
     }
 
-    /// Degrees of freedom and the statistic of all levels together.
+    /// The degrees of freedom and the statistic of all levels together.
     pub fn whole(&self) -> (u64, f64) {
         self.levels.iter().fold((0, 0.0), |sum, row| (sum.0 + row.residuals, sum.1 + row.chi_square))
     }
 }
 
-/// Which count of a query a sum is, in words.
+/// The counts of a query in a sum, in words.
 fn cells(names: &Names, key: &Key, sum: usize) -> String {
     if key.counts != key.sums {
         return format!("a sum of {} of its {} counts", key.size(sum), key.counts);
@@ -567,7 +570,7 @@ fn cells(names: &Names, key: &Key, sum: usize) -> String {
 fn ln_tail_bound(n: u64, t: f64) -> f64 {
     let n = n as f64;
     let ratio = t * (1.0 - ROUNDING) / n;
-    // At a ratio of at most one the bound is one.
+    // At a ratio of at most 1 the bound is 1.
     if ratio > 1.0 { -(n / 2.0) * (ratio - 1.0 - ratio.ln()) } else { 0.0 }
 }
 
@@ -579,7 +582,7 @@ fn ln_largest_bound(z2: f64) -> f64 {
 /// The probability of more than t under the chi-square law with n degrees of freedom: an approximation.
 fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
     const PRECISION: u32 = 64;
-    // Beyond so many degrees of freedom the cube root is normal to four digits (Wilson & Hilferty 1931).
+    // With this many degrees of freedom the cube root is normal to four digits (Wilson & Hilferty 1931).
     const MANY: u64 = 2000;
     if n == 0 {
         return 1.0;
@@ -592,8 +595,8 @@ fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
     (Float::with_val(PRECISION, z / 2_f64.sqrt()).erfc() / 2_u32).to_f64()
 }
 
-/// The share of the gamma integral with parameter a that lies above x, in doubles: by the series of the other share up to x = a + 1, beyond by the
-/// continued fraction (Abramowitz & Stegun 6.5.29 and 6.5.31).
+/// The upper regularized incomplete gamma function with parameter a at x, in doubles: by the series of its complement
+/// up to x = a + 1, above by the continued fraction (Abramowitz & Stegun 6.5.29 and 6.5.31).
 fn upper_gamma_share_approx(a: f64, x: f64) -> f64 {
     const MOST_TERMS: u32 = 10_000;
     const SMALL: f64 = 1e-15;
@@ -616,7 +619,7 @@ fn upper_gamma_share_approx(a: f64, x: f64) -> f64 {
         }
         return (1.0 - front * sum).clamp(0.0, 1.0);
     }
-    // From its beginning, by Lentz's rule.
+    // Evaluated from its beginning, by Lentz's method.
     let mut b = x + 1.0 - a;
     let (mut c, mut d) = (1e300, 1.0 / b);
     let mut fraction = d;
@@ -639,12 +642,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_tables_and_bounds_are_above_them() {
+    fn tails_agree_with_tables_and_are_below_their_bounds() {
         // Chi-square tables: 3.841 at one degree, 18.307 at ten, 124.342 at a hundred.
         for (n, t) in [(1, 3.841_459), (10, 18.307_04), (100, 124.342_11)] {
             assert!((chi_square_tail_approx(n, t) - 0.05).abs() < 1e-6, "{n}");
         }
-        // Both ways of computing agree where one takes over from the other.
+        // Both methods agree where they meet.
         let (near, far) = (chi_square_tail_approx(2000, 2200.0), chi_square_tail_approx(2001, 2201.0));
         assert!((near / far - 1.0).abs() < 0.02, "{near} {far}");
         for n in [1, 5, 60, 1000, 100_000] {

@@ -1,4 +1,4 @@
-//! Which files of noisy measurements a folder has.
+//! The files of a folder of noisy measurements.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use crate::{
     files::file_error,
 };
 
-/// The file that says what was drawn, in products of `assay measure`.
+/// The file that describes a draw, in products of `assay measure`.
 pub const MANIFEST: &str = "nmf.json";
 
 /// A product: the files of all its levels.
@@ -23,15 +23,15 @@ pub struct NmfFolder {
     pub levels: Vec<LevelFiles>,
 }
 
-/// What `nmf.json` says of a product that `assay measure` drew.
+/// The content of `nmf.json` in a product that `assay measure` drew.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 pub struct Declared {
-    /// Whether there is such a file.
+    /// Whether the file exists.
     #[serde(skip)]
     pub is_there: bool,
-    /// The seed of the noise, where it was given.
+    /// The seed of the noise, if it was given.
     pub insecure_seed: Option<u64>,
-    /// The parts of states that the product has.
+    /// The parts of states in the product.
     pub parts: Option<Vec<String>>,
 }
 
@@ -49,15 +49,15 @@ pub struct LevelFiles {
 /// A Parquet file.
 #[derive(Clone, Debug)]
 pub struct NmfFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The part of a state that its folder `State=` names, in three digits; `None` outside of such folders.
+    /// The part of a state from its folder `State=`, in three digits; `None` outside such folders.
     pub part: Option<String>,
 }
 
 impl NmfFolder {
-    /// Finds the files of a release with these levels, or of those from the root down to the lowest that is there. `folder` is the
-    /// product or holds one.
+    /// Finds the files of a release with these levels, or of those from the root down to the lowest level present.
+    /// `folder` is the product or contains one.
     pub fn open_from_root(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
         let path = product(folder, levels)?;
         let is_there = |name: &&String| path.join(format!("{name}.parquet")).is_dir();
@@ -65,10 +65,10 @@ impl NmfFolder {
         NmfFolder::open(folder, &levels[..=lowest])
     }
 
-    /// Finds the files of a release with these levels: `folder` is the product or holds one.
+    /// Finds the files of a release with these levels: `folder` is the product or contains one.
     pub fn open(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
         let path = product(folder, levels)?;
-        // Of a download of some states the nation, above all of them, is often not there.
+        // A download of some states often lacks the nation above them.
         let lacks_root = levels.len() > 1
             && !path.join(format!("{}.parquet", levels[0])).is_dir()
             && path.join(format!("{}.parquet", levels[1])).is_dir();
@@ -113,7 +113,7 @@ impl NmfFolder {
         self.levels[0].constraints.is_empty()
     }
 
-    /// What stands beside the files of a product of `assay measure`; nothing beside the Bureau's.
+    /// The description beside the files of a product of `assay measure`; empty for the Bureau's.
     pub fn declared(&self) -> Result<Declared> {
         let path = self.path.join(MANIFEST);
         let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
@@ -127,8 +127,8 @@ impl NmfFolder {
         }
     }
 
-    /// What of the folder of a level is not read, because it is no Parquet file where such are expected: the first few names. A file
-    /// whose download was not finished is among them.
+    /// The first few names in the folder of a level that are not read, because they are not Parquet files where such
+    /// are expected. Unfinished downloads are among them.
     pub fn passed_over(&self, level: usize) -> Vec<String> {
         let folder = self.path.join(format!("{}.parquet", self.levels[level].name));
         let mut found = Vec::new();
@@ -149,18 +149,18 @@ impl NmfFolder {
         shown.take(3).collect()
     }
 
-    /// The parts of states that any file names, in order.
+    /// The parts of states named by any file, in order.
     pub fn parts(&self) -> Vec<String> {
         let files = self.levels.iter().flat_map(|level| level.constraints.iter().chain(&level.queries));
         files.filter_map(|file| file.part.clone()).collect::<BTreeSet<String>>().into_iter().collect()
     }
 
-    /// How many bytes the files have.
+    /// The number of bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.bytes_of(|_| true)
     }
 
-    /// How many bytes the files of a part of a state have.
+    /// The number of bytes of the files of a part of a state.
     pub fn bytes_of_part(&self, part: &str) -> u64 {
         self.bytes_of(|own| own == Some(part))
     }
@@ -172,7 +172,7 @@ impl NmfFolder {
     }
 }
 
-/// The files of a part among those of a level: its own, and those outside of any part.
+/// The files of a part among those of a level: its own, and those outside any part.
 pub fn of_part<'a>(files: &'a [NmfFile], part: &'a str) -> impl Iterator<Item = &'a NmfFile> {
     files.iter().filter(move |file| file.part.as_deref().is_none_or(|own| own == part))
 }
@@ -197,7 +197,7 @@ fn product(folder: &Path, levels: &[String]) -> Result<PathBuf> {
     }
 }
 
-/// What is in a folder, by name; without what starts with `_` or a dot.
+/// The entries of a folder, by name; without those that start with `_` or a dot.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let wrong = |why: std::io::Error| file_error(folder, why);
     let mut found = Vec::new();
@@ -228,7 +228,7 @@ fn collect(folder: &Path, part: Option<&str>, files: &mut Vec<NmfFile>) -> Resul
     Ok(())
 }
 
-/// The three digits of a part: some readers turn 050 into 50.
+/// The three digits of a part: some tools turn 050 into 50.
 fn part_code(path: &Path, text: &str) -> Result<String> {
     let number = part_number(text)
         .ok_or_else(|| file_error(path, "expected a part of a state in three digits, as State=044"))?;

@@ -1,11 +1,12 @@
-//! A survey in parts, on one machine or several: what each state gives is kept in a folder, so that a run that was interrupted goes on
-//! where it stopped, and the estimates are the same to the last byte.
+//! A survey in parts, on one machine or several. The results of each state are kept in a folder, so that an interrupted
+//! run continues where it stopped, and the estimates are the same to the last byte.
 //!
-//! Upwards, each state gives `up-44.json`, what the nation needs of it. Once those of all states are there, the nation's own
-//! estimate follows from them, on every machine alike, and each state gives `down-44.txt`, its answers line by line, and
-//! `across-44.json`, what it has of areas that lie in other states, too; `fit-44.json` has its residuals, as all of them together decide
-//! whether the counts fit. Files are written beside and renamed: what is there is
-//! whole. `job.json` says what was asked of which files; a folder of another job is refused.
+//! Upwards, each state writes `up-44.json`, its contribution to the nation. Once those of all states are present, the
+//! nation's own estimate follows from them, equally on every machine. Then each state writes `down-44.txt`, its answers
+//! line by line, and `across-44.json`, its part of areas that also lie in other states. `fit-44.json` has its
+//! residuals, since all states together decide whether the counts fit. Files are written beside and renamed, so
+//! existing files are complete. `job.json` describes the request and its input files; a folder of another job is
+//! refused.
 
 use std::{
     collections::BTreeMap,
@@ -26,22 +27,22 @@ use crate::{
     files::{file_error, write_text, write_whole},
 };
 
-/// A folder in which the work of a survey is kept.
+/// A folder with the work of a survey.
 pub struct Job<'a> {
     survey: &'a Survey,
     folder: PathBuf,
 }
 
-/// How far the work in a folder is.
+/// The progress of the work in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The states whose pass upwards the nation still needs.
+    /// The states whose pass upwards is still missing for the nation.
     pub without_up: Vec<u32>,
     /// The states without rows.
     pub without_rows: Vec<u32>,
 }
 
-/// What is kept of a state besides its answers.
+/// The kept data of a state besides its answers.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Beside {
@@ -49,12 +50,12 @@ struct Beside {
     shorts: Vec<Short>,
 }
 
-/// The file that says what is asked.
+/// The file that describes the request.
 const JOB: &str = "job.json";
 
 impl<'a> Job<'a> {
-    /// The work of a survey in a folder, which is made if it is not there. `asked` says all that the estimates depend on besides the
-    /// files themselves.
+    /// The work of a survey in a folder, which is created if it does not exist. `asked` describes all inputs of the
+    /// estimates except the files themselves.
     pub fn open(survey: &'a Survey, folder: &Path, asked: &str) -> Result<Job<'a>> {
         fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let text = format!("{}\n", survey.description(asked)?);
@@ -85,15 +86,15 @@ impl<'a> Job<'a> {
         self.folder.join(format!("fit-{state:02}.json"))
     }
 
-    /// Keeps the residuals of a state.
+    /// Writes the residuals of a state.
     fn keep_fit(&self, state: u32) -> Result<()> {
         let Some(fit) = self.survey.fit_of(state) else { return Ok(()) };
         let beside = Beside { fit, shorts: self.survey.shorts_of(state) };
-        // Plain numbers and text are always written.
+        // Plain numbers and text can always be serialized.
         write_text(&self.fit(state), &serde_json::to_string(&beside).unwrap_or_default())
     }
 
-    /// Reads the residuals of all states that are not known.
+    /// Reads the unknown residuals of all states.
     pub fn read_fits(&self) -> Result<()> {
         for state in self.survey.states() {
             if self.survey.fit_of(state).is_none() {
@@ -111,7 +112,7 @@ impl<'a> Job<'a> {
         self.folder.join(format!("down-{state:02}.txt"))
     }
 
-    /// How far the work is.
+    /// The progress of the work.
     pub fn state(&self) -> State {
         let without = |states: Vec<u32>, path: fn(&Self, u32) -> PathBuf| {
             states.into_iter().filter(|state| !path(self, *state).exists()).collect()
@@ -122,7 +123,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Does what is not done of these states: their passes upwards, and once those of all states are there, their rows.
+    /// Completes the work for these states: their passes upwards and, once those of all states are present, their rows.
     pub fn work(&self, states: &[u32], at: &At) -> Result<()> {
         let meter = &Meter::new(at, self.survey.work());
         for state in self.state().without_up.into_iter().filter(|state| states.contains(state)) {
@@ -147,7 +148,7 @@ impl<'a> Job<'a> {
                 };
                 self.survey.answer_state(state, &top, &mut across, &mut take, meter)?;
                 self.keep_fit(state)?;
-                // Beside the answers before these are there.
+                // Written before the answers, so that these are never there without it.
                 if self.survey.has_across() {
                     write_text(&self.across(state), &across.to_text())?;
                 }
@@ -171,7 +172,7 @@ impl<'a> Job<'a> {
         self.survey.top(roots)
     }
 
-    /// Refuses work of which something is left to do.
+    /// Refuses unfinished work.
     pub fn check_done(&self) -> Result<()> {
         let now = self.state();
         let missing = now.without_up.iter().chain(&now.without_rows).min();
@@ -183,7 +184,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Hands on the answers of all states, in the order in which one run would have given them.
+    /// Passes on the answers of all states, in the order of a single run.
     pub fn combine(&self, take: &mut Take) -> Result<()> {
         self.check_done()?;
         self.read_fits()?;
@@ -215,7 +216,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The states of a part, of so many: every so-many-th, so that large states, which are not neighbors by number, are spread.
+/// The states of one of `of` parts: every `of`-th state. This spreads large states, whose numbers are not adjacent.
 pub fn states_of_part(states: &[u32], part: usize, of: usize) -> Vec<u32> {
     states.iter().copied().skip(part - 1).step_by(of).collect()
 }
@@ -225,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_all_states_once() {
+    fn parts_contain_each_state_once() {
         let states: Vec<u32> = (1..=51).collect();
         for of in 1..60 {
             let mut all: Vec<u32> = (1..=of).flat_map(|part| states_of_part(&states, part, of)).collect();

@@ -1,4 +1,4 @@
-//! What the cells of a query are called: for each attribute or recode that it keeps the value that a cell has.
+//! The labels of the cells of a query: the value of a cell for each attribute or recode that the query keeps.
 
 use crate::{
     error::Result,
@@ -12,11 +12,11 @@ pub struct Kind {
     pub name: String,
     /// The number of the attribute in the schema.
     pub attribute: usize,
-    /// What its values or groups are called.
+    /// The labels of its values or groups.
     pub values: Vec<String>,
 }
 
-/// What a query keeps, the last one fastest among its cells.
+/// The attributes and recodes that a query keeps, the last one fastest among its cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// In the order of the cells.
@@ -24,7 +24,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// In the order of the schema, which is that of the files.
+    /// In the order of the schema, which the files use.
     pub fn stored(schema: &Schema, name: &str) -> Result<Labels> {
         let kind = |(attribute, kept): (usize, Option<Kept>)| {
             let own = &schema.attributes[attribute];
@@ -44,7 +44,7 @@ impl Labels {
         Ok(Labels { kinds: schema.keeps(name)?.into_iter().enumerate().filter_map(kind).collect() })
     }
 
-    /// In the order in which the name of the query has them.
+    /// In the order of the query's name.
     pub fn written(schema: &Schema, name: &str) -> Result<Labels> {
         let mut labels = Labels::stored(schema, name)?;
         let parts: Vec<&str> = name.split('*').map(str::trim).collect();
@@ -53,7 +53,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// For each cell in this order its number in the order of the schema; `None` where both are the same.
+    /// For each cell in this order its number in the order of the schema; `None` if both are the same.
     pub fn order(&self) -> Option<Vec<u32>> {
         if self.kinds.is_sorted_by_key(|kind| kind.attribute) {
             return None;
@@ -70,21 +70,21 @@ impl Labels {
         Some(cells)
     }
 
-    /// The value of the kind of this number that a cell has.
+    /// The value of a cell for the kind of this number.
     pub fn value(&self, kind: usize, cell: usize) -> &str {
         let inner: usize = self.kinds[kind + 1..].iter().map(|kind| kind.values.len()).product();
         let values = &self.kinds[kind].values;
         &values[cell / inner % values.len()]
     }
 
-    /// All of a cell in words: `votingage=below-18, hispanic=hispanic`; nothing of a total.
+    /// A description of a cell: `votingage=below-18, hispanic=hispanic`; empty for a total.
     pub fn words(&self, cell: usize) -> String {
         let word = |(at, kind): (usize, &Kind)| format!("{}={}", kind.name, self.value(at, cell));
         self.kinds.iter().enumerate().map(word).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Values joined by `+`; where all values of the attribute are their own numbers, consecutive ones as a range, as `0-17`.
+/// Values joined by `+`; if all values of the attribute are their own numbers, consecutive ones as a range, as `0-17`.
 fn in_ranges(names: &[String], members: &[usize]) -> String {
     let is_numbered = names.iter().enumerate().all(|(at, name)| name.parse() == Ok(at));
     let mut parts: Vec<String> = Vec::new();
@@ -108,7 +108,7 @@ mod tests {
     use crate::release::Release;
 
     #[test]
-    fn cells_are_in_the_order_that_is_written() {
+    fn cells_follow_the_order_of_the_name() {
         let schema = Release::find("pl94-persons-us").unwrap().schema.unwrap();
         let stored = Labels::written(&schema, "votingage*hispanic").unwrap();
         assert_eq!(stored.order(), None);

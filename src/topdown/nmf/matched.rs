@@ -1,24 +1,25 @@
-//! What the keys of a file match. A table that is joined to units by their codes says nothing where no code matches: those that match
-//! nothing are counted and named, and where they are all or most, the file is refused.
+//! Unmatched keys of a file. A table that is joined to units by their codes has no effect where no code matches. So
+//! unmatched keys are counted and named, and the file is refused if all or most keys are unmatched.
 
 use crate::error::{Error, Result};
 
-/// The keys of a file, and those that match nothing.
+/// The keys of a file, and the unmatched ones.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     /// The file.
     pub file: String,
-    /// How many keys it has.
+    /// The number of keys.
     pub all: usize,
-    /// Those that match nothing, with their lines; 0 where a key has no line.
+    /// The unmatched keys, with their lines; 0 for a key without a line.
     pub lost: Vec<(u64, String)>,
 }
 
-/// So many are named.
+/// The number of keys named in a message.
 const NAMED: usize = 3;
 
 impl Keys {
-    /// What is to be said of those that match nothing: `what` they are, `where_to` they do not belong. Refused if they are all or most.
+    /// The message about unmatched keys: `what` they are, `where_to` they do not belong. An error if all or most are
+    /// unmatched.
     pub fn judged(mut self, what: &str, where_to: &str) -> Result<Option<String>> {
         if self.lost.is_empty() {
             return Ok(None);
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_are_named_and_most_are_refused() {
+    fn few_unmatched_keys_are_named_and_most_are_refused() {
         let keys = |all: usize, lost: usize| {
             let lost = (1..=lost).map(|at| (at as u64 + 1, format!("k{at}"))).collect();
             Keys { file: "p.csv".into(), all, lost }

@@ -1,11 +1,11 @@
-//! How far a survey is, in bytes of the files that it reads.
+//! The progress of a survey, in bytes of the files that it reads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Who is told how far the work is: how much is done, of how much.
+/// A progress callback: receives the finished amount and the total.
 pub type At<'a> = dyn Fn(u64, u64) + Sync + 'a;
 
-/// What is done of the whole work.
+/// The finished part of the whole work.
 pub(super) struct Meter<'a> {
     at: &'a At<'a>,
     of: u64,
@@ -13,12 +13,12 @@ pub(super) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// Nothing done of so many bytes; files that are read twice count twice.
+    /// Nothing finished of `of` bytes; files that are read twice count twice.
     pub(super) fn new(at: &'a At<'a>, of: u64) -> Meter<'a> {
         Meter { at, of, done: AtomicU64::new(0) }
     }
 
-    /// Work on files of so many bytes, which hold so many units.
+    /// Work on files with `bytes` bytes, which hold `units` units.
     pub(super) fn phase(&self, bytes: u64, units: usize) -> Phase<'_> {
         Phase { meter: self, per_unit: bytes / (units as u64).max(1) }
     }
@@ -32,7 +32,7 @@ pub struct Phase<'a> {
 }
 
 impl Phase<'_> {
-    /// So many more units are done.
+    /// Adds finished units.
     pub(super) fn see(&self, units: usize) {
         let more = units as u64 * self.per_unit;
         let done = self.meter.done.fetch_add(more, Ordering::Relaxed) + more;

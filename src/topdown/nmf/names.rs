@@ -1,4 +1,4 @@
-//! Which query or constraint a row is, against the queries and attributes of the release.
+//! The query or constraint of a row, according to the queries and attributes of the release.
 
 use super::rows::Row;
 use crate::{
@@ -10,40 +10,40 @@ use crate::{
     topdown::gls::basis::Part,
 };
 
-/// The queries of a release as the files name them.
+/// The queries of a release under their names in the files.
 #[derive(Clone, Debug)]
 pub struct Names {
     /// The names of the levels, from the root.
     pub levels: Vec<String>,
     /// The names of the attributes.
     pub axes: Vec<String>,
-    /// How many values each has.
+    /// The number of values of each attribute.
     pub sizes: Vec<usize>,
     schema: Schema,
     queries: Vec<Vec<NamedQuery>>,
-    /// The queries of the other histogram, by level: they are known, and passed over.
+    /// The queries of the other histogram, by level: their rows are recognized and skipped.
     others: Vec<Vec<NamedQuery>>,
     /// The other histogram, if there are two.
     other: Option<Other>,
-    /// The constraint, besides those that give a total, whose counts add up to an exact one.
+    /// The constraint, besides those that give a total, whose counts add up to an exact total.
     exact_total: Option<String>,
 }
 
-/// A histogram whose queries stand in the same files.
+/// A histogram whose queries are in the same files.
 #[derive(Clone, Debug)]
 struct Other {
     /// Its attributes.
     schema: Schema,
-    /// Whether it is the first one, whose attributes have columns.
+    /// Whether it is the first histogram, whose attributes have columns.
     is_first: bool,
 }
 
-/// Which of the histograms of a release is read.
+/// The histogram of a release that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The first one, or the only one.
+    /// The first or only histogram.
     First,
-    /// The one beside it.
+    /// The second histogram.
     Beside,
 }
 
@@ -52,11 +52,11 @@ pub enum Which {
 pub struct NamedQuery {
     /// Its name in the release: the files add `_dpq`.
     pub name: String,
-    /// How it treats each attribute.
+    /// Its action on each attribute.
     pub parts: Vec<Part>,
     /// Its number among the queries of its level.
     pub number: usize,
-    /// What the files may write for each attribute.
+    /// The texts that the files may have for each attribute.
     texts: Vec<Vec<String>>,
     shape: Vec<i64>,
 }
@@ -75,18 +75,18 @@ impl NamedQuery {
         Ok(NamedQuery { name: normal(name), parts, number, texts, shape })
     }
 
-    /// How many counts it has.
+    /// The number of counts.
     pub fn counts(&self) -> usize {
         self.shape.iter().product::<i64>() as usize
     }
 }
 
-/// A name with one blank around each `*`.
+/// The name with one blank on each side of every `*`.
 fn normal(name: &str) -> String {
     name.split('*').map(str::trim).collect::<Vec<_>>().join(" * ")
 }
 
-/// How the query of a name treats each attribute of a schema.
+/// The action of the query of a name on each attribute of a schema.
 pub fn parts_of(schema: &Schema, name: &str) -> Result<Vec<Part>> {
     let part = |kept: &Option<Kept>| match kept {
         None => Part::Total,
@@ -97,7 +97,7 @@ pub fn parts_of(schema: &Schema, name: &str) -> Result<Vec<Part>> {
 }
 
 impl Names {
-    /// The queries of a release, which has to name its attributes; of two histograms those of the first.
+    /// The queries of a release, which must name its attributes; of two histograms those of the first.
     pub fn new(release: &Release) -> Result<Names> {
         Names::of(release, Which::First)
     }
@@ -138,13 +138,13 @@ impl Names {
         Ok(Names { levels, axes, sizes, schema, queries, others, other, exact_total })
     }
 
-    /// The columns of rows of queries that are read. How the files write the attribute of a second histogram is not known: its
-    /// rows are told by their names and shapes.
+    /// The columns read from rows of queries. The Bureau's column for the attributes of a second histogram is unknown:
+    /// its rows are identified by their names and shapes.
     pub fn columns(&self) -> &[String] {
         if self.is_beside() { &[] } else { &self.axes }
     }
 
-    /// The columns of rows of constraints that are read: the attributes of the first histogram.
+    /// The columns read from rows of constraints: the attributes of the first histogram.
     pub fn constraint_columns(&self) -> Vec<String> {
         match &self.other {
             Some(other) if other.is_first => {
@@ -154,7 +154,7 @@ impl Names {
         }
     }
 
-    /// Whether these are the queries of a histogram beside the first one.
+    /// Whether these are the queries of the second histogram.
     pub fn is_beside(&self) -> bool {
         self.other.as_ref().is_some_and(|other| other.is_first)
     }
@@ -164,12 +164,12 @@ impl Names {
         self.other.is_some()
     }
 
-    /// How many noisy counts a unit of a level has in the files, of both histograms.
+    /// The number of noisy counts of a unit of a level in the files, of both histograms.
     pub fn all_counts(&self, level: usize) -> usize {
         self.queries[level].iter().chain(&self.others[level]).map(NamedQuery::counts).sum()
     }
 
-    /// Leaves out the levels below the first so many.
+    /// Keeps the first `many` levels only.
     pub fn keep_levels(&mut self, many: usize) {
         self.levels.truncate(many);
         self.queries.truncate(many);
@@ -181,7 +181,7 @@ impl Names {
         &self.schema
     }
 
-    /// The exact total that a row of constraints gives of a unit of the first two levels, if it does.
+    /// The exact total of a unit of the first two levels in a row of constraints, if the row gives it.
     pub fn exact_total(&self, constraint: &Constraint, values: &[i64]) -> Option<i64> {
         let is_exact = constraint.is_total() || self.exact_total.as_ref() == Some(&constraint.name);
         let sum = |sum: i64, value: &i64| sum.checked_add(*value);
@@ -193,7 +193,7 @@ impl Names {
         &self.queries[level]
     }
 
-    /// The number of the query that a row answers, `None` for one of the other histogram; what is wrong with the row, if it fits none.
+    /// The number of the query of a row, `None` for one of the other histogram; an error message if the row fits none.
     pub fn query(&self, level: usize, row: &Row) -> std::result::Result<Option<usize>, String> {
         let text = String::from_utf8_lossy(row.name);
         let name = normal(text.strip_suffix("_dpq").unwrap_or(&text));
@@ -212,7 +212,7 @@ impl Names {
         };
         let query = &known[at];
         if self.is_beside() {
-            // Whatever the other attributes have: one attribute that is not summed, so that the order is its own.
+            // Other attributes are not checked: only one attribute is not summed, so the order of counts is its own.
             let groups = |shape: &[i64]| shape.iter().copied().filter(|groups| *groups != 1).collect::<Vec<i64>>();
             if groups(row.shape) != groups(&query.shape) {
                 return Err(format!("query_shape is {:?}: expected {:?}, or ones beside", row.shape, query.shape));
@@ -231,8 +231,8 @@ impl Names {
         Ok(Some(at))
     }
 
-    /// What a row of constraints says; what is wrong with it, if it does not fit the attributes. Where there are two histograms constraints can
-    /// join them, in a form that is not known: a row that does not fit is unread then.
+    /// The constraint in a row, or an error message if it does not fit the attributes. With two histograms, constraints
+    /// can combine them, in a form that is unknown: then a row that does not fit counts as unread.
     pub fn constraint(&self, row: &Row) -> std::result::Result<Constraint, String> {
         let Some(other) = &self.other else { return constraint(&self.schema, row) };
         let first = if other.is_first { &other.schema } else { &self.schema };
@@ -255,7 +255,7 @@ fn constraint_name(row: &Row) -> String {
     text.strip_suffix("_con").unwrap_or(&text).to_string()
 }
 
-/// What a row of constraints says of a histogram.
+/// The constraint of a histogram in a row.
 fn constraint(schema: &Schema, row: &Row) -> std::result::Result<Constraint, String> {
     let sign = match row.sign {
         b"=" => Sign::Equal,
@@ -303,14 +303,14 @@ fn constraint_part(schema: &Schema, axis: usize, treated: &str) -> Option<Constr
     Some(ConstraintPart::Selected(own.selected.clone()))
 }
 
-/// What a constraint says of its counts.
+/// The relation of a constraint's counts to its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// They are its values.
+    /// They equal the values.
     Equal,
-    /// They are at most these.
+    /// They are at most the values.
     AtMost,
-    /// They are at least these.
+    /// They are at least the values.
     AtLeast,
 }
 
@@ -325,26 +325,26 @@ enum ConstraintPart {
 pub struct Constraint {
     /// Its name, without `_con`.
     pub name: String,
-    /// What it says.
+    /// Its relation.
     pub sign: Sign,
     about: About,
     parts: Vec<ConstraintPart>,
     shape: Vec<i64>,
 }
 
-/// Which histogram a constraint is about.
+/// The histogram that a constraint is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
-    /// The one that is read.
+    /// The histogram that is read.
     Own,
-    /// The other of two.
+    /// The other of two histograms.
     Other,
-    /// It is not known: both, or groups that have no known values.
+    /// Unknown: both, or groups without known values.
     Unread,
 }
 
 impl Constraint {
-    /// Whether it is about the histogram that is read, and understood.
+    /// Whether it is about the histogram that is read, and is understood.
     pub fn is_own(&self) -> bool {
         self.about == About::Own
     }
@@ -361,8 +361,9 @@ impl Constraint {
             && self.parts.iter().all(|part| *part == ConstraintPart::Kept(Part::Total))
     }
 
-    /// Whether a value of zero makes cells zero: an upper bound, or an equality about one selection of cells. Equalities for
-    /// whole tables are left out: those of the DHC are published tables, which were adjusted after the noise.
+    /// Whether a value of zero makes cells zero: true of an upper bound, and of an equality about one selection of
+    /// cells. Equalities for whole tables are excluded: those of the DHC are published tables, which were adjusted
+    /// after the noise.
     pub fn can_be_zero(&self) -> bool {
         let single = self.shape.iter().product::<i64>() == 1;
         self.is_own() && !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
@@ -385,7 +386,7 @@ impl Constraint {
         matches!(signs, (Sign::AtLeast, Sign::AtMost) | (Sign::AtMost, Sign::AtLeast)) && self.parts == other.parts
     }
 
-    /// The values of an attribute that it tells apart.
+    /// The partition of an attribute's values that it distinguishes.
     pub fn partition(&self, axis: usize, size: usize) -> Part {
         match &self.parts[axis] {
             ConstraintPart::Kept(part) => Part::of_keys((0..size).map(|value| part.group_of(value))),

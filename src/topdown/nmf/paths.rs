@@ -1,5 +1,6 @@
-//! The paths from the top of a part to its lowest units: how many levels' shares each unit on them carries, and whether every share is
-//! carried once. A level whose share nobody carries has no noisy counts there: a file is missing.
+//! The paths from the top of a part to its lowest units: the number of levels whose shares each unit on them carries,
+//! and whether every share is carried once. A level whose share nobody carries has no noisy counts there: a file is
+//! missing.
 
 use std::collections::HashMap;
 
@@ -20,14 +21,15 @@ use crate::{
 /// The paths of a part.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    /// The paths that occur: for each level from the root how many levels' shares the unit carries.
+    /// The paths that occur: for each level from the root, the number of levels whose shares the unit carries.
     pub(super) known: Vec<Vec<u8>>,
     /// The path of each unit of the lowest level, by its number in `known`.
     pub(super) of_unit: Vec<u32>,
 }
 
 impl Paths {
-    /// The paths of units that carry the shares of so many levels, level by level; `prefix` is what the levels above the part carry.
+    /// The paths of units with these numbers of carried levels, level by level; `prefix` has those of the levels above
+    /// the part.
     pub(super) fn new(units: &PartUnits, prefix: &[u8], carried: &[Vec<u8>]) -> Paths {
         let mut known = vec![prefix.to_vec()];
         let mut of_unit: Vec<u32> = vec![0];
@@ -48,7 +50,7 @@ impl Paths {
     }
 }
 
-/// What is wrong with a path.
+/// A fault of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// These levels have no noisy counts, and no unit above carries their shares.
@@ -57,7 +59,7 @@ pub(super) enum Fault {
     Twice(usize),
 }
 
-/// Whether each level's share is carried once.
+/// The fault of a path on which not every level's share is carried once.
 pub(super) fn fault(path: &[u8]) -> Option<Fault> {
     let (mut next, mut missing) = (0, Vec::new());
     for (level, run) in path.iter().enumerate() {
@@ -74,7 +76,7 @@ pub(super) fn fault(path: &[u8]) -> Option<Fault> {
     (!missing.is_empty()).then_some(Fault::Missing(missing))
 }
 
-/// Refuses the first path on which not each share is carried once, with the unit below it and the files that are not there.
+/// Refuses the first path on which a share is not carried exactly once, with the unit below it and the missing files.
 pub(super) fn check(
     paths: &Paths,
     (folder, names, budgets): (&NmfFolder, &Names, &Budgets),
@@ -112,7 +114,7 @@ pub(super) fn check(
     Err(file_error(&folder.path, why))
 }
 
-/// Which files of noisy counts are not there, and what stands in their place.
+/// The missing files of noisy counts, and the files in their place.
 fn missing_files(folder: &NmfFolder, levels: &[usize], part: &str) -> String {
     let without = |level: &&usize| of_part(&folder.levels[**level].queries, part).next().is_none();
     let without: Vec<&usize> = levels.iter().filter(without).collect();
@@ -129,18 +131,18 @@ fn place(folder: &NmfFolder, level: usize, part: &str) -> String {
     format!("{}.parquet/DPQuery/State={part}", folder.levels[level].name)
 }
 
-/// Units below which a level has no noisy counts although its share is carried by nobody.
+/// Units below which a level has no noisy counts although nobody carries its share.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Short {
     /// The level.
     pub level: String,
     /// The part of a state.
     pub part: String,
-    /// How many units of the lowest level lie below.
+    /// The number of units of the lowest level below.
     pub units: u64,
 }
 
-/// What is missing on the paths of a part, by level.
+/// The faults of the paths of a part, by level.
 pub(super) fn shorts(paths: &Paths, names: &Names, units: &PartUnits) -> Vec<Short> {
     let mut of_path = vec![0_u64; paths.known.len()];
     paths.of_unit.iter().for_each(|number| of_path[*number as usize] += 1);
@@ -157,7 +159,7 @@ pub(super) fn shorts(paths: &Paths, names: &Names, units: &PartUnits) -> Vec<Sho
     of_level.into_iter().enumerate().filter_map(short).collect()
 }
 
-/// A level of a part without units: its file of constraints is not there, or empty.
+/// A level of a part without units: its file of constraints is missing or empty.
 pub(super) fn no_units(folder: &NmfFolder, level: usize, part: &str) -> Error {
     let name = &folder.levels[level].name;
     let beside = match folder.passed_over(level) {
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(fault(&[1, 1, 0, 1]), Some(Fault::Missing(vec![2])));
         assert_eq!(fault(&[0, 1, 0, 0]), Some(Fault::Missing(vec![0, 2, 3])));
         assert_eq!(fault(&[1, 2, 1, 1]), Some(Fault::Twice(2)));
-        // A folder that ends above the lowest level: the last unit carries levels that are not there.
+        // A folder that ends above the lowest level: the last unit carries levels that are not present.
         assert_eq!(fault(&[1, 4]), None);
     }
 }

@@ -1,7 +1,7 @@
-//! The rows of a file of noisy measurements, read column by column and some at a time.
+//! The rows of a file of noisy measurements, read column by column in batches.
 //!
-//! Columns are found by name. Integers may be of 32 or 64 bits or decimals that are whole, `sign` may be missing or null, and columns
-//! that are not known are left alone. What a column means is its logical type's to say: timestamps are no counts.
+//! Columns are found by name. Integers may have 32 or 64 bits or be integral decimals, `sign` may be missing or null,
+//! and unknown columns are ignored. The logical type gives the meaning of a column: timestamps are not counts.
 
 use std::{fs::File, ops::Range, path::Path};
 
@@ -21,7 +21,8 @@ use crate::{
     foreign::guarded,
 };
 
-/// So many rows are decoded at a time, or as many as have so many counts: one row of the DHC may have a million.
+/// The number of rows decoded together, or as many as have about this number of counts: one row of the DHC may have a
+/// million.
 const BATCH: usize = 256;
 const BATCH_VALUES: usize = 1 << 18;
 
@@ -32,11 +33,11 @@ pub struct Row<'a> {
     pub geocode: &'a [u8],
     /// The name of the query or constraint.
     pub name: &'a [u8],
-    /// `=`, `<=` or `>=`; empty where there is none.
+    /// `=`, `<=` or `>=`; empty if there is none.
     pub sign: &'a [u8],
-    /// How each attribute is treated, in the order of the schema.
+    /// The action on each attribute, in the order of the schema.
     pub axes: &'a [ByteArray],
-    /// How many groups there are of each attribute.
+    /// The number of groups of each attribute.
     pub shape: &'a [i64],
     /// The counts, the last attribute fastest.
     pub values: &'a [i64],
@@ -49,7 +50,8 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Refuses bytes that are not UTF-8: they are keys, which other bytes would come to be equal to where each is shown as the same sign.
+    /// Refuses bytes that are not UTF-8: they are keys, and different invalid bytes would be shown as the same
+    /// character and become equal.
     fn check_text(&self, path: &Path) -> Result<()> {
         let axes = self.axes.iter().map(ByteArray::data);
         let mut texts = [self.geocode, self.name, self.sign].into_iter().chain(axes);
@@ -63,7 +65,7 @@ impl Row<'_> {
     }
 }
 
-/// Where a row is, for messages.
+/// An error with the position of a row.
 pub fn refuse(path: &Path, row: &Row, why: &str) -> Error {
     let place = format!("row group {}, row {}", row.group, row.row);
     let unit = match row.geocode {
@@ -106,7 +108,7 @@ impl<T: DataType> Column<T> {
         })
     }
 
-    /// The next rows: how many there are.
+    /// Reads the next rows; returns their number.
     fn next(&mut self, rows: usize) -> std::result::Result<usize, ParquetError> {
         self.definitions.clear();
         self.repetitions.clear();
@@ -116,7 +118,7 @@ impl<T: DataType> Column<T> {
         Ok(records)
     }
 
-    /// One value a row, `missing` for null.
+    /// One value per row, `missing` for null.
     fn scalars<V>(&self, rows: usize, missing: V, value: impl Fn(&T::T) -> V, to: &mut Vec<V>)
     where
         V: Clone,
@@ -133,7 +135,7 @@ impl<T: DataType> Column<T> {
         }
     }
 
-    /// The values of lists, one list after the other, and where each ends.
+    /// The values of lists, one list after the other, and the end of each.
     fn lists(
         &self,
         value: impl Fn(&T::T) -> Option<i64>,
@@ -154,7 +156,7 @@ impl<T: DataType> Column<T> {
             if *definition == self.most_definition {
                 to.push(value(read.next().ok_or(Element::Missing)?).ok_or(Element::NotWhole)?);
             } else if *repetition > 0 || *definition + 1 == self.most_definition {
-                // An element that is null; an empty or missing list has a level below.
+                // A null element; an empty or missing list has a lower level.
                 return Err(Element::Missing);
             }
         }
@@ -165,16 +167,16 @@ impl<T: DataType> Column<T> {
     }
 }
 
-/// What is wrong with an element of a list.
+/// The fault of an element of a list.
 #[derive(Clone, Copy, Debug)]
 enum Element {
     /// It is null.
     Missing,
-    /// It is no whole number of 64 bits.
+    /// It is not an integer of 64 bits.
     NotWhole,
 }
 
-/// A column of whole numbers in lists, or of numbers.
+/// A column of integers in lists, or of numbers.
 enum Numbers {
     Narrow(Stored, Column<parquet::data_type::Int32Type>),
     Wide(Stored, Column<parquet::data_type::Int64Type>),
@@ -188,14 +190,14 @@ type Text = Column<parquet::data_type::ByteArrayType>;
 
 /// The columns of a row group that are read.
 struct Columns {
-    /// geocode, query_name, sign (if there), axes.
+    /// geocode, query_name, sign (if present), axes.
     texts: Vec<(usize, Text)>,
     shape: Numbers,
     values: Numbers,
     variance: Option<Numbers>,
 }
 
-/// Reads all rows of a file whose attributes have these names. `each` may keep nothing of a row.
+/// Reads all rows of a file with attributes of these names. `each` must copy what it keeps of a row.
 pub fn read(path: &Path, axes: &[String], mut each: impl FnMut(&Row) -> Result<()>) -> Result<()> {
     let file = File::open(path).map_err(|why| file_error(path, why))?;
     let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| broken(path, None, why))?;
@@ -353,7 +355,7 @@ impl Columns {
 }
 
 impl<T: DataType> Column<T> {
-    /// The next rows, of which there have to be so many.
+    /// Reads the next rows; their number must be `rows`.
     fn rows(&mut self, path: &Path, group: usize, rows: usize) -> Result<()> {
         let found = guarded(|| self.next(rows)).map_err(|why| broken(path, Some(group), why))?;
         let found = found.map_err(|why| broken(path, Some(group), why))?;

@@ -1,11 +1,11 @@
-//! Answers as lines of text, numbers by their bits, so that nothing is rounded on the way: what the parts of a survey leave for the
-//! one that puts them together.
+//! Answers as lines of text, with numbers as their bits so that nothing is rounded: the results of the parts of a
+//! survey, for the process that combines them.
 
 use serde::{Deserialize, Serialize};
 
 use super::answers::{Answer, Subject};
 
-/// Query, estimates, variances (nothing for whole counts, which have none), truth.
+/// Query, estimates, variances (empty for integer counts), truth.
 type SavedAnswer = (usize, Vec<u64>, Vec<u64>, Vec<u64>);
 
 #[derive(Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub(super) fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// The numbers of these bits.
+/// The numbers with these bits.
 pub(super) fn numbers(bits: Vec<u64>) -> Vec<f64> {
     bits.into_iter().map(f64::from_bits).collect()
 }
@@ -40,11 +40,12 @@ pub(super) fn to_line(subject: &Subject, answers: &[Answer]) -> String {
         }
         Subject::Area(name) => Saved { unit: None, area: Some(name.clone()), answers },
     };
-    // Plain numbers and text are always written.
+    // Plain numbers and text can always be serialized.
     serde_json::to_string(&saved).unwrap_or_default()
 }
 
-/// The answers of a line, to so many queries at levels below `levels`; what is wrong with it, if it is not of this survey.
+/// The answers in a line, for `queries` queries and levels below `levels`; an error message if it is not of this
+/// survey.
 pub(super) fn of_line(line: &str, queries: usize, levels: usize) -> Result<(Subject, Vec<Answer>), String> {
     let saved: Saved = serde_json::from_str(line).map_err(|why| why.to_string())?;
     let wrong = || "is not of the queries and levels of this job".to_string();

@@ -1,8 +1,8 @@
 //! Least squares over a folder of noisy measurements, state by state.
 //!
-//! The parts of a state are its children, and its exact total binds their sum; the states are the children of the nation.
-//! Where the nation takes part, every state is read twice: once upwards, for the nation's estimate, and once more, upwards
-//! and downwards, for what is asked of it. So no more than one state is held in memory.
+//! The parts of a state are its children, and its exact total binds their sum; the states are the children of the
+//! nation. If the nation's counts are used, every state is read twice: once upwards, for the nation's estimate, and
+//! once upwards and downwards, for its answers. So at most one state is held in memory.
 
 mod across;
 mod blocks;
@@ -53,63 +53,65 @@ use crate::{
 
 /// The part of a state inside American Indian, Alaska Native and Native Hawaiian areas.
 pub(in crate::topdown) const AIAN: &str = "AIAN";
-/// The part outside of these.
+/// The part of a state outside these areas.
 pub(in crate::topdown) const NOT_AIAN: &str = "non-AIAN";
 
-/// Where answers go, in a fixed order.
+/// Receives answers, in a fixed order.
 pub type Take<'t> = dyn FnMut(Subject, Vec<Answer>) -> Result<()> + 't;
 
-/// A folder that is ready to be estimated from.
+/// A folder of noisy measurements, ready for estimation.
 #[derive(Debug)]
 pub struct Survey {
     folder: NmfFolder,
     /// The queries and levels.
     pub names: Names,
     problem: Problem,
-    /// What whole counts are made of, where they are asked for.
+    /// The cells of integer counts, if requested.
     whole: Option<WholeCells>,
-    /// What is answered.
+    /// The answers.
     pub answers: Answers,
     settings: Settings,
-    /// What the root's constraints say.
+    /// The root's constraints.
     pub root: RootConstraints,
-    /// The number of states whose estimates the nation's counts join; 0 where it takes no part.
+    /// The number of states whose estimates the nation's counts combine; 0 if these counts are not used.
     uses_nation: bool,
     /// The parts of each state.
     states: BTreeMap<u32, Vec<String>>,
     shapes: Mutex<Shapes>,
     budgets: Budgets,
-    /// The seed of the noise, where whoever knows it can subtract it.
+    /// The seed of the noise, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
-    /// The exact totals of states that the files have, where they are kept.
+    /// The exact totals of states in the files, if they are kept.
     pub totals_of_files: BTreeMap<u32, i64>,
-    /// The lowest levels of the release, if the folder has no files of them: they have no part in estimates.
+    /// The lowest levels of the release, if the folder has no files of them: estimates do not use them.
     pub missing: Vec<String>,
-    /// What the folder lacks of the parts of states.
+    /// The parts of states that the folder lacks.
     pub missing_parts: Missing,
-    /// The states in the folder, also those that are not read.
+    /// The states in the folder, including those that are not read.
     pub all_states: Vec<u32>,
-    /// Exact totals that were given of states of which a part is missing: they are not those of what is there, and not kept.
+    /// Given exact totals of states with a missing part: they do not apply to the parts present, and are not used.
     pub unkept_totals: Vec<u32>,
-    /// How many levels' shares the levels above the states carry.
+    /// The number of levels whose shares the levels above the states carry.
     prefix: Vec<u8>,
     fit_plan: FitPlan,
-    /// What is known of states so far.
+    /// The data of states seen so far.
     seen: Mutex<Seen>,
-    /// The bound on the probability of such residuals, where counts do not fit each other and are estimated from all the same.
+    /// Upper bound on the probability of the residuals, if counts do not fit each other and estimates are made
+    /// nevertheless.
     misfit: OnceLock<String>,
-    /// The blocks of areas, and of true counts, that the files do not have.
+    /// The blocks of areas, and of true counts, that the files lack.
     pub absent: blocks::Absent,
 }
 
-/// What was seen of states on their way up.
+/// The data of states recorded on their way up.
 #[derive(Debug, Default)]
 struct Seen {
     fits: BTreeMap<u32, StateFit>,
     shorts: BTreeMap<u32, Vec<Short>>,
 }
 
-/// What the nation's way down needs of a state: its estimate from its own counts, what may be above zero, and bounds.
+/// The data of a state for the nation's way down: its estimate from its own counts, the cells that may be above zero,
+/// and bounds.
 #[derive(Clone, Debug)]
 pub(super) struct StateRoot {
     belief: Belief,
@@ -118,7 +120,7 @@ pub(super) struct StateRoot {
     bound_groups: Option<BoundGroups>,
 }
 
-/// The nation, where it takes part.
+/// The nation, if its counts are used.
 pub(super) struct Top {
     nation: Option<Nation>,
 }
@@ -133,7 +135,7 @@ struct Nation {
 }
 
 impl Survey {
-    /// Looks at a folder and its root.
+    /// Opens a folder and reads its root.
     pub fn open(folder: &Path, release: &Release, mut settings: Settings) -> Result<Survey> {
         let mut names = Names::of(release, histogram_of(release, &settings.wanted)?)?;
         let folder = NmfFolder::open_from_root(folder, &names.levels)?;
@@ -162,7 +164,7 @@ impl Survey {
             settings.totals = totals::joined(settings.totals, &totals_of_files)?;
             totals_of_files.retain(|state, _| states.contains_key(state));
         }
-        // A nation of which parts are missing has the counts of others.
+        // The counts of a nation with missing parts include others.
         let uses_nation = root.is_nation && settings.states.is_none() && missing_parts.is_complete();
         if uses_nation {
             check::check_nation(&folder, &names)?;
@@ -196,11 +198,11 @@ impl Survey {
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
         let insecure_seed = folder.declared()?.insecure_seed;
-        // Of a nation that takes no part nothing is known but that no unit below it carries its share.
+        // If the nation's counts are not used, it is only known that no unit below carries the nation's share.
         let mut prefix = vec![1; root.first];
         if uses_nation {
             let carried = NationCounts { folder: &folder, names: &names, budgets: &budgets }.read()?;
-            // There are fewer levels than a byte has numbers.
+            // The number of levels fits in a byte.
             prefix = vec![carried.map_or(0, |(_, carried)| carried as u8)];
         }
         let fit_plan = FitPlan::new(&names);
@@ -232,8 +234,8 @@ impl Survey {
         Ok(survey)
     }
 
-    /// The part of its state that a unit lies in, where the state has two: its code says which. Nothing for the nation, and where a state
-    /// is one part.
+    /// The part of its state that contains a unit, if the state has two parts, from the unit's code. Empty for the
+    /// nation, and for a state with one part.
     pub fn part_of(&self, code: &str) -> &'static str {
         match code.as_bytes() {
             [b'1', _, _, ..] => AIAN,
@@ -242,7 +244,8 @@ impl Survey {
         }
     }
 
-    /// Why the counts of the nation take no part, where nobody asked for that and states lie below a nation.
+    /// The reason why the counts of the nation are not used, if the request did not exclude them and states lie below a
+    /// nation.
     pub fn why_no_nation(&self) -> Option<String> {
         if self.uses_nation || self.root.first == 0 || self.settings.states.is_some() {
             return None;
@@ -256,17 +259,17 @@ impl Survey {
         }
     }
 
-    /// The bound on the probability of such residuals, if counts that do not fit each other are estimated from all the same.
+    /// The bound on the probability of the residuals, if counts that do not fit each other are used nevertheless.
     pub fn misfit(&self) -> Option<&String> {
         self.misfit.get()
     }
 
-    /// Whether the counts of the nation take part.
+    /// Whether the counts of the nation are used.
     pub fn uses_nation(&self) -> bool {
         self.uses_nation
     }
 
-    /// The cells that whole counts are made of, if they are not those of the histogram.
+    /// The number of cells of integer counts, if they are not those of the histogram.
     pub fn marginal_cells(&self) -> Option<usize> {
         self.whole.as_ref().and_then(|whole| whole.marginal(&self.names.sizes))
     }
@@ -281,18 +284,18 @@ impl Survey {
         self.root.first
     }
 
-    /// The number below a part's own of the deepest level that is answered for; `None` if that is above all of them.
+    /// The deepest requested level, counted from a part's own level; `None` if it is above all of a part's levels.
     fn deepest(&self) -> Option<usize> {
         self.settings.levels.iter().filter_map(|level| level.checked_sub(self.first())).max()
     }
 
     fn shape(&self, free: &Free) -> Arc<Shape> {
-        // A poisoned lock means that another thread has panicked; the shapes are still whole.
+        // A poisoned lock means that another thread has panicked; the shapes are still consistent.
         let mut shapes = self.shapes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         shapes.of(&self.problem, free)
     }
 
-    /// Estimates everything that is asked for and hands it on; `at` hears how far the work is.
+    /// Estimates all requested answers and passes them on; `at` receives the progress.
     pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
         let meter = &Meter::new(at, self.work());
         let mut roots = BTreeMap::new();
@@ -301,7 +304,7 @@ impl Survey {
         }
         let top = self.top(roots)?;
         if self.uses_nation {
-            // Every count has been read: what does not fit is refused before anything is answered.
+            // All counts have been read: refuse a misfit before any answer.
             self.judge()?;
         }
         self.answer_nation(&top, take)?;
@@ -316,7 +319,7 @@ impl Survey {
         self.answer_empty(take)
     }
 
-    /// The states whose estimates the nation's counts join: all or none.
+    /// The states whose estimates the nation's counts combine: all or none.
     pub(super) fn states_for_nation(&self) -> Vec<u32> {
         if self.uses_nation { self.states() } else { Vec::new() }
     }
@@ -326,7 +329,7 @@ impl Survey {
         Ok(StateRoot::of(&self.rise(state, 0, false, meter)?))
     }
 
-    /// The nation, from all its states; nothing where it takes no part.
+    /// The nation, from all its states; empty if its counts are not used.
     pub(super) fn top(&self, roots: BTreeMap<u32, StateRoot>) -> Result<Top> {
         if !self.uses_nation {
             return Ok(Top { nation: None });
@@ -343,7 +346,7 @@ impl Survey {
         Ok(Top { nation: Some(nation) })
     }
 
-    /// The nation's own counts, where they are asked for.
+    /// The answers for the nation itself, if requested.
     pub(super) fn answer_nation(&self, top: &Top, take: &mut Take) -> Result<()> {
         let Some(nation) = top.nation.as_ref().filter(|_| self.settings.levels.contains(&0)) else { return Ok(()) };
         let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
@@ -361,7 +364,7 @@ impl Survey {
         take(unit, answers)
     }
 
-    /// What its estimates depend on: what was asked, in the caller's words, and the files with their sizes.
+    /// The inputs of its estimates: the request, in the caller's words, and the files with their sizes.
     pub(super) fn description(&self, asked: &str) -> Result<String> {
         let mut files = BTreeMap::new();
         for file in self.folder.levels.iter().flat_map(|level| level.queries.iter().chain(&level.constraints)) {
@@ -374,7 +377,7 @@ impl Survey {
         Ok(about.to_string())
     }
 
-    /// How many bytes are read in all: a state once upwards and once downwards, and once more for the nation.
+    /// The number of bytes read in all: a state once upwards and once downwards, and once more for the nation.
     pub(super) fn work(&self) -> u64 {
         let parts = self.states.values().flatten();
         let bytes: u64 = parts.map(|part| self.folder.bytes_of_part(part)).sum();
@@ -393,7 +396,7 @@ impl Survey {
             let right_side = self.problem.right_side(0, &unit.variances, &mut unit.counts, &mut scratch, shape);
             Measured { information, right_side }
         });
-        let belief = below.estimate(false, measured.as_ref()).ok_or_else(|| untold("the nation"))?;
+        let belief = below.estimate(false, measured.as_ref()).ok_or_else(|| without_counts("the nation"))?;
         match self.root.total.filter(|_| self.settings.constraints != Constraints::None) {
             Some(total) => self.with_total(belief, total, "the nation"),
             None => Ok(belief),
@@ -408,8 +411,8 @@ impl Survey {
     }
 }
 
-/// Takes the states that are asked for; refuses those that are not there, and those of which a part is missing. Exact totals of states of
-/// which a part is missing are left out, and returned.
+/// Selects the requested states; refuses states that are not in the folder, and those with a missing part. Exact totals
+/// of states with a missing part are removed, and returned.
 fn choose_states(
     states: &mut BTreeMap<u32, Vec<String>>,
     folder: &NmfFolder,
@@ -443,7 +446,7 @@ fn choose_states(
     Ok(unkept)
 }
 
-/// Refuses to answer for the nation alone where it takes no part.
+/// Refuses to answer for the nation alone if its counts are not used.
 fn check_nation_alone(
     names: &Names,
     root: &RootConstraints,
@@ -461,7 +464,7 @@ fn check_nation_alone(
     Err(Error::out_of_range("the levels to estimate", level, &format!("levels of states, as {why}")))
 }
 
-/// The histogram that queries are asked of.
+/// The histogram of the queries.
 fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
     let (Some(schema), Wanted::Queries(queries)) = (&release.schema, wanted) else { return Ok(Which::First) };
     let (beside, first): (Vec<&String>, Vec<&String>) =
@@ -477,7 +480,7 @@ fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
     }
 }
 
-/// Refuses constraints that are not understood where all are to be kept, and exact totals of what has none.
+/// Refuses constraints that are not understood if all are to be kept, and exact totals for histograms without them.
 fn check_two_histograms(names: &Names, root: &RootConstraints, settings: &Settings) -> Result<()> {
     if settings.constraints == Constraints::All && !root.unread.is_empty() {
         let expected = "only those whose form is known: these join two histograms, or name groups of values that no release file has; keep \
@@ -492,7 +495,7 @@ fn check_two_histograms(names: &Names, root: &RootConstraints, settings: &Settin
     Ok(())
 }
 
-/// Refuses what needs levels that the folder does not have.
+/// Refuses a request that needs levels that the folder lacks.
 fn check_there(there: &[String], missing: &[String], settings: &Settings) -> Result<()> {
     let refuse = |what: &str, level: &str| {
         let expected = format!("{level}.parquet in the folder, which has {}", there.join(", "));
@@ -510,6 +513,6 @@ fn check_there(there: &[String], missing: &[String], settings: &Settings) -> Res
     }
 }
 
-fn untold(what: &str) -> Error {
+fn without_counts(what: &str) -> Error {
     Error::out_of_range(what, "without noisy counts", "counts of it or of what is below it")
 }

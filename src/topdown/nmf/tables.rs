@@ -1,4 +1,4 @@
-//! Files of estimates: CSV, Parquet, and the form of the Bureau's own estimates; and how two of them differ.
+//! Files of estimates: CSV, Parquet, and the form of the Bureau's own estimates; and the comparison of two of them.
 
 use std::{
     collections::HashMap,
@@ -27,21 +27,22 @@ use crate::{
     spine::csv_table::{CsvTable, quoted},
 };
 
-/// How estimates are written.
+/// The form of a file of estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// CSV: `level,geocode,geoid,part,query,cell`, a column for each attribute or recode that the queries keep, and
-    /// `estimate,variance,std_dev,margin_95`; `area` in place of the first four.
+    /// `estimate,variance,std_dev,margin_95`; `area` replaces the first four.
     Csv,
     /// The same columns as Parquet.
     Parquet,
-    /// `geocode|query|estimate|std_dev|query_description`, as the Bureau's own estimates.
+    /// `geocode|query|estimate|std_dev|query_description`, as in the Bureau's own estimates.
     Bureau,
-    /// CSV of whole counts, those that are not zero: the columns of `Csv` with `count` in place of the last four.
+    /// CSV of nonzero integer counts: the columns of `Csv` with `count` instead of the last four.
     Whole,
 }
 
-/// Writes the answers of a survey, whole or not at all; says how many rows there are. `run` gives the answers, and `see` sees them, too.
+/// Writes the answers of a survey, whole or not at all; returns the number of rows. `run` gives the answers, which are
+/// also passed to `see`.
 pub fn write(
     survey: &Survey,
     form: Form,
@@ -56,7 +57,7 @@ pub fn write(
     })
 }
 
-/// Hands on all answers, in order.
+/// Passes on all answers, in order.
 pub type Run<'r> = dyn FnMut(&mut Take) -> Result<()> + 'r;
 
 type See<'s> = dyn FnMut(&Subject, &[Answer]) + 's;
@@ -86,7 +87,7 @@ fn write_text(
 fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
     let estimate = estimate_heading(survey);
     match (form, with_areas) {
-        // As other programs read it: what is written beside the file says where the noise can be subtracted.
+        // In the form that other programs read; the description beside the file says if the noise can be subtracted.
         (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
         (Form::Whole, _) => format!("{UNIT},query,cell,{}{}", kinds_heading(&survey.answers), marked(survey, "count")),
         (Form::Csv | Form::Parquet, with_areas) => {
@@ -97,10 +98,10 @@ fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
     }
 }
 
-/// The columns that say which unit a row is about.
+/// The columns that identify the unit of a row.
 const UNIT: &str = "level,geocode,geoid,part";
 
-/// All other columns of files of estimates: an attribute of such a name is told from them.
+/// All other columns of files of estimates; an attribute with such a name gets another heading.
 const COLUMNS: [&str; 14] = [
     "level",
     "geocode",
@@ -127,12 +128,12 @@ fn kind_headings(answers: &Answers) -> Vec<String> {
     answers.kinds().iter().map(heading).collect()
 }
 
-/// These as text, each followed by a comma.
+/// The same as text, each followed by a comma.
 pub(in crate::topdown) fn kinds_heading(answers: &Answers) -> String {
     kind_headings(answers).iter().map(|name| quoted(name) + ",").collect()
 }
 
-/// What a cell is, each followed by a comma.
+/// The labels of a cell, each followed by a comma.
 fn put_labels(to: &mut String, answers: &Answers, query: usize, cell: usize) {
     for kind in 0..answers.kinds().len() {
         to.push_str(&quoted(answers.label(query, kind, cell)));
@@ -140,7 +141,7 @@ fn put_labels(to: &mut String, answers: &Answers, query: usize, cell: usize) {
     }
 }
 
-/// The rows of a unit or area in a form of text, and how many they are.
+/// The rows of a unit or area in a text form, and their number.
 fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer]) -> (String, u64) {
     let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
@@ -153,7 +154,7 @@ fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer])
     (text, rows)
 }
 
-/// The heading of the estimates, which says where their noise can be subtracted, and where the counts do not fit each other.
+/// The heading of the estimates, which says if their noise can be subtracted, and if the counts do not fit each other.
 fn estimate_heading(survey: &Survey) -> String {
     marked(survey, ESTIMATE)
 }
@@ -190,7 +191,7 @@ fn whole_rows(survey: &Survey, names: &[String], subject: &Subject, answers: &[A
     text
 }
 
-/// Rows of CSV: what is answered for, the query, the cell and what it is, estimate, variance, standard deviation and margin.
+/// Rows of CSV: the subject, the query, the cell and its labels, estimate, variance, standard deviation and margin.
 pub(in crate::topdown) fn answer_rows(first: &str, asked: &Answers, names: &[String], answers: &[Answer]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
@@ -224,16 +225,16 @@ fn bureau_rows(asked: &Answers, subject: &Subject, answers: &[Answer]) -> String
     text
 }
 
-/// So many rows make a row group.
+/// The number of rows of a row group.
 const GROUP: usize = 1 << 18;
 
 /// Rows of a Parquet file that are not written yet.
 #[derive(Default)]
 struct Group {
-    /// What is answered for, and the query.
+    /// The columns of the subject, and the query.
     texts: Vec<Vec<ByteArray>>,
     cells: Vec<i32>,
-    /// What each cell is.
+    /// The labels of each cell.
     kinds: Vec<Vec<ByteArray>>,
     numbers: [Vec<f64>; 4],
 }
@@ -348,22 +349,22 @@ fn put_column<T: DataType, W: Write + Send>(
     Ok(())
 }
 
-/// Published counts, by what they are of.
+/// Published counts, by the code of their subject.
 #[derive(Clone, Debug, Default)]
 pub struct Published {
-    /// The counts, and the line of each.
+    /// The counts, each with its line.
     counts: HashMap<String, (f64, u64)>,
     file: String,
-    /// How the file has each code, if otherwise.
+    /// The code as written in the file, if it differs.
     written: HashMap<String, String>,
 }
 
-/// The headings of GEOIDs.
+/// The accepted headings of GEOIDs.
 const GEOIDS: [&str; 4] = ["geoid", "GEOID", "GEOID20", "GEOID10"];
 
 impl Published {
-    /// Reads a CSV with the columns `geoid` (or `geocode`, `area`) and `count`. GEOIDs may have the prefix of data.census.gov, or the form of
-    /// NHGIS.
+    /// Reads a CSV with the columns `geoid` (or `geocode`, `area`) and `count`. GEOIDs may have the prefix of
+    /// data.census.gov, or the form of NHGIS.
     pub fn read(path: &Path) -> Result<Published> {
         let mut table = CsvTable::open(path)?;
         let named = table.find(&["geocode"]).or(table.find(&["area"]));
@@ -389,12 +390,13 @@ impl Published {
         Ok(published)
     }
 
-    /// What was published of a unit or area.
+    /// The published count of a unit or area.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.counts.get(name).map(|(count, _)| *count)
     }
 
-    /// What is to be said of the counts that belong to none of some units or areas. A code that lacks its first zero is refused.
+    /// The message about counts that belong to none of the given units or areas. A code without its leading zero is
+    /// refused.
     pub fn held_against<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Option<String>> {
         let known: std::collections::HashSet<&str> = names.collect();
         let written = |name: &String| self.written.get(name).unwrap_or(name).clone();
@@ -418,18 +420,18 @@ impl Published {
     }
 }
 
-/// How two files of estimates differ, over the rows that both have.
+/// The differences between two files of estimates, over the rows that both have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// How many rows both have.
+    /// The number of rows that both have.
     pub rows: usize,
-    /// How many rows only the first has, and only the second.
+    /// The number of rows that only the first has, and of those that only the second has.
     pub alone: (usize, usize),
-    /// Rows that both say are exact but have different numbers.
+    /// Rows that both files declare exact but with different numbers.
     pub different_exact: usize,
-    /// (a - b) / standard deviation of b, ascending, where that is not zero.
+    /// (a - b) / standard deviation of b, ascending, if that is not zero.
     pub scores: Vec<f64>,
-    /// The standard deviation of a over that of b, ascending, where that is not zero.
+    /// The standard deviation of a over that of b, ascending, if that is not zero.
     pub ratios: Vec<f64>,
     /// The row with the largest difference in standard deviations: its key, both estimates.
     pub largest: Option<(String, f64, f64)>,
@@ -442,7 +444,7 @@ pub fn quantile(ascending: &[f64], level: f64) -> Option<f64> {
     Some(ascending[low] + (ascending[high] - ascending[low]) * (place - place.floor()))
 }
 
-/// Compares two files of estimates in any of the forms of text.
+/// Compares two files of estimates in any of the text forms.
 pub fn compare(first: &Path, second: &Path) -> Result<Comparison> {
     let mut known: HashMap<String, (f64, f64)> = HashMap::new();
     read_estimates(second, |key, own| known.insert(key, own).is_none())?;
@@ -489,9 +491,10 @@ pub fn compare(first: &Path, second: &Path) -> Result<Comparison> {
     Ok(found)
 }
 
-/// The rows of a file, or of all files of a folder as the Bureau has its own estimates (`us/Tract/State=44/County=003/.../part-*.csv`, a
-/// header in each, and empty files of other names beside them): a key of unit or area, query and cell, with estimate and standard deviation.
-/// `each` says whether the key is new.
+/// The rows of a file, or of all files of a folder in the form of the Bureau's own estimates
+/// (`us/Tract/State=44/County=003/.../part-*.csv`, with a header in each, and empty files of other names beside them).
+/// A row has a key of unit or area, query and cell, with estimate and standard deviation. `each` returns whether the
+/// key is new.
 fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
     if !path.is_dir() {
         return read_file(path, &mut each);
@@ -504,7 +507,7 @@ fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool)
     files.iter().try_for_each(|file| read_file(file, &mut each))
 }
 
-/// The files of estimates in a folder and below it, by name. Names that begin with `_` or a dot are not of estimates.
+/// The files of estimates in a folder and its subfolders, by name. Names that begin with `_` or a dot are skipped.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let wrong = |why: std::io::Error| file_error(folder, why);
     let mut entries = Vec::new();

@@ -18,12 +18,12 @@ use crate::{
 /// Exact totals of states, from a file.
 #[derive(Clone, Debug, Default)]
 pub struct GivenTotals {
-    /// By the number of the state: its total, and the line that says it.
+    /// By the number of the state: its total, and the line of the file.
     pub of_state: BTreeMap<u32, (i64, u64)>,
     file: String,
 }
 
-/// Columns beside those that are read which say nothing else.
+/// Ignored columns beside those that are read.
 const NAMES: [&str; 2] = ["name", "NAME"];
 
 impl GivenTotals {
@@ -51,7 +51,8 @@ impl GivenTotals {
         self.of_state.iter().map(|(state, (total, _))| (*state, *total)).collect()
     }
 
-    /// What is to be said of totals of states that are not in a folder, which has these; a state of another release is refused.
+    /// The message about totals of states that are not in a folder, which has the states `here`; a state of another
+    /// release is refused.
     pub fn held_against(&self, here: &[u32], missing: &Missing) -> Result<Option<String>> {
         let lost = |state: &&u32| !here.contains(state);
         let lost: Vec<u32> = self.of_state.keys().filter(lost).copied().collect();
@@ -62,7 +63,7 @@ impl GivenTotals {
                 let why = format!("the state {foreign:02} is no part of {by}");
                 return Err(Error::DataFile { file, line, column: 0, why });
             }
-            // Of a download of some states: the totals of the others are of no use, and no mistake.
+            // For a download of some states, the totals of the others are unused, which is not an error.
             if lost.len() < self.of_state.len() {
                 let many = lost.len();
                 return Ok(
@@ -76,7 +77,7 @@ impl GivenTotals {
     }
 }
 
-/// Refuses columns that have no use, but for names.
+/// Refuses columns that are not understood, except names.
 pub(super) fn refuse_others(table: &CsvTable, used: &[&str]) -> Result<()> {
     let known = |heading: &String| heading.is_empty() || used.iter().chain(&NAMES).any(|name| heading == name);
     match table.headings().iter().enumerate().find(|(_, heading)| !known(heading)) {
@@ -88,7 +89,7 @@ pub(super) fn refuse_others(table: &CsvTable, used: &[&str]) -> Result<()> {
     }
 }
 
-/// The exact totals of states that the constraints of their level give, for states all of whose parts have one.
+/// The exact totals of states from the constraints of their level, for states all of whose parts have one.
 pub fn of_files(
     folder: &NmfFolder,
     names: &Names,
@@ -115,7 +116,7 @@ pub fn of_files(
     Ok(states.iter().filter_map(|(state, parts)| Some((*state, of_state(parts)?))).collect())
 }
 
-/// Totals that were given beside those of the files, which have to be the same where both have one.
+/// Given totals together with those of the files; they must agree where both have one.
 pub fn joined(given: BTreeMap<u32, i64>, of_files: &BTreeMap<u32, i64>) -> Result<BTreeMap<u32, i64>> {
     let mut joined = of_files.clone();
     for (state, total) in given {

@@ -1,4 +1,4 @@
-//! Rehearsals: estimates beside the true counts that the noise was added to, and how large the errors are.
+//! Rehearsals: estimates compared with the true counts to which the noise was added, and the size of the errors.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -17,7 +17,7 @@ use crate::{
     topdown::{cell_columns::CellColumns, histograms::MOST},
 };
 
-/// The true counts of blocks. Confidential, unless made up.
+/// The true counts of blocks. Confidential, unless synthetic.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     /// By GEOID: cells with their counts.
@@ -28,8 +28,8 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Reads a CSV in the form that `assay measure` reads: a column `block`, one for each attribute with its values' names,
-    /// and `column` with the count; a line for each cell of a block that is not zero.
+    /// Reads a CSV in the form that `assay measure` reads: a column `block`, one for each attribute with the names of
+    /// its values, and `column` with the count; a line for each nonzero cell of a block.
     pub fn read(path: &Path, schema: &Schema, column: &str, reading: Reading) -> Result<Truth> {
         let mut table = CsvTable::read(path, reading)?;
         let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
@@ -53,7 +53,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// The counts of some cells alone, which are numbered from 0: one of two histograms.
+    /// The counts of some cells only, renumbered from 0: one of two histograms.
     pub fn within(mut self, cells: std::ops::Range<usize>) -> Truth {
         for own in self.of_block.values_mut() {
             own.retain(|(cell, _)| cells.contains(&(*cell as usize)));
@@ -71,17 +71,17 @@ impl Truth {
         cells
     }
 
-    /// The blocks that it has lines of.
+    /// The blocks with lines in the file.
     pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
         self.of_block.keys().copied()
     }
 
-    /// These with how many records each has.
+    /// These blocks, each with its number of records.
     pub(super) fn of_blocks(&self) -> impl Iterator<Item = (u64, u64)> {
         self.of_block.iter().map(|(block, cells)| (*block, cells.iter().map(|(_, count)| count).sum()))
     }
 
-    /// That of all blocks.
+    /// The true histogram of all blocks.
     pub fn whole(&self) -> Vec<f64> {
         self.histogram(self.of_block.keys().copied())
     }
@@ -90,7 +90,7 @@ impl Truth {
 /// The errors of the counts of one query at one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// How many counts.
+    /// The number of counts.
     pub counts: u64,
     /// The sum of absolute errors.
     pub absolute: f64,
@@ -98,13 +98,13 @@ pub struct Errors {
     pub signed: f64,
     /// The sum of the true counts.
     pub truth: f64,
-    /// The sum of the standard deviations that were said.
+    /// The sum of the reported standard deviations.
     pub deviations: f64,
-    /// How many counts have a variance above 0, and of these how many margins hold the truth.
+    /// The number of counts with a variance above 0, and of those whose margin covers the truth.
     pub with_margin: (u64, u64),
-    /// How many counts have a variance: whole counts have none.
+    /// The number of counts with a variance: integer counts have none.
     pub with_variance: u64,
-    /// How many counts that constraints fix are not the truth.
+    /// The number of counts that constraints fix at a value other than the truth.
     pub wrong_exact: u64,
 }
 
@@ -116,7 +116,7 @@ pub struct ErrorTable {
 }
 
 impl ErrorTable {
-    /// Takes in the answers of a unit or area with their true counts.
+    /// Adds the answers of a unit or area with their true counts.
     pub fn add(&mut self, subject: &Subject, answers: &[Answer]) {
         let level = match subject {
             Subject::Unit { level, .. } => Some(*level),
@@ -132,7 +132,7 @@ impl ErrorTable {
                 row.signed += error;
                 row.truth += truth;
                 if variance.is_nan() {
-                    // A whole count.
+                    // An integer count.
                     continue;
                 }
                 row.with_variance += 1;

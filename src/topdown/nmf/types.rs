@@ -1,27 +1,27 @@
-//! What the numbers and texts of a Parquet column mean: the physical type says how they are stored, the logical type what they are.
-//! What has another meaning than a count, a variance or text is refused by name, never taken for one.
+//! The meaning of the numbers and texts of a Parquet column: the physical type gives their storage, the logical type
+//! their meaning. A meaning other than a count, a variance or text is refused by name.
 
 use parquet::{
     basic::{ConvertedType, LogicalType},
     schema::types::ColumnDescriptor,
 };
 
-/// What the integers that a column stores mean.
+/// The meaning of the stored integers of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// Themselves.
+    /// The integer itself.
     Signed,
-    /// Themselves, without a sign.
+    /// The integer itself, unsigned.
     Unsigned,
-    /// So many digits of each stand behind the decimal point.
+    /// A decimal with this number of digits after the decimal point.
     Decimal(u32),
 }
 
-/// Beyond so many digits no decimal fits the integers that it is read into.
+/// With more digits after the point no decimal fits the integers used here.
 const MOST_SCALE: i32 = 38;
 
 impl Stored {
-    /// What the integers of a column mean; what it holds, if that is no number.
+    /// The meaning of the integers of a column; `Err` with the content of the column, if that is not numbers.
     pub(super) fn of(column: &ColumnDescriptor) -> Result<Stored, String> {
         let decimal = |scale: i32| match scale {
             0..=MOST_SCALE => Ok(Stored::Decimal(scale.unsigned_abs())),
@@ -49,12 +49,12 @@ impl Stored {
         }
     }
 
-    /// Whether these are decimals.
+    /// Whether the numbers are decimals.
     pub(super) fn is_decimal(self) -> bool {
         matches!(self, Stored::Decimal(_))
     }
 
-    /// The whole number that an integer of at most 32 bits means; `None` if it is none.
+    /// The integer meant by a stored integer of at most 32 bits; `None` if it is not an integer.
     pub(super) fn narrow(self, stored: i32) -> Option<i64> {
         match self {
             Stored::Signed => Some(i64::from(stored)),
@@ -63,7 +63,7 @@ impl Stored {
         }
     }
 
-    /// The same of 64 bits.
+    /// The same for 64 bits.
     pub(super) fn wide(self, stored: i64) -> Option<i64> {
         match self {
             Stored::Signed => Some(stored),
@@ -72,7 +72,7 @@ impl Stored {
         }
     }
 
-    /// The same of an integer of any size.
+    /// The same for an integer of any size.
     fn big(self, stored: i128) -> Option<i64> {
         match self {
             Stored::Signed | Stored::Unsigned => i64::try_from(stored).ok(),
@@ -83,12 +83,12 @@ impl Stored {
         }
     }
 
-    /// The same of big-endian bytes, which decimals of many digits have.
+    /// The same for big-endian bytes, the storage of decimals with many digits.
     pub(super) fn bytes(self, stored: &[u8]) -> Option<i64> {
         self.big(integer(stored)?)
     }
 
-    /// An approximation of the number that an integer means.
+    /// An approximation of the number meant by a stored integer.
     pub(super) fn approximate(self, stored: i128) -> f64 {
         match self {
             Stored::Signed | Stored::Unsigned => stored as f64,
@@ -96,7 +96,7 @@ impl Stored {
         }
     }
 
-    /// The same of big-endian bytes; not a number if they are too many.
+    /// The same for big-endian bytes; NaN if there are too many.
     pub(super) fn approximate_bytes(self, stored: &[u8]) -> f64 {
         integer(stored).map_or(f64::NAN, |stored| self.approximate(stored))
     }
@@ -114,7 +114,7 @@ fn integer(bytes: &[u8]) -> Option<i128> {
     Some(bytes[extra..].iter().fold(start, |value: i128, byte| value << 8 | i128::from(*byte)))
 }
 
-/// What a column of floats holds besides these, if anything.
+/// The content of a column of floats, if that is not plain numbers.
 pub(super) fn beside_floats(column: &ColumnDescriptor) -> Option<String> {
     if let Some(logical) = column.logical_type_ref() {
         return Some(named(logical));
@@ -125,7 +125,7 @@ pub(super) fn beside_floats(column: &ColumnDescriptor) -> Option<String> {
     }
 }
 
-/// What a column of bytes holds, if that is no text.
+/// The content of a column of bytes, if that is not text.
 pub(super) fn beside_text(column: &ColumnDescriptor) -> Option<String> {
     match column.logical_type_ref() {
         Some(LogicalType::String | LogicalType::Enum) => None,
@@ -137,7 +137,7 @@ pub(super) fn beside_text(column: &ColumnDescriptor) -> Option<String> {
     }
 }
 
-/// Whether a column holds nothing but nulls, without a type.
+/// Whether a column has only nulls, without a type.
 pub(super) fn is_untyped(column: &ColumnDescriptor) -> bool {
     matches!(column.logical_type_ref(), Some(LogicalType::Unknown))
 }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_whole_numbers_or_none() {
+    fn integral_decimals_are_read_and_others_are_not() {
         let cents = Stored::Decimal(2);
         assert_eq!((cents.narrow(5_149_500), cents.narrow(-300), cents.narrow(1)), (Some(51_495), Some(-3), None));
         assert_eq!((cents.wide(i64::MAX), cents.wide(-100)), (None, Some(-1)));
@@ -168,13 +168,13 @@ mod tests {
         assert_eq!(Stored::Decimal(0).bytes(&[0x7f]), Some(127));
         assert_eq!(Stored::Decimal(38).narrow(5), None);
         assert_eq!((cents.approximate(1234), cents.approximate_bytes(&[0xff, 0x38])), (12.34, -2.0));
-        // Of 128 bits and more: the sign is that of the first byte.
+        // 128 bits and more: the sign is that of the first byte.
         assert_eq!(integer(&[0xff; 17]), Some(-1));
         assert_eq!(integer(&[[0xff].as_slice(), &[0x7f; 16]].concat()), None);
     }
 
     #[test]
-    fn numbers_without_a_sign_keep_their_size() {
+    fn unsigned_numbers_keep_their_size() {
         assert_eq!(Stored::Unsigned.narrow(-1), Some(i64::from(u32::MAX)));
         assert_eq!((Stored::Unsigned.wide(-1), Stored::Unsigned.wide(7)), (None, Some(7)));
         assert_eq!(Stored::Signed.narrow(-1), Some(-1));

@@ -1,4 +1,4 @@
-//! The units of a part of a state, and what constraints say of them.
+//! The units of a part of a state, and their constraints.
 
 mod level;
 mod root;
@@ -23,7 +23,7 @@ pub(super) use level::Meanings;
 use level::read_level;
 pub use root::{RootConstraints, Zeros};
 
-/// Spine codes of one width, ascending.
+/// Spine codes of equal width, ascending.
 #[derive(Clone, Debug, Default)]
 pub struct Geocodes {
     width: usize,
@@ -36,17 +36,17 @@ impl Geocodes {
         Geocodes { width: 0, text: vec![0] }
     }
 
-    /// How many digits each has.
+    /// The number of digits of each code.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many there are.
+    /// The number of codes.
     pub fn len(&self) -> usize {
         self.text.len().checked_div(self.width).unwrap_or_else(|| usize::from(!self.text.is_empty()))
     }
 
-    /// Whether there are none.
+    /// Whether there are no codes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -56,7 +56,7 @@ impl Geocodes {
         &self.text[unit * self.width..(unit + 1) * self.width]
     }
 
-    /// The unit of a code; `near` is where it is looked for first.
+    /// The unit with a code; the search starts at `near`.
     pub fn find(&self, code: &[u8], near: usize) -> Option<usize> {
         if code.len() != self.width {
             return None;
@@ -77,10 +77,10 @@ impl Geocodes {
     }
 }
 
-/// What the constraints of the files are used for.
+/// The use of the files' constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraints {
-    /// Nothing.
+    /// They are ignored.
     None,
     /// The exact totals of the root and of states.
     Totals,
@@ -95,28 +95,28 @@ pub struct PartUnits {
     pub part: String,
     /// The codes of each level.
     pub codes: Vec<Geocodes>,
-    /// Who lies in whom.
+    /// The hierarchy of the units.
     pub tree: Tree,
-    /// For each level and unit which cells may be above zero, by its number in `frees`.
+    /// For each level and unit, the set of cells that may be above zero, by its number in `frees`.
     pub free: Vec<Vec<u32>>,
     /// The sets of cells that occur.
     pub frees: Vec<Free>,
-    /// What bounds are about, where they are asked for and the files have any.
+    /// The groups of the bounds, if requested and present in the files.
     pub bound_groups: Option<BoundGroups>,
-    /// For each level and unit its bounds; none where `bound_groups` is none.
+    /// For each level and unit its bounds; empty if `bound_groups` is `None`.
     pub bounds: Vec<Vec<Vec<Bound>>>,
 }
 
-/// What is read of constraints besides units.
+/// The data read from constraints besides the units.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// What zeros tell apart; they are not read if `None`.
+    /// The partition that zeros distinguish; zeros are not read if `None`.
     pub zeros: Option<&'a Zeros>,
     /// Whether bounds are kept too.
     pub bounds: bool,
 }
 
-/// What the constraints of a level say of its units, as they are read.
+/// The constraints of the units of a level while they are read.
 struct LevelUnits {
     codes: Geocodes,
     free: Vec<Free>,
@@ -124,8 +124,8 @@ struct LevelUnits {
 }
 
 impl PartUnits {
-    /// Reads the constraints of a part, whose level is `first` among those of the release. Zeros that are asked for make cells
-    /// zero, here and in everything below.
+    /// Reads the constraints of a part, whose level is `first` among those of the release. Requested zeros make cells
+    /// zero, in their unit and in everything below it.
     pub fn read(
         folder: &NmfFolder,
         names: &Names,
@@ -167,7 +167,7 @@ impl PartUnits {
         self.part[1..].parse() == Ok(geoid / 10_u64.pow(13))
     }
 
-    /// The bounds of a unit; none where there are none.
+    /// The bounds of a unit; empty if there are none.
     pub fn bounds_of(&self, level: usize, unit: usize) -> &[Bound] {
         match self.bound_groups {
             Some(_) => &self.bounds[level][unit],
@@ -181,7 +181,7 @@ impl PartUnits {
     }
 }
 
-/// Where the children of each unit start; refuses units without parents and parents without children.
+/// The start of the children of each unit; refuses units without parents and parents without children.
 fn children(above: &Geocodes, below: &Geocodes, names: &[String]) -> Result<Vec<u32>> {
     let shown = |code: &[u8]| String::from_utf8_lossy(code).to_string();
     if above.width >= below.width {
@@ -221,8 +221,8 @@ fn check_children(above: &Geocodes, parent: usize, start: u32, end: u32, names: 
     Err(Error::out_of_range(&format!("a geocode of {}", names[0]), code, &expected))
 }
 
-/// What is zero above is zero below, and what is zero in all children is zero above: for each unit the number of its set,
-/// and the sets.
+/// Cells that are zero above are zero below, and cells that are zero in all children are zero above: for each unit the
+/// number of its set, and the sets.
 fn pushed(tree: &Tree, mut own: Vec<Vec<Free>>) -> (Vec<Vec<u32>>, Vec<Free>) {
     for level in 0..own.len() - 1 {
         let (above, below) = own.split_at_mut(level + 1);

@@ -1,14 +1,15 @@
-//! Noisy counts in the layout of the Bureau's noisy measurement files: what is drawn here, others can read.
+//! Noisy counts in the layout of the Bureau's noisy measurement files, for other programs.
 //!
-//! The folder is the product. Units are drawn some at a time, each with all its queries, so that the rows of a unit stand
-//! together. Geocodes are made as the Bureau's are: two parts of a state, the digits 10 and the county with a running digit,
-//! running numbers for what lies between, and 16 digits for a block, which have the digit of the block group twice.
+//! The folder is the product. Units are drawn in batches, each unit with all its queries, so that its rows are
+//! consecutive. Geocodes follow the Bureau's scheme: two parts of a state, the digits 10 and the county with a running
+//! digit, running numbers for the levels between, and 16 digits for a block, which contain the digit of the block group
+//! twice.
 //!
-//! Constraints: the exact total of the root where neighbors have the same total, and for every unit the bound that no cell is
-//! below zero, which says nothing confidential and lists the bypassed units too.
+//! Constraints: the exact total of the root if neighbors have equal totals, and for every unit the bound that no cell
+//! is negative, which reveals nothing confidential and lists the bypassed units too.
 //!
-//! The Bureau's rows of a second histogram are not known. Here they have a column for its attribute, `*` in those of the others, and a shape of
-//! its own attributes alone.
+//! The Bureau's rows of a second histogram are unknown. Here they have a column for its attribute, `*` in the columns
+//! of the other attributes, and a shape of its own attributes alone.
 
 use std::{fs::File, path::Path, sync::Arc};
 
@@ -38,7 +39,7 @@ use crate::{
 };
 
 pub use super::folder::MANIFEST;
-/// So many counts make a row group, about.
+/// Approximate number of counts of a row group.
 const GROUP: usize = 1 << 20;
 
 /// Writes the noisy counts of a release under zCDP as a product.
@@ -52,7 +53,7 @@ pub struct NmfWriter<'a> {
 }
 
 impl<'a> NmfWriter<'a> {
-    /// Refuses what the layout cannot hold, before anything is drawn.
+    /// Refuses plans that the layout cannot represent, before anything is drawn.
     pub fn new(plan: &'a MeasurementPlan<'a>, saved: &'a SavedSpine, release: &'a Release) -> Result<Self> {
         if matches!(saved.privacy, Privacy::Pure { .. }) {
             return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
@@ -65,8 +66,8 @@ impl<'a> NmfWriter<'a> {
         Ok(NmfWriter { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: codes(saved)? })
     }
 
-    /// Draws all noisy counts and writes them into a folder that is empty or not there. `progress` is told how many units are drawn,
-    /// and of how many.
+    /// Draws all noisy counts and writes them into an empty or new folder. `progress` receives the number of units
+    /// drawn, and the number of all units.
     pub fn write(
         &self,
         said: Said,
@@ -193,7 +194,7 @@ impl NmfWriter<'_> {
         })
     }
 
-    /// The noisy counts of some units of a level; no file where none has any.
+    /// The noisy counts of some units of a level; no file if none has any.
     fn queries(
         &self,
         level: usize,
@@ -228,7 +229,7 @@ impl NmfWriter<'_> {
         file.close()
     }
 
-    /// By how many levels' shares a unit carries: the variance of each query's noise, as a float.
+    /// By the number of levels whose shares a unit carries: the variance of each query's noise, as a float.
     fn variances(&self, level: usize) -> Result<Vec<Vec<f32>>> {
         let most = self.names.len() - level;
         let of = |law: Option<&Law>| match law {
@@ -249,7 +250,7 @@ impl NmfWriter<'_> {
         attributes.map(|attribute| attribute.name.as_str()).collect()
     }
 
-    /// How the rows of a query are described.
+    /// The description of the rows of a query.
     fn about(&self, name: &str) -> Result<About> {
         let Some(schema) = &self.release.schema else {
             return Ok(About {
@@ -271,7 +272,7 @@ impl NmfWriter<'_> {
         });
         let (mut axes, shape): (Vec<ByteArray>, Vec<i32>) =
             each.map(|(text, groups)| (ByteArray::from(text), groups as i32)).unzip();
-        // The attributes of the other histogram have no say.
+        // The attributes of the other histogram play no role.
         let others = self.axes().len() - axes.len();
         let at = if beside.is_some() { 0 } else { axes.len() };
         axes.splice(at..at, vec![ByteArray::from("*"); others]);
@@ -304,7 +305,8 @@ impl NmfWriter<'_> {
         };
         for unit in units {
             let code = ByteArray::from(self.codes[level][unit].as_str());
-            // A record more or less would change the total: then it is confidential. So would one that goes from one histogram to another.
+            // An added record changes the total, so the total is confidential then. So does a record that moves from
+            // one histogram to the other.
             let is_one = schema.is_none_or(|schema| schema.beside.is_none());
             if level == 0 && self.release.neighbors == Neighbors::Bounded && is_one {
                 let values = [histograms.total() as i64];
@@ -317,7 +319,7 @@ impl NmfWriter<'_> {
     }
 }
 
-/// What the rows of a query have in common.
+/// The common fields of the rows of a query.
 struct About {
     name: ByteArray,
     axes: Vec<ByteArray>,
@@ -331,7 +333,7 @@ struct RowOut<'a> {
     values: &'a [i64],
 }
 
-/// A list column: elements, and the levels that say which list each belongs to.
+/// A list column: elements, and the levels that assign each to a list.
 #[derive(Default)]
 struct Lists {
     elements: Vec<i32>,
@@ -352,14 +354,14 @@ impl Lists {
 /// The rows of a row group.
 #[derive(Default)]
 struct RowGroup {
-    /// geocode, query_name, sign where there is one, axes.
+    /// geocode, query_name, sign if present, axes.
     texts: Vec<Vec<ByteArray>>,
     shapes: Lists,
     values: Lists,
     variances: Vec<f32>,
 }
 
-/// A file that is being written.
+/// A file being written.
 struct Table<'p> {
     path: &'p Path,
     writer: SerializedFileWriter<File>,

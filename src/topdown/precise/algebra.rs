@@ -7,7 +7,7 @@ use super::{BITS, long};
 /// A square matrix, row by row.
 #[derive(Clone, Debug)]
 pub struct Square {
-    /// How many rows and columns it has.
+    /// The number of rows and columns.
     pub size: usize,
     /// The entries.
     pub entries: Vec<Float>,
@@ -31,7 +31,7 @@ impl Square {
         &self.entries[row * self.size + column]
     }
 
-    /// The sum with a multiple of another.
+    /// The sum with a multiple of another matrix.
     pub fn plus(mut self, factor: i32, other: &Square) -> Square {
         self.entries
             .iter_mut()
@@ -40,7 +40,7 @@ impl Square {
         self
     }
 
-    /// The product with another.
+    /// The product with another matrix.
     pub fn times(&self, other: &Square) -> Square {
         Square { size: self.size, entries: self.apply(&other.entries, other.size) }
     }
@@ -51,7 +51,7 @@ impl Square {
         Square { size: self.size, entries: entries.collect() }
     }
 
-    /// The product with a matrix of so many columns, row by row.
+    /// The product with a matrix with this number of columns, row by row.
     pub fn apply(&self, other: &[Float], columns: usize) -> Vec<Float> {
         let mut product = vec![long(0.0); self.size * columns];
         for (row, to) in product.chunks_exact_mut(columns.max(1)).enumerate() {
@@ -65,8 +65,7 @@ impl Square {
         product
     }
 
-    /// The inverse of a symmetric matrix all of whose eigenvalues are above zero: no rows need to change places. `None` if a pivot is
-    /// not above zero.
+    /// The inverse of a symmetric positive definite matrix, without row exchanges. `None` if a pivot is not above zero.
     pub fn inverse(&self) -> Option<Square> {
         let size = self.size;
         let (mut left, mut right) = (self.clone(), Square::identity(size));
@@ -96,12 +95,12 @@ impl Square {
     }
 }
 
-/// Adds numbers to others.
+/// Adds numbers to other numbers, elementwise.
 pub fn add(to: &mut [Float], from: &[Float]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
-/// Takes numbers from others.
+/// Subtracts numbers from other numbers, elementwise.
 pub fn subtract(to: &mut [Float], from: &[Float]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to -= from);
 }

@@ -1,4 +1,4 @@
-//! Sums over sets of leaves in long numbers: those of [`gls::areas`](crate::topdown::gls::areas).
+//! Sums over sets of leaves in long floating-point numbers, as in [`gls::areas`](crate::topdown::gls::areas).
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::spine::hierarchy::Tree;
 
-/// What an area has of a unit, given the unit's final estimate z.
+/// The part of an area in a unit, given the unit's final estimate z.
 #[derive(Clone, Debug)]
 pub(super) enum AreaPart {
-    /// All of it.
+    /// All of the unit.
     Whole,
     /// A z + k with the covariance R, sector by sector.
     Some { factors: Vec<Square>, rest: Vec<Square>, constant: Vectors },
@@ -53,12 +53,12 @@ impl Areas {
         Areas(in_area.iter().flat_map(leaf).collect())
     }
 
-    /// What areas have of the root.
+    /// The parts of areas in the root.
     pub(super) fn of_root(self) -> Vec<(u32, AreaPart)> {
         self.0.into_iter().map(|((_, area), part)| (area, part)).collect()
     }
 
-    /// What areas have of the units of a level, from its children.
+    /// The parts of areas in the units of a level, from those in its children.
     pub(super) fn joined<'c>(
         self,
         space: &Space,

@@ -1,23 +1,27 @@
-//! Least squares through a tree in long floating-point numbers, for noise of very different sizes side by side.
+//! Least squares through a tree in long floating-point numbers, for variances of noise that differ by many orders of
+//! magnitude.
 //!
-//! A discrete Gaussian of sigma2 = 0.0136 has a variance of 2e-16. Beside one of variance 1.7 a covariance has entries of the size of the
-//! larger one, and doubles hold nothing of the smaller. The sectors of [`gls`](super::gls) are too small to part the two. So where
-//! variances are far apart, everything is computed in numbers of [`BITS`] bits, with the true variances of the noise, by the same two
-//! passes. Attributes are split without square roots, so that all that is put together is exact but for roundings of that size:
+//! A discrete Gaussian of sigma2 = 0.0136 has a variance of 2e-16. Together with one of variance 1.7, a covariance has
+//! entries of the size of the larger one, and doubles lose the smaller completely. The sectors of [`gls`](super::gls)
+//! do not separate the two. So if variances are far apart, everything is computed in numbers of [`BITS`] bits, with the
+//! true variances of the noise, by the same two passes. Attributes are split without square roots, so all inputs are
+//! exact except for rounding errors of that size:
 //!
-//! - an attribute of d values falls into cells, which are what the queries tell apart beside single values; the *coarse* part of a
-//!   histogram along it is its mean on each cell, and the rest are differences from that mean;
-//! - a sector is a set of attributes of which the differences are taken, and of all others the means. A query acts on the means as a small
-//!   matrix of whole numbers, and on differences as the identity, if it keeps every value of the attribute, or as zero.
+//! - an attribute of d values is partitioned into cells, the values that queries distinguish apart from single values;
+//!   the *coarse* part of a histogram along it is its mean on each cell, and the remainder are differences from that
+//!   mean;
+//! - a sector is a set of attributes of which the differences are taken; of all other attributes the means are taken. A
+//!   query acts on the means as a small integer matrix. On differences it acts as the identity if it keeps every value
+//!   of the attribute, and otherwise as zero.
 //!
-//! Noise whose variance is below [`EXACT`] is taken as none: its standard deviation is a billionth of a count, which doubles do not show
-//! beside counts of millions. Its counts are then measurements of the variance `NOTHING`, which no answer can be told from zero in, and
-//! they are checked to be kept.
+//! Noise with variance below [`EXACT`] is treated as zero: its standard deviation is a billionth of a count, which
+//! doubles do not show beside counts of millions. Its counts are then measurements with the variance `NOTHING`, which
+//! no answer distinguishes from zero, and the estimates are checked to reproduce them.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
 //! | [`algebra`] | small dense matrices of long numbers |
-//! | [`space`] | sectors, and queries in them |
+//! | [`space`] | sectors, and the action of queries on them |
 //! | [`passes`] | upwards and downwards |
 //! | `areas` | sums over sets of leaves |
 
@@ -31,26 +35,27 @@ mod tests;
 
 use rug::Float;
 
-/// The bits of all numbers. Variances from `NOTHING` to 10^18 are 2^260 apart, which inverting a sum of matrices may lose of them.
+/// The bits of all numbers. Variances from `NOTHING` to 10^18 are 2^260 apart; inverting a sum of matrices may lose
+/// that many bits.
 pub const BITS: u32 = 640;
-/// The exponent of the variance of a count without noise.
+/// The binary exponent of the variance of a count without noise.
 const NOTHING: i32 = -200;
-/// Below this variance noise is taken as none.
+/// Noise with a variance below this is treated as zero.
 pub const EXACT: f64 = 1e-18;
-/// Variances up to so far apart are left to doubles, of whose sixteen digits an estimate loses one and a half times as many as that has,
-/// in standard deviations of its own.
+/// Largest ratio of variances always computed in doubles: an estimate then loses 1.5 times the digits of this ratio, of
+/// sixteen digits, relative to its own standard deviation.
 const NEAR: f64 = 1e4;
-/// And up to so far apart where there are too many numbers for long ones.
+/// Largest ratio of variances computed in doubles if a problem is too large for long numbers.
 pub const FAR: f64 = 1e8;
 
 /// Whether long numbers are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Doubles do.
+    /// Doubles suffice.
     No,
-    /// Doubles lose many digits, and keep some.
+    /// Doubles lose many digits and keep some.
     Better,
-    /// Doubles may keep none.
+    /// Doubles may lose all digits.
     Must,
 }
 
@@ -74,19 +79,19 @@ pub fn need<'a>(variances: impl IntoIterator<Item = &'a Float>) -> Need {
     }
 }
 
-/// Whether noise of this variance is taken as none.
+/// Whether noise of this variance is treated as zero.
 pub fn is_exact(variance: &Float) -> bool {
     *variance < EXACT
 }
 
-/// The variance to compute with.
+/// The variance used in the computation.
 pub fn kept(variance: &Float) -> Float {
     if is_exact(variance) { long(1.0) << NOTHING } else { Float::with_val(BITS, variance) }
 }
 
-/// A variance as a double; what comes from counts without noise alone is zero.
+/// A variance as a double; a variance that comes only from counts without noise is zero.
 fn shown(variance: &Float) -> f64 {
-    // Sums over millions of counts without noise are below this, and all others above it.
+    // Sums over millions of counts without noise are below this bound, and all other variances above it.
     let nothing = long(1.0) << (NOTHING + 60);
     if *variance < nothing { 0.0 } else { variance.to_f64() }
 }

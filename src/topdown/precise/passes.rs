@@ -1,5 +1,5 @@
-//! The two passes over a tree, in long numbers: those of [`belief`](crate::topdown::gls::belief), with the matrices of units whose subtrees
-//! are alike made once.
+//! The two passes over a tree in long floating-point numbers, as in [`belief`](crate::topdown::gls::belief); units with
+//! equal subtrees share their matrices.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,7 +22,7 @@ use crate::{
     topdown::gls::basis::Part,
 };
 
-/// More numbers than this are not held: half a gigabyte.
+/// Limit on the number of stored numbers: half a gigabyte.
 const MOST_NUMBERS: usize = 1 << 22;
 
 /// Noisy counts on a tree.
@@ -36,35 +36,35 @@ pub trait Source: Sync {
     /// The counts of all queries of a unit.
     fn counts(&self, level: usize, unit: usize) -> Vec<f64>;
 
-    /// What a unit is called.
+    /// The name of a unit.
     fn name(&self, level: usize, unit: usize) -> String;
 }
 
-/// What is estimated from what.
+/// The data and the answers of an estimation.
 pub struct Survey<'a> {
     /// The units.
     pub tree: &'a Tree,
     /// The queries of each level.
     pub levels: &'a [Vec<Vec<Part>>],
-    /// What is answered.
+    /// The queries to answer.
     pub answers: &'a [Vec<Part>],
     /// The counts.
     pub source: &'a dyn Source,
     space: Space,
 }
 
-/// How many numbers the units of a tree have.
+/// The number of numbers of all units of a tree.
 fn numbers(space: &Space, tree: &Tree) -> usize {
     let units: usize = (0..tree.levels()).map(|level| tree.units(level)).sum();
     units.saturating_mul(space.numbers())
 }
 
-/// Whether a survey of these queries is not too large.
+/// Whether a survey of these queries is small enough.
 pub fn fits(sizes: &[usize], tree: &Tree, levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>]) -> bool {
     numbers(&Space::new(sizes, levels, answers), tree) <= MOST_NUMBERS
 }
 
-/// Estimates and variances of the counts of each answer.
+/// The estimates and variances of the counts of each answer.
 pub type Answered = Vec<(Vec<f64>, Vec<f64>)>;
 
 /// A matrix for each sector.
@@ -72,22 +72,22 @@ pub(super) type Matrices = Arc<Vec<Square>>;
 /// A vector for each sector.
 pub(super) type Vectors = Vec<Vec<Float>>;
 
-/// What is below a unit.
+/// The children of a unit together.
 pub(super) struct Below {
     /// The sum of the covariances of the children that have one.
     pub(super) covariance: Matrices,
-    /// Its inverse, if every child has one.
+    /// Its inverse, if every child has a covariance.
     pub(super) inverse: Option<Matrices>,
 }
 
-/// Subtrees that are alike.
+/// Equal subtrees.
 struct Class {
-    /// The covariance of the estimate from the subtree alone; `None` if it says nothing of its sum.
+    /// The covariance of the estimate from the subtree alone; `None` if the subtree does not determine it.
     own: Option<Matrices>,
     below: Option<Below>,
 }
 
-/// Everything above the leaves and they themselves after the pass upwards.
+/// All units, including the leaves, after the pass upwards.
 struct Risen {
     classes: Vec<Class>,
     class_of: Vec<Vec<usize>>,
@@ -96,7 +96,7 @@ struct Risen {
 }
 
 impl<'a> Survey<'a> {
-    /// Refuses what is too large.
+    /// Refuses a survey that is too large.
     pub fn new(
         sizes: &[usize],
         tree: &'a Tree,
@@ -116,7 +116,7 @@ impl<'a> Survey<'a> {
         Ok(Survey { tree, levels, answers, source, space })
     }
 
-    /// The estimates of the units of the levels that are asked for, from above, and after them those of areas of leaves.
+    /// Passes on the estimates of the units of the requested levels, from above, and then those of areas of leaves.
     pub fn run(
         &self,
         is_asked: &dyn Fn(usize) -> bool,
@@ -196,7 +196,7 @@ impl<'a> Survey<'a> {
         Ok(risen)
     }
 
-    /// The class of each unit of a level; new ones are made.
+    /// The class of each unit of a level; new classes are created.
     fn classes(&self, level: usize, risen: &mut Risen) -> Result<Vec<usize>> {
         let is_leaf = level + 1 == self.tree.levels();
         let mut known: HashMap<(Option<usize>, Vec<usize>), usize> = HashMap::new();
@@ -208,8 +208,10 @@ impl<'a> Survey<'a> {
                 let mut open = range.clone().filter(|child| risen.x[level + 1][*child].is_none());
                 if let (Some(first), Some(second)) = (open.next(), open.next()) {
                     let name = |child| self.source.name(level + 1, child);
-                    let expected =
-                        format!("noisy counts of it or below it: beside {} alike it cannot be told apart", name(first));
+                    let expected = format!(
+                        "noisy counts of it or below it: without them it and {} cannot be distinguished",
+                        name(first)
+                    );
                     return Err(Error::out_of_range("the unit", name(second), &expected));
                 }
                 children.extend(range.map(|child| risen.class_of[level + 1][child]));
@@ -303,9 +305,9 @@ impl<'a> Survey<'a> {
         is_asked: &dyn Fn(usize) -> bool,
         take: &mut dyn FnMut(Subject, Answered) -> Result<()>,
     ) -> Result<()> {
-        let untold = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
+        let no_counts = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
         let root = &risen.classes[risen.class_of[0][0]];
-        let (Some(covariance), Some(x)) = (&root.own, &risen.x[0][0]) else { return Err(untold()) };
+        let (Some(covariance), Some(x)) = (&root.own, &risen.x[0][0]) else { return Err(no_counts()) };
         for (area, part) in &risen.areas {
             let (x, covariance) = part.of_final(&self.space, x, covariance);
             take(Subject::Area(*area), self.answered(&x, &self.variances(&covariance)))?;
@@ -323,7 +325,7 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
-    /// Answers for the units of a level.
+    /// The answers for the units of a level.
     fn hand_on(
         &self,
         level: usize,
@@ -355,8 +357,8 @@ impl<'a> Survey<'a> {
         all.into_iter().zip(variances.iter().cloned()).collect()
     }
 
-    /// Refuses counts that are taken as exact and contradict each other: estimates do not keep them then. What answers have no part in is
-    /// not looked at.
+    /// Refuses counts that are treated as exact and contradict each other: estimates would not reproduce them. Sectors
+    /// without a part in the answers are not checked.
     fn check_exact(&self, level: usize, unit: usize, x: &[Vec<Float>]) -> Result<()> {
         let Some(kind) = self.source.kind(level, unit) else { return Ok(()) };
         let variances = self.source.variances(level, kind);
@@ -460,7 +462,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// What is answered for.
+/// The subject of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A unit of a level.

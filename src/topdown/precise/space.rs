@@ -5,11 +5,11 @@ use rug::Float;
 use super::{BITS, algebra::Square, long};
 use crate::topdown::gls::basis::Part;
 
-/// An attribute: its values fall into cells that queries tell apart.
+/// An attribute whose values are partitioned into cells that queries distinguish.
 #[derive(Clone, Debug)]
 struct Axis {
     cell_of: Vec<usize>,
-    /// How many values each cell has.
+    /// The number of values of each cell.
     sizes: Vec<u32>,
     /// The first value of each cell.
     first: Vec<usize>,
@@ -19,11 +19,11 @@ struct Axis {
 #[derive(Clone, Debug)]
 pub struct Sector {
     apart: Vec<bool>,
-    /// The means: a combination of cells of the other attributes.
+    /// The number of rows, for means: combinations of cells of the other attributes.
     pub rows: usize,
-    /// The differences: a combination of values of those of the set.
+    /// The number of columns, for differences: combinations of values of the attributes of the set.
     pub columns: usize,
-    /// Where each combination of both, in the order of the attributes, stands in a table of rows and columns.
+    /// For each combination of both, in the order of the attributes, its position in a table of rows and columns.
     places: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ pub struct Sector {
 #[derive(Clone, Debug)]
 pub struct Space {
     axes: Vec<Axis>,
-    /// The sectors that answers have a part in.
+    /// The sectors in which answers have a part.
     pub sectors: Vec<Sector>,
 }
 
@@ -53,7 +53,7 @@ impl Axis {
         self.sizes.len()
     }
 
-    /// What A'A of a query is on the means of two cells.
+    /// The entry of A'A of a query for the means of two cells.
     fn product(&self, part: &Part, a: usize, b: usize) -> u64 {
         let (own, other) = (u64::from(self.sizes[a]), u64::from(self.sizes[b]));
         match part {
@@ -66,7 +66,7 @@ impl Axis {
 }
 
 impl Space {
-    /// Histograms over attributes of these sizes, with the queries that are measured and those that are answered.
+    /// Histograms over attributes of these sizes, with the measured queries and the answered ones.
     pub fn new(sizes: &[usize], levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>]) -> Space {
         let of = |at: usize| levels.iter().flatten().chain(answers).map(move |parts| &parts[at]);
         let axes: Vec<Axis> = sizes.iter().enumerate().map(|(at, size)| Axis::new(*size, of(at))).collect();
@@ -80,17 +80,17 @@ impl Space {
         Space { axes, sectors }
     }
 
-    /// How many numbers a histogram has in all sectors.
+    /// The number of numbers of a histogram in all sectors.
     pub fn numbers(&self) -> usize {
         self.sectors.iter().map(|sector| sector.rows * sector.columns).sum()
     }
 
-    /// How many counts a query has.
+    /// The number of counts of a query.
     pub fn counts(&self, parts: &[Part]) -> usize {
         self.axes.iter().zip(parts).map(|(axis, part)| part.groups(axis.cell_of.len())).product()
     }
 
-    /// Whether there are all sectors that a query has a part in, which are those of some answer.
+    /// Whether all sectors in which a query has a part are present; they are if it is part of an answer.
     pub fn holds(&self, parts: &[Part]) -> bool {
         let apart: Vec<bool> = (self.axes.iter().zip(parts))
             .map(|(axis, part)| *part == Part::Whole && axis.sizes.iter().any(|size| *size > 1))
@@ -156,7 +156,8 @@ impl Space {
         sum
     }
 
-    /// The variances of the counts of a query under these covariances. They depend on the cell of a value alone, and on its group.
+    /// The variances of the counts of a query under these covariances. A variance depends only on the cells and groups
+    /// of the count's values.
     pub fn variances(&self, parts: &[Part], covariances: &[Square]) -> Vec<Float> {
         // For each attribute the kinds of its groups: a cell whose values are kept, or a group of cells.
         let kinds: Vec<usize> = (self.axes.iter().zip(parts))
@@ -185,7 +186,7 @@ impl Space {
             functional[0] = 1;
             for (((axis, part), apart), kind) in self.axes.iter().zip(parts).zip(&sector.apart).zip(&own) {
                 if *apart {
-                    // One value of a cell of g, less their mean.
+                    // One value of a cell of g values, minus their mean.
                     scale *= axis.sizes[*kind] - 1;
                     scale /= axis.sizes[*kind];
                     continue;

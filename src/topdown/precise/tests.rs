@@ -1,4 +1,4 @@
-//! Trees by chance with noise of all sizes side by side, against dense normal equations of 1200 bits.
+//! Random trees with noise of very different sizes, against dense normal equations in 1200 bits.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree, topdown::gl
 
 const ORACLE: u32 = 1200;
 
-/// One problem made by chance.
+/// A random problem.
 struct Case {
     sizes: [usize; 2],
     tree: Tree,
@@ -55,7 +55,7 @@ fn counts_in(sizes: [usize; 2], parts: &[Part]) -> usize {
     parts.iter().zip(sizes).map(|(part, size)| part.groups(size)).product()
 }
 
-/// Queries that may be asked, besides every cell.
+/// The possible queries besides the one for every cell.
 fn queries(nested: bool) -> ([usize; 2], Vec<Vec<Part>>) {
     if nested {
         let fine = Part::Groups(vec![0, 1, 2, 3, 3]);
@@ -94,7 +94,7 @@ fn case(seed: u64) -> Case {
         own.push(whole());
         levels.push(own);
     }
-    // What sigma2 from 0.01 to 10^6 have, and some between.
+    // The variances of discrete Gaussians with sigma2 from 0.01 to 10^6, and some in between.
     let sizes_of_noise = [3.9e-22, 2.2e-16, 1.3e-7, 1e-3, 1.7, 60.5, 1e6];
     let variance = |numbers: &mut Numbers| Float::with_val(200, sizes_of_noise[numbers.below(7) as usize]);
     let variances: Vec<Vec<Float>> =
@@ -117,7 +117,7 @@ fn case(seed: u64) -> Case {
                     sum as f64 + noise
                 }));
             }
-            // A unit between may answer nothing.
+            // A unit of the middle level may have no counts.
             counts[level].push((level != 1 || numbers.below(3) > 0).then_some(own));
         }
     }
@@ -190,7 +190,7 @@ impl Dense {
     }
 }
 
-/// Holds answers against dense ones, and gives how many there were, and how many of them without error.
+/// Compares answers with dense ones. Returns the number of answers, and of those without error.
 fn assert_alike(
     case: &Case,
     exact: &Dense,
@@ -206,7 +206,8 @@ fn assert_alike(
             let (expected, expected_variance) = exact.sum(leaves, &cells);
             let deviation = Float::with_val(ORACLE, expected_variance.sqrt_ref()).to_f64();
             let error = (Float::with_val(ORACLE, *estimate) - &expected).abs().to_f64();
-            // No double is nearer than half of its last digit; what is taken as exact is moved by less than that noise.
+            // A double differs from the exact value by up to half of its last digit; treating noise as zero moves an
+            // answer by less than that noise.
             let allowed = 1e-6 * deviation + 1.2e-16 * expected.to_f64().abs() + 1e-9 * EXACT.sqrt();
             assert!(
                 error <= allowed,
@@ -225,7 +226,7 @@ fn assert_alike(
 }
 
 #[test]
-fn noise_of_all_sizes_side_by_side_gives_what_dense_algebra_gives() {
+fn noise_of_very_different_sizes_agrees_with_dense_algebra() {
     let (mut units, mut areas, mut exact_answers, mut all_answers) = (0, 0, 0, 0);
     for seed in 0..14 {
         let case = case(seed);
@@ -256,7 +257,7 @@ fn noise_of_all_sizes_side_by_side_gives_what_dense_algebra_gives() {
 }
 
 #[test]
-fn a_unit_without_counts_gets_what_is_left_and_two_are_refused() {
+fn a_unit_without_counts_gets_the_remainder_and_two_are_refused() {
     let tree = || Tree::from_parts(vec![vec![0, 3]], vec![0, 1, 2]);
     let run = |known: [bool; 3]| -> Result<HashMap<(usize, usize), (f64, f64)>> {
         let count = |there: bool, count: f64| there.then(|| vec![count]);
@@ -282,12 +283,12 @@ fn a_unit_without_counts_gets_what_is_left_and_two_are_refused() {
         })?;
         Ok(found)
     };
-    // The parent is known: the nine that are missing are shared out.
+    // The parent is known: the missing nine are shared out.
     let all = run([true; 3]).unwrap();
     assert_eq!(all[&(1, 0)].0, 23.0);
     let left = run([true, false, true]).unwrap();
     assert_eq!((left[&(1, 1)].0, left[&(1, 1)].1), (39.0, 8.0 + 1e-16));
-    assert!(run([false, false, true]).unwrap_err().to_string().contains("cannot be told apart"));
+    assert!(run([false, false, true]).unwrap_err().to_string().contains("cannot be distinguished"));
 }
 
 #[test]
@@ -307,7 +308,7 @@ fn counts_without_noise_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn long_numbers_are_taken_where_doubles_lose_too_much() {
+fn long_numbers_are_used_where_doubles_lose_too_much() {
     let need_of =
         |variances: &[f64]| need(variances.iter().map(|own| Float::with_val(64, *own)).collect::<Vec<_>>().iter());
     assert_eq!(need_of(&[1.0, 9e3]), Need::No);

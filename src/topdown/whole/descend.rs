@@ -1,4 +1,5 @@
-//! Whole counts from the top of a tree to its leaves: a level at a time, the families of a level on all cores; leaves are read once more.
+//! Integer counts from the root of a tree to its leaves: level by level, with the families of a level on all cores;
+//! leaves are read once more.
 
 use rayon::prelude::*;
 
@@ -12,21 +13,21 @@ use crate::{
     },
 };
 
-/// What the units of a tree are bound to.
+/// The constraints on the units of a tree.
 pub struct Limits<'a> {
     /// The points of a unit that may be above zero.
     pub free: &'a (dyn Fn(usize, usize) -> &'a Free + Sync),
-    /// The bounds of a unit; none if empty.
+    /// The bounds of a unit; empty for none.
     pub bounds: &'a (dyn Fn(usize, usize) -> &'a [Bound] + Sync),
-    /// What a unit is called.
+    /// The name of a unit, for messages.
     pub name: &'a (dyn Fn(usize, usize) -> String + Sync),
 }
 
-/// A tree after the pass upwards, on the way down.
+/// A tree after the pass upwards, during the descent.
 pub struct WholePass<'a> {
     /// Its units and counts.
     pub pass: &'a Pass<'a>,
-    /// What is kept of the pass upwards, which must reach down to the level that is asked for.
+    /// The kept results of the pass upwards, which must reach down to the requested level.
     pub risen: &'a Risen,
     /// The passes of each family.
     pub passes: &'a Passes,
@@ -34,19 +35,19 @@ pub struct WholePass<'a> {
     pub limits: Limits<'a>,
 }
 
-/// A family whose leaves are coming in.
+/// A family whose leaves are being read.
 struct Waiting {
     unit: usize,
     descent: Descent,
-    /// By leaf: its cells given the parent's counts, and its own estimate without them.
+    /// For each leaf: its cells given the parent's counts, and its own estimate without them.
     leaves: Vec<(usize, Vec<f64>, Belief)>,
 }
 
-/// So many families of leaves are shared out at a time.
+/// The number of families of leaves that are processed together.
 const FAMILIES: usize = 64;
 
 impl WholePass<'_> {
-    /// From the whole counts of the root to the level `deepest`. `take` is handed every unit, level by level.
+    /// From the integer counts of the root to the level `deepest`. `take` receives every unit, level by level.
     pub fn down(
         &self,
         root: Settled,
@@ -61,7 +62,7 @@ impl WholePass<'_> {
                 .into_par_iter()
                 .map(|unit| self.family(level, unit, &above[unit]))
                 .collect::<Result<_>>()?;
-            // Children stand in order, parent by parent.
+            // Children are stored in order, parent by parent.
             above = families.concat();
             above.iter().enumerate().try_for_each(|(unit, own)| take(level + 1, unit, &own.counts))?;
         }
@@ -95,7 +96,7 @@ impl WholePass<'_> {
         Ok(shared.into_iter().zip(own).map(|(counts, (_, _, belief))| self.passes.settled(counts, belief.x)).collect())
     }
 
-    /// The child without an estimate, which has what the others leave.
+    /// The child without an estimate, which gets the remainder.
     fn open(&self, child: usize, descent: &Descent) -> (usize, Vec<f64>, Belief) {
         let belief = descent.estimate(None);
         (child, self.passes.cells_of(self.pass.problem, &belief, &belief.x), belief)
@@ -143,7 +144,7 @@ impl WholePass<'_> {
             if ready.len() < FAMILIES { Ok(()) } else { self.finish(above, std::mem::take(&mut ready), take) }
         })?;
         self.finish(above, ready, take)?;
-        // Families of one leaf, which has no estimate: it is its parent.
+        // Families with a single leaf without an estimate: the leaf equals its parent.
         for (unit, own) in above.iter().enumerate() {
             if let (1, Some(leaf)) = (tree.children(last - 1, unit).len(), self.risen.open(last - 1, unit)) {
                 take(last, leaf as usize, &own.counts)?;
@@ -165,7 +166,7 @@ impl WholePass<'_> {
                 if let Some(open) = self.risen.open(last - 1, unit) {
                     leaves.push(self.open(open as usize, &descent));
                 }
-                // In the order of the tree, whatever the order of the file.
+                // In the order of the tree, independent of the order in the file.
                 leaves.sort_by_key(|leaf| leaf.0);
                 let places = leaves.iter().map(|leaf| leaf.0).collect();
                 Ok((places, self.share(last - 1, unit, &above[unit].counts, &leaves)?))

@@ -1,11 +1,12 @@
-//! The children of a unit: its whole counts shared out among them, pass by pass from coarse groups of cells to single cells.
+//! The children of a unit: its integer counts are distributed among them, pass by pass from coarse groups of cells to
+//! single cells.
 //!
-//! The first pass settles the totals of the children together with the finest groups that constraints tell apart (for P.L. 94-171 the
-//! types of group quarters and whether of voting age), because bounds and zeros are about these: whatever it settles can be
-//! filled with cells. Each later pass splits the groups of the one before it, and in each of these groups it is a table of its
-//! own, with the children as rows.
+//! The first pass settles the totals of the children together with the finest groups that constraints distinguish (for
+//! P.L. 94-171 the types of group quarters and whether of voting age). Bounds and zeros are about these groups, so
+//! every result of this pass can be completed to cells. Each later pass splits the groups of the one before it, and
+//! each of these groups is a separate table, with the children as rows.
 //!
-//! The cells of the last pass are those of the histogram, or, where these are too many, of a marginal of it.
+//! The cells of the last pass are those of the histogram or, if these are too many, of a marginal of it.
 
 use std::collections::HashMap;
 
@@ -21,36 +22,37 @@ use crate::{
     },
 };
 
-/// The cells of a unit that are not zero, ascending.
+/// The nonzero cells of a unit, ascending.
 pub type Counts = Vec<(u32, i64)>;
 
-/// Bounds of sums of cells, the same groups for all units.
+/// Bounds on sums of cells, the same groups for all units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundGroups {
-    /// The group of each point that constraints tell apart.
+    /// The group of each point that constraints distinguish.
     pub of_point: Vec<u32>,
-    /// How many there are.
+    /// The number of groups.
     pub count: usize,
 }
 
-/// A lower bound, and an upper one if there is any.
+/// A lower bound, and an optional upper bound.
 pub type Bound = (i64, Option<i64>);
 
-/// A unit whose counts are settled.
+/// A unit with settled counts.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
-    /// They.
+    /// The counts.
     pub counts: Counts,
-    /// Its estimate by least squares. Counts of the cells of a histogram are one themselves; those of a marginal say less than it.
+    /// Its least-squares estimate; empty if the counts are those of all cells of a histogram, which replace it. Counts of
+    /// a marginal have less information.
     pub estimate: Vec<f64>,
 }
 
-/// The passes: queries of which each splits the groups of the one before it, the last one into cells.
+/// The passes: queries each of which splits the groups of the one before it; the last one splits into cells.
 pub struct Passes {
     passes: Vec<Pass>,
-    /// All cells: the change between cells and coordinates.
+    /// All cells: the map between cells and coordinates.
     cells: SectorQuery,
-    /// For each cell the first one of the histogram that is in it.
+    /// For each cell, the first cell of the histogram in it.
     first: Vec<u32>,
     /// Whether the cells are those of the histogram.
     is_detailed: bool,
@@ -67,22 +69,22 @@ struct Pass {
     classes: Vec<CountClass>,
 }
 
-/// A child while the counts of its parent are shared out.
+/// A child during the distribution of its parent's counts.
 pub struct Child<'a> {
-    /// What least squares says of its cells, given the parent's counts.
+    /// The least-squares estimate of its cells, given the parent's counts.
     pub cells: &'a [f64],
-    /// Its estimate from its own subtree, whose variances are the weights.
+    /// The estimate from its own subtree, whose variances give the weights.
     pub belief: &'a Belief,
     /// The points that may be above zero.
     pub free: &'a Free,
-    /// Bounds of its groups; empty for none.
+    /// Bounds on its groups; empty for none.
     pub bounds: &'a [Bound],
     /// Its exact total.
     pub total: Option<i64>,
 }
 
 impl Child<'_> {
-    /// The least total that it can have, and the largest, if there is any.
+    /// The smallest total that it can have, and the largest, if bounded.
     fn least_and_most(&self) -> (i64, Option<i64>) {
         if let Some(total) = self.total {
             return (total, Some(total));
@@ -99,7 +101,7 @@ struct Variances {
     of_pass: Vec<Vec<f64>>,
 }
 
-/// Below this a variance counts as this: a standard deviation of a thirtieth of a person is a count that is known.
+/// Lower limit for variances: a standard deviation of a thirtieth of a person means that the count is known.
 const LEAST_VARIANCE: f64 = 1e-3;
 
 fn weight(variance: f64) -> f64 {
@@ -107,8 +109,9 @@ fn weight(variance: f64) -> f64 {
 }
 
 impl Passes {
-    /// The passes of some queries, over attributes of these sizes, down to `cells`, which has all that constraints and queries tell
-    /// apart. The first pass is about what constraints tell apart, and each query is joined with those before it.
+    /// The passes of some queries, over attributes of these sizes, down to `cells`, which must distinguish everything
+    /// that constraints and queries distinguish. The first pass is the partition that constraints distinguish, and each
+    /// query is refined by those before it.
     pub fn new(
         problem: &Problem,
         sizes: &[usize],
@@ -132,7 +135,7 @@ impl Passes {
         }
     }
 
-    /// Counts by the first cell of the histogram in each.
+    /// Counts indexed by the first cell of the histogram in each cell.
     pub fn in_histogram(&self, counts: &Counts) -> Counts {
         counts.iter().map(|(cell, count)| (self.first[*cell as usize], *count)).collect()
     }
@@ -142,13 +145,13 @@ impl Passes {
         self.cells.answer(&problem.expand(&belief.shape, x))
     }
 
-    /// A unit with its counts and its estimate, which is forgotten where counts say it all.
+    /// A unit with its counts and its estimate; the estimate is dropped if the counts replace it.
     pub fn settled(&self, counts: Counts, estimate: Vec<f64>) -> Settled {
         Settled { counts, estimate: if self.is_detailed { Vec::new() } else { estimate } }
     }
 
-    /// What the estimates of a unit's children are conditional on, on the shape of another estimate: its counts, as if they were
-    /// without error, or its own estimate where counts are those of a marginal.
+    /// The condition for the estimates of a unit's children, on the shape of another estimate: the unit's counts,
+    /// treated as exact, or its own estimate if counts are those of a marginal.
     pub fn fixed(&self, problem: &Problem, like: &Belief, unit: &Settled) -> Belief {
         if !self.is_detailed {
             return like.exactly(unit.estimate.clone());
@@ -168,8 +171,8 @@ impl Passes {
         }
     }
 
-    /// The whole counts of a unit without a parent, nearest to its estimate; with an exact total, if it has one. They leave room for the
-    /// zeros, bounds and exact totals of the children that are named, which may be none.
+    /// The integer counts of a unit without a parent, nearest to its estimate; with an exact total, if it has one. They
+    /// are feasible for the zeros, bounds and exact totals of the given children, which may be none.
     pub fn root(&self, problem: &Problem, root: &Child, children: &[Child]) -> std::result::Result<Counts, NoFlow> {
         let whose = if children.is_empty() { std::slice::from_ref(root) } else { children };
         let (least, most) = whose.iter().map(Child::least_and_most).fold((0_i64, Some(0_i64)), |sum, own| {
@@ -182,7 +185,7 @@ impl Passes {
         Ok(shared.pop().unwrap_or_default())
     }
 
-    /// The counts of a parent, which has bounds of its own or none, shared out among its children.
+    /// Distributes the counts of a parent, which may have bounds of its own, among its children.
     pub fn share(
         &self,
         problem: &Problem,
@@ -191,15 +194,16 @@ impl Passes {
         children: &[Child],
     ) -> std::result::Result<Vec<Counts>, NoFlow> {
         self.shared(problem, children, Above::Counts(parent), &[]).map_err(|why| match why {
-            // The counts of the parent may be what is in the way.
+            // The contradiction may come from the counts of the parent.
             NoFlow::Contradiction if self.limits_meet(bounds, children).is_ok() => NoFlow::Settled,
             other => other,
         })
     }
 
-    /// Whether some counts keep the limits of all children and the bounds of their parent.
+    /// Whether some counts satisfy the constraints of all children and the bounds of their parent.
     fn limits_meet(&self, bounds: &[Bound], children: &[Child]) -> std::result::Result<(), NoFlow> {
-        // A node through which everything runs in a circle; then the bounded groups of the parent, the points, and the children.
+        // A node through which all flow circulates; then the bounded groups of the parent, the points, and the
+        // children.
         let groups = self.bounds.as_ref().filter(|_| !bounds.is_empty());
         let first = 1 + groups.map_or(0, |groups| groups.count);
         let (nodes, mut arcs) = (first + self.passes[0].groups, Vec::new());
@@ -224,7 +228,7 @@ impl Passes {
         above: Above,
         below: &[Child],
     ) -> std::result::Result<Vec<Counts>, NoFlow> {
-        // Children that measure alike share their matrices.
+        // Children with the same measurements share their matrices.
         let mut known: HashMap<*const Vec<_>, usize> = HashMap::new();
         let mut variances: Vec<Variances> = Vec::new();
         let of_child: Vec<usize> = (children.iter())
@@ -250,7 +254,7 @@ impl Passes {
         Ok(settled.into_iter().map(counts).collect())
     }
 
-    /// The groups of the cells of each child.
+    /// The targets for the groups of each child.
     fn targets(&self, pass: usize, children: &[Child]) -> Vec<Vec<f64>> {
         let pass = &self.passes[pass];
         let of = |child: &Child| {
@@ -269,7 +273,7 @@ impl Passes {
         columns: &Columns,
         variances: &dyn Fn(usize) -> &'v Variances,
     ) -> std::result::Result<Vec<Vec<i64>>, NoFlow> {
-        // The source, the columns, and for each child itself and its bounded groups.
+        // The source, the columns, and for each child its own node and its bounded groups.
         let mut supply = vec![0; 1 + columns.nodes];
         supply[0] = columns.total();
         columns.supply(&mut supply[1..]);
@@ -287,8 +291,8 @@ impl Passes {
         Ok(settled)
     }
 
-    /// The first pass of a unit without a parent: the counts of its points near these targets, for which its children have room. They
-    /// flow through these without cost: what each of them has is settled later.
+    /// The first pass of a unit without a parent: the counts of its points near these targets that are feasible for its
+    /// children. The flow through the children has no cost: their counts are settled later.
     fn first_with_room(
         &self,
         children: &[Child],
@@ -297,7 +301,7 @@ impl Passes {
         variances: &Variances,
     ) -> std::result::Result<Vec<i64>, NoFlow> {
         let pass = &self.passes[0];
-        // The source, the sink, the points, and for each child itself and its bounded groups.
+        // The source, the sink, the points, and for each child its own node and its bounded groups.
         let mut supply = vec![0; 2 + pass.groups];
         (supply[0], supply[1]) = (total, total.saturating_neg());
         let point = |(point, target): (usize, &f64)| {
@@ -314,8 +318,9 @@ impl Passes {
         Ok(flow)
     }
 
-    /// Adds the arcs of a child: from a node to its own, from there to its bounded groups, and on to the node of each point that it may
-    /// have, if that has one. Without targets nothing of it has a cost. The arcs of its points, and how many nodes it has.
+    /// Adds the arcs of a child: from a node to the child's own, from there to its bounded groups, and on to the node
+    /// of each point that it may have, if there is one. Without targets these arcs have no cost. Returns the arcs of
+    /// its points, and the number of its nodes.
     fn add_child(
         &self,
         (from, own): (usize, usize),
@@ -346,7 +351,7 @@ impl Passes {
         (cells, 1 + child.bounds.len())
     }
 
-    /// A later pass: each group of the one before it by itself.
+    /// A later pass: each group of the previous pass separately.
     fn next<'v>(
         &self,
         number: usize,
@@ -400,17 +405,17 @@ impl Passes {
     }
 }
 
-/// What is known above the children.
+/// The known counts above the children.
 enum Above<'a> {
     /// All counts of the parent.
     Counts(&'a Counts),
-    /// The total alone.
+    /// Only the total.
     Total(i64),
 }
 
-/// The sums over the children that each group must have, and where they are in a network.
+/// The sums over the children that each group must have, and the nodes of groups in a network.
 struct Columns {
-    /// `None` where only the total is known: then all groups end in one node.
+    /// `None` if only the total is known: then all groups end in one node.
     sums: Option<Vec<i64>>,
     total: i64,
     nodes: usize,
@@ -458,13 +463,13 @@ impl Columns {
     }
 }
 
-/// The partitions of the passes: what constraints tell apart, each query with all before it, and the cells.
+/// The partitions of the passes: that of constraints, each query refined by all before it, and the cells.
 fn parts_of_passes(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>], cells: &[Part]) -> Vec<Vec<Part>> {
     let mut joined = vec![apart.to_vec()];
     for query in queries.iter().map(Vec::as_slice).chain([cells]) {
         let before = &joined[joined.len() - 1];
         let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| a.common(b).in_order()).collect();
-        // Each splits the one before it: they are equal if they have as many groups.
+        // Each refines the one before it: they are equal if they have the same number of groups.
         if before.iter().zip(&next).zip(sizes).any(|((a, b), size)| a.groups(*size) < b.groups(*size)) {
             joined.push(next);
         }
@@ -484,7 +489,7 @@ fn groups_of(sizes: &[usize], cells: &[Part], parts: &[Part]) -> Vec<u32> {
     groups
 }
 
-/// The error about a unit whose children have no whole counts.
+/// The error about a unit whose children have no feasible integer counts.
 pub fn no_counts(whose: &str, why: NoFlow) -> Error {
     let (given, expected) = match why {
         NoFlow::Contradiction => (
@@ -506,8 +511,8 @@ pub fn no_counts(whose: &str, why: NoFlow) -> Error {
     Error::out_of_range(&format!("the constraints on the whole counts of {whose}"), given, expected)
 }
 
-/// What whole counts are made of, over attributes of these sizes: the cells of the histogram, or, where these are more than so many,
-/// the cells that constraints and queries tell apart together. Refused if these are too many as well.
+/// The cells of integer counts, over attributes of these sizes: the cells of the histogram, or, if these are too many,
+/// the cells that constraints and queries together distinguish. Refused if these are too many as well.
 pub fn cells_to_count(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>]) -> Result<Vec<Part>> {
     const MOST: usize = 1 << 16;
     if sizes.iter().product::<usize>() <= MOST {
@@ -521,7 +526,7 @@ pub fn cells_to_count(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>]) ->
         let groups = |(part, size): (&Part, &usize)| part.groups(*size).to_string();
         let shown: Vec<String> = cells.iter().zip(sizes).map(groups).collect();
         let expected = format!(
-            "at most {MOST} cells that queries and constraints tell apart together: ask for coarser or fewer queries at a time, or keep \
+            "at most {MOST} cells that queries and constraints distinguish together: ask for coarser or fewer queries at a time, or keep \
              totals alone"
         );
         return Err(Error::out_of_range("what whole counts are made of", shown.join(" x "), &expected));

@@ -1,18 +1,18 @@
-//! The nearest whole flow: whole numbers on the arcs of a network that keep what flows in and out of every node and the bounds of every
-//! arc, with the least sum of weight (number - target)^2.
+//! The nearest integer flow: integers on the arcs of a network that satisfy the balance of every node and the bounds of
+//! every arc, with the minimum sum of weight (number - target)^2.
 //!
-//! Potentials pi of the nodes price a step of d on an arc u -> v at w (2 (x - z) + d) + pi_v - pi_u for each unit, and a step back at
-//! w (d - 2 (x - z)) + pi_u - pi_v. Where no step that the bounds allow has a negative price, no change of the flow that keeps all sums
-//! pays. So two things are kept apart:
+//! With potentials pi of the nodes, a step of d on an arc u -> v has the price w (2 (x - z) + d) + pi_v - pi_u per
+//! unit, and a step back has w (d - 2 (x - z)) + pi_u - pi_v. If no step that the bounds allow has a negative price, no
+//! change of the flow that keeps all balances reduces the cost. The algorithm has two independent parts:
 //!
-//! - what is missing or too much at nodes is carried along shortest paths, which keeps prices at zero or above (Ahuja, Magnanti and
-//!   Orlin, Network Flows, 1993, section 14.5): in large steps first, which are halved, and one by one at the end. It comes to an end from
-//!   any start, in whole numbers: with all sums and bounds kept, or with a set of nodes that cannot get rid of what it has, which
-//!   proves that no flow exists (`cut`);
-//! - where it starts. The problem in real numbers is a quadratic program, which Clarabel solves (an interior-point method for sparse cone
-//!   programs); its multipliers are the potentials, and rounding its flow leaves little to carry. However that solver ends, its
-//!   answer is a start and nothing else: prices below zero are mended first, and where it gives no finite numbers, the search
-//!   starts from the targets.
+//! - The search carries excess to deficits at nodes along shortest paths, which keeps prices non-negative (Ahuja,
+//!   Magnanti and Orlin, Network Flows, 1993, section 14.5): first in large steps, which are halved, and at the end in
+//!   steps of 1. It ends from any start, in integers: with all balances and bounds satisfied, or with a set of nodes
+//!   that cannot lose its excess, which proves that no flow exists (`cut`).
+//! - The start comes from the continuous relaxation, a quadratic program solved by Clarabel (an interior-point method
+//!   for sparse cone programs). Its multipliers are the potentials, and rounding its flow leaves little excess. The
+//!   result of that solver is only a start: negative prices are repaired first, and if it returns non-finite numbers,
+//!   the search starts from the targets.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -30,33 +30,33 @@ pub struct Arc {
     pub from: usize,
     /// The node that it enters.
     pub to: usize,
-    /// What its flow should be near.
+    /// The value that its flow should be near.
     pub target: f64,
-    /// How much a square of the difference costs; 0 for nothing.
+    /// The cost of a squared difference; 0 for none.
     pub weight: f64,
-    /// Its flow is at least this.
+    /// Lower bound on its flow.
     pub lower: i64,
-    /// And at most this, if anything.
+    /// Upper bound on its flow, if any.
     pub upper: Option<i64>,
 }
 
-/// Why there is no flow.
+/// The reason why there is no flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoFlow {
-    /// No flow keeps all sums and bounds: proven in whole numbers.
+    /// No flow satisfies all balances and bounds: proven in integers.
     Contradiction,
-    /// The bounds could be kept, but not together with what is settled above already.
+    /// The bounds are feasible, but not together with the counts settled above.
     Settled,
-    /// Numbers that doubles do not hold exactly, or that are none.
+    /// Numbers that doubles do not represent exactly, or not finite.
     OutOfRange,
-    /// The search ended with neither a flow nor a proof that there is none, which is a fault of the program.
+    /// The search ended with neither a flow nor a proof of infeasibility: a bug.
     Unsolved,
 }
 
-/// Whole numbers beyond this are not all doubles.
+/// Larger integers are not all doubles.
 const MOST: i64 = 1 << 52;
 
-/// The nearest whole flow in a network in which so much is `supply`-ed at each node (taken, where it is negative).
+/// The nearest integer flow in a network with this supply at each node; a negative supply is a demand.
 pub fn nearest(supply: &[i64], arcs: &[Arc]) -> Result<Vec<i64>, NoFlow> {
     let arcs = &scaled(arcs)?;
     checked(supply, arcs)?;
@@ -65,15 +65,15 @@ pub fn nearest(supply: &[i64], arcs: &[Arc]) -> Result<Vec<i64>, NoFlow> {
     carried(supply, arcs, most, start)
 }
 
-/// A flow in real numbers, and the potentials of the nodes.
+/// A real-valued flow, and the potentials of the nodes.
 type Start = (Vec<f64>, Vec<f64>);
 
-/// The start that needs no solver: every arc where it is cheapest by itself.
+/// The start without a solver: every arc at its own minimum.
 fn from_targets(supply: &[i64], arcs: &[Arc]) -> Start {
     (arcs.iter().map(|arc| arc.target).collect(), vec![0.0; supply.len()])
 }
 
-/// The nearest whole flow from any start.
+/// The nearest integer flow from any start.
 fn carried(supply: &[i64], arcs: &[Arc], most: i64, start: Start) -> Result<Vec<i64>, NoFlow> {
     let mut network = Network::new(supply, arcs, most, start);
     let mut step = network.first_step();
@@ -87,18 +87,18 @@ fn carried(supply: &[i64], arcs: &[Arc], most: i64, start: Start) -> Result<Vec<
         }
         step /= 2;
     }
-    // By construction; it costs nothing to be sure.
+    // True by construction; the check is cheap.
     if keeps(supply, arcs, &network.flow) { Ok(network.flow) } else { Err(NoFlow::Unsolved) }
 }
 
-/// Whether any flow keeps all sums and bounds, whatever it costs.
+/// Whether any flow satisfies all balances and bounds, at any cost.
 pub fn exists(supply: &[i64], arcs: &[Arc]) -> Result<(), NoFlow> {
     let free: Vec<Arc> = arcs.iter().map(|arc| Arc { target: arc.lower as f64, weight: 0.0, ..*arc }).collect();
     checked(supply, &free)?;
     carried(supply, &free, most_above(supply, &free)?, from_targets(supply, &free)).map(|_| ())
 }
 
-/// Refuses what no flow keeps at first sight.
+/// Refuses obviously infeasible inputs.
 fn checked(supply: &[i64], arcs: &[Arc]) -> Result<(), NoFlow> {
     let sum: i128 = supply.iter().copied().map(i128::from).sum();
     if sum != 0 || arcs.iter().any(|arc| arc.upper.is_some_and(|upper| upper < arc.lower)) {
@@ -107,7 +107,7 @@ fn checked(supply: &[i64], arcs: &[Arc]) -> Result<(), NoFlow> {
     Ok(())
 }
 
-/// Whether a flow keeps all sums and bounds, in whole numbers.
+/// Whether a flow satisfies all balances and bounds, in integers.
 fn keeps(supply: &[i64], arcs: &[Arc], flow: &[i64]) -> bool {
     let mut rest: Vec<i128> = supply.iter().copied().map(i128::from).collect();
     for (arc, flow) in arcs.iter().zip(flow) {
@@ -118,7 +118,8 @@ fn keeps(supply: &[i64], arcs: &[Arc], flow: &[i64]) -> bool {
     rest.iter().all(|rest| *rest == 0) && arcs.iter().zip(flow).all(inside)
 }
 
-/// Whether nodes have more than can leave them, whatever the flow: what is supplied there and must enter exceeds what may leave.
+/// Whether a set of nodes must lose more than can leave it under any flow: its supply and the flow that must enter
+/// exceed the flow that may leave.
 fn cut(supply: &[i64], arcs: &[Arc], inside: &[bool]) -> bool {
     let mut rest: i128 =
         supply.iter().zip(inside).filter(|(_, inside)| **inside).map(|(own, _)| i128::from(*own)).sum();
@@ -133,7 +134,7 @@ fn cut(supply: &[i64], arcs: &[Arc], inside: &[bool]) -> bool {
     rest > 0
 }
 
-/// The arcs with weights of at most one; refuses numbers that are none.
+/// The arcs with weights scaled to at most 1; refuses non-finite numbers.
 fn scaled(arcs: &[Arc]) -> Result<Vec<Arc>, NoFlow> {
     let is_number = |arc: &Arc| arc.target.abs() <= MOST as f64 && arc.weight.is_finite() && arc.weight >= 0.0;
     if !arcs.iter().all(is_number) {
@@ -144,22 +145,23 @@ fn scaled(arcs: &[Arc]) -> Result<Vec<Arc>, NoFlow> {
     Ok(arcs.iter().map(scaled).collect())
 }
 
-/// What no arc of some nearest flow has above its lower bound. What a flow has above the lower bounds is a sum of paths from where
-/// there is too much to where there is too little, and of cycles. The paths together are at most all that is supplied and all lower
-/// bounds, which move it. A cycle on which every arc is above its lower bound and its target can be made smaller without cost: so
-/// each goes through an arc that is at most one above the larger of both, and the cycles through that arc are at most so many.
+/// An upper bound, over all arcs, on the flow above the lower bound of an arc in some nearest flow. The flow above the
+/// lower bounds is a sum of paths from excess to deficit nodes, and of cycles. The paths together carry at most the sum
+/// of all supplies and all lower bounds, which shift the balance. A cycle on which every arc is above its lower bound
+/// and its target can be reduced without cost. So each cycle contains an arc that is at most one above the larger of
+/// both, which bounds the number of cycles through that arc.
 fn most_above(supply: &[i64], arcs: &[Arc]) -> Result<i64, NoFlow> {
     let paths: i128 = supply.iter().chain(arcs.iter().map(|arc| &arc.lower)).map(|own| i128::from(*own).abs()).sum();
-    // No target is beyond 2^52.
+    // No target exceeds 2^52.
     let cycle = |arc: &Arc| (arc.target.ceil() as i128 - i128::from(arc.lower)).max(0) + 1;
     let most = paths + arcs.iter().map(cycle).sum::<i128>();
     i64::try_from(most).ok().filter(|most| *most <= MOST).ok_or(NoFlow::OutOfRange)
 }
 
-/// The start that Clarabel gives: the flow in real numbers, and the multipliers of the nodes. `None` where it has none, whatever it
-/// says: only the search in whole numbers knows whether there is a flow.
+/// The start from Clarabel: the real-valued flow, and the multipliers of the nodes. `None` if it has none, whatever its
+/// status: only the integer search decides whether there is a flow.
 fn relaxed(supply: &[i64], arcs: &[Arc]) -> Option<Start> {
-    // As differences from the target rounded into the bounds: small numbers beside populations of millions.
+    // As differences from the target rounded into the bounds, which are small even for populations of millions.
     let base: Vec<f64> = (arcs.iter())
         .map(|arc| arc.target.round().max(arc.lower as f64).min(arc.upper.map_or(f64::INFINITY, |upper| upper as f64)))
         .collect();
@@ -170,7 +172,7 @@ fn relaxed(supply: &[i64], arcs: &[Arc]) -> Option<Start> {
     }
     let (nodes, count) = (supply.len(), arcs.len());
     let capped: Vec<usize> = (0..count).filter(|at| arcs[*at].upper.is_some()).collect();
-    // The rows: what enters a node less what leaves it; then - x <= - lower, then x <= upper.
+    // The rows: inflow minus outflow of a node; then - x <= - lower, then x <= upper.
     let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut next_cap = 0;
     for (at, arc) in arcs.iter().enumerate() {
@@ -198,7 +200,7 @@ fn relaxed(supply: &[i64], arcs: &[Arc]) -> Option<Start> {
     let mut solver = DefaultSolver::new(&cost, &slope, &matrix, &right_side, &cones, settings).ok()?;
     solver.solve();
     match solver.solution.status {
-        // What it stopped at is near an optimum; how near does not matter.
+        // The result is near an optimum; any distance is acceptable for a start.
         SolverStatus::Solved
         | SolverStatus::AlmostSolved
         | SolverStatus::MaxIterations
@@ -219,7 +221,7 @@ fn relaxed(supply: &[i64], arcs: &[Arc]) -> Option<Start> {
     (flow.iter().all(is_number) && potentials.iter().all(is_number)).then_some((flow, potentials))
 }
 
-/// A network while what is missing at its nodes is carried there.
+/// A network during the search.
 struct Network<'a> {
     supply: &'a [i64],
     arcs: &'a [Arc],
@@ -229,11 +231,11 @@ struct Network<'a> {
     upper: Vec<i64>,
     flow: Vec<i64>,
     potentials: Vec<f64>,
-    /// What enters a node or is supplied there, less what leaves it.
+    /// Inflow and supply of a node minus its outflow.
     excess: Vec<i64>,
 }
 
-/// A distance, ordered; never NaN.
+/// An ordered distance; never NaN.
 #[derive(PartialEq)]
 struct Distance(f64);
 
@@ -251,7 +253,7 @@ impl Ord for Distance {
     }
 }
 
-/// Along an arc, or against its direction.
+/// The direction of a step on an arc.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Along,
@@ -261,7 +263,7 @@ enum Way {
 impl<'a> Network<'a> {
     fn new(supply: &'a [i64], arcs: &'a [Arc], most: i64, (flow, potentials): Start) -> Network<'a> {
         let upper: Vec<i64> = arcs.iter().map(|arc| arc.upper.unwrap_or(arc.lower + most)).collect();
-        // No number is beyond 2^52.
+        // No number exceeds 2^52.
         let whole = |(flow, (arc, upper)): (&f64, (&Arc, &i64))| (flow.round() as i64).clamp(arc.lower, *upper);
         let flow: Vec<i64> = flow.iter().zip(arcs.iter().zip(&upper)).map(whole).collect();
         let mut excess = supply.to_vec();
@@ -275,7 +277,7 @@ impl<'a> Network<'a> {
         Network { supply, arcs, at_node, upper, flow, potentials, excess }
     }
 
-    /// How much more an arc may carry in a direction.
+    /// The remaining capacity of an arc in a direction.
     fn room(&self, number: usize, way: Way) -> i64 {
         match way {
             Way::Along => self.upper[number] - self.flow[number],
@@ -283,7 +285,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// What each unit of a step on an arc costs.
+    /// The price per unit of a step on an arc.
     fn price(&self, number: usize, way: Way, step: i64) -> f64 {
         let arc = &self.arcs[number];
         let slope = 2.0 * arc.weight * (self.flow[number] as f64 - arc.target);
@@ -301,7 +303,8 @@ impl<'a> Network<'a> {
         self.excess[arc.from] -= amount;
     }
 
-    /// Fills arcs without cost to their bounds that have room for one step of this size alone, which pays: larger steps had no room there.
+    /// Moves arcs without cost to their bounds if they have room for exactly one step of this size at a negative price:
+    /// larger steps had no room there.
     fn fill(&mut self, step: i64) {
         for number in (0..self.arcs.len()).filter(|at| self.arcs[*at].weight == 0.0) {
             for (way, sign) in [(Way::Along, 1), (Way::Against, -1)] {
@@ -313,8 +316,8 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Raises potentials until no step on an arc without cost has a price below zero. They are raised to those of other nodes only, so that
-    /// it ends after as many rounds as there are nodes, and two for all but chains of such arcs.
+    /// Raises potentials until no step on an arc without cost has a negative price. They are raised only to those of
+    /// other nodes, so the number of rounds is at most the number of nodes, and two except for chains of such arcs.
     fn level(&mut self, step: i64) {
         let free: Vec<usize> = (0..self.arcs.len()).filter(|at| self.arcs[*at].weight == 0.0).collect();
         let mut changed = true;
@@ -333,14 +336,15 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The largest power of two of which all that is to be carried is some for each node.
+    /// The largest power of two with at least a few steps' worth of excess for each node.
     fn first_step(&self) -> i64 {
         let all: i64 = self.excess.iter().map(|excess| (*excess).max(0)).sum();
         let each = all / (4 * self.excess.len() as i64).max(1);
         if each < 2 { 1 } else { 1 << each.ilog2() }
     }
 
-    /// Moves each arc with a cost to where it is cheapest under the potentials, in steps of this size: no step has a price below zero then.
+    /// Moves each arc with a cost to its minimum under the potentials, in steps of this size: then no step has a
+    /// negative price.
     fn mend(&mut self, step: i64) {
         for number in (0..self.arcs.len()).filter(|at| self.arcs[*at].weight > 0.0) {
             let (arc, flow) = (self.arcs[number], self.flow[number]);
@@ -354,14 +358,14 @@ impl<'a> Network<'a> {
             };
             let across = self.potentials[arc.to] - self.potentials[arc.from];
             let away = (arc.target - across / (2.0 * arc.weight) - flow as f64).abs();
-            // A double beyond the range of whole numbers becomes the end of that range.
+            // A double outside the range of integers saturates.
             let steps = ((away / step as f64).round() as i64).clamp(1, self.room(number, way) / step);
             self.push(number, sign * steps * step);
         }
     }
 
-    /// Carries a step from a node that has so much too much to the nearest one that lacks so much. False if there is none, or, for a step
-    /// of more than one, no way between them.
+    /// Carries a step from a node with enough excess to the nearest node with enough deficit. False if there is no such
+    /// node, or, for a step above 1, no path between them.
     fn carry(&mut self, step: i64) -> Result<bool, NoFlow> {
         let nodes = self.excess.len();
         let mut distance = vec![f64::INFINITY; nodes];
@@ -390,7 +394,7 @@ impl<'a> Network<'a> {
                 if self.room(number, way) < step {
                     continue;
                 }
-                // Below zero by roundings alone.
+                // Negative only by rounding errors.
                 let reached = at + self.price(number, way, step).max(0.0);
                 if reached < distance[next] {
                     distance[next] = reached;
@@ -403,7 +407,7 @@ impl<'a> Network<'a> {
             if step > 1 {
                 return Ok(false);
             }
-            // What was reached has too much, and no room to let any of it go.
+            // The reached nodes have excess and no capacity to lose it.
             let inside: Vec<bool> = distance.iter().map(|distance| distance.is_finite()).collect();
             return Err(if cut(self.supply, self.arcs, &inside) { NoFlow::Contradiction } else { NoFlow::Unsolved });
         };
@@ -430,7 +434,7 @@ mod tests {
         arcs.iter().zip(flow).map(|(arc, flow)| arc.weight * (*flow as f64 - arc.target).powi(2)).sum()
     }
 
-    /// All flows with numbers from 0 to 3, by trying: the least cost of those that keep sums and bounds.
+    /// Enumerates all flows with numbers from 0 to 3: the minimum cost of the feasible ones.
     fn brute_force(supply: &[i64], arcs: &[Arc]) -> Option<f64> {
         let mut best: Option<f64> = None;
         for code in 0..4_u32.pow(arcs.len() as u32) {
@@ -449,7 +453,7 @@ mod tests {
         best
     }
 
-    /// A network, and what some flow in its bounds leaves at the nodes, or a little beside it.
+    /// A random network, and the balance of a flow within its bounds, or one slightly different.
     fn network(numbers: &mut Numbers) -> (Vec<i64>, Vec<Arc>) {
         let nodes = 3 + numbers.below(3) as usize;
         let arcs: Vec<Arc> = (0..3 + numbers.below(5))
@@ -476,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_flows_are_the_best_of_all_whole_flows_whatever_the_start() {
+    fn integer_flows_are_optimal_from_any_start() {
         let mut numbers = Numbers(5);
         let (mut solved, mut refused) = (0, 0);
         for _ in 0..400 {
@@ -484,7 +488,7 @@ mod tests {
             let best = brute_force(&supply, &arcs);
             let own = scaled(&arcs).unwrap();
             let most = most_above(&supply, &own).unwrap();
-            // What a solver may leave that did not come to an end: anything.
+            // A solver that did not converge may return anything.
             let mut wild = |reach: u64| numbers.below(2 * reach + 1) as f64 / 7.0 - reach as f64 / 7.0;
             let start = (arcs.iter().map(|_| wild(90)).collect(), supply.iter().map(|_| wild(60)).collect());
             let starts = [from_targets(&supply, &own), start];
@@ -506,7 +510,7 @@ mod tests {
 
     #[test]
     fn a_start_far_away_takes_large_steps_first() {
-        // A table of 30 rows and 20 columns of some hundred thousands each, from targets that are all far off.
+        // A table of 30 rows and 20 columns with entries of some hundred thousands, from targets that are all far off.
         let mut numbers = Numbers(11);
         let mut supply = vec![0; 50];
         let mut arcs = Vec::new();
@@ -524,9 +528,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_flow_is_proven_and_what_is_no_number_is_refused() {
+    fn infeasibility_is_proven_and_invalid_numbers_are_refused() {
         let arc = |from, to, upper| Arc { from, to, target: 0.0, weight: 1.0, lower: 0, upper };
-        // What leaves the first node must pass the second, which lets less through.
+        // The flow from the first node must pass through the second, whose capacity is too small.
         let arcs = [arc(0, 1, None), arc(1, 2, Some(6)), arc(2, 0, None)];
         assert_eq!(nearest(&[7, 0, -7], &arcs), Err(NoFlow::Contradiction));
         assert!(cut(&[7, 0, -7], &arcs, &[true, true, false]) && !cut(&[7, 0, -7], &arcs, &[true, false, false]));
@@ -540,7 +544,7 @@ mod tests {
 
     #[test]
     fn tables_keep_their_sums_beside_large_numbers() {
-        // Two rows of millions and three columns.
+        // Two rows of millions, and three columns.
         let targets = [3_000_000.4, 17.3, -2.6, 1_999_999.7, 5.2, 0.4];
         let mut arcs = Vec::new();
         for (at, target) in targets.into_iter().enumerate() {

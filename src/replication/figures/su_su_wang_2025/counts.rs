@@ -1,8 +1,8 @@
 //! Figures 6 and 8: the error of published counts, exactly, over real block counts.
 //!
-//! The paper has the counts of Pennsylvania; here are those of Rhode Island (2010 Census, by block), read from a file of
-//! public data whose folder the caller names, or those of a file of one's own. Nothing is simulated: the expected errors are
-//! sums over the noise.
+//! The paper uses the counts of Pennsylvania. These figures use those of Rhode Island (2010 Census, by block), from a
+//! file of public data in a folder that the caller names, or those of the user's own file. Nothing is simulated: the
+//! expected errors are sums over the noise.
 
 use std::{
     collections::BTreeMap,
@@ -35,10 +35,10 @@ const PLACES: [&str; 3] = ["geography/rhode-island", "rhode-island", ""];
 const DIGITS: u32 = 12;
 const BITS: u32 = 120;
 
-/// How many units have each count.
+/// The number of units with each count.
 type Histogram = BTreeMap<u64, u64>;
 
-/// The block file: the one that is given, or that below the folder of public data; and what its counts are called.
+/// The block file: the given one, or the one in the folder of public data; and a name for its counts.
 fn block_file(sources: &Sources, what: &str) -> Result<(PathBuf, String)> {
     let named = |path: &Path| (path.to_path_buf(), path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     if let Some(counts) = &sources.own.counts {
@@ -58,7 +58,7 @@ fn block_file(sources: &Sources, what: &str) -> Result<(PathBuf, String)> {
     Ok((found, "Rhode Island 2010".to_string()))
 }
 
-/// The counts of a column by geographic unit, for prefixes of the block's code of the given length.
+/// The counts of a column by geographic unit; units are prefixes of the block's code with the given length.
 struct Blocks {
     codes: Vec<String>,
     columns: BTreeMap<String, Vec<u64>>,
@@ -95,7 +95,7 @@ impl Blocks {
     }
 }
 
-/// The mean over all units of the expected errors of counts cut at zero.
+/// The mean over all units of the expected errors of counts clamped at zero.
 fn mean(cut: &ClampedErrors, units: &Histogram) -> ExpectedErrors {
     let number = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
     let all = number(units.values().sum());
@@ -110,7 +110,7 @@ fn mean(cut: &ClampedErrors, units: &Histogram) -> ExpectedErrors {
     }
 }
 
-/// A row of a figure: what it is about, the errors under the Bureau's noise and under the reduced one.
+/// A row of a figure: its label, the errors under the Bureau's noise and under the reduced noise.
 struct Pair {
     bureau: Enclosure,
     reduced: Enclosure,
@@ -142,8 +142,9 @@ fn panel(case: &Case, title: &str, label: &str, names: &[&str], pairs: &[Pair], 
     }
 }
 
-/// The noise of a level and the reduced noise that Table 1 prints for it. Of another release: the noise of the level's first
-/// query, which is to be that of the counts, and the same reduced until the exact epsilon of the level meets that of zCDP.
+/// The noise of a level and the reduced noise that Table 1 prints for it. For another release: the noise of the level's
+/// first query, which represents all its counts, and the same noise reduced until the exact epsilon of the level equals
+/// that of zCDP.
 fn cuts(case: &Case, level: &str) -> Result<[ClampedErrors; 2]> {
     let sigma2 = match case.own.sigma2.as_slice() {
         [before, after] => [before.clone(), after.clone()],
@@ -165,7 +166,7 @@ fn cuts(case: &Case, level: &str) -> Result<[ClampedErrors; 2]> {
     Ok([own?, reduced?].map(|noise| ClampedErrors::new(&noise, DIGITS + 4)))
 }
 
-/// The level of a release that a kind of unit has its noise from: the first of these names.
+/// The level of a release whose noise a kind of unit has: the first of these names.
 fn geolevel(case: &Case, names: &[&str]) -> Result<String> {
     let found = names.iter().find(|name| case.release.levels.iter().any(|level| level.name == **name));
     let known = || case.release.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -173,16 +174,16 @@ fn geolevel(case: &Case, names: &[&str]) -> Result<String> {
     found.map(ToString::to_string).ok_or_else(|| Error::out_of_range("level", names[0], &expected()))
 }
 
-/// The names of a level, the first of which a release has.
+/// The possible names of a level; a release has the first that matches.
 const TRACT: &[&str] = &["Tract Subset", "Tract_Subset", "Tract"];
 
-/// Figure 6: the mean squared and absolute error of total population at four levels, cut at zero and not.
+/// Figure 6: the mean squared and absolute error of total population at four levels, clamped at zero and not.
 pub fn figure_6(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let (file, called) = block_file(sources, "figure-6")?;
     let column = Own::one("columns", &case.own.columns)?.map_or("pop", String::as_str);
     let blocks = Blocks::read(&file, &[column])?;
-    // The level, the digits of its code, and the geolevels whose noise it may have.
+    // The level, the number of digits of its code, and the geolevels whose noise it may have.
     let levels: [(&str, usize, &[&str]); 4] =
         [("State", 2, &["State"]), ("County", 5, &["County"]), ("Tract", 11, TRACT), ("Block", 15, &["Block"])];
     let mut sheet = Sheet::new(["measure", "processing", "level", "units"].into_iter().chain(PAIR));
@@ -238,7 +239,7 @@ const QUERIES: [(&str, &str); 9] = [
     ("pop_two", "Two or more"),
 ];
 
-/// Figure 8: the mean squared error of nine counts at block level, cut at zero.
+/// Figure 8: the mean squared error of nine counts at block level, clamped at zero.
 pub fn figure_8(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let (file, called) = block_file(sources, "figure-8")?;
@@ -273,7 +274,7 @@ pub fn figure_8(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Where the noise comes from, in a title.
+/// The source of the noise, in a title.
 fn noise_in_words(case: &Case) -> String {
     match case.own.sigma2.as_slice() {
         [before, after] => format!("σ² = {} and {}", exact(before), exact(after)),
@@ -281,7 +282,7 @@ fn noise_in_words(case: &Case) -> String {
     }
 }
 
-/// Ends of a logarithmic axis that holds all errors.
+/// Ends of a logarithmic axis that contains all errors.
 fn range<'a>(pairs: impl Iterator<Item = &'a Pair>) -> (f64, f64) {
     let values = pairs.flat_map(|pair| [pair.bureau.approximate(), pair.reduced.approximate()]);
     let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));

@@ -1,4 +1,4 @@
-//! What the figures are drawn from: the release, its compositions, and the numbers that the paper prints.
+//! The inputs of the figures: the release, its compositions, and the numbers that the paper prints.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -21,7 +21,8 @@ use crate::{
 
 pub(super) const PAPER: &str = "su-su-wang-2025";
 
-/// zCDP (Bun-Steinke) and the exact account in a legend: in the paper's words for what the paper is about, plainly for all else.
+/// zCDP (Bun-Steinke) and the exact account in a legend: in the paper's words for the paper's own release, in plain
+/// words for all others.
 pub(super) fn names(is_paper: bool) -> [&'static str; 2] {
     if is_paper { ["zCDP (the Bureau's)", "exact (ours)"] } else { ["zCDP (Bun-Steinke)", "exact"] }
 }
@@ -30,18 +31,18 @@ pub(super) fn release() -> Result<Release> {
     Release::find(PAPER)
 }
 
-/// What a figure is about: the release and levels of the paper, or others.
+/// The subject of a figure: the release and levels of the paper, or others.
 pub(super) struct Case<'s> {
     pub own: &'s Own,
     pub release: Release,
-    /// The levels that are drawn.
+    /// The levels drawn.
     pub levels: Vec<String>,
-    /// The delta at which noise is matched, if it is not the paper's.
+    /// The delta at which noise is matched, if it differs from the paper's.
     delta: Option<Delta>,
 }
 
 impl<'s> Case<'s> {
-    /// With one delta, where one is given.
+    /// With at most one given delta.
     pub fn of(sources: &'s Sources) -> Result<Self> {
         Own::one("delta", &sources.own.deltas)?;
         Case::of_any(sources)
@@ -52,7 +53,7 @@ impl<'s> Case<'s> {
         let own = &sources.own;
         let release = own.release.clone().map_or_else(release, Ok)?;
         if release.budget_only {
-            // The library's own refusal says why.
+            // The library's own error gives the reason.
             release.composition(&[] as &[&str], None)?;
         }
         own.levels.iter().try_for_each(|level| release.level(level).map(|_| ()))?;
@@ -69,7 +70,7 @@ impl<'s> Case<'s> {
         self.own.release.is_none()
     }
 
-    /// Whether reduced noise is what the paper prints.
+    /// Whether the reduced noise is the printed one.
     pub fn is_printed(&self) -> bool {
         self.is_paper() && self.delta.is_none()
     }
@@ -82,7 +83,7 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// The levels that are drawn, in a title.
+    /// The levels drawn, in a title.
     pub fn levels_in_words(&self) -> String {
         match self.levels.as_slice() {
             levels if self.own.levels.is_empty() => format!("each of the {} geolevels", levels.len()),
@@ -92,7 +93,7 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// The heading of a level that is drawn with reduced noise too: by how much its variances are smaller.
+    /// The heading of a level that is also drawn with reduced noise: the reduction of its variances.
     pub fn heading(&self, level: &str, reduced: &Rational) -> Result<String> {
         let own = Self::least_sigma2(&self.level(level)?);
         let percent = own.map(|own| (Rational::from(1) - reduced / own) * 100_u32);
@@ -112,19 +113,20 @@ impl<'s> Case<'s> {
         self.release.composition(&[name], None)
     }
 
-    /// The least variance proxy of a composition; none without Gaussian noise.
+    /// The least variance proxy of a composition; `None` without Gaussian noise.
     pub fn least_sigma2(composition: &Composition) -> Option<Rational> {
         promise::variances(composition).ok()?.into_iter().next()
     }
 
-    /// Everything that is drawn, composed: for a release with block paths the worst of them.
+    /// All drawn levels, composed; for a release with block paths the worst path.
     pub fn whole(&self) -> Result<Whole> {
         let subject =
             Subject { release: Some(self.release.clone()), levels: self.own.levels.clone(), ..Subject::default() };
         Ok(subject.resolve()?.whole)
     }
 
-    /// What a level is compared with: in the paper zCDP (Bun-Steinke), else the published figure or the smallest standard account.
+    /// The comparison of a level: in the paper zCDP (Bun-Steinke), otherwise the published figure or the smallest
+    /// standard account.
     pub fn compared(&self, level: &str, composition: &Composition, delta: &Delta, digits: u32) -> Result<Compared> {
         let figures = self.release.figures_of(&[level]);
         Compared::of(composition, &figures, self.against(), delta, digits)
@@ -135,7 +137,7 @@ impl<'s> Case<'s> {
         names(self.is_paper())
     }
 
-    /// What a level is compared with, in a legend.
+    /// The name of that comparison, in a legend.
     pub fn compared_name(&self) -> &'static str {
         match (self.is_paper(), self.release.published.is_empty()) {
             (true, _) => self.names()[0],
@@ -148,7 +150,7 @@ impl<'s> Case<'s> {
         if self.is_paper() { Against::By(Conversion::BunSteinke) } else { Against::Usual }
     }
 
-    /// The promise that reduced noise keeps: the epsilon that the noise as it is is compared with.
+    /// The promise that reduced noise keeps: the epsilon with which the original noise is compared.
     fn promise(&self, account: &impl Account, levels: &[String], usual: &str) -> Result<Promise> {
         const DIGITS: u32 = 40;
         let delta: Delta = self.delta.clone().map_or_else(|| usual.parse(), Ok)?;
@@ -157,8 +159,8 @@ impl<'s> Case<'s> {
         Ok(Promise::known(delta, &epsilon))
     }
 
-    /// A level with less noise, and its least variance proxy: what Table 1 prints, or the least to two decimals with which the
-    /// exact epsilon is at most what the level is compared with.
+    /// A level with less noise, and its least variance proxy: the value that Table 1 prints, or the least to two
+    /// decimals with which the exact epsilon is at most that of the comparison.
     pub fn reduced(&self, name: &str) -> Result<(Composition, Rational)> {
         let own = self.level(name)?;
         if self.is_printed() {
@@ -175,7 +177,7 @@ impl<'s> Case<'s> {
         Ok((found.account, least))
     }
 
-    /// What the reduced noise of a level is called.
+    /// The name of the reduced noise of a level.
     pub fn reduced_name(&self) -> String {
         match &self.delta {
             _ if self.is_printed() => "reduced noise of Table 1 (matched at δ = 10⁻¹¹)".to_string(),
@@ -187,7 +189,8 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// Everything with all noise changed by one factor, and by how many percent: the printed 8.59, or what matches.
+    /// All drawn levels with their noise scaled by one factor, and the reduction in percent: the printed 8.59, or the
+    /// matching one.
     pub fn reduced_whole(&self, whole: &Whole) -> Result<(Whole, String)> {
         if let (true, Whole::Composition(composition)) = (self.is_printed() && self.own.levels.is_empty(), whole) {
             return Ok((Whole::Composition(scaled(composition, &printed_factor()?)?), "8.59% less".to_string()));
@@ -223,12 +226,12 @@ pub(super) fn printed_sigma2(level: &str) -> Result<Rational> {
     printed(&format!("table-1-{}-ours", slug(level)))
 }
 
-/// One less the percentage by which Section 3.3 reduces all noise.
+/// 1 minus the percentage by which Section 3.3 reduces all noise.
 pub(super) fn printed_factor() -> Result<Rational> {
     Ok(Rational::from(1) - printed("section-3.3-reduction")? / 100_u32)
 }
 
-/// 1, 2 and 5 times 10^-most up to 10^-2, and more of them from 1/10 on, where the curves bend.
+/// 1, 2 and 5 times powers of ten from 10^-most to 10^-2, and more values from 1/10 on, where the curves bend.
 pub(super) fn deltas(most: u32) -> Vec<Rational> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let decades = (2..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));

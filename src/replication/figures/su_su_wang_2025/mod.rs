@@ -1,7 +1,9 @@
 //! The tables and figures of Su, Su & Wang (2025).
 //!
-//! The paper calls the exact account "ours", and rho-zCDP converted by Bun & Steinke "the Bureau's"; here both are called what they
-//! are. A release of one's own is compared with its published figure or the smallest standard account. What the paper prints, such as the reduced noise of its Table 1, is read from data/published; everything else is computed.
+//! The paper calls the exact account "ours", and rho-zCDP converted by Bun & Steinke "the Bureau's"; this module uses
+//! descriptive names. A user's release is compared with its published figure or the smallest standard account. Values
+//! that the paper prints, such as the reduced noise of its Table 1, are read from data/published; all others are
+//! computed.
 
 mod counts;
 mod inputs;
@@ -16,7 +18,7 @@ use super::{
 };
 use crate::{chart::Drawing, error::Result};
 
-/// What level by level figures take.
+/// The parameters of level by level figures.
 const LEVELS: &[Parameter] = &[Parameter::Release, Parameter::Level, Parameter::Range, Parameter::Points];
 const MATCHED: &[Parameter] =
     &[Parameter::Release, Parameter::Level, Parameter::Delta, Parameter::Range, Parameter::Points];

@@ -25,22 +25,22 @@ use crate::{
 const DIGITS: u32 = 12;
 /// The points of a curve.
 const POINTS: u32 = 81;
-/// The smallest delta that is drawn.
+/// The smallest plotted delta.
 const LEAST_DELTA: (&str, f64) = ("1e-15", 1e-15);
 
-/// The value at which a certified number is drawn.
+/// The plotted value of a certified number.
 fn drawn(value: &Enclosure) -> f64 {
     value.approximate()
 }
 
-/// Where the bound by zCDP reaches the smallest delta that is drawn, rounded up to a tenth.
+/// The epsilon at which the bound by zCDP reaches the smallest plotted delta, rounded up to a tenth.
 fn reach(account: &impl Account) -> Result<Rational> {
     let epsilon = conversions::zcdp_epsilon(&account.rho(), &LEAST_DELTA.0.parse()?, 15);
     let tenths = finite(epsilon.upper(), "the epsilon by zCDP")? * 10_u32;
     Ok(tenths.ceil() / 10_u32)
 }
 
-/// The epsilons of a profile: from 0 to where the bound by zCDP leaves the panel, unless others are given.
+/// The epsilons of a profile: by default from 0 to where the bound by zCDP leaves the panel.
 fn epsilons(own: &Own, account: &impl Account) -> Result<Vec<Rational>> {
     own.grid(&Rational::new(), &reach(account)?, POINTS)
 }
@@ -120,7 +120,7 @@ fn level_profiles(
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns, panels } })
 }
 
-/// Figure 2: the profile of every level, and what zCDP says of it.
+/// Figure 2: the profile of every level, and the bound by zCDP.
 pub fn figure_2(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let ours = |level: &str| {
@@ -132,7 +132,7 @@ pub fn figure_2(sources: &Sources) -> Result<Drawing> {
     level_profiles(&case, &title, ours, (case.names()[1], false))
 }
 
-/// Figure 5: the profile with the reduced noise that Table 1 prints, and what zCDP says of the original noise.
+/// Figure 5: the profile with the reduced noise that Table 1 prints, and the bound by zCDP of the original noise.
 pub fn figure_5(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let ours = |level: &str| case.reduced(level).map(|(composition, sigma2)| (composition, Some(sigma2)));
@@ -190,11 +190,11 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// A curve of Figure 7: its name in the legend, in the header, its ink, and its values.
+/// A curve of Figure 7: its name in the legend, its name in the header, its ink, and its values.
 type Named = (String, &'static str, Ink, Vec<Enclosure>);
 
-/// Figure 7: the profile of all levels together with the original noise and with 8.59% less, exactly and by the bound that
-/// keeps the first term only, as the paper does; and zCDP. A release with block paths has no first term of one sum.
+/// Figure 7: the profile of all levels together with the original noise and with 8.59% less, exactly and by the paper's
+/// bound with the first term only; and zCDP. A release with block paths is not one sum, so it has no such bound.
 pub fn figure_7(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let whole = case.whole()?;
@@ -235,8 +235,9 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Figure 11: 1890 counts. The paper does not say which noise its data were given; two are drawn here, or given ones. Beside
-/// the exact curve that of (A.8) with its sums cut as printed, by which the figure was drawn; it may fall below 0.
+/// Figure 11: 1890 counts. The paper does not give the noise of this figure; two kinds are drawn here, or given ones.
+/// Beside the exact curve is that of (A.8) with its sums truncated as printed, from which the paper's figure was drawn;
+/// it may fall below 0.
 pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     const COUNT: u64 = 1890;
     let own = &sources.own;
@@ -280,7 +281,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// Figures 14 and 15: by how much the exact epsilon is below that of zCDP, for every delta.
+/// Figures 14 and 15: the difference between the epsilon of zCDP and the exact one, for every delta.
 fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let deltas = match case.own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points)) {

@@ -25,11 +25,11 @@ use crate::{
     },
 };
 
-/// A column of Table 1: sigma2 as it is, the epsilon that it is compared with, the matching sigma2, and that as printed.
+/// A column of Table 1: the original sigma2, the epsilon of the comparison, the matching sigma2, and the printed one.
 type Match = (Rational, Enclosure, Enclosure, Option<Rational>);
 
-/// Table 1: the variance proxy at which the exact epsilon at delta = 1e-11 is that of zCDP with the original noise. Where the
-/// counts of a level have different noise, all of it is scaled and its least variance proxy is shown.
+/// Table 1: the variance proxy at which the exact epsilon at delta = 1e-11 equals that of zCDP with the original noise.
+/// If the counts of a level have different noise, all of it is scaled and its least variance proxy is shown.
 pub fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 7;
     let case = Case::of(sources)?;
@@ -101,8 +101,8 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Table 3: the share a_i of each level and its number of counts; PEPG and the tract subset group, of equal shares,
-/// are one group of the paper.
+/// Table 3: the share a_i of each level and its number of counts. PEPG and the tract subset group, with equal shares,
+/// form one group of the paper.
 pub fn table_3(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let parts = case.levels.iter().map(|level| case.level(level)).collect::<Result<Vec<Composition>>>()?;
@@ -131,7 +131,7 @@ pub fn table_3(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Table 2: Appendix C's bound for the residual of Theorem A.11, and the supremum itself.
+/// Table 2: Appendix C's bound on the residual of Theorem A.11, and the supremum itself.
 pub fn table_2(sources: &Sources) -> Result<Drawing> {
     const COPIES: [u64; 8] = [5, 9, 10, 18, 20, 27, 50, 100];
     const SIGMA2: [u32; 4] = [1, 5, 10, 16];
@@ -180,12 +180,12 @@ pub fn table_2(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
-/// Figure 10: the masses of the sum of two, and the density that Theorem A.11 puts in their place.
+/// Figure 10: the masses of the sum of two, and the density by which Theorem A.11 replaces them.
 pub fn figure_10(sources: &Sources) -> Result<Drawing> {
     let own = &sources.own;
     let copies = Own::one("copies", &own.copies)?.copied().unwrap_or(2);
     let usual = || vec![(Rational::from(5), 12_i64), (Rational::from(25), 26)];
-    // Beyond 3.7 standard deviations there is nothing to see.
+    // Beyond 3.7 standard deviations nothing is visible.
     let reach = |sigma2: &Rational| (3.7 * (sigma2.to_f64() * copies as f64).sqrt()).ceil().clamp(2.0, 5000.0) as i64;
     let given = || own.sigma2.iter().map(|sigma2| (sigma2.clone(), reach(sigma2))).collect();
     let noises: Vec<(Rational, i64)> = match (own.sigma2.is_empty(), copies) {
@@ -225,8 +225,8 @@ pub fn figure_10(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// The density of the Gaussian of B^2 = n sigma2 as a smooth curve, in doubles: points of equal distance, and closer ones where it
-/// bends.
+/// The density of the Gaussian of B^2 = n sigma2 as a smooth curve, in doubles: equally spaced points, and closer ones
+/// where it bends.
 fn density_curve(sigma2: &Rational, copies: u64, reach: i64) -> Vec<(f64, f64)> {
     const POINTS: i32 = 240;
     let b = (sigma2.to_f64() * copies as f64).sqrt();

@@ -29,7 +29,7 @@ const HEADER: [&str; 8] = [
     "zcdp_beta_upper",
 ];
 
-/// f of the same noise, of the reduced noise, and what zCDP implies of the same noise.
+/// f of the original noise, f of the reduced noise, and the bound by zCDP for the original noise.
 struct Curves {
     alphas: Vec<Rational>,
     same: Vec<Enclosure>,
@@ -97,12 +97,12 @@ impl Curves {
     }
 }
 
-/// The type II errors at type I errors.
+/// The type II errors at given type I errors.
 fn betas(account: &impl Account, alphas: &[Rational], digits: u32) -> Result<Vec<Enclosure>> {
     Ok(account.tradeoff_curve(alphas, digits)?.into_iter().map(|answer| answer.value).collect())
 }
 
-/// Type I errors: given ones, or of the usual each `step`-th.
+/// Type I errors: given ones, or every `step`-th of the default ones.
 fn alphas_of(own: &Own, step: usize) -> Result<Vec<Rational>> {
     let is_given = own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points));
     if !is_given {
@@ -111,7 +111,7 @@ fn alphas_of(own: &Own, step: usize) -> Result<Vec<Rational>> {
     own.grid(&Rational::from((1, 200)), &Rational::from((199, 200)), 199)
 }
 
-/// From 0 to 1, both excluded, closer at the ends.
+/// From 0 to 1, both excluded, denser at the ends.
 fn alphas() -> Vec<Rational> {
     let near = ["1/10000", "1/2000", "1/1000", "1/500", "1/250", "1/150", "1/100", "3/200"];
     let near: Vec<Rational> = near.iter().filter_map(|text| text.parse().ok()).collect();
@@ -147,9 +147,9 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// Figure 12: of all levels together, with 8.59% less noise; beside it with both axes by powers of ten, where the curve of zCDP
-/// does not lie on them: with nine type I errors of each decade up to 10^-3, for that curve bends where they are drawn by
-/// powers of ten. Every other of the usual ones is enough from there on.
+/// Figure 12: the trade-off function of all levels together, with 8.59% less noise. A second panel has logarithmic
+/// axes, since the curve of zCDP almost coincides with linear axes. It needs nine type I errors per decade up to 10^-3,
+/// where that curve bends on these axes; above, every other default one is enough.
 pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let whole = case.whole()?;
@@ -168,9 +168,9 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
-/// Figure 13: where the curves of County cross, near alpha = 0: the power 1 - beta of the best test. With the reduced noise of
-/// Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are drawn. For others
-/// every level that is named, or all of a release.
+/// Figure 13: where the curves of County cross, near alpha = 0: the power 1 - beta of the best test. With the reduced
+/// noise of Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are
+/// drawn. For other releases, every named level or all levels.
 pub fn figure_13(sources: &Sources) -> Result<Drawing> {
     let mut case = Case::of(sources)?;
     if case.own.levels.is_empty() && case.own.release.is_none() {
@@ -204,7 +204,7 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// The powers of the best tests of a level, each relative to that of zCDP: the rows, and the panel.
+/// The powers of the best tests of a level relative to that of zCDP: the rows, and the panel.
 fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     let same = case.level(level)?;
     let (reduced, sigma2) = case.reduced(level)?;
@@ -213,7 +213,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
         true => case.own.log_grid(&power(16), &power(6), 31)?,
         false => (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect(),
     };
-    // One less beta of 10^-9 is left with 25 digits.
+    // 1 minus a beta of 10^-9 retains 25 digits.
     let digits = 35;
     let curves = Curves::new(case, (&same, &reduced), alphas, digits)?;
     let caption = match case.is_printed() {

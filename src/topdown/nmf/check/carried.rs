@@ -1,5 +1,6 @@
-//! How many levels' shares the noise on the counts of a unit carries. Where a release has two histograms their rows stand in the same
-//! files, which are read once; the same units answer the queries of both, with noise that carries the same shares.
+//! The number of levels whose shares the noise on the counts of a unit carries. If a release has two histograms, their
+//! rows are in the same files, which are read once; the same units have counts of both, with noise that carries the
+//! same shares.
 
 use crate::{
     error::{Error, Result},
@@ -20,11 +21,12 @@ use crate::{
 /// The queries of each histogram, and the variances of its noise.
 pub(super) struct Histograms(Vec<(Names, Budgets)>);
 
-/// What each unit carries, level by level, and for each histogram its residuals and what stands for the part.
+/// The number of carried levels of each unit, level by level, and for each histogram the residuals and the sums that
+/// represent the part.
 type Carried = (Vec<Vec<u8>>, Vec<(Tally, Stand)>);
 
 impl Histograms {
-    /// Those of a release.
+    /// The histograms of a release.
     pub(super) fn new(release: &Release) -> Result<Histograms> {
         let of = |which| -> Result<(Names, Budgets)> {
             let names = Names::of(release, which)?;
@@ -36,39 +38,39 @@ impl Histograms {
         Ok(Histograms([Some(first), second].into_iter().flatten().collect()))
     }
 
-    /// The queries of the first.
+    /// The queries of the first histogram.
     pub(super) fn names(&self) -> &Names {
         &self.0[0].0
     }
 
-    /// The variances of the noise of the first.
+    /// The variances of the noise of the first histogram.
     pub(super) fn budgets(&self) -> &Budgets {
         &self.0[0].1
     }
 
-    /// Whether the release has two.
+    /// Whether the release has two histograms.
     pub(super) fn are_two(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// Which queries of each are compared.
+    /// The compared queries of each histogram.
     pub(super) fn plans(&self) -> Vec<FitPlan> {
         self.0.iter().map(|(names, _)| FitPlan::new(names)).collect()
     }
 
-    /// The fit of each, from all its residuals.
+    /// The fit of each histogram, from all its residuals.
     pub(super) fn reports(&self, plans: &[FitPlan], tallies: &[Tally]) -> Vec<FitReport> {
         let all = self.0.iter().zip(plans).zip(tallies);
         all.map(|(((names, _), plan), tally)| FitReport::new(plan, names, tally)).collect()
     }
 
-    /// What the nation carries; 0 if it has no counts.
+    /// The number of levels whose shares the nation carries; 0 if it has no counts.
     pub(super) fn of_nation(&self, folder: &NmfFolder) -> Result<u8> {
         let files: Vec<_> = folder.levels[0].queries.iter().collect();
         Ok(self.read(&files, 0, (&Geocodes::nation(), b""), &mut |_, _, _| ())?[0])
     }
 
-    /// The nation's counts held against what stands for all parts, for each histogram.
+    /// Compares the nation's counts with the sums that represent all parts, for each histogram.
     pub(super) fn fit_nation(
         &self,
         folder: &NmfFolder,
@@ -84,7 +86,8 @@ impl Histograms {
         Ok(())
     }
 
-    /// What each unit of a part carries, level by level, and for each histogram its residuals and what stands for the part.
+    /// The number of carried levels of each unit of a part, level by level, and for each histogram the residuals and
+    /// the sums that represent the part.
     pub(super) fn of_part(
         &self,
         folder: &NmfFolder,
@@ -94,7 +97,7 @@ impl Histograms {
     ) -> Result<Carried> {
         let mut walks: Vec<Walk> = plans.iter().map(|plan| Walk::new(plan, units, first)).collect();
         let mut carried = Vec::with_capacity(units.codes.len());
-        // From the lowest level upwards, as sums over children are held against what comes after them.
+        // From the lowest level upwards, as sums over children are compared with the counts read later.
         for (level, codes) in units.codes.iter().enumerate().rev() {
             let files: Vec<_> = of_part(&folder.levels[first + level].queries, &units.part).collect();
             let own =
@@ -122,7 +125,7 @@ impl Histograms {
             for unit in units {
                 let own = budgets.carried_by(names, level, &unit, || code(unit.unit))?;
                 see(number, &unit, own);
-                // There are fewer levels than a byte has numbers.
+                // The number of levels fits in a byte.
                 carried[number][unit.unit] = own as u8;
             }
             Ok(())

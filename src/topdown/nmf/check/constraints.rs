@@ -1,4 +1,5 @@
-//! Constraints held against each other: sums of children, zeros that every unit has to have, bounds that leave nothing between them.
+//! Consistency of constraints: sums over children, zeros that every unit must have, and lower bounds against upper
+//! ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,24 +16,24 @@ use crate::{
 /// Sums over the units below, by constraint and the code of the unit.
 type Sums = HashMap<(String, Vec<u8>), Vec<i64>>;
 
-/// What the rows of a unit have said so far.
+/// The rows of a unit read so far.
 #[derive(Default)]
 struct UnitRows {
-    /// How many of the root's zeros.
+    /// The number of the root's zeros.
     zeros: usize,
-    /// Bounds whose counterpart has not come yet, by the number of their meaning.
+    /// Bounds without their counterpart so far, by the number of their meaning.
     bounds: Vec<(usize, Vec<i64>)>,
 }
 
-/// Whether children's values add up to a unit's: bounds, and tables that are published.
+/// Whether the values of children add up to a unit's: true of bounds and of published tables.
 fn adds_up(constraint: &Constraint) -> bool {
     constraint.is_own() && (constraint.sign != Sign::Equal || constraint.is_table())
 }
 
-/// Reads the constraints of a part. Bounds and tables are sums over blocks: those of a unit are the sums of its children's, except where
-/// the file's own maker sharpened bounds, in states; a difference means that a unit is missing. `zeros` are the names of equalities
-/// that make cells zero in the root: they stand in every unit (that they are zero there is seen when units are read). And no lower bound
-/// is above an upper one.
+/// Reads the constraints of a part and checks them. Bounds and tables are sums over blocks, so those of a unit must be
+/// the sums of its children's, except in states, where the maker of the files sharpened bounds; a difference means that
+/// a unit is missing. `zeros` are the names of the root's equalities that make cells zero: every unit must have them
+/// (reading the units checks their values). And no lower bound may exceed an upper one.
 pub(super) fn check_part(
     folder: &NmfFolder,
     names: &Names,
@@ -91,7 +92,7 @@ pub(super) fn check_part(
 }
 
 impl UnitRows {
-    /// Holds a bound against its counterpart, if that has come before.
+    /// Compares a bound with its counterpart, if that was read before.
     fn take(&mut self, meaning: usize, meanings: &Meanings, values: &[i64]) -> std::result::Result<(), String> {
         let constraint = |meaning: usize| &meanings.known[meaning].constraint;
         let own = constraint(meaning);
@@ -119,14 +120,14 @@ fn add(sums: &mut [i64], values: &[i64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
 }
 
-/// Where values differ from sums, in words.
+/// The first difference between values and sums, in words.
 fn difference(values: &[i64], sums: &[i64]) -> String {
     let at = values.iter().zip(sums).position(|(value, sum)| value != sum).unwrap_or(0);
     format!("value {at} is {}, and the sum {}", values[at], sums[at])
 }
 
-/// The bounds of the nation are the sums of those of the parts of states: where they are not, states are missing in the
-/// folder, and the nation's counts would be those of others.
+/// The bounds of the nation are the sums of those of the parts of states. If they are not, the folder lacks states, and
+/// the nation's counts include others.
 pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
     let sums = |level: usize| {
         let mut sums: BTreeMap<(String, bool), Vec<i64>> = BTreeMap::new();

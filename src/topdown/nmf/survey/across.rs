@@ -1,4 +1,4 @@
-//! Areas with blocks in several states: what each state leaves of them, and the answers once all have.
+//! Areas with blocks in several states: the contribution of each state, and the answers once all are known.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::{
     },
 };
 
-/// What areas with blocks in several states have of those that were read, by area and state.
+/// The contributions to areas with blocks in several states, by area and state.
 #[derive(Default)]
 pub(in crate::topdown::nmf) struct Across {
     pub(super) parts: BTreeMap<u32, BTreeMap<u32, AreaPart>>,
-    /// Where the nation takes no part, states are independent.
+    /// If the nation's counts are not used, states are independent.
     pub(super) answers: BTreeMap<u32, BTreeMap<u32, Vec<Answer>>>,
 }
 
@@ -32,20 +32,20 @@ struct Saved {
 }
 
 impl Across {
-    /// What a state has left, as text: numbers by their bits.
+    /// The contribution of a state, as text: numbers as their bits.
     pub(in crate::topdown::nmf) fn to_text(&self) -> String {
         let bits = |part: &AreaPart| part.numbers().map(|numbers| numbers.map(|own| saved::bits(&own)));
         let parts = self.parts.iter().flat_map(|(area, of)| of.values().map(move |part| (*area, bits(part))));
         let line = |answers: &Vec<Answer>| saved::to_line(&Subject::Area(String::new()), answers);
         let answers = self.answers.iter().flat_map(|(area, of)| of.values().map(move |own| (*area, line(own))));
         let saved = Saved { parts: parts.collect(), answers: answers.collect() };
-        // Plain numbers and text are always written.
+        // Plain numbers and text can always be serialized.
         serde_json::to_string(&saved).unwrap_or_default()
     }
 }
 
 impl Survey {
-    /// Takes in what a state has left, from text; what is wrong with it, if it is not of this survey.
+    /// Adds the contribution of a state, from text; an error message if it is not of this survey.
     pub(in crate::topdown::nmf) fn read_across(
         &self,
         state: u32,

@@ -1,5 +1,6 @@
-//! The blocks of areas and of true counts, held against those of the files before anything is estimated. The files list only blocks with
-//! housing units or group quarters: nobody can live in the others. Such a block is known by its tract, which the files have.
+//! The blocks of areas and of true counts, compared with those of the files before estimation. The files list only
+//! blocks with housing units or group quarters; nobody can live in the others. Such a block is recognized by its tract,
+//! which the files have.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -16,18 +17,18 @@ use crate::{
     },
 };
 
-/// What the files do not have of the blocks that were given.
+/// The given blocks that the files lack.
 #[derive(Clone, Debug, Default)]
 pub struct Absent {
-    /// How many blocks of areas are without housing units and group quarters.
+    /// The number of blocks of areas without housing units and group quarters.
     pub empty_blocks: u64,
     /// The areas that have no other blocks.
     pub(super) empty_areas: Vec<u32>,
-    /// What is to be said of true counts of blocks that are not in the files.
+    /// The message about true counts of blocks that are not in the files.
     pub truth: Option<String>,
 }
 
-/// The blocks of the files in some states, as far as they were looked for, and the tracts and counties of all of them.
+/// The searched blocks found in the files of some states, and the tracts and counties of all blocks.
 #[derive(Default)]
 struct Found {
     blocks: HashSet<u64>,
@@ -40,8 +41,8 @@ const COUNTY: u64 = 10_u64.pow(10);
 const TRACT: u64 = 10_u64.pow(4);
 
 impl Found {
-    /// Whether nobody can live in a block that is not there: others of its tract are, or its tract is one of water (9900.00 to 9900.99)
-    /// in a county that is there.
+    /// Whether nobody can live in a block that is not in the files: other blocks of its tract are, or its tract is a
+    /// water tract (9900.00 to 9900.99) in a county of the files.
     fn is_empty_block(&self, geoid: u64) -> bool {
         let is_water = geoid / TRACT % 1_000_000 / 100 == 9900;
         self.tracts.contains(&(geoid / TRACT)) || (is_water && self.counties.contains(&(geoid / COUNTY)))
@@ -53,7 +54,7 @@ fn state_of(geoid: u64) -> u32 {
 }
 
 impl Survey {
-    /// Holds the blocks of areas and true counts against the files.
+    /// Compares the blocks of areas and true counts with the files.
     pub(super) fn find_blocks(&self) -> Result<Absent> {
         let given = match &self.settings.areas {
             AreaSource::Given(areas) => Some(areas),
@@ -82,7 +83,7 @@ impl Survey {
         Ok(absent)
     }
 
-    /// The GEOIDs of the blocks of a state, some of them several times.
+    /// The GEOIDs of the blocks of a state, possibly with repetitions.
     fn each_block(&self, state: u32, each: &mut dyn FnMut(u64)) -> Result<()> {
         let last = self.folder.levels.len() - 1;
         for part in &self.states[&state] {
@@ -130,7 +131,7 @@ impl Survey {
         Ok(Absent { empty_blocks: empty.len() as u64, empty_areas, truth: None })
     }
 
-    /// What is to be said of true counts: those of blocks that are not in the files, and those of states that are not read.
+    /// The message about true counts of blocks that are not in the files, and of states that are not read.
     fn judge_truth(&self, truth: &Truth, found: &Found) -> Result<Option<String>> {
         let mut outside: BTreeMap<u32, u64> = BTreeMap::new();
         let mut keys = Keys { file: truth.file.clone(), ..Keys::default() };
@@ -139,7 +140,7 @@ impl Survey {
                 false => *outside.entry(state_of(geoid)).or_default() += 1,
                 true => {
                     keys.all += 1;
-                    // Nobody is lost with a block in which nobody is.
+                    // A block without records loses nobody.
                     if records > 0 && !found.blocks.contains(&geoid) {
                         keys.lost.push((0, format!("{geoid:015}")));
                     }
@@ -160,7 +161,7 @@ impl Survey {
         Ok((!both.is_empty()).then(|| both.join("; ")))
     }
 
-    /// The answers for areas in which nobody can live: zero.
+    /// The answers for areas where nobody can live: zero.
     pub(in crate::topdown::nmf) fn answer_empty(&self, take: &mut Take) -> Result<()> {
         let AreaSource::Given(areas) = &self.settings.areas else { return Ok(()) };
         for area in &self.absent.empty_areas {

@@ -1,4 +1,4 @@
-//! The fit of a survey: what each state leaves of it, the nation held against all of them, and the decision.
+//! The fit of a survey: the contribution of each state, the nation compared with all of them, and the decision.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -21,7 +21,7 @@ use crate::{
 
 impl Survey {
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        // A poisoned lock means that another thread has panicked; what it holds is still whole.
+        // A poisoned lock means that another thread has panicked; its data are still consistent.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -30,7 +30,7 @@ impl Survey {
         self.seen().fits.contains_key(&state)
     }
 
-    /// Checks the paths of a part that was seen, and takes in its residuals.
+    /// Checks the paths of a part, and adds its residuals.
     pub(super) fn take_watch(&self, units: &PartUnits, watch: Watch, fit: &mut StateFit) -> Result<()> {
         let paths = Paths::new(units, &self.prefix, &watch.carried);
         match self.settings.incomplete {
@@ -63,7 +63,7 @@ impl Survey {
         self.put_fit(state, fit);
     }
 
-    /// What stands in the way of an estimate: files that are missing, if that is why.
+    /// The actual reason why an estimate failed: missing files, if they are the cause.
     pub(super) fn instead_of(&self, why: Error, units: &PartUnits) -> Error {
         if self.settings.incomplete {
             return why;
@@ -84,7 +84,7 @@ impl Survey {
         Ok(watch.map_or_else(Vec::new, |watch| watch.carried))
     }
 
-    /// Reads the counts of all states whose residuals are not known, for these alone.
+    /// Reads the counts of all states with unknown residuals, for these alone.
     pub fn fit_all(&self, at: &At) -> Result<()> {
         let meter = &Meter::new(at, self.work());
         for (state, parts) in &self.states {
@@ -117,27 +117,27 @@ impl Survey {
         self.seen().fits.get(&state).cloned()
     }
 
-    /// The residuals of a state that were kept.
+    /// Stores the residuals of a state that were saved.
     pub(in crate::topdown::nmf) fn put_fit(&self, state: u32, fit: StateFit) {
         self.seen().fits.insert(state, fit);
     }
 
-    /// Where levels have no noisy counts of a state although their share is carried by nobody.
+    /// The levels without noisy counts of a state although nobody carries their share.
     pub(in crate::topdown::nmf) fn shorts_of(&self, state: u32) -> Vec<Short> {
         self.seen().shorts.get(&state).cloned().unwrap_or_default()
     }
 
-    /// What was kept of that.
+    /// Stores such levels that were saved.
     pub(in crate::topdown::nmf) fn put_shorts(&self, state: u32, shorts: Vec<Short>) {
         self.seen().shorts.insert(state, shorts);
     }
 
-    /// All that was found of it.
+    /// All such levels.
     pub fn shorts(&self) -> Vec<Short> {
         self.seen().shorts.values().flatten().cloned().collect()
     }
 
-    /// How well the counts of all states that were read fit each other, and the nation.
+    /// The fit of the counts of all states read, and of the nation.
     pub fn fit(&self) -> Result<FitReport> {
         let (mut tally, mut stands) = (Tally::default(), Vec::new());
         for fit in self.seen().fits.values() {
@@ -159,7 +159,8 @@ impl Survey {
         Ok(FitReport::new(&self.fit_plan, &self.names, &tally))
     }
 
-    /// Notes before anything is written whether the counts fit, where it is allowed that they do not: the residuals of all states are known.
+    /// Records before anything is written whether the counts fit, if a misfit is allowed; the residuals of all states
+    /// must be known.
     pub fn note_misfit(&self) -> Result<()> {
         let fit = self.fit()?;
         if fit.is_misfit() {
@@ -168,7 +169,7 @@ impl Survey {
         Ok(())
     }
 
-    /// Refuses counts that do not fit each other, unless that is allowed.
+    /// Refuses counts that do not fit each other, unless a misfit is allowed.
     pub(in crate::topdown::nmf) fn judge(&self) -> Result<()> {
         if self.settings.despite_misfit {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the nation needs of a state, as a file: numbers by their bits, so that nothing is rounded on the way.
+//! The contribution of a state to the nation, as a file: numbers as their bits, so that nothing is rounded.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Saved {
 }
 
 impl StateRoot {
-    /// As text.
+    /// The contribution as text.
     pub(in crate::topdown::nmf) fn to_text(&self) -> String {
         let groups = self.bound_groups.as_ref();
         let saved = Saved {
@@ -32,13 +32,13 @@ impl StateRoot {
             bounds: self.bounds.clone(),
             bound_groups: groups.map(|groups| (groups.of_point.clone(), groups.count)),
         };
-        // Plain numbers in lists are always written.
+        // Plain numbers in lists can always be serialized.
         serde_json::to_string(&saved).unwrap_or_default()
     }
 }
 
 impl Survey {
-    /// From text; what is wrong with it, if it is not of this survey.
+    /// The contribution from text; an error message if it is not of this survey.
     pub(in crate::topdown::nmf) fn read_root(&self, text: &str) -> std::result::Result<StateRoot, String> {
         let saved: Saved = serde_json::from_str(text).map_err(|why| why.to_string())?;
         let wrong = || "is not of the queries and constraints of this job".to_string();

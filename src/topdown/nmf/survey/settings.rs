@@ -1,35 +1,35 @@
-//! What is asked of a folder of noisy measurements.
+//! The settings of a survey of noisy measurements.
 
 use std::collections::BTreeMap;
 
 use crate::topdown::nmf::{areas::Areas, truth::Truth, units::Constraints};
 
-/// What is asked of a folder.
+/// The request for a survey.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which constraints are kept.
+    /// The constraints that are kept.
     pub constraints: Constraints,
     /// Exact totals by the number of the state.
     pub totals: BTreeMap<u32, i64>,
-    /// Only these states, by number, each for itself without the nation; all if `None`.
+    /// Only these states, by number, each separately without the nation; all if `None`.
     pub states: Option<Vec<u32>>,
-    /// What is answered.
+    /// The requested answers.
     pub wanted: Wanted,
-    /// The levels whose units are answered for, by their number in the release.
+    /// The levels whose units are answered, by their number in the release.
     pub levels: Vec<usize>,
-    /// The areas that are answered for.
+    /// The requested areas.
     pub areas: AreaSource,
     /// The true counts in a rehearsal.
     pub truth: Option<Truth>,
-    /// Non-negative whole counts instead of estimates, in the order of these queries.
+    /// Non-negative integer counts instead of estimates, with these queries settled first, in this order.
     pub whole: Option<Vec<String>>,
-    /// Whether files may be missing: estimates are made from what is there.
+    /// Whether files may be missing: estimates are made from the files present.
     pub incomplete: bool,
-    /// Whether counts may not fit each other: estimates are made all the same.
+    /// Whether counts that do not fit each other are used nevertheless.
     pub despite_misfit: bool,
 }
 
-/// What is answered.
+/// The requested answers.
 #[derive(Clone, Debug)]
 pub enum Wanted {
     /// These queries of the release's attributes, each with all its counts.
@@ -38,13 +38,13 @@ pub enum Wanted {
     Pl94Tables,
 }
 
-/// Which areas are answered for.
+/// The requested areas.
 #[derive(Clone, Debug)]
 pub enum AreaSource {
     /// None.
     None,
     /// Sets of blocks.
     Given(Areas),
-    /// The tabulation units that have so many digits in common, for each of these numbers.
+    /// The tabulation units that share a number of leading digits, for each of these numbers.
     Digits(Vec<u32>),
 }

@@ -1,11 +1,11 @@
-//! A state: upwards through its parts, and downwards to what is asked of it.
+//! A state: upwards through its parts, and downwards to the requested answers.
 
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{AreaSource, Survey, Take, Top, across::Across, subjects::leaves, untold};
+use super::{AreaSource, Survey, Take, Top, across::Across, subjects::leaves, without_counts};
 use crate::{
     error::Result,
     topdown::{
@@ -33,13 +33,13 @@ pub(super) struct StatePass {
     pub(super) areas: BTreeMap<u32, AreaPart>,
     pub(super) area_sets: Areas,
     pub(super) below: Below,
-    /// The state's own estimate, its total kept.
+    /// The state's own estimate, with its exact total.
     pub(super) belief: Belief,
     pub(super) free: Free,
 }
 
 impl Survey {
-    /// What is asked for in a state. What areas have of it that lie in other states, too, is put into `across`.
+    /// The requested answers of a state. Its part of areas that also lie in other states is added to `across`.
     pub(in crate::topdown::nmf) fn answer_state(
         &self,
         state: u32,
@@ -114,7 +114,7 @@ impl Survey {
             if let Some(watch) = counts.watch.take() {
                 self.take_watch(units, watch.into_inner().unwrap_or_else(PoisonError::into_inner), &mut fit)?;
             }
-            let own = walked.root().ok_or_else(|| untold(&format!("the part {} of a state", units.part)))?;
+            let own = walked.root().ok_or_else(|| without_counts(&format!("the part {} of a state", units.part)))?;
             pass.below.add(own);
             for (area, part) in sums.of_root() {
                 touched.entry(area).or_insert_with(|| Touched::new(pass.below.shape.clone())).add(&part, own);
@@ -130,7 +130,7 @@ impl Survey {
         let join = |(area, touched): (u32, Touched)| (area, touched.join(&pass.below, children, false));
         pass.areas = touched.into_iter().map(join).collect();
         let whose = format!("the state {state:02}");
-        pass.belief = pass.below.estimate(false, None).ok_or_else(|| untold(&whose))?;
+        pass.belief = pass.below.estimate(false, None).ok_or_else(|| without_counts(&whose))?;
         if self.settings.constraints != Constraints::None {
             let own = if self.root.is_nation { None } else { self.root.total };
             for total in self.settings.totals.get(&state).copied().into_iter().chain(own) {
@@ -154,7 +154,7 @@ impl Survey {
         Pass { problem: &self.problem, tree: &units.tree, first: self.first(), shapes, measurements }
     }
 
-    /// The areas that are asked for in a state.
+    /// The requested areas in a state.
     fn areas_of(&self, parts: &[PartUnits]) -> Option<Areas> {
         match &self.settings.areas {
             AreaSource::None => None,
@@ -167,13 +167,13 @@ impl Survey {
         }
     }
 
-    /// The units of a state that are asked for, given its final estimate.
+    /// The requested units of a state, given its final estimate.
     fn answer_units(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take, meter: &Meter) -> Result<()> {
         let Some(deepest) = self.deepest() else { return Ok(()) };
         let descent = Descent::new(last, &pass.below, false);
         for (at, units) in pass.parts.iter().enumerate() {
             let risen = &pass.risen[at];
-            let own = risen.root().ok_or_else(|| untold(&format!("the state {state:02}")))?;
+            let own = risen.root().ok_or_else(|| without_counts(&format!("the state {state:02}")))?;
             let root = descent.estimate(Some(own));
             let leaf_level = units.tree.levels() - 1;
             let counts = self.counts(units, None);

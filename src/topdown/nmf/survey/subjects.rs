@@ -1,4 +1,4 @@
-//! The answers for units and areas of a state, with what these are called and, in a rehearsal, their true counts.
+//! The answers for units and areas of a state, with their names and, in a rehearsal, their true counts.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ impl Survey {
     pub(super) fn area_answers(&self, pass: &StatePass, area: u32, belief: &Belief) -> Vec<Answer> {
         let mut answers = self.answers.of(&self.problem, belief);
         let Some(truth) = &self.settings.truth else { return answers };
-        // Of an area in several states only the blocks of this one.
+        // For an area in several states, only the blocks of this one.
         let own = |geoid: &u64| pass.parts.iter().any(|units| units.has_state(*geoid));
         let blocks = pass.area_sets.of_block.iter().filter(|(geoid, of)| of.contains(&area) && own(geoid));
         let histogram = truth.histogram(blocks.map(|(geoid, _)| *geoid));
@@ -55,7 +55,7 @@ impl Survey {
         Subject::Unit { level: number, code: units.code(level, unit), geoid: self.geoid(units, level, unit) }
     }
 
-    /// The tabulation unit of the kind of the level that all blocks of a unit lie in.
+    /// The tabulation unit, of the kind of the level, that contains all blocks of a unit.
     pub(super) fn geoid(&self, units: &PartUnits, level: usize, unit: usize) -> String {
         let Some(digits) = tabulation_digits(&self.names.levels[level + self.first()]) else { return String::new() };
         if !self.missing.is_empty() {
@@ -73,7 +73,7 @@ impl Survey {
     }
 }
 
-/// What the code of a state or county alone says of its GEOID: 44 of 044, 44007 of 044100071. What is below has running numbers.
+/// The GEOID of a state or county from its code: 44 from 044, 44007 from 044100071. Lower units have running numbers.
 fn geoid_of_code(code: &[u8], digits: u32) -> String {
     let text = String::from_utf8_lossy(code);
     match digits {
@@ -83,8 +83,8 @@ fn geoid_of_code(code: &[u8], digits: u32) -> String {
     }
 }
 
-/// How many digits of a block's GEOID say which tabulation unit of a level it lies in; `None` for levels of the optimized
-/// spine that tabulation does not know.
+/// The number of digits of a block's GEOID that identify its tabulation unit of a level; `None` for levels of the
+/// optimized spine without tabulation units.
 pub fn tabulation_digits(level: &str) -> Option<u32> {
     match level {
         "State" => Some(2),

@@ -1,9 +1,9 @@
-//! Non-negative whole counts of a folder of noisy measurements: the nation's first, then those of states, of their parts, and down
-//! to blocks, each summing to what is above it.
+//! Non-negative integer counts of a folder of noisy measurements: first the nation's, then those of states, of their
+//! parts, and down to blocks. Each level sums to the one above it.
 
 use std::collections::BTreeMap;
 
-use super::{Nation, StatePass, StateRoot, Survey, Take, Top, untold};
+use super::{Nation, StatePass, StateRoot, Survey, Take, Top, without_counts};
 use crate::{
     error::Result,
     topdown::{
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The whole counts of the nation and its states.
+/// The integer counts of the nation and its states.
 pub(super) struct WholeNation {
     passes: Passes,
     own: Settled,
@@ -34,19 +34,19 @@ impl WholeNation {
     }
 }
 
-/// What whole counts are made of, and in which order.
+/// The cells of integer counts, and the order in which queries are settled.
 #[derive(Clone, Debug)]
 pub(super) struct WholeCells {
     /// The cells, attribute by attribute.
     cells: Vec<Part>,
-    /// The queries that are settled before them.
+    /// The queries that are settled before the cells.
     order: Vec<Vec<Part>>,
 }
 
 impl WholeCells {
-    /// Those of queries that are asked for and others that are settled first. Where the cells are those of a marginal and no order is
-    /// given, the queries are settled themselves, those with the fewest counts first: many small cells that cannot be negative would
-    /// pull the sums up that they are of.
+    /// The cells for the requested queries and for the queries that are settled first. If the cells are those of a
+    /// marginal and no order is given, the requested queries are settled first, those with the fewest counts before
+    /// others: otherwise many small cells that cannot be negative would bias their sums upwards.
     pub(super) fn new(names: &Names, order: &[String], asked: &[Vec<Part>], apart: &[Part]) -> Result<WholeCells> {
         let mut order = named_parts(names.schema(), order)?;
         let cells = cells_to_count(&names.sizes, apart, &[asked, &order].concat())?;
@@ -59,24 +59,24 @@ impl WholeCells {
         Ok(whole)
     }
 
-    /// How many cells a marginal has, if it is one.
+    /// The number of cells, if they are those of a marginal.
     pub(super) fn marginal(&self, sizes: &[usize]) -> Option<usize> {
         self.cells.iter().any(|part| *part != Part::Whole).then(|| groups(&self.cells, sizes))
     }
 
-    /// All that is answered: queries, and what is settled.
+    /// All answered queries: the requested ones, those settled first, and the cells.
     pub(super) fn with(&self, asked: &[Vec<Part>]) -> Vec<Vec<Part>> {
         [asked, &self.order, std::slice::from_ref(&self.cells)].concat()
     }
 }
 
-/// How many counts a query has.
+/// The number of counts of a query.
 fn groups(query: &[Part], sizes: &[usize]) -> usize {
     query.iter().zip(sizes).map(|(part, size)| part.groups(*size)).product()
 }
 
 impl Survey {
-    /// The nation's counts, shared out among its states.
+    /// The nation's counts, distributed among its states.
     pub(super) fn whole_nation(&self, whole: &WholeCells, nation: &Nation) -> Result<WholeNation> {
         let groups = nation.roots.values().find_map(|root| root.bound_groups.clone());
         let passes = self.passes(whole, groups);
@@ -98,7 +98,7 @@ impl Survey {
         Ok(WholeNation { passes, own, of_state })
     }
 
-    /// Shares out the counts of a state and hands on those that are asked for.
+    /// Distributes the counts of a state and passes on the requested ones.
     pub(super) fn whole_state(
         &self,
         state: u32,
@@ -141,18 +141,18 @@ impl Survey {
         let belief = &nation.belief;
         let cells = passes.cells_of(&self.problem, belief, &belief.x);
         let kept = self.settings.constraints != Constraints::None;
-        // Where every state's total is exact, so is their sum.
+        // If every state's total is exact, so is their sum.
         let of_states = nation.roots.keys().map(|state| self.total_of(*state));
         let of_states = of_states.reduce(|sum, own| sum?.checked_add(own?)).flatten();
         let total = self.root.total.filter(|_| kept).or(of_states);
         let root = Child { cells: &cells, belief, free: &nation.free, bounds, total };
-        // Bounds and exact totals of the states cross each other: counts that keep their sums alone may leave no room for both.
+        // Bounds and exact totals of the states interact: counts that satisfy only the sums of both may be infeasible.
         let states: Vec<Child> =
             nation.roots.iter().map(|(state, root)| self.child(&[], root, self.total_of(*state))).collect();
         passes.root(&self.problem, &root, &states).map_err(|why| no_counts("the nation", why))
     }
 
-    /// From the counts of a state to its parts and down to the level that is asked for.
+    /// From the counts of a state to its parts and down to the requested level.
     fn share_state(
         &self,
         state: u32,
@@ -164,7 +164,7 @@ impl Survey {
         let Some(deepest) = self.deepest() else { return Ok(()) };
         let fixed = passes.fixed(&self.problem, &at_shape(&pass.below), &settled);
         let descent = Descent::new(&fixed, &pass.below, false);
-        let own = |risen: &Risen| risen.root().cloned().ok_or_else(|| untold(&format!("the state {state:02}")));
+        let own = |risen: &Risen| risen.root().cloned().ok_or_else(|| without_counts(&format!("the state {state:02}")));
         let beliefs = pass.risen.iter().map(own).collect::<Result<Vec<_>>>()?;
         let means: Vec<Vec<f64>> = beliefs.iter().map(|belief| descent.mean(belief)).collect();
         let cells: Vec<Vec<f64>> =
@@ -210,7 +210,7 @@ impl Survey {
 }
 
 impl StateRoot {
-    /// That of a state after the pass upwards.
+    /// The root of a state after the pass upwards.
     pub(super) fn of(pass: &StatePass) -> StateRoot {
         let (belief, free) = (pass.belief.clone(), pass.free.clone());
         StateRoot { belief, free, bounds: bounds_of(pass), bound_groups: pass.bound_groups() }
@@ -218,7 +218,7 @@ impl StateRoot {
 }
 
 impl StatePass {
-    /// What bounds are about in any of its parts.
+    /// The groups of the bounds in any of its parts.
     fn bound_groups(&self) -> Option<BoundGroups> {
         self.parts.iter().find_map(|units| units.bound_groups.clone())
     }
@@ -229,7 +229,7 @@ fn bounds_of(pass: &StatePass) -> Vec<Bound> {
     pass.parts.iter().map(|units| units.bounds_of(0, 0).to_vec()).reduce(add_bounds).unwrap_or_default()
 }
 
-/// A belief of nothing on the shape of a sum.
+/// A zero estimate on the shape of a sum.
 fn at_shape(below: &Below) -> Belief {
     Belief { shape: below.shape.clone(), x: Vec::new(), covariance: Default::default() }
 }
@@ -241,7 +241,7 @@ fn name_of(state: u32) -> String {
 /// The bounds of a sum.
 fn add_bounds(a: Vec<Bound>, b: Vec<Bound>) -> Vec<Bound> {
     if a.len() != b.len() {
-        // One of them has none: nothing but zero bounds the sum.
+        // If one of them has no bounds, only zero bounds the sum.
         return Vec::new();
     }
     let add = |(a, b): (&Bound, &Bound)| {

@@ -1,4 +1,4 @@
-//! The constraints of a level of a part, row by row: which units there are, and which cells and bounds they have.
+//! The constraints of a level of a part, row by row: the units, and their zero cells and bounds.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Reads them.
+/// Reads the constraints of a level.
 pub(super) fn read_level(
     files: &[&NmfFile],
     level: &str,
@@ -28,7 +28,7 @@ pub(super) fn read_level(
     asked: Asked,
     bound_groups: &mut Option<BoundGroups>,
 ) -> Result<LevelUnits> {
-    // What is zero at the root is zero below it.
+    // Cells that are zero at the root are zero below it.
     let all_free = asked.zeros.map_or_else(|| problem.all_free(), |zeros| zeros.free(problem));
     let mut bounds: Vec<Vec<Bound>> = Vec::new();
     let mut codes: Vec<Vec<u8>> = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn read_level(
                 return Ok(());
             }
             let meaning = constraints.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
-            // Rows of one unit stand together, as a rule.
+            // The rows of a unit are usually consecutive.
             if codes.get(last).is_none_or(|code| code != row.geocode) {
                 last = *known.entry(row.geocode.to_vec()).or_insert_with(|| {
                     codes.push(row.geocode.to_vec());
@@ -80,13 +80,13 @@ pub(super) fn read_level(
     let text = order.iter().flat_map(|at| codes[*at].iter().copied()).collect();
     let free = order.iter().map(|at| free[*at].clone()).collect();
     let count = bound_groups.as_ref().map_or(0, |groups| groups.count);
-    // A unit without a row of bounds has none but zero.
+    // A unit without a row of bounds has only the bound 0.
     bounds.iter_mut().for_each(|own| own.resize(count, (0, None)));
     let bounds = order.iter().map(|at| std::mem::take(&mut bounds[*at])).collect();
     Ok(LevelUnits { codes: Geocodes { width, text }, free, bounds })
 }
 
-/// Makes the cells zero that a row says are.
+/// Makes the zero cells of a row zero.
 fn apply_zeros(
     path: &Path,
     row: &rows::Row,
@@ -104,7 +104,7 @@ fn apply_zeros(
         if *value == 0 {
             let (points, cut) = problem.points_with(|axis, value| constraint.selects(count, axis, value));
             if cut.into_iter().any(|point| free.has(point)) {
-                let why = "makes cells zero that no constraint of the root tells apart from others";
+                let why = "makes cells zero that no constraint of the root distinguishes from others";
                 return Err(rows::refuse(path, row, why));
             }
             points.into_iter().for_each(|point| free.remove(point));
@@ -113,8 +113,7 @@ fn apply_zeros(
     Ok(())
 }
 
-/// Takes in bounds of sums of cells. All of them have to be about the same groups, but for those that say no more than that nothing
-/// is below zero.
+/// Adds bounds on sums of cells. All must have the same groups, except those that only require non-negativity.
 fn apply_bounds(
     path: &Path,
     row: &rows::Row,
@@ -135,7 +134,7 @@ fn apply_bounds(
     for count in 0..row.values.len() {
         let (points, cut) = problem.points_with(|axis, value| constraint.selects(count, axis, value));
         if !cut.is_empty() {
-            let why = "is a bound of cells that no constraint of the root tells apart from others";
+            let why = "is a bound of cells that no constraint of the root distinguishes from others";
             return Err(rows::refuse(path, row, why));
         }
         points.into_iter().for_each(|point| of_point[point] = count as u32);
@@ -156,7 +155,7 @@ fn apply_bounds(
     Ok(())
 }
 
-/// The constraints that occur, each understood once.
+/// The distinct constraints, each parsed once.
 #[derive(Default)]
 pub(in crate::topdown::nmf) struct Meanings {
     pub(in crate::topdown::nmf) known: Vec<Meaning>,

@@ -1,4 +1,4 @@
-//! The root's constraints: its exact total, and which values zeros tell apart here and in everything below.
+//! The root's constraints: its exact total, and the values that zeros distinguish at the root and below.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,46 +18,46 @@ use crate::{
     },
 };
 
-/// The root's constraints: its code, its exact total if there is one, and what zeros are about.
+/// The root's constraints: its exact total if there is one, and its zeros.
 #[derive(Clone, Debug)]
 pub struct RootConstraints {
     /// Whether the root is the nation, above all states.
     pub is_nation: bool,
-    /// The level of the parts of states, among those of the release: below the nation, even where its files are not there.
+    /// The level of the parts of states among those of the release: below the nation, even if its files are missing.
     pub first: usize,
     /// The exact total.
     pub total: Option<i64>,
-    /// What zeros tell apart.
+    /// The zeros, with the partition that they distinguish.
     pub zeros: Zeros,
-    /// Its equalities that make cells zero, and in every unit with them.
+    /// Its equalities that make cells zero, also in every unit.
     pub structural: Vec<String>,
     /// Equalities that least squares does not use.
     pub unused: Vec<String>,
-    /// Constraints that are not understood: of two histograms, or of groups that have no known values.
+    /// Constraints that are not understood: of two histograms, or of groups without known values.
     pub unread: Vec<String>,
 }
 
-/// Which values constraints that can make cells zero tell apart, and which cells are zero everywhere.
+/// The values that constraints that can make cells zero distinguish, and the cells that are zero everywhere.
 ///
-/// Those of the DHC say that householders are not below fifteen, and children not above ninety: 32 rows, each about one
-/// relationship and a range of ages. Relationships that are zero at the same ages need not be told apart by them, nor ages that
-/// are zero for the same relationships.
+/// Those of the DHC require that householders are not below fifteen and children not above ninety: 32 rows, each about
+/// one relationship and a range of ages. Relationships that are zero at the same ages need not be distinguished, nor
+/// ages that are zero for the same relationships.
 #[derive(Clone, Debug)]
 pub struct Zeros {
-    /// By attribute the groups of values that are told apart.
+    /// By attribute, the distinguished groups of values.
     pub apart: Vec<Part>,
-    /// Sets of cells, a set of values for each attribute, that are zero in the root and so in all units.
+    /// Sets of cells, a set of values for each attribute, that are zero in the root and therefore in all units.
     everywhere: Vec<Cells>,
 }
 
 /// A set of values of each attribute.
 type Cells = Vec<Vec<bool>>;
 
-/// So many combinations of values are looked at at most for what is zero everywhere.
+/// Maximum number of combinations of values examined for zeros everywhere.
 const MOST_COMBINATIONS: usize = 1 << 20;
 
 impl Zeros {
-    /// No zeros, over so many attributes.
+    /// No zeros, over this number of attributes.
     pub fn none(attributes: usize) -> Zeros {
         Zeros { apart: vec![Part::Total; attributes], everywhere: Vec::new() }
     }
@@ -66,7 +66,7 @@ impl Zeros {
     fn new(names: &Names, everywhere: Vec<Cells>, elsewhere: &[Constraint]) -> Zeros {
         let mut zeros = Zeros::none(names.axes.len());
         let Some(alike) = alike(&names.sizes, &everywhere) else {
-            // Too many combinations to see which values are zero together: each set is told apart.
+            // Too many combinations to find values that are zero together: each set is distinguished.
             for cells in &everywhere {
                 let parts = cells.iter().map(|own| Part::of_keys(own.iter()));
                 zeros.apart.iter_mut().zip(parts).for_each(|(apart, part)| *apart = apart.common(&part));
@@ -87,7 +87,7 @@ impl Zeros {
         self
     }
 
-    /// How many cells are zero everywhere.
+    /// The number of cells that are zero everywhere.
     pub fn cells(&self, problem: &Problem) -> usize {
         let (free, sizes) = (self.free(problem), problem.point_cells());
         sizes.iter().enumerate().filter(|(point, _)| !free.has(*point)).map(|(_, cells)| cells).sum()
@@ -107,10 +107,10 @@ impl Zeros {
     }
 }
 
-/// By attribute the groups of values that lie in the union of some sets of cells together with the same values of the others;
-/// `None` if these are too many.
+/// For each attribute, its values grouped by the combinations of the other attributes with which they lie in the union
+/// of some sets of cells; `None` if there are too many combinations.
 fn alike(sizes: &[usize], sets: &[Cells]) -> Option<Vec<Part>> {
-    // Attributes of which each set has all values have no say.
+    // Attributes of which each set has all values play no role.
     let is_about = |axis: &usize| sets.iter().any(|cells| !cells[*axis].iter().all(|own| *own));
     let axes: Vec<usize> = (0..sizes.len()).filter(is_about).collect();
     let combinations = axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(sizes[*axis]))?;
@@ -146,7 +146,7 @@ fn alike(sizes: &[usize], sets: &[Cells]) -> Option<Vec<Part>> {
 }
 
 impl RootConstraints {
-    /// Reads them.
+    /// Reads the constraints of the root.
     pub fn read(folder: &NmfFolder, names: &Names) -> Result<RootConstraints> {
         let (mut total, mut unused, mut unread) = (None, Vec::new(), Vec::new());
         let mut codes: HashSet<Vec<u8>> = HashSet::new();
@@ -198,7 +198,7 @@ impl RootConstraints {
             return Err(file_error(&folder.path.join(format!("{}.parquet", level.name)), why));
         }
         if codes.len() > 1 {
-            // Several states without a nation: no total binds them all.
+            // Several states without a nation: no total applies to all of them.
             total = None;
         }
         let (everywhere, elsewhere): (Vec<_>, Vec<_>) =
@@ -222,8 +222,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_are_zero_together_are_not_told_apart() {
-        // Of 4 x 5: the first two values below 2, the third above 3; the third attribute has no say.
+    fn values_that_are_zero_together_are_not_distinguished() {
+        // Of 4 x 5: the first two values below 2, the third above 3; the third attribute plays no role.
         let set = |first: &[usize], second: std::ops::Range<usize>| -> Cells {
             vec![
                 (0..4).map(|value| first.contains(&value)).collect(),
