@@ -11,7 +11,7 @@ use super::{
     sum::LossSum,
     theta,
 };
-use crate::numeric::{above::Above, enclosure::Enclosure, rational};
+use crate::numeric::{enclosure::Enclosure, rational, upper_bound::UpperBound};
 
 /// The precision of the bounds.
 const BITS: u32 = 96;
@@ -93,7 +93,7 @@ impl LossSum {
     }
 
     /// The same where many questions share what the plan alone tells of the nodes left out.
-    pub(crate) fn errors_of_many(&self, question: &Question, plan: &Plan, left_out: Option<&Above>) -> Errors {
+    pub(crate) fn errors_of_many(&self, question: &Question, plan: &Plan, left_out: Option<&UpperBound>) -> Errors {
         let truncation = left_out.map_or(Float::new(BITS), |left_out| self.truncation_error(question, plan, left_out));
         let ln_size = |x: &Rational| self.ln_bound(question, x, &question.threshold, BITS);
         Errors { alias: Self::alias_error(question, plan, ln_size), truncation }
@@ -147,12 +147,12 @@ impl LossSum {
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
             return Float::with_val(BITS, f64::INFINITY);
         }
-        let mut error = Above::of(&Enclosure::double(0.0, BITS));
+        let mut error = UpperBound::of(&Enclosure::double(0.0, BITS));
         for x in [plan.below, plan.above] {
             let Ok(x) = rational::from_f64(x) else { return Float::with_val(BITS, f64::INFINITY) };
-            let size = Above::exp(&ln_size(&x));
+            let size = UpperBound::exp(&ln_size(&x));
             let decay = Rational::from(&x - &plan.exact_c).abs() * &plan.period;
-            error = error.add(&size.mul(&Above::of_geometric(&Enclosure::rational(&decay, BITS))));
+            error = error.add(&size.mul(&UpperBound::of_geometric(&Enclosure::rational(&decay, BITS))));
         }
         error.into_float()
     }
@@ -173,17 +173,17 @@ impl LossSum {
     ///
     /// A dropped node adds its own bound b / j^decay in place of exp(-cut) j / J / j^decay: the plan has summed these bounds in
     /// units of exp(-cut).
-    fn truncation_error(&self, question: &Question, plan: &Plan, left_out: &Above) -> Float {
+    fn truncation_error(&self, question: &Question, plan: &Plan, left_out: &UpperBound) -> Float {
         let c = &plan.exact_c;
         let real = |x: &Rational| Enclosure::rational(x, BITS);
-        let size = Above::exp(&self.ln_bound(question, c, question.start(), BITS));
+        let size = UpperBound::exp(&self.ln_bound(question, c, question.start(), BITS));
         let bound = match (&question.step, question.kernel) {
             (Some(step), Kernel::HockeyStick | Kernel::Complement) => {
                 // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
                 let gap = real(&question.gap);
-                let n1 = Above::one_minus_exp(&gap.clone().negate());
-                let n2 = Above::one_minus_exp(&gap.sub(&real(step)));
-                let r = Above::exp(&real(&-(Rational::from(c * step) + &question.gap)));
+                let n1 = UpperBound::one_minus_exp(&gap.clone().negate());
+                let n2 = UpperBound::one_minus_exp(&gap.sub(&real(step)));
+                let r = UpperBound::exp(&real(&-(Rational::from(c * step) + &question.gap)));
                 &n1.add(&n2.mul(&r)).mul(left_out)
             }
             (Some(_), Kernel::UpperTail | Kernel::TiltedTail) | (None, _) => left_out,
@@ -194,7 +194,7 @@ impl LossSum {
 
 /// The sums of `truncation_error`, but for the size of M and of n1 + n2 r: what a plan for a question of this kernel leaves out,
 /// whatever its threshold. `None` where nothing is left out.
-pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<Above> {
+pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
     if plan.cut.is_infinite() {
         return None;
     }
@@ -223,7 +223,7 @@ pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<Above> {
             scale.mul(&swept.add(&beyond))
         }
     };
-    Some(Above::of(&sum))
+    Some(UpperBound::of(&sum))
 }
 
 #[cfg(test)]

@@ -34,11 +34,11 @@ use super::{
 use crate::{
     error::Result,
     numeric::{
-        above::Above,
         enclosure::Enclosure,
         field::{Field, Real},
         rational,
         twofold::{ComplexTwofold, TwofoldBall},
+        upper_bound::UpperBound,
     },
 };
 
@@ -70,7 +70,7 @@ pub(crate) struct SharedContour {
     /// exp(-c h) on a lattice; `None` on the line.
     modulus: Option<TwofoldBall>,
     /// What the plan leaves out.
-    left_out: Option<Above>,
+    left_out: Option<UpperBound>,
     lobes: Vec<Lobe>,
     /// ln of what the factors leave out.
     scale: Enclosure,

@@ -5,7 +5,7 @@
 //! | [`rational`] | exact numbers as people type them |
 //! | [`precision`] | the number of bits that a number of digits needs |
 //! | [`enclosure`] | intervals with directed rounding: the form of every proven number |
-//! | `above` | upper bounds on non-negative numbers, for error terms |
+//! | `upper_bound` | upper bounds on non-negative numbers, for error terms |
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`notation`] | the same with fixed decimals, exponents or percent |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
@@ -14,7 +14,6 @@
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
-pub(crate) mod above;
 pub mod ball;
 pub(crate) mod decimal;
 pub mod enclosure;
@@ -26,5 +25,6 @@ pub mod precision;
 pub mod rational;
 pub mod root;
 pub(crate) mod twofold;
+pub(crate) mod upper_bound;
 
 pub use enclosure::{Certainty, Enclosure};

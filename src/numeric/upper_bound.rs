@@ -6,23 +6,23 @@ use super::enclosure::Enclosure;
 
 /// An upper bound on a non-negative number; infinite if no bound is known.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Above(Float);
+pub(crate) struct UpperBound(Float);
 
-impl Above {
+impl UpperBound {
     /// Upper bound on an enclosed non-negative number.
     pub(crate) fn of(value: &Enclosure) -> Self {
-        Above::known(value.upper().clone())
+        UpperBound::known(value.upper().clone())
     }
 
     /// Upper bound on exp(x) for an enclosed x; exp is increasing.
     pub(crate) fn exp(x: &Enclosure) -> Self {
-        Above::known(Float::with_val_round(x.upper().prec(), x.upper().exp_ref(), Round::Up).0)
+        UpperBound::known(Float::with_val_round(x.upper().prec(), x.upper().exp_ref(), Round::Up).0)
     }
 
     /// Upper bound on 1 - exp(x) for an enclosed x <= 0; the function is decreasing.
     pub(crate) fn one_minus_exp(x: &Enclosure) -> Self {
         let below = Float::with_val_round(x.lower().prec(), x.lower().exp_m1_ref(), Round::Down).0;
-        Above::known(-below)
+        UpperBound::known(-below)
     }
 
     /// Upper bound on 1 / (exp(x) - 1) for an enclosed x > 0; the function is decreasing. Infinite if x may be zero.
@@ -30,27 +30,27 @@ impl Above {
         let bits = x.lower().prec();
         let below = Float::with_val_round(bits, x.lower().exp_m1_ref(), Round::Down).0;
         if below <= 0 {
-            return Above::known(Float::with_val(bits, f64::INFINITY));
+            return UpperBound::known(Float::with_val(bits, f64::INFINITY));
         }
-        Above::known(Float::with_val_round(bits, below.recip_ref(), Round::Up).0)
+        UpperBound::known(Float::with_val_round(bits, below.recip_ref(), Round::Up).0)
     }
 
     /// NaN becomes the infinite bound; a negative bound on a non-negative number becomes zero.
     fn known(value: Float) -> Self {
         if value.is_nan() {
-            return Above(Float::with_val(value.prec(), f64::INFINITY));
+            return UpperBound(Float::with_val(value.prec(), f64::INFINITY));
         }
-        Above(if value < 0 { Float::new(value.prec()) } else { value })
+        UpperBound(if value < 0 { Float::new(value.prec()) } else { value })
     }
 
     /// Upper bound on x + y.
     pub(crate) fn add(&self, other: &Self) -> Self {
-        Above::known(Float::with_val_round(self.bits(other), &self.0 + &other.0, Round::Up).0)
+        UpperBound::known(Float::with_val_round(self.bits(other), &self.0 + &other.0, Round::Up).0)
     }
 
     /// Upper bound on x y.
     pub(crate) fn mul(&self, other: &Self) -> Self {
-        Above::known(Float::with_val_round(self.bits(other), &self.0 * &other.0, Round::Up).0)
+        UpperBound::known(Float::with_val_round(self.bits(other), &self.0 * &other.0, Round::Up).0)
     }
 
     fn bits(&self, other: &Self) -> u32 {
@@ -75,13 +75,13 @@ mod tests {
         let number = |k: i64| Enclosure::rational(&Rational::from((k * 7919 % 1000, 997)), 96);
         for k in 1..300 {
             let (x, y) = (number(k), number(3 * k + 1));
-            let (a, b) = (Above::of(&x), Above::of(&y));
+            let (a, b) = (UpperBound::of(&x), UpperBound::of(&y));
             assert_eq!(a.add(&b).into_float(), *x.add(&y).upper());
             assert_eq!(a.mul(&b).into_float(), *x.mul(&y).upper());
-            assert_eq!(Above::exp(&x).into_float(), *x.exp().upper());
+            assert_eq!(UpperBound::exp(&x).into_float(), *x.exp().upper());
             let minus = x.clone().negate();
-            assert_eq!(Above::one_minus_exp(&minus).into_float(), *minus.exp_m1().negate().upper());
-            assert_eq!(Above::of_geometric(&x).into_float(), *x.exp_m1().recip().upper());
+            assert_eq!(UpperBound::one_minus_exp(&minus).into_float(), *minus.exp_m1().negate().upper());
+            assert_eq!(UpperBound::of_geometric(&x).into_float(), *x.exp_m1().recip().upper());
         }
     }
 
@@ -89,12 +89,15 @@ mod tests {
     #[test]
     fn an_infinite_bound_stays_infinite() {
         let (zero, whole) = (Enclosure::double(0.0, 96), Enclosure::whole_line(96));
-        let unknown = Above::of(&whole);
-        for bound in
-            [unknown.mul(&Above::of(&zero)), unknown.add(&unknown), Above::exp(&whole), Above::of_geometric(&zero)]
-        {
+        let unknown = UpperBound::of(&whole);
+        for bound in [
+            unknown.mul(&UpperBound::of(&zero)),
+            unknown.add(&unknown),
+            UpperBound::exp(&whole),
+            UpperBound::of_geometric(&zero),
+        ] {
             assert!(bound.into_float().is_infinite());
         }
-        assert_eq!(Above::one_minus_exp(&whole).into_float(), 1);
+        assert_eq!(UpperBound::one_minus_exp(&whole).into_float(), 1);
     }
 }
