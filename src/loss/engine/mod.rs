@@ -74,6 +74,11 @@ pub(crate) trait Engine: fmt::Debug + Send + Sync {
     /// Its name, in `explain` and in JSON.
     fn name(&self) -> &'static str;
 
+    /// Whether it answers by another evaluator, of a simpler sum.
+    fn is_reduction(&self) -> bool {
+        false
+    }
+
     /// What a request costs. `worth`: another engine takes this many seconds; where it takes longer than half of them to find out, the cost is
     /// unknown. Nothing that it leaves behind changes an answer.
     fn cost(&self, request: &Prepared, session: &Session, worth: f64) -> Cost;

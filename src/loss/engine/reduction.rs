@@ -43,6 +43,10 @@ impl Engine for CommonStep {
         "common-step reduction"
     }
 
+    fn is_reduction(&self) -> bool {
+        true
+    }
+
     /// Nothing where there is one that proves as many digits, but for a short period of a contour, which takes less.
     fn cost(&self, request: &Prepared, _: &Session, _: f64) -> Cost {
         let serves = || self.get().is_some_and(|(merged, _)| merged.tells(request.digits()));

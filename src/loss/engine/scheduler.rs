@@ -87,14 +87,15 @@ fn at_once(sum: &LossSum, request: &Request) -> Option<Answer> {
     moments::nearly_one(sum, request)
 }
 
-/// The engine that would be tried first.
+/// The engine that would be tried first, reductions apart.
 pub(crate) fn first<'a>(
     evaluator: &'a SumEvaluator,
     request: &Request,
     session: &Session,
 ) -> Result<Option<&'a dyn Engine>> {
     let prepared = Prepared::new(evaluator.contours(), request)?;
-    Ok(Candidates::new(evaluator.engines(), &prepared, session).next())
+    let mut candidates = Candidates::new(evaluator.engines(), &prepared, session);
+    Ok(std::iter::from_fn(|| candidates.next()).find(|engine| !engine.is_reduction()))
 }
 
 /// The engines in the order in which they are tried. No cost is predicted before it is needed.
