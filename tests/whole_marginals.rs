@@ -136,10 +136,12 @@ fn found(at: &Path, words: &[&str]) -> (Found, String) {
     assert!(success, "{words:?}: {said}");
     let mut found = Found::new();
     let mut reader = csv::Reader::from_path(at.join("out.csv")).unwrap();
+    let is_count = |heading: &str| heading.starts_with("estimate") || heading.starts_with("count");
+    let column = reader.headers().unwrap().iter().position(is_count).unwrap();
     for record in reader.records().map(Result::unwrap) {
         let level = LEVELS.iter().position(|level| *level == &record[0]).unwrap();
         let key = (level, record[1].to_string(), record[4].to_string());
-        let count = record.iter().next_back().unwrap().parse().unwrap();
+        let count = record[column].parse().unwrap();
         let cell = found.entry(key).or_default().insert(record[5].parse().unwrap(), count);
         assert!(cell.is_none());
     }

@@ -123,7 +123,7 @@ pub fn least_in<A: Account>(
         Certainty::Undecided => Err(Error::out_of_range(
             "the target epsilon",
             epsilon.shown(17),
-            "one that differs from the epsilon of every grid point by more than 10^-40 of itself",
+            "one that differs from the epsilon of every grid point by more than a relative 10^-40",
         )),
     })
 }

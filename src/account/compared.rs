@@ -68,7 +68,7 @@ impl Conversion {
                 "the smallest epsilon that rho gives over all Renyi orders (Canonne, Kamath & Steinke)"
             }
             Conversion::Renyi => "the smallest epsilon that the exact Renyi divergences give over all orders",
-            Conversion::Pure => "the largest loss, whatever delta is",
+            Conversion::Pure => "the largest loss, at every delta",
         }
     }
 

@@ -423,7 +423,7 @@ fn about(
     let is_part = !levels.is_empty() || !queries.is_empty();
     let release = named.or_else(|| if whole_own || is_part { own.cloned() } else { None });
     if rho.is_some() && (release.is_some() || !singles.is_empty() || neighbors.is_some() || group != 1 || repeat != 1) {
-        return Err(fields.refuse("a rho stands alone: without release, counts, neighbors, group and repeat"));
+        return Err(fields.refuse("rho excludes release, counts, neighbors, group and repeat"));
     }
     match &release {
         Some(release) => check_parts(fields, release, &levels, &queries)?,

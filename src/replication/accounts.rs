@@ -159,7 +159,7 @@ fn overall_reduction(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
 /// The same for the bound P[L > epsilon]: the epsilons of one-term bounds bracket the factor.
 fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<&Rational>) -> Result<Enclosure> {
     let Whole::Composition(whole) = &subject.whole else {
-        let expected = "one composition, such as a level: the bound is not told of the worst of many block paths";
+        let expected = "one composition, such as a level: this bound does not cover the worst of several block paths";
         return Err(Error::out_of_range("what the bound is about", &subject.title, expected));
     };
     let target = target

@@ -77,7 +77,7 @@ fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Man
         let width = asked.group.counts();
         let own = &mut noisy[described.level][query][unit * width..(unit + 1) * width];
         if !own[0].is_nan() {
-            return Err(refuse(format!("unit {unit} of {:?} is there twice", described.level_name)));
+            return Err(refuse(format!("unit {unit} of {:?} occurs twice", described.level_name)));
         }
         own.iter_mut().zip(counts).for_each(|(own, count)| *own = *count as f64);
         rows += 1;

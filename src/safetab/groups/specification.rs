@@ -167,7 +167,7 @@ impl Specification {
     ) -> Result<Vec<IterationCode>> {
         let races = combination.races();
         if races.is_empty() || races.len() > self.max_race_codes as usize {
-            let allowed = format!("1 to {} race codes: what the stability is computed for", self.max_race_codes);
+            let allowed = format!("1 to {} race codes, for which the stability is computed", self.max_race_codes);
             return Err(Error::out_of_range("number of race codes of a person", races.len(), &allowed));
         }
         let members = self.members(granularity, level);

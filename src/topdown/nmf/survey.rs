@@ -474,7 +474,7 @@ fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
         (_, []) => Ok(Which::Beside),
         ([beside, ..], [first, ..]) => {
             let expected =
-                "queries of one histogram: how those of two hold together is not known, so each is estimated by itself";
+                "queries of one histogram: the joint constraints of two are unknown, so each is estimated separately";
             Err(Error::out_of_range("the queries", format!("{beside:?} and {first:?}"), expected))
         }
     }
