@@ -138,8 +138,12 @@ impl WorstPath {
         self.units == Units::Pairs
     }
 
-    /// The composition of a pair, or of the single path.
+    /// The composition of a pair, or of the single path. Refused for the number of a path that does not exist.
     pub fn composition(&self, (p, q): Pair) -> Result<Composition> {
+        let (largest, count) = (p.max(q), self.paths.len());
+        if largest >= count {
+            return Err(Error::out_of_range("path", largest, &format!("a number from 0 to {}", count - 1)));
+        }
         match self.units {
             Units::Pairs => self.paths[p].compose(&self.paths[q]),
             Units::Single => Ok(self.paths[p].clone()),

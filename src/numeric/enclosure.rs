@@ -259,8 +259,9 @@ impl Enclosure {
     /// the whole range: the enclosure is wrong, and an end of the range must not be mistaken for a value.
     pub fn clamp(self, floor: f64, ceiling: f64) -> Self {
         let bits = self.bits();
-        let floor = Float::with_val(bits, floor);
-        let ceiling = Float::with_val(bits, ceiling);
+        // An end that this precision does not hold moves outward.
+        let floor = Float::with_val_round(bits, floor, Round::Down).0;
+        let ceiling = Float::with_val_round(bits, ceiling, Round::Up).0;
         if self.upper < floor || self.lower > ceiling {
             return Enclosure { lower: floor, upper: ceiling };
         }

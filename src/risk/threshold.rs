@@ -113,7 +113,12 @@ impl Enumeration<'_> {
             };
             while low < high {
                 let middle = low + (high - low).div_euclid(2);
-                if at_least(middle) { high = middle } else { low = middle + 1 }
+                match at_least(middle) {
+                    Some(true) => high = middle,
+                    Some(false) => low = middle + 1,
+                    // The call stays open: the threshold is one of those left.
+                    None => break,
+                }
             }
             return Ok((low, high));
         }
@@ -207,17 +212,19 @@ impl Enumeration<'_> {
 }
 
 /// Decides ratio exp(exponent) > 1. For a rational exponent other than zero the exponential is transcendental, so
-/// enough precision decides.
-fn is_above_one(exponent: &Rational, ratio: &Rational) -> bool {
+/// enough precision decides; `None` where 2^20 bits are not enough.
+fn is_above_one(exponent: &Rational, ratio: &Rational) -> Option<bool> {
+    const MOST_BITS: u32 = 1 << 20;
     if *exponent == 0 {
-        return *ratio > 1;
+        return Some(*ratio > 1);
     }
     let mut bits = 128;
-    loop {
+    while bits <= MOST_BITS {
         let value = exp(exponent, bits).mul(&Enclosure::rational(ratio, bits));
-        if *value.lower() > 1 || *value.upper() < 1 || bits > 1 << 20 {
-            return *value.lower() > 1;
+        if *value.lower() > 1 || *value.upper() < 1 {
+            return Some(*value.lower() > 1);
         }
         bits *= 2;
     }
+    None
 }
