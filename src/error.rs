@@ -91,6 +91,17 @@ pub enum Error {
         /// What it may take.
         most: String,
     },
+    /// Queries of which no count moves.
+    #[error(
+        "under {relation} neighbors no count of {queries} moves (moves = 0): a changed record reveals nothing, epsilon is 0, and there is \
+         nothing to account for"
+    )]
+    NothingMoves {
+        /// The relation.
+        relation: &'static str,
+        /// The queries.
+        queries: String,
+    },
     /// An answer without a certificate, so far.
     #[error("no certificate proves this yet: {why}")]
     Unprovable {

@@ -205,6 +205,102 @@ fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
     }
 }
 
+/// Under bounded neighbors every count is taken twice and the title says so, unless the counts are given for that relation.
+#[test]
+fn how_often_a_count_is_taken_is_said_and_can_be_given() {
+    let laplace = ["epsilon", "--discrete-laplace", "0.5@2", "--delta", "1e-6", "--digits", "6"];
+    let of = |more: &[&'static str]| [&laplace[..], more].concat();
+    for name in ["bounded", "replace-one", "change-one", "substitution"] {
+        let twice = json(&of(&["--neighbors", name]));
+        assert_eq!((&twice["neighbors"], &twice["times_each_count"]), (&"bounded".into(), &2.into()));
+        assert_eq!(twice["rho"].to_string(), "1");
+    }
+    for name in ["add-remove", "unbounded", "add-delete"] {
+        let once = json(&of(&["--neighbors", name]));
+        assert_eq!((&once["neighbors"], &once["times_each_count"]), (&"add-remove".into(), &1.into()));
+    }
+    let shown = text(&of(&["--neighbors", "bounded"]));
+    assert!(
+        shown.replace("\n  ", " ").starts_with(
+            "discrete Laplace 0.5x1@2, twice under bounded neighbors: a record leaves one count and enters another\n"
+        ),
+        "{shown}"
+    );
+    let given = json(&of(&["--neighbors", "bounded", "--counts-as-given"]));
+    assert_eq!((given["rho"].to_string(), &given["times_each_count"]), ("0.5".to_string(), &1.into()));
+    assert!(given["epsilon"]["upper"].as_f64().unwrap() < 1.0, "a loss of one nat at most: {given}");
+    let alone = refusal(&["epsilon", "--release", "su-su-wang-2025", "--counts-as-given", "--delta", "1e-6"]);
+    assert!(alone.contains("--counts-as-given") && alone.contains("one by one"), "{alone}");
+    let message = refusal(&of(&["--counts-as-given"]));
+    assert!(message.contains("--counts-as-given") && message.contains("bounded"), "{message}");
+    // No name is proposed in place of another: the nearest in letters is the opposite relation.
+    for wrong in ["unbound", "boundd", "replace", "both"] {
+        let message = refusal(&of(&["--neighbors", wrong]));
+        assert!(!message.contains("similar") && !message.contains("did you mean"), "{message}");
+        assert!(message.contains("unbounded, add-delete") && message.contains("replace-one"), "{message}");
+    }
+    let units = text(&["epsilon", "--release", "pl94-units-us", "--level", "US", "--delta", "1e-6", "--digits", "6"]);
+    assert!(
+        units
+            .replace("\n  ", " ")
+            .contains("For a query with a single cell, which no record leaves, this is an upper bound"),
+        "{units}"
+    );
+}
+
+/// Every command treats a query that does not move alike: it is left out by name, and costs nothing.
+#[test]
+fn a_query_that_does_not_move_is_left_out_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, twice) = (folder.path().join("own.toml"), folder.path().join("twice.toml"));
+    let form = "name = 'h'\ntitle = 't'\nsource = 's'\nneighbors = 'replace-one'\n[[level]]\nname = 'US'\n[[level.query]]\n\
+                name = 'total'\nsigma2 = 10\nmoves = 0\n[[level]]\nname = 'State'\n[[level.query]]\nname = 'total'\nsigma2 = 10\n\
+                [[level]]\nname = 'Block'\n[[level.query]]\nname = 'total'\nsigma2 = 20\n";
+    std::fs::write(&own, form).unwrap();
+    std::fs::write(&twice, form.replace("moves = 0\n", "")).unwrap();
+    let (own, twice) = (own.to_str().unwrap(), twice.to_str().unwrap());
+    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (certificate, page) = (out("c.json"), out("r.html"));
+    let commands: [&[&str]; 9] = [
+        &["epsilon", "--delta", "1e-6"],
+        &["delta", "--epsilon", "1"],
+        &["curve", "--points", "2", "--to", "2"],
+        &["tradeoff", "--points", "2"],
+        &["explain", "--delta", "1e-6"],
+        &["compare", "--delta", "1e-6"],
+        &["risk", "bound", "--prior", "1/2", "--delta", "1e-6"],
+        &["prove", "--delta", "1e-6", "--out", &certificate],
+        &["report", "--delta", "1e-6", "--out", &page],
+    ];
+    for command in commands {
+        let answer = |release: &str| json(&[command, &["--release", release]].concat());
+        let (own, twice) = (answer(own), answer(twice));
+        assert_eq!(own["unmoved_queries"], serde_json::json!(["US / total"]), "{command:?}: {own}");
+        assert_eq!((&own["times_each_count"], &twice["times_each_count"]), (&2.into(), &2.into()), "{command:?}");
+        assert!(twice.get("unmoved_queries").is_none(), "{command:?}");
+    }
+    let rho = |release: &str| json(&["epsilon", "--delta", "1e-6", "--release", release])["rho"].to_string();
+    assert_eq!((rho(own), rho(twice)), ("0.15".to_string(), "0.25".to_string()));
+    let shown = text(&["epsilon", "--release", own, "--delta", "1e-6"]).replace("\n  ", " ");
+    assert!(shown.contains("without \"US / total\", which does not move under bounded neighbors"), "{shown}");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("Every count of the release is taken twice"), "the report says it");
+    let nothing = refusal(&["epsilon", "--release", own, "--level", "US", "--delta", "1e-6"]);
+    assert!(nothing.contains("--level") && nothing.contains("epsilon is 0"), "{nothing}");
+    assert!(refusal(&["allocate", "--release", own, "--epsilon", "1", "--delta", "1e-6"]).contains("moves = 0"));
+    let added = json(&["epsilon", "--release", own, "--neighbors", "add-delete", "--delta", "1e-6"]);
+    assert_eq!((added["rho"].to_string(), &added["times_each_count"]), ("0.125".to_string(), &1.into()));
+    assert!(added.get("unmoved_queries").is_none());
+    let ledger = folder.path().join("ledger.toml");
+    let form = "name='l'\ntitle='t'\nsource='s'\nrule='r'\n[[population]]\nname='p'\nneighbors='substitution'\n\
+                releases=['own.toml', 'su-su-wang-2025']\n";
+    std::fs::write(&ledger, form).unwrap();
+    let answer = json(&["ledger", ledger.to_str().unwrap(), "--delta", "1e-6", "--digits", "6"]);
+    let releases = &answer["populations"][0]["releases"];
+    assert_eq!((releases[0]["rho"].to_string(), &releases[0]["times_each_count"]), ("0.15".to_string(), &2.into()));
+    assert_eq!(releases[1]["rho"].to_string(), "7.3");
+}
+
 #[test]
 fn a_ledger_composes_releases_and_says_what_it_converts() {
     let folder = tempfile::tempdir().unwrap();

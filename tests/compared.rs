@@ -145,7 +145,7 @@ fn nothing_is_published_for_a_release_of_ones_own() {
     let release = Release::find("dhc-demo-persons-us").unwrap();
     assert!(!release.published.is_empty());
     let sigma2 = vec![Rational::from(7); release.levels.iter().map(|level| level.queries.len()).sum()];
-    release.with_sigma2(&sigma2, release.neighbors, ["a", "b", "c"]).write(&folder).unwrap();
+    release.with_sigma2(&sigma2, release.neighbors, ["a", "b", "c"]).unwrap().write(&folder).unwrap();
     let words = ["calibrate", "--release", folder.to_str().unwrap(), "--delta", "1e-10", "--match", "published"];
     assert!(refusal(&words).contains("nothing was published"));
 }

@@ -99,6 +99,37 @@ fn the_example_plan_adds_up() {
     assert_eq!(columns, vec![23; 11]);
 }
 
+/// The bundled release is as private as its worst mix of groups, which the answer names: what `tune --config` certifies for the Bureau's
+/// configuration and specification there, 14.841069, and not what a record without detailed-only groups has.
+#[test]
+fn the_bundled_release_is_that_of_its_worst_mix_of_groups() {
+    let of = |level: &str| {
+        answer(&["epsilon", "--release", "ddhca-us", "--level", level, "--delta", "1e-10", "--digits", "8"])
+    };
+    let level = of("USA level 2");
+    let ends = |value: &Value| (value["lower"].as_f64().unwrap(), value["upper"].as_f64().unwrap());
+    let (lower, upper) = ends(&level["epsilon"]);
+    assert!(lower <= 14.841_069_5 && 14.841_068_5 <= upper && upper - lower < 1e-6, "{lower} {upper}");
+    let pair = level["worst_pair"].as_str().unwrap();
+    assert!(pair.contains("of 9 groups detailed-only") && pair.ends_with("the worst of 10 mixes of groups"), "{pair}");
+    assert_eq!(level["rho"].to_string(), "2.134");
+    // A level of which no group is detailed-only has one mix.
+    assert!(of("COUNTY level 2").get("worst_pair").is_none());
+    let mut output = assay(&[
+        "epsilon",
+        "--release",
+        "ddhca-pr",
+        "--level",
+        "PR-STATE level 2",
+        "--delta",
+        "1e-10",
+        "--digits",
+        "8",
+    ]);
+    let shown = String::from_utf8(output.assert().success().get_output().stdout.clone()).unwrap().replace("\n  ", " ");
+    assert!(shown.contains("The whole is that of") && shown.contains("of 9 groups detailed-only"), "{shown}");
+}
+
 #[test]
 fn what_is_no_question_is_refused_and_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,6 +15,9 @@ _Integers: TypeAlias = int | Sequence[int] | numpy.typing.NDArray[numpy.integer[
 _Floats: TypeAlias = numpy.typing.NDArray[numpy.float64]
 _Counts: TypeAlias = numpy.typing.NDArray[numpy.int64]
 _Neighbors: TypeAlias = Literal["add-remove", "bounded"]
+_Relation: TypeAlias = Literal[
+    "add-remove", "unbounded", "add-delete", "bounded", "replace-one", "change-one", "substitution"
+]
 
 VERSION: str
 __all__ = [
@@ -110,6 +113,10 @@ class Account:
     @property
     def neighbors(self) -> _Neighbors: ...
     @property
+    def times_each_count(self) -> int: ...
+    @property
+    def unmoved_queries(self) -> list[str]: ...
+    @property
     def rho(self) -> Fraction: ...
     @property
     def levels(self) -> dict[str, Account]: ...
@@ -170,7 +177,7 @@ class IntegerNoise(Account):
 @final
 class DiscreteGaussian(IntegerNoise):
     def __new__(
-        cls, sigma2: _Number, count: int = 1, shift: int = 1, *, neighbors: _Neighbors | None = None, group: int = 1
+        cls, sigma2: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1, counts_as_given: bool = False
     ) -> DiscreteGaussian: ...
     @property
     def sigma2(self) -> Fraction: ...
@@ -183,7 +190,7 @@ class DiscreteGaussian(IntegerNoise):
 @final
 class DiscreteLaplace(IntegerNoise):
     def __new__(
-        cls, epsilon: _Number, count: int = 1, shift: int = 1, *, neighbors: _Neighbors | None = None, group: int = 1
+        cls, epsilon: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1, counts_as_given: bool = False
     ) -> DiscreteLaplace: ...
     @property
     def parameter(self) -> Fraction: ...
@@ -196,7 +203,7 @@ class DiscreteLaplace(IntegerNoise):
 @final
 class Gaussian(Account):
     def __new__(
-        cls, sigma2: _Number, count: int = 1, shift: int = 1, *, neighbors: _Neighbors | None = None, group: int = 1
+        cls, sigma2: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1, counts_as_given: bool = False
     ) -> Gaussian: ...
     @property
     def sigma2(self) -> Fraction: ...
@@ -209,7 +216,7 @@ class Gaussian(Account):
 @final
 class Composition(Account):
     def __new__(
-        cls, parts: Iterable[Account | str], *, neighbors: _Neighbors | None = None, group: int | None = None
+        cls, parts: Iterable[Account | str], *, neighbors: _Relation | None = None, group: int | None = None, counts_as_given: bool | None = None
     ) -> Composition: ...
 
 @final
@@ -219,12 +226,12 @@ class Release(Account):
         name: str | PathLike[str],
         levels: str | Iterable[str] = ...,
         *,
-        neighbors: _Neighbors | None = None,
+        neighbors: _Relation | None = None,
         group: int = 1,
     ) -> Release: ...
     @staticmethod
     def from_toml(
-        text: str, levels: str | Iterable[str] = ..., *, neighbors: _Neighbors | None = None, group: int = 1
+        text: str, levels: str | Iterable[str] = ..., *, neighbors: _Relation | None = None, group: int = 1
     ) -> Release: ...
     def to_toml(self) -> str: ...
     @property
@@ -240,7 +247,7 @@ class Release(Account):
 @final
 class Ledger:
     def __new__(
-        cls, releases: str | PathLike[str] | Iterable[str | PathLike[str] | Release], *, neighbors: _Neighbors | None = None
+        cls, releases: str | PathLike[str] | Iterable[str | PathLike[str] | Release], *, neighbors: _Relation | None = None
     ) -> Ledger: ...
     @property
     def title(self) -> str: ...
@@ -307,6 +314,7 @@ def _account(
     neighbors: str | None,
     group: int,
     title: str,
+    counts_as_given: bool = False,
 ) -> Account: ...
 def _ledger(title: str, rule: str, populations: Sequence[tuple[str, str, Sequence[str]]]) -> Ledger: ...
 def allocate(
@@ -315,7 +323,8 @@ def allocate(
     delta: _Number,
     *,
     levels: str | Iterable[str] = ...,
-    neighbors: _Neighbors | None = None,
+    neighbors: _Relation | None = None,
+    counts_as_given: bool = False,
     decimals: int = 4,
 ) -> dict[str, Any]: ...
 def zcdp_epsilon(rho: _Number, delta: _Number, *, conversion: Literal["best-order", "optimal", "bun-steinke"] = "best-order") -> Enclosure: ...

@@ -54,8 +54,10 @@ class counts:
     def __init__(self, kind: Callable[..., Any]) -> None:
         self.kind = kind
 
-    def __call__(self, parameter: Fraction, count: int, shift: int, neighbors: Any, group: int) -> Any:
-        return self.kind(parameter, count, shift, neighbors=neighbors, group=group)
+    def __call__(
+        self, parameter: Fraction, count: int, shift: int, neighbors: Any, group: int, counts_as_given: bool = False
+    ) -> Any:
+        return self.kind(parameter, count, shift, neighbors=neighbors, group=group, counts_as_given=counts_as_given)
 
 
 def release(text: str, levels: list[str], neighbors: Any, group: int) -> Any:

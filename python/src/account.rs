@@ -39,16 +39,11 @@ use crate::{
     work::{self, quick},
 };
 
-/// The relation of a name.
+/// The relation of a name or a synonym.
 pub fn neighbors_of(name: Option<&str>) -> PyResult<Option<Neighbors>> {
-    match name {
-        None => Ok(None),
-        Some("add-remove") => Ok(Some(Neighbors::AddRemove)),
-        Some("bounded") => Ok(Some(Neighbors::Bounded)),
-        Some(other) => {
-            Err(PyValueError::new_err(format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"")))
-        }
-    }
+    let refused =
+        |name: &str| PyValueError::new_err(format!("neighbors = {name:?}: expected {}", Neighbors::expected()));
+    name.map(|name| name.parse().map_err(|_| refused(name))).transpose()
 }
 
 pub fn delta_of(delta: Exact) -> Outcome<Delta> {
@@ -165,9 +160,10 @@ impl Account {
     }
 
     /// Counts of one law as an account.
-    pub fn of_counts(counts: Counts, neighbors: Option<&str>, group: u64) -> PyResult<Self> {
+    pub fn of_counts(counts: Counts, neighbors: Option<&str>, group: u64, counts_as_given: bool) -> PyResult<Self> {
         let neighbors = neighbors_of(neighbors)?;
-        Ok(Account::of(Subject { singles: vec![counts], neighbors, group, ..Subject::default() })?)
+        let subject = Subject { singles: vec![counts], neighbors, counts_as_given, group, ..Subject::default() };
+        Ok(Account::of(subject)?)
     }
 }
 
@@ -185,6 +181,19 @@ impl Account {
         self.resolved.neighbors.name()
     }
 
+    /// How often each count is taken: 2 for "bounded", where a record leaves one count and enters another; 1 otherwise, and for counts
+    /// that are given for bounded neighbors.
+    #[getter]
+    fn times_each_count(&self) -> u64 {
+        self.resolved.taken
+    }
+
+    /// The queries of the release that do not move under the relation, and so are left out: a list of "LEVEL / QUERY".
+    #[getter]
+    fn unmoved_queries(&self) -> Vec<String> {
+        self.resolved.unmoved.clone()
+    }
+
     /// The zCDP rho in nats, exactly: a Fraction. Of the worst block path or pair of paths, if there are several.
     #[getter]
     fn rho<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -197,8 +206,8 @@ impl Account {
     fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let levels = PyDict::new(py);
         let parts = self.subject.parts().into_iter().zip(self.resolved.parts());
-        for ((name, _), (subject, part)) in self.resolved.levels.iter().zip(parts) {
-            levels.set_item(name, Bound::new(py, Account::known(subject, part))?)?;
+        for (level, (subject, part)) in self.resolved.levels.iter().zip(parts) {
+            levels.set_item(&level.name, Bound::new(py, Account::known(subject, part))?)?;
         }
         Ok(levels)
     }
@@ -370,7 +379,7 @@ impl Account {
     /// Composed with another account about the same person.
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, Self>) -> PyResult<Bound<'py, Composition>> {
         let parts = PyList::new(slf.py(), [slf.clone().into_any(), other.clone().into_any()])?;
-        Bound::new(slf.py(), Composition::new(parts.as_any(), None, None)?)
+        Bound::new(slf.py(), Composition::new(parts.as_any(), None, None, None)?)
     }
 
     /// 0 + account is the account: sum() begins so.
@@ -417,13 +426,14 @@ impl Account {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let Subject { release, levels, singles, neighbors, group, .. } = &this.subject;
+        let Subject { release, levels, singles, neighbors, group, counts_as_given, .. } = &this.subject;
         let release = release.as_ref().map(|release| release.to_toml());
         let singles: Vec<(String, String)> = singles.iter().map(in_words).collect();
         let neighbors = neighbors.map(Neighbors::name);
         let make = py.import("dp_assay._native")?.getattr("_account")?;
         let is_composition = slf.is_instance_of::<Composition>();
-        let state = (is_composition, release, levels.clone(), singles, neighbors, *group, this.title());
+        let state =
+            (is_composition, release, levels.clone(), singles, neighbors, *group, this.title(), *counts_as_given);
         Ok((make, state).into_pyobject(py)?.into_any())
     }
 
@@ -480,7 +490,7 @@ impl Account {
         epsilon: Answer,
         proof: Answer,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let total = &self.resolved.total;
+        let total = &quick(self.resolved.deciding_composition(&epsilon))?;
         let loss = total.loss();
         let how = proof.proof.clone();
         let facts = PyDict::new(py);
@@ -520,8 +530,8 @@ impl Account {
 /// Several mechanisms about the same person, composed.
 ///
 /// parts: accounts (counts, compositions, levels, calibrated accounts, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
-/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded"; that of the parts if None. group: so many people leave or
-/// enter together.
+/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded", or a synonym of either; that of the parts if None. group: so many people
+/// leave or enter together. counts_as_given: as in DiscreteGaussian; that of the parts if None.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
 pub struct Composition;
 
@@ -536,11 +546,12 @@ impl Composition {
 #[pymethods]
 impl Composition {
     #[new]
-    #[pyo3(signature = (parts, *, neighbors = None, group = None))]
+    #[pyo3(signature = (parts, *, neighbors = None, group = None, counts_as_given = None))]
     fn new(
         parts: &Bound<PyAny>,
         neighbors: Option<&str>,
         #[pyo3(from_py_with = numbers::group_or_none)] group: Option<u64>,
+        counts_as_given: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         if parts.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err("the parts are a text: expected a list of them, as in [\"5x10\"]"));
@@ -549,10 +560,12 @@ impl Composition {
         let mut all = Subject { neighbors: given, group: group.unwrap_or(1), ..Subject::default() };
         let mut relations: Vec<Neighbors> = Vec::new();
         let mut sizes: Vec<u64> = Vec::new();
+        let mut as_given: Vec<bool> = Vec::new();
         for part in parts.try_iter()? {
             let part = part?;
             if let Ok(text) = part.extract::<String>() {
                 all.singles.push(quick(text.parse())?);
+                as_given.push(counts_as_given.unwrap_or(false));
                 continue;
             }
             let account = part.cast::<Account>().map_err(|_| {
@@ -568,6 +581,7 @@ impl Composition {
             all.singles.extend(own.singles.iter().cloned());
             relations.extend(own.neighbors.or(own.release.as_ref().map(|release| release.neighbors)));
             sizes.push(own.group);
+            as_given.extend((!own.singles.is_empty()).then_some(own.counts_as_given));
         }
         if given.is_none() {
             relations.dedup();
@@ -583,6 +597,17 @@ impl Composition {
             }
             all.group = sizes.pop().unwrap_or(1);
         }
+        as_given.dedup();
+        all.counts_as_given = match (counts_as_given, as_given.as_slice()) {
+            (Some(given), _) => given,
+            (None, [] | [false]) => false,
+            (None, [true]) => true,
+            (None, _) => {
+                return Err(PyValueError::new_err(
+                    "the counts of some parts are as given for bounded neighbors, and those of others are taken twice: account for them apart",
+                ));
+            }
+        };
         Ok(PyClassInitializer::from(Account::of(all)?).add_subclass(Composition))
     }
 }
@@ -613,7 +638,7 @@ fn join(all: &mut Subject, release: &Published, levels: &[String]) -> PyResult<(
 
 /// An account, unpickled: what it is made of, and its title.
 #[pyfunction]
-#[pyo3(name = "_account")]
+#[pyo3(name = "_account", signature = (is_composition, release, levels, singles, neighbors, group, title, counts_as_given = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn restored<'py>(
     py: Python<'py>,
@@ -624,6 +649,7 @@ pub fn restored<'py>(
     neighbors: Option<String>,
     group: u64,
     title: String,
+    counts_as_given: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let single = |(class, text): (String, String)| match class.as_str() {
         "DiscreteGaussian" => text.parse(),
@@ -635,6 +661,7 @@ pub fn restored<'py>(
         levels,
         singles: quick(singles.into_iter().map(single).collect())?,
         neighbors: neighbors_of(neighbors.as_deref())?,
+        counts_as_given,
         group,
         ..Subject::default()
     };

@@ -10,7 +10,7 @@ use dp_assay::{
     noise::DiscreteGaussian,
     numeric::{Enclosure as Interval, rational},
     release::{
-        Neighbors, Release as Published,
+        Changed, Neighbors, Release as Published,
         query_targets::{self, Accuracy},
         subject::Subject,
     },
@@ -76,7 +76,7 @@ impl Account {
                     (Promise::known(delta, &compared.epsilon), Some(compared))
                 }
             };
-            let least = promise::calibrate(&resolved.whole, &resolved.total, &promise, grid)?;
+            let least = promise::calibrate(&resolved.whole, &resolved.noise()?, &promise, grid)?;
             let epsilon = least.account.epsilon(promise.delta(), digits)?;
             let target = promise.target(&resolved.whole, promise.delta());
             Ok((resolved.with_noise_times(&least.factor)?, least, epsilon, target, compared))
@@ -132,14 +132,16 @@ fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) 
 /// queries: the path of a TOML file, the name of a bundled release, a Release, or a list of dicts with `name`, `count` (default 1),
 /// `sensitivity` (1), `weight` (1), `least_sigma2` (1), and how accurate it has to be, if at all: `most_sigma2`, `most_squared_error`,
 /// `most_margin` (|noise| at most this with probability 95 %). levels: only these of a release. neighbors: "add-remove" (the default
-/// for a list or file) or "bounded", in place of the release's own. decimals: of every sigma2, 0 to 12.
+/// for a list or file) or "bounded", or a synonym of either, in place of the release's own. counts_as_given: with "bounded", the counts of the
+/// list or file are already those that differ, and are not taken twice. decimals: of every sigma2, 0 to 12.
 ///
 /// Returns a dict: `queries` (a list of dicts with these fields, the sigma2 that was found, a Fraction, and its `margin_95`),
 /// `neighbors`, `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation has less),
 /// `at_most_percent_above_optimum` (an Enclosure, or None), `zcdp` (queries, delta and error of the allocation by zCDP, or None), and
 /// `account` with the noise that was found: of a release a Release, which to_toml() writes. ValueError if no noise keeps the promise.
 #[pyfunction]
-#[pyo3(signature = (queries, epsilon, delta, *, levels = Vec::new(), neighbors = None, decimals = 4))]
+#[pyo3(signature = (queries, epsilon, delta, *, levels = Vec::new(), neighbors = None, counts_as_given = false, decimals = 4))]
+#[allow(clippy::too_many_arguments)]
 pub fn allocate<'py>(
     py: Python<'py>,
     queries: &Bound<'py, PyAny>,
@@ -147,10 +149,11 @@ pub fn allocate<'py>(
     delta: Exact,
     #[pyo3(from_py_with = level_names)] levels: Vec<String>,
     neighbors: Option<&str>,
+    counts_as_given: bool,
     #[pyo3(from_py_with = numbers::decimals)] decimals: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (epsilon, delta) = (epsilon_of(epsilon)?, delta_of(delta)?);
-    let plan = Plan::of(queries, &levels, neighbors_of(neighbors)?)?;
+    let plan = Plan::of(queries, &levels, neighbors_of(neighbors)?, counts_as_given)?;
     let targets = plan.targets.clone();
     let found = work::run(py, move |_| every_allocation(&targets, &epsilon, &delta, decimals))?;
     let answer = allocated(py, &plan.targets, &found.best)?;
@@ -172,6 +175,8 @@ pub fn allocate<'py>(
 /// Which queries share the budget.
 struct Plan {
     neighbors: Neighbors,
+    /// Whether the counts of a list or file are taken once.
+    counts_as_given: bool,
     /// Each with the counts that change between neighbors.
     targets: Vec<QueryTarget>,
     /// The queries of a list or file, for a record that is added or removed.
@@ -180,7 +185,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(queries: &Bound<PyAny>, levels: &[String], neighbors: Option<Neighbors>) -> PyResult<Plan> {
+    fn of(
+        queries: &Bound<PyAny>,
+        levels: &[String],
+        neighbors: Option<Neighbors>,
+        counts_as_given: bool,
+    ) -> PyResult<Plan> {
         let release = match queries.cast::<Release>() {
             Ok(release) => Some(release.get().alone()?),
             Err(_) => match name_of(queries)? {
@@ -194,17 +204,25 @@ impl Plan {
             },
         };
         if let Some(release) = release {
+            if counts_as_given {
+                return Err(PyValueError::new_err(
+                    "counts_as_given is about a list or file of queries: a release says it itself",
+                ));
+            }
             let release = quick(release.only(levels))?;
             let neighbors = neighbors.unwrap_or(release.neighbors);
+            quick(release.shares_budget(neighbors))?;
             let targets = quick(release.query_targets(Some(neighbors)))?;
-            return Ok(Plan { neighbors, targets, given: Vec::new(), release: Some(release) });
+            return Ok(Plan { neighbors, counts_as_given, targets, given: Vec::new(), release: Some(release) });
         }
         if !levels.is_empty() {
             return Err(PyValueError::new_err("levels are those of a release, and these are queries"));
         }
         let given = targets_of(queries)?;
         let neighbors = neighbors.unwrap_or(Neighbors::AddRemove);
-        Ok(Plan { neighbors, targets: query_targets::under(given.clone(), neighbors), given, release: None })
+        let changed = if counts_as_given { Changed::AsGiven } else { Changed::Twice };
+        let targets = quick(query_targets::under(given.clone(), neighbors, changed))?;
+        Ok(Plan { neighbors, counts_as_given, targets, given, release: None })
     }
 
     /// An account with the noise that was found.
@@ -212,14 +230,15 @@ impl Plan {
         if let Some(release) = &self.release {
             let (name, title) = (format!("{}-allocated", release.name), format!("{}, allocated", release.title));
             let source = format!("dp_assay.allocate {}", env!("CARGO_PKG_VERSION"));
-            let release = release.with_sigma2(&found.sigma2, self.neighbors, [&name, &title, &source]);
+            let release = quick(release.with_sigma2(&found.sigma2, self.neighbors, [&name, &title, &source]))?;
             return Ok(Bound::new(py, Release::of(release, Vec::new(), None, 1)?)?.into_any());
         }
         let single = |(target, sigma2): (&QueryTarget, &Rational)| {
             Counts::discrete_gaussian(sigma2.clone(), target.count, target.shift)
         };
         let singles = quick(self.given.iter().zip(&found.sigma2).map(single).collect())?;
-        let subject = Subject { singles, neighbors: Some(self.neighbors), ..Subject::default() };
+        let (neighbors, counts_as_given) = (Some(self.neighbors), self.counts_as_given);
+        let subject = Subject { singles, neighbors, counts_as_given, ..Subject::default() };
         Composition::of(py, subject)
     }
 }

@@ -282,7 +282,7 @@ impl Distribution {
 }
 
 /// What makes the object again: its class and arguments.
-type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, u64, u64, Option<&'static str>, u64));
+type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, u64, u64, Option<&'static str>, u64, bool));
 
 /// Counts of one law: a class with its constructor, the getters of its parameters, and pickling.
 macro_rules! counts_class {
@@ -295,23 +295,26 @@ macro_rules! counts_class {
             shift: u64,
             neighbors: Option<&'static str>,
             group: u64,
+            counts_as_given: bool,
         }
 
         #[pymethods]
         impl $name {
             #[new]
-            #[pyo3(signature = ($parameter, count = 1, shift = 1, *, neighbors = None, group = 1))]
+            #[pyo3(signature = ($parameter, count = 1, shift = 1, *, neighbors = None, group = 1, counts_as_given = false))]
             fn new(
                 $parameter: Exact,
                 #[pyo3(from_py_with = numbers::count)] count: u64,
                 #[pyo3(from_py_with = numbers::shift)] shift: u64,
                 neighbors: Option<&str>,
                 #[pyo3(from_py_with = numbers::group)] group: u64,
+                counts_as_given: bool,
             ) -> PyResult<PyClassInitializer<Self>> {
                 let parameter = $parameter.0;
-                let $account = Account::of_counts(quick($make(parameter.clone(), count, shift))?, neighbors, group)?;
+                let counts = quick($make(parameter.clone(), count, shift))?;
+                let $account = Account::of_counts(counts, neighbors, group, counts_as_given)?;
                 let neighbors = neighbors.map(|_| $account.resolved().neighbors.name());
-                let $own = $name { parameter, count, shift, neighbors, group };
+                let $own = $name { parameter, count, shift, neighbors, group, counts_as_given };
                 Ok($build)
             }
 
@@ -339,7 +342,7 @@ macro_rules! counts_class {
                 let make = make.call1((slf.get_type(),))?;
                 let this = slf.get();
                 let parameter = to_fraction(py, &this.parameter)?;
-                Ok((make, (parameter, this.count, this.shift, this.neighbors, this.group)))
+                Ok((make, (parameter, this.count, this.shift, this.neighbors, this.group, this.counts_as_given)))
             }
         }
     };
@@ -349,7 +352,9 @@ counts_class!(
     /// count counts with discrete Gaussian noise N_Z(0, sigma2), each changed by shift between neighbors.
     ///
     /// sigma2: the variance proxy in squared counts, from 1e-6 to 1e18: mass is proportional to exp(-x^2 / (2 sigma2)). count: 1 to 1e12.
-    /// shift: 1 to 1e6. neighbors: "add-remove" (the default) or "bounded". group: so many people leave or enter together.
+    /// shift: 1 to 1e6. neighbors: "add-remove" (the default; also "unbounded", "add-delete") or "bounded" (also "replace-one", "change-one",
+    /// "substitution"), under which every count is taken twice, as a record leaves one count and enters another. counts_as_given: the
+    /// counts are already those that differ between bounded neighbors, and are taken once. group: so many people leave or enter together.
     /// Numbers are exact: int, str, Fraction, Decimal; a float is the shortest decimal that prints it.
     DiscreteGaussian extends IntegerNoise, "DiscreteGaussian", sigma2 as sigma2, Counts::discrete_gaussian,
     |account, own| {

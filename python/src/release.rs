@@ -177,7 +177,8 @@ impl Release {
     }
 
     /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times, cells, sensitivity and law; for discrete Laplace
-    /// noise sigma2 is None and epsilon its parameter (else None).
+    /// noise sigma2 is None and epsilon its parameter (else None). kind is that of the groups it is asked of alone, and None for all others;
+    /// changed says how often a changed record changes its cells: "twice", "as given" or "never".
     #[getter]
     fn queries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut rows = Vec::new();
@@ -198,6 +199,8 @@ impl Release {
                 row.set_item("times", query.times)?;
                 row.set_item("cells", query.cells)?;
                 row.set_item("sensitivity", query.shift)?;
+                row.set_item("kind", &query.kind)?;
+                row.set_item("changed", query.changed.name())?;
                 rows.push(row);
             }
         }
@@ -368,7 +371,9 @@ impl Ledger {
 
     /// The account of every population at delta: a dict by name, each a dict with neighbors, `releases` (a dict by name), `composed`
     /// (all whose counts are known, exactly, the worst over all combinations of block paths) and `zcdp_total` (all, from their budgets).
-    /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known) and zcdp_epsilon.
+    /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known) and zcdp_epsilon. `of_mixes` of
+    /// `composed` has, by release, the mix of groups that is composed where all mixes together would be too many: the one that is worst for
+    /// the release alone; of a record of another mix this epsilon says nothing.
     #[pyo3(signature = (delta, *, digits = 12))]
     fn balance<'py>(
         &self,
@@ -391,7 +396,13 @@ impl Ledger {
             let one = PyDict::new(py);
             one.set_item("neighbors", population.neighbors.name())?;
             one.set_item("releases", releases)?;
-            one.set_item("composed", balance_of(py, balances.1)?)?;
+            let of_mixes = PyDict::new(py);
+            for (release, mix) in &balances.1.of_mixes {
+                of_mixes.set_item(release, mix)?;
+            }
+            let composed = balance_of(py, balances.1)?;
+            composed.set_item("of_mixes", of_mixes)?;
+            one.set_item("composed", composed)?;
             one.set_item("zcdp_total", balance_of(py, balances.2)?)?;
             all.set_item(&population.name, one)?;
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Callable
@@ -374,3 +375,28 @@ def test_published_values_are_verified_as_a_data_frame() -> None:
         verify("nosuch")
     with pytest.raises(ValueError, match="pandas"):
         verify("sieve-quadrature-2026", frame="arrow")
+
+
+def test_relations_have_synonyms_and_none_is_proposed_for_the_other() -> None:
+    for name in ("unbounded", "add-delete"):
+        assert DiscreteGaussian(5, neighbors=name).neighbors == "add-remove"  # type: ignore[arg-type]
+    for name in ("replace-one", "change-one", "substitution"):
+        assert DiscreteGaussian(5, neighbors=name).neighbors == "bounded"  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected add-remove .* or bounded"):
+        DiscreteGaussian(5, neighbors="unbound")  # type: ignore[arg-type]
+
+
+def test_counts_that_are_given_for_bounded_neighbors_are_taken_once() -> None:
+    twice = DiscreteGaussian(5, neighbors="bounded")
+    given = DiscreteGaussian(5, neighbors="bounded", counts_as_given=True)
+    assert (twice.times_each_count, given.times_each_count) == (2, 1)
+    assert twice.rho == 2 * given.rho and given.rho == DiscreteGaussian(5).rho
+    assert "twice under bounded neighbors" in twice.title and "as given" in given.title
+    assert pickle.loads(pickle.dumps(given)).rho == given.rho
+    both = Composition([given, given])
+    assert both.rho == 2 * given.rho and pickle.loads(pickle.dumps(both)).rho == both.rho
+    assert Composition(["5x3"], neighbors="bounded", counts_as_given=True).rho == 3 * given.rho
+    with pytest.raises(ValueError, match="apart"):
+        Composition([given, twice])
+    with pytest.raises(ValueError, match="bounded"):
+        DiscreteGaussian(5, counts_as_given=True)

@@ -23,14 +23,18 @@ use crate::{
 
 /// The largest number of combinations of paths.
 const MOST_COMBINATIONS: usize = 5_000;
+/// The largest number of combinations of block paths and all mixes of groups that is composed.
+const MOST_WITH_MIXES: usize = 200;
 
 /// A release in a ledger.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What one record enters on each path; empty if only the budget is known.
+    /// What one record enters on each path, or by each mix of its groups; empty if only the budget is known.
     pub paths: Vec<Composition>,
+    /// The mixes in words, where the ways are mixes of groups; empty where they are block paths.
+    pub mixes: Vec<String>,
     /// Its zCDP rho under the ledger's relation.
     pub rho: Rho,
 }
@@ -51,6 +55,9 @@ pub struct Balance {
     pub epsilon: Option<Answer>,
     /// The epsilon that rho implies by the best order.
     pub zcdp_epsilon: Enclosure,
+    /// Of releases composed: those of which one mix of groups is composed, the one that is worst for the release alone, and that
+    /// mix in words. About a record of another mix the epsilon does not speak.
+    pub of_mixes: Vec<(String, String)>,
 }
 
 impl Ledger {
@@ -59,7 +66,9 @@ impl Ledger {
         if entries.is_empty() {
             return Err(Error::EmptyComposition);
         }
-        let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(entry.paths.len().max(1)));
+        // Where all mixes would be too many, at most the two that a changed record leaves and enters.
+        let ways = |entry: &Entry| if entry.mixes.is_empty() { entry.paths.len().max(1) } else { 2 };
+        let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(ways(entry)));
         if combinations > MOST_COMBINATIONS {
             let expected = format!("at most {MOST_COMBINATIONS} combinations of the paths of all releases");
             return Err(Error::out_of_range("the combinations of paths", combinations, &expected));
@@ -80,20 +89,44 @@ impl Ledger {
             .collect()
     }
 
-    /// The exact composition of all releases whose counts are known.
+    /// The exact composition of all releases whose counts are known: the worst over all block paths and mixes of groups. If these
+    /// combinations are too many, the mix that is worst for a release alone represents that release.
     pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         let known = || self.entries.iter().filter(|entry| !entry.paths.is_empty());
-        let mut all: Vec<Composition> = Vec::new();
+        let (mut all, mut of_mixes): (Vec<Composition>, _) = (Vec::new(), Vec::new());
+        let every = known().fold(1_usize, |all, entry| all.saturating_mul(entry.paths.len()));
         for entry in known() {
+            let worst_alone = if every > MOST_WITH_MIXES { self.worst_mix(entry, delta)? } else { None };
+            let ways = match worst_alone {
+                None => entry.paths.clone(),
+                Some((ways, mix)) => {
+                    of_mixes.push((entry.name.clone(), mix));
+                    ways
+                }
+            };
             all = match all.is_empty() {
-                true => entry.paths.clone(),
-                false => (all.iter())
-                    .flat_map(|before| entry.paths.iter().map(|path| before.compose(path)))
-                    .collect::<Result<_>>()?,
+                true => ways,
+                false => {
+                    (all.iter()).flat_map(|before| ways.iter().map(|way| before.compose(way))).collect::<Result<_>>()?
+                }
             };
         }
         let rho = known().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
-        self.balance(all, rho, delta, digits)
+        Ok(Balance { of_mixes, ..self.balance(all, rho, delta, digits)? })
+    }
+
+    /// The mix of an entry, or the pair of them, that decides its own epsilon, and its words; `None` for an entry without mixes.
+    fn worst_mix(&self, entry: &Entry, delta: &Delta) -> Result<Option<(Vec<Composition>, String)>> {
+        const DIGITS: u32 = 8;
+        if entry.mixes.is_empty() {
+            return Ok(None);
+        }
+        let answer = WorstPath::new(entry.paths.clone(), self.units)?.epsilon(delta, DIGITS)?;
+        let (p, q) = answer.pair().unwrap_or_default();
+        let (way, words) = (|at: usize| entry.paths.get(at).cloned(), |at: usize| entry.mixes.get(at).cloned());
+        let places = if p == q || self.units == Units::Single { vec![p] } else { vec![p, q] };
+        let words: Vec<String> = places.iter().filter_map(|place| words(*place)).collect();
+        Ok(Some((places.iter().filter_map(|place| way(*place)).collect(), words.join(" and "))))
     }
 
     /// The zCDP rho of all releases, whether or not their counts are known, and the epsilon that it implies by the best order: an upper
@@ -107,10 +140,10 @@ impl Ledger {
         let rho = Rho::new(rho)?;
         let zcdp_epsilon = conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon;
         if paths.is_empty() {
-            return Ok(Balance { rho, epsilon: None, zcdp_epsilon });
+            return Ok(Balance { rho, epsilon: None, zcdp_epsilon, of_mixes: Vec::new() });
         }
         let epsilon = WorstPath::new(paths, self.units)?.epsilon(delta, digits)?;
-        Ok(Balance { rho, epsilon: Some(epsilon), zcdp_epsilon })
+        Ok(Balance { rho, epsilon: Some(epsilon), zcdp_epsilon, of_mixes: Vec::new() })
     }
 }
 
@@ -121,7 +154,8 @@ mod tests {
     fn entry(name: &str, paths: &[&[&str]]) -> Entry {
         let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();
         let paths: Vec<Composition> = paths.iter().map(composition).collect();
-        Entry { name: name.to_string(), rho: Rational::from(&**paths[0].rho() * 2_u32).try_into().unwrap(), paths }
+        let rho = Rational::from(&**paths[0].rho() * 2_u32).try_into().unwrap();
+        Entry { name: name.to_string(), rho, paths, mixes: Vec::new() }
     }
 
     #[test]
@@ -152,7 +186,7 @@ mod tests {
     #[test]
     fn a_release_with_only_a_known_budget_enters_the_bound_alone() {
         let delta: Delta = "1e-8".parse().unwrap();
-        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), rho: "1".parse().unwrap() };
+        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), mixes: Vec::new(), rho: "1".parse().unwrap() };
         let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();
         assert_eq!(ledger.composed(&delta, 8).unwrap().rho, 1);
         let total = ledger.total(&delta, 8).unwrap();

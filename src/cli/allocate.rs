@@ -10,7 +10,7 @@ use dp_assay::{
     },
     noise::DiscreteGaussian,
     numeric::Enclosure,
-    release::{Neighbors, Release, query_targets, subject},
+    release::{Changed, Neighbors, Release, query_targets, subject},
 };
 use rayon::prelude::*;
 use rug::{Rational, float::Round};
@@ -41,8 +41,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "file")]
     level: Vec<String>,
     /// Neighbor relation; overrides the file's own [default: the file's, or add-remove]
-    #[arg(long, value_enum)]
-    neighbors: Option<Relation>,
+    #[arg(long, value_name = "RELATION", value_parser = Relation)]
+    neighbors: Option<Neighbors>,
+    /// With bounded neighbors: the counts of the file are already those that differ, and are not taken twice
+    #[arg(long, conflicts_with = "release")]
+    counts_as_given: bool,
     /// The epsilon to keep at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: String,
@@ -69,6 +72,10 @@ pub struct Question {
     /// The delta at which it is meant.
     pub delta: Delta,
     neighbors: Neighbors,
+    /// How a changed record changes the counts of a file.
+    changed: Changed,
+    /// How often each count is taken.
+    taken: u64,
     /// The queries of a file, for a record that is added or removed.
     given: Vec<QueryTarget>,
     /// The release, where its queries are meant.
@@ -97,7 +104,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let question = args.question(&Release::find)?;
     let found = args.find(&question)?;
     if let Some(path) = &args.out {
-        let release = question.allocated(&found.best);
+        let release = question.allocated(&found.best)?;
         release.write(path).context("--out")?;
         invocation::provenance()?.write_beside(path).context("--out")?;
     }
@@ -124,6 +131,7 @@ impl Found {
             "epsilon": exact(&question.epsilon),
             "delta": exact(&question.delta),
             "neighbors": question.neighbors.name(),
+            "times_each_count": question.taken,
             "delta_reached": self.best.delta.to_json(),
             "status": output::status(self.best.met),
             "weighted_squared_error": self.best.error.to_json(),
@@ -151,20 +159,24 @@ impl Args {
     pub fn question(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Question> {
         let epsilon = quantity("--epsilon", &self.epsilon)?;
         let delta = quantity("--delta", &self.delta)?;
-        let relation = self.neighbors.map(Neighbors::from);
+        let changed = if self.counts_as_given { Changed::AsGiven } else { Changed::Twice };
         if let Some(name) = &self.release {
             let release = find(name).context("--release")?.only(&self.level).context("--level")?;
-            let neighbors = relation.unwrap_or(release.neighbors);
-            let targets = release.query_targets(Some(neighbors)).context("--release")?;
-            return Ok(Question { epsilon, delta, neighbors, given: Vec::new(), release: Some(release), targets });
+            let neighbors = self.neighbors.unwrap_or(release.neighbors);
+            release.shares_budget(neighbors).context("--release")?;
+            let (targets, given) = (release.query_targets(Some(neighbors)).context("--release")?, Vec::new());
+            let taken = release.times_each_count(neighbors).context("--neighbors")?;
+            return Ok(Question { epsilon, delta, neighbors, changed, taken, given, release: Some(release), targets });
         }
         let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
         let name = path.display().to_string();
         let text = dp_assay::reading::read_text(path)?;
         let given = query_targets::parse(&text, &name)?;
-        let neighbors = relation.unwrap_or(Neighbors::AddRemove);
-        let targets = query_targets::under(given.clone(), neighbors);
-        Ok(Question { epsilon, delta, neighbors, given, release: None, targets })
+        let neighbors = self.neighbors.unwrap_or(Neighbors::AddRemove);
+        let flag = if self.counts_as_given { "--counts-as-given" } else { "--neighbors" };
+        let targets = query_targets::under(given.clone(), neighbors, changed).context(flag)?;
+        let taken = changed.times(neighbors).context(flag)?;
+        Ok(Question { epsilon, delta, neighbors, changed, taken, given, release: None, targets })
     }
 
     /// The best allocation that is found, and how far from optimal it can be.
@@ -189,7 +201,7 @@ impl Question {
     /// The epsilon of the worst of all block paths, where the release has such, and that path in words.
     fn worst_path(&self, found: &Allocation, stop: &Stop) -> Result<Option<(Answer, String)>> {
         const DIGITS: u32 = 8;
-        let release = self.allocated(found);
+        let release = self.allocated(found)?;
         if release.paths.is_none() {
             return Ok(None);
         }
@@ -200,23 +212,23 @@ impl Question {
     }
 
     /// The release with the noise that was found.
-    pub fn allocated(&self, found: &Allocation) -> Release {
+    pub fn allocated(&self, found: &Allocation) -> Result<Release> {
         let (epsilon, delta) = (exact_text(&self.epsilon), exact_text(&self.delta));
         let of = |name: &str| format!("{name}, allocated for epsilon <= {epsilon} at delta = {delta}");
         let source = format!(
             "assay allocate {}: the least weighted squared error that was found under the exact account",
             env!("CARGO_PKG_VERSION")
         );
-        match &self.release {
+        Ok(match &self.release {
             Some(release) => {
                 let name = format!("{}-allocated", release.name);
-                release.with_sigma2(&found.sigma2, self.neighbors, [&name, &of(&release.title), &source])
+                release.with_sigma2(&found.sigma2, self.neighbors, [&name, &of(&release.title), &source])?
             }
             None => {
                 let about = ["allocated", &of("Queries of a file"), &source];
-                query_targets::release_of(&self.given, &found.sigma2, self.neighbors, about)
+                query_targets::release_of(&self.given, &found.sigma2, (self.neighbors, self.changed), about)?
             }
-        }
+        })
     }
 }
 
@@ -237,7 +249,8 @@ fn query_json(question: &Question, found: &Found, k: usize) -> Value {
 
 fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     let (epsilon, delta) = (exact_text(&question.epsilon), exact_text(&question.delta));
-    page.text(format!("epsilon <= {epsilon} at delta = {delta}, {} neighbors\n\n", question.neighbors.name()));
+    let twice = if question.taken == 2 { ", every count twice: a record leaves one and enters another" } else { "" };
+    page.text(format!("epsilon <= {epsilon} at delta = {delta}, {} neighbors{twice}\n\n", question.neighbors.name()));
     let shifted = question.targets.iter().any(|target| target.shift != 1);
     let row = |(k, target): (usize, &QueryTarget)| {
         let mut cells = vec![target.name.clone(), target.count.to_string()];

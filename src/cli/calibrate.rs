@@ -7,14 +7,14 @@ use clap::ValueEnum;
 use dp_assay::{
     Error,
     account::{
-        Account, Answer, Composition, Delta, Epsilon, Point,
+        Account, Answer, Delta, Epsilon, Point,
         compared::{Against, Compared, Conversion},
         crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
     numeric::{Certainty, Enclosure},
-    release::subject::{QueryPart, SINGLES},
+    release::subject::{Part, QueryPart, SINGLES},
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -119,20 +119,6 @@ pub struct Asked {
     pub crossings: bool,
     /// Whether the profiles are drawn.
     pub curves: bool,
-}
-
-/// A part with everything that its calibration needs.
-pub struct Part<'a, A> {
-    /// What it is.
-    pub name: &'a str,
-    /// What is calibrated.
-    pub account: &'a A,
-    /// What its variances are read from.
-    pub whole: &'a Composition,
-    /// What it is compared with, unless the goal is the same for all.
-    pub compared: Option<Compared>,
-    /// Whether the grid is that of its smallest sigma2 or of the factor, and the decimals.
-    pub grid: (GridOf, u32),
 }
 
 /// All levels with their calibrated noise, composed.
@@ -242,12 +228,8 @@ fn profiles<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -
 }
 
 /// The parts that are calibrated one by one.
-fn parts(subject: &Resolved) -> Vec<(String, Composition)> {
-    if subject.levels.is_empty() {
-        vec![("composition".to_string(), subject.total.clone())]
-    } else {
-        subject.levels.clone()
-    }
+fn parts(subject: &Resolved) -> Vec<Part> {
+    subject.parts_or(subject::whole_name(subject))
 }
 
 /// Which argument an error of the library is about.
@@ -303,19 +285,14 @@ impl Args {
             crossings: self.crossings,
             curves: self.drawn.wants_points(),
         };
-        let grid_of = if self.scale_all { GridOf::Factor } else { GridOf::SmallestSigma2 };
         let rows = if self.scale_all {
-            let (name, account, whole) = (subject::whole_name(subject), &subject.whole, &subject.total);
-            let (grid, compared) = (self.grid(grid_of), asked.of_whole(subject)?);
-            vec![asked.row(&Part { name, account, whole, compared, grid })?]
+            let whole = subject.as_part(subject::whole_name(subject));
+            vec![asked.row(&whole, asked.of_part(&whole)?, self.grid(GridOf::Factor))?]
         } else {
             (parts(subject).par_iter())
-                .map(|(name, part)| {
-                    let row = || {
-                        let compared = asked.of_part(subject, name, part)?;
-                        asked.row(&Part { name, account: part, whole: part, compared, grid: self.grid_for(part) })
-                    };
-                    row().with_context(|| name.clone())
+                .map(|part| {
+                    let row = || asked.row(part, asked.of_part(part)?, self.grid(grid_of_part(part)?));
+                    row().with_context(|| part.name.clone())
                 })
                 .collect::<Result<Vec<Row>>>()?
         };
@@ -330,16 +307,11 @@ impl Args {
     fn grid(&self, grid_of: GridOf) -> (GridOf, u32) {
         grid_with(grid_of, self.decimals)
     }
-
-    /// The grid of a part alone: of its sigma2, or of the factor where it has none.
-    fn grid_for(&self, part: &Composition) -> (GridOf, u32) {
-        self.grid(grid_of_part(part))
-    }
 }
 
 /// The grid of a part alone: of its smallest sigma2, or of the factor where there is no Gaussian noise.
-pub fn grid_of_part(part: &Composition) -> GridOf {
-    if promise::variances(part).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor }
+pub fn grid_of_part(part: &Part) -> Result<GridOf> {
+    Ok(if promise::variances(&part.noise()?).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor })
 }
 
 /// A grid with the usual decimals where none are given.
@@ -365,21 +337,14 @@ impl Asked {
 
     /// What the whole is compared with, unless the goal is the same for all.
     pub fn of_whole(&self, subject: &Resolved) -> Result<Option<Compared>> {
-        match &self.goal {
-            Goal::Promise(_) => Ok(None),
-            Goal::Compared(against) => {
-                subject.compared(*against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged)
-            }
-        }
+        self.of_part(&subject.as_part(subject::whole_name(subject)))
     }
 
     /// What a part is compared with, unless the goal is the same for all.
-    pub fn of_part(&self, subject: &Resolved, name: &str, part: &Composition) -> Result<Option<Compared>> {
+    pub fn of_part(&self, part: &Part) -> Result<Option<Compared>> {
         match &self.goal {
             Goal::Promise(_) => Ok(None),
-            Goal::Compared(against) => {
-                subject.compared_part(name, part, *against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged)
-            }
+            Goal::Compared(against) => part.compared(*against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged),
         }
     }
 
@@ -410,12 +375,12 @@ impl Asked {
         Ok(Together { epsilon, target, compared })
     }
 
-    /// The least noise of one part.
-    pub fn row<A: Account>(&self, part: &Part<A>) -> Result<Row> {
-        let Part { name, account: before, whole, compared, grid } = part;
+    /// The least noise of one part, compared with what `of_part` gives for it.
+    pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
+        let (name, before) = (&part.name, &part.whole);
         let promise = self.promise(compared.as_ref());
         let Calibrated { account, factor, before: not_enough, variances } =
-            promise::calibrate(*before, whole, &promise, *grid).map_err(flagged)?;
+            promise::calibrate(before, &part.noise()?, &promise, grid).map_err(flagged)?;
         let stretches = self
             .crossings
             .then(|| {
@@ -423,16 +388,16 @@ impl Asked {
                 crossing::stretches(&account, &before.rho(), &from, &Rational::from(1))
             })
             .transpose()?;
-        let target = promise.target(*before, &self.delta);
-        let curves = self.curves.then(|| profiles(name, *before, &account, &target)).transpose()?;
+        let target = promise.target(before, &self.delta);
+        let curves = self.curves.then(|| profiles(name, before, &account, &target)).transpose()?;
         Ok(Row {
-            name: name.to_string(),
+            name: name.clone(),
             factor,
             before: not_enough,
             variances,
             epsilon: account.epsilon(&self.delta, self.digits)?,
             target,
-            compared: compared.clone(),
+            compared,
             stretches,
             curves,
         })

@@ -13,7 +13,7 @@ use super::{
     drawn::Drawn,
     output::{self, exact_text},
     quantity,
-    subject::{Format, Subject},
+    subject::{self, Format, Subject},
 };
 
 /// Every accountant side by side: exact, RDP, zCDP by two conversions, GDP, pure DP; for one release or several
@@ -42,17 +42,22 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let accountants = Accountants::of(subject, &delta, digits)?;
     let mut page = args.drawn.page(&args.format)?;
-    page.object(json!({
+    let pair = subject.deciding_pair(&accountants.exact);
+    let mut object = json!({
         "delta": output::exact(&delta),
         "rho": output::exact(subject.total.rho()),
-        "neighbors": subject.neighbors.name(),
         "accountants": accountants.json(),
         "status": accountants.exact.status(),
-    }));
+        "worst_pair": pair,
+    });
+    subject::put_relation(&mut object, subject);
+    page.object(object);
     page.records(accountants.json());
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(&delta)));
     page.table(&["accountant", "epsilon", "over exact", "a bound", "note"], accountants.cells());
+    page.lines(&subject::decided([("", pair.as_deref())].into_iter()));
+    page.note(subject.note());
     page.say_wider([("exact", &accountants.exact)]);
     args.drawn.write(|| ranks::figure(&subject.title, &[accountants.ranks(&delta)]))?;
     page.print()?;

@@ -17,7 +17,7 @@ use super::{
     page,
     progress::Steps,
     quantity,
-    subject::{Format, Subject},
+    subject::{self, Format, Subject},
 };
 
 /// The privacy profile: delta over a range of epsilon
@@ -72,7 +72,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect();
     let status = || curve.iter().map(|point| point.delta.status());
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
+    let mut object = json!({ "rho": exact(subject.total.rho()) });
+    subject::put_relation(&mut object, &subject);
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
@@ -85,6 +86,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
     page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
     args.drawn.write(|| draw(&subject.title, &curve))?;
     page.print()?;

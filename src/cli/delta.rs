@@ -11,7 +11,7 @@ use super::{
     Exit,
     output::{self, exact, exact_text},
     quantity,
-    subject::{Format, Subject},
+    subject::{self, Format, Subject},
 };
 
 /// The exact delta at an epsilon
@@ -36,18 +36,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
     let mut page = args.format.page();
-    let object = json!({
+    let mut object = json!({
         "delta": exact_delta.value.to_json(),
         "epsilon": exact(&epsilon),
         "rho": exact(total.rho()),
         "rho_exact": total.rho().to_string(),
         "zcdp_delta": zcdp.to_json(),
         "gdp_delta": gdp.to_json(),
-        "neighbors": subject.neighbors.name(),
         "status": exact_delta.status(),
         "second_enclosure": output::second_json(&second),
         "worst_pair": pair,
     });
+    subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
     let (lower, upper) = output::ends(&exact_delta.value);
@@ -69,6 +69,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(pair) = pair {
         page.text(format!("\nThe exact delta is that of {pair}.\n"));
     }
+    page.note(subject.note());
     page.say_wider([("the exact delta", &exact_delta)]);
     page.print()?;
     Ok(Exit::Done)

@@ -3,12 +3,13 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
-        Account, Answer, Composition, Delta,
+        Account, Answer, Delta,
         compared::{Against, Compared, Conversion, pure_epsilon},
         conversions::{self, GaussianProfile},
     },
     loss::answer::Proof,
     numeric::Enclosure,
+    release::subject::Part,
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -53,39 +54,39 @@ pub struct Line {
     pub compared: Compared,
     /// Epsilon by zCDP (Bun-Steinke); none at delta = 0, where it is infinite.
     pub zcdp: Option<Enclosure>,
+    /// The block paths, or the mix of groups, that decide it, in words.
+    pub decided_by: Option<String>,
     /// Epsilon by GDP, where it is wanted: it takes longer than all others.
     gdp: Option<Enclosure>,
 }
 
 impl Line {
-    fn of(
-        name: &str,
-        composition: &Composition,
-        (epsilon, compared): (Answer, Compared),
-        asked: &Asked,
-    ) -> Result<Line> {
+    fn of(part: &Part, asked: &Asked) -> Result<Line> {
         let Asked { delta, digits, with_gdp } = *asked;
-        let gdp = || GaussianProfile::new(composition.rho().clone()).epsilon(delta, digits);
+        let (rho, epsilon) = (part.rho(), part.whole.epsilon(delta, digits)?);
+        let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
         Ok(Line {
-            name: name.to_string(),
-            rho: composition.rho().clone().into(),
-            zcdp: Some(conversions::zcdp_epsilon(composition.rho(), delta, digits)),
-            compared,
+            name: part.name.clone(),
+            zcdp: Some(conversions::zcdp_epsilon(&rho, delta, digits)),
+            compared: part.compared(Against::Usual, delta, digits)?,
+            decided_by: part.deciding(&epsilon),
             gdp: with_gdp.then(gdp).transpose()?,
+            rho: rho.into(),
             epsilon,
         })
     }
 
     /// The line at delta = 0: the largest loss, exactly.
-    fn at_zero(name: &str, rho: Rational, account: &impl Account, digits: u32) -> Result<Line> {
-        let largest = pure_epsilon(account)?.context(
+    fn at_zero(part: &Part, digits: u32) -> Result<Line> {
+        let largest = pure_epsilon(&part.whole)?.context(
             "--delta: delta = 0 is out of range: expected a probability 0 < delta < 1, because the loss of Gaussian noise is \
              unbounded",
         )?;
         let value = Enclosure::rational(&largest, 64 + 4 * digits);
         let compared = Compared { by: Conversion::Pure, epsilon: value.clone(), published: None };
         let epsilon = Answer { value, proof: Proof::bound("the largest loss"), met: true };
-        Ok(Line { name: name.to_string(), rho, epsilon, compared, zcdp: None, gdp: None })
+        let (name, rho) = (part.name.clone(), part.rho().into());
+        Ok(Line { name, rho, epsilon, compared, zcdp: None, decided_by: None, gdp: None })
     }
 
     fn json(&self) -> Value {
@@ -98,6 +99,9 @@ impl Line {
         object["compared_with"] = compared::json(&self.compared);
         if let Some(gdp) = &self.gdp {
             object["gdp_epsilon"] = gdp.to_json();
+        }
+        if let Some(decided_by) = &self.decided_by {
+            object["worst_pair"] = json!(decided_by);
         }
         object["method"] = json!(self.epsilon.proof.to_string());
         object["status"] = json!(self.epsilon.status());
@@ -130,8 +134,6 @@ pub struct Found {
     pub levels: Vec<Line>,
     /// Everything composed.
     pub total: Line,
-    /// The pair of block paths that decides the whole, in words.
-    pub pair: Option<String>,
     /// Empty unless queries were asked for.
     queries: Vec<QueryRow>,
 }
@@ -164,11 +166,9 @@ impl Args {
         if self.queries {
             bail!("--queries needs a delta above 0");
         }
-        let level = |(name, part): &(String, Composition)| Line::at_zero(name, part.rho().clone().into(), part, digits);
-        let total_name = subject::whole_name(subject);
-        let total = Line::at_zero(total_name, subject.total.rho().clone().into(), &subject.whole, digits)?;
-        let levels = subject.levels.iter().map(level).collect::<Result<_>>()?;
-        Ok(Found { levels, total, pair: None, queries: Vec::new() })
+        let total = Line::at_zero(&subject.as_part(subject::whole_name(subject)), digits)?;
+        let levels = subject.levels.iter().map(|part| Line::at_zero(part, digits)).collect::<Result<_>>()?;
+        Ok(Found { levels, total, queries: Vec::new() })
     }
 
     /// The answers, and the delta that they are about.
@@ -184,27 +184,21 @@ impl Args {
 
 /// Each level, and everything composed.
 pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
-    let Asked { delta, digits, .. } = asked;
-    let total_name = subject::whole_name(subject);
-    let level = |(name, part): &(String, Composition)| {
-        let compared = subject.compared_part(name, part, Against::Usual, delta, digits)?;
-        Line::of(name, part, (part.epsilon(delta, digits)?, compared), &asked)
-    };
-    let whole = || -> Result<(Line, Option<String>)> {
-        let epsilon = subject.whole.epsilon(delta, digits)?;
-        let pair = subject.deciding_pair(&epsilon);
-        let compared = subject.compared(Against::Usual, delta, digits)?;
-        Ok((Line::of(total_name, &subject.total, (epsilon, compared), &asked)?, pair))
-    };
-    let (levels, whole) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
-    let (levels, (total, pair)) = (levels?, whole?);
-    Ok(Found { levels, total, pair, queries: Vec::new() })
+    let whole = subject.as_part(subject::whole_name(subject));
+    let levels = || subject.levels.par_iter().map(|part| Line::of(part, &asked)).collect::<Result<Vec<Line>>>();
+    let (levels, total) = rayon::join(levels, || Line::of(&whole, &asked));
+    Ok(Found { levels: levels?, total: total?, queries: Vec::new() })
 }
 
 impl Found {
     /// The levels, and the whole last.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.levels.iter().chain([&self.total])
+    }
+
+    /// Which block paths or mixes of groups decide each line, the whole last.
+    pub fn decided(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.lines().map(|line| (line.name.as_str(), line.decided_by.as_deref()))
     }
 
     /// A record for each line, and then for each query.
@@ -217,10 +211,7 @@ impl Found {
     pub fn object(&self, subject: &Resolved, delta: &Rational) -> Value {
         let mut object = self.total.json();
         object["delta"] = exact(delta);
-        object["neighbors"] = json!(subject.neighbors.name());
-        if let Some(pair) = &self.pair {
-            object["worst_pair"] = json!(pair);
-        }
+        subject::put_relation(&mut object, subject);
         output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
         if !self.queries.is_empty() {
             object["queries"] = self.queries.iter().map(QueryRow::json).collect();
@@ -242,9 +233,7 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
         page.table_of_pairs(&QueryRow::HEADING, rows);
     }
-    if let Some(pair) = &found.pair {
-        page.text(format!("\nThe whole is that of {pair}.\n"));
-    }
+    page.lines(&subject::decided(found.decided()));
     let queries = found.queries.iter().map(|query| (query.name.as_str(), &query.epsilon));
     page.say_wider(lines.iter().map(|line| (line.name.as_str(), &line.epsilon)).chain(queries));
     // An enclosure that is wider than asked may be shown by its middle.
@@ -257,4 +246,5 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     page.text(format!("\n{certified}"));
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
     notes.iter().for_each(|note| page.text(format!("{note}\n")));
+    page.note(subject.note());
 }

@@ -13,7 +13,7 @@ use super::{
     Exit,
     output::{self, bound, ends, exact, exact_text},
     quantity,
-    subject::{Format, Subject},
+    subject::{self, Format, Subject},
 };
 
 /// How the number was certified: contour, nodes, precision, each error bound
@@ -31,8 +31,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
-    let (total, digits) = (&subject.total, args.format.digits);
+    let digits = args.format.digits;
     let epsilon = subject.whole.epsilon(&delta, digits)?;
+    let total = &subject.deciding_composition(&epsilon)?;
     let pair = subject.deciding_pair(&epsilon);
     let (lower, upper) = ends(&epsilon.value);
     let loss = total.loss();
@@ -46,7 +47,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let step = loss.step();
     let mut page = args.format.page();
     let of = |name| how.field(name).map(json_of);
-    let object = json!({
+    let mut object = json!({
             "epsilon": epsilon.value.to_json(),
             "delta": exact(&delta),
             "rho": exact(total.rho()),
@@ -73,14 +74,14 @@ pub fn run(args: &Args) -> Result<Exit> {
             "status": epsilon.status(),
             "worst_pair": pair,
     });
+    subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
     let lattice = step.map_or_else(
         || "The privacy loss has a density: some noise is continuous.".to_string(),
         |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
     );
-    let lattice =
-        pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  The worst of all block paths at once: {pair}."));
+    let lattice = pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  All at once; that of {pair}."));
     let (delta_lower, delta_upper) = ends(&proof.value);
     let (counts, in_groups) = (output::count_of(copies, "count"), output::count_of(groups as u64, "group"));
     page.text(format!(
@@ -109,6 +110,7 @@ A second enclosure of that delta, which shares no code with the first
         second = output::second_text(&second),
         proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
     ));
+    page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
     page.say_wider([("epsilon", &epsilon)]);
     page.print()?;
     Ok(Exit::Done)

@@ -4,7 +4,11 @@ use anyhow::Result;
 use dp_assay::{
     account::{Delta, Rho, ledger::Balance},
     numeric::Enclosure,
-    release::ledger::{LedgerFile, Population},
+    release::{
+        Release,
+        ledger::{LedgerFile, Population},
+        subject::TAKEN_TWICE,
+    },
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -57,6 +61,11 @@ impl Account<'_> {
         converted.map(|release| release.name.as_str()).collect()
     }
 
+    /// How often the counts of a release are taken; nothing where only its budget is known.
+    fn taken(&self, release: &Release) -> Option<u64> {
+        release.times_each_count(self.population.neighbors).ok().filter(|_| !release.budget_only)
+    }
+
     fn json(&self) -> Value {
         let releases: Vec<Value> = (self.population.releases.iter().zip(&self.each))
             .map(|(release, alone)| {
@@ -64,6 +73,7 @@ impl Account<'_> {
                     "name": release.name,
                     "neighbors": release.neighbors.name(),
                     "converted": self.population.converts(release),
+                    "times_each_count": self.taken(release),
                 });
                 extend(&mut object, balance(alone));
                 object
@@ -71,6 +81,10 @@ impl Account<'_> {
             .collect();
         let mut composed = balance(&self.composed);
         composed["not_covered"] = json!(self.left_out());
+        if !self.composed.of_mixes.is_empty() {
+            let mixes = self.composed.of_mixes.iter();
+            composed["of_mixes"] = mixes.map(|(release, mix)| json!({ "name": release, "mix": mix })).collect();
+        }
         json!({
             "name": self.population.name,
             "neighbors": self.population.neighbors.name(),
@@ -108,6 +122,18 @@ impl Account<'_> {
             rows.push(bound);
         }
         page.table(&["  release", "rho", "epsilon", "zCDP (best order)", "lower by"], rows);
+        for (release, mix) in &self.composed.of_mixes {
+            page.text(format!(
+                "  {release} is composed for the mix of groups that is worst for it alone: {mix}. A record of another mix spends the same \
+                 rho, and its composed epsilon can differ a little.\n"
+            ));
+        }
+        let is_twice = |release: &&Release| !self.population.converts(release) && self.taken(release) == Some(2);
+        let twice = self.population.releases.iter().filter(is_twice).map(|release| release.name.as_str());
+        match twice.collect::<Vec<_>>().as_slice() {
+            [] => {}
+            names => page.text(format!("  {}: {TAKEN_TWICE}\n", names.join(", "))),
+        }
         let converted = self.converted();
         if !converted.is_empty() {
             page.text(format!(

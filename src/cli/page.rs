@@ -190,6 +190,19 @@ impl Page {
         }
     }
 
+    /// Sentences, a line each, after an empty line; nothing where there are none.
+    pub fn lines(&mut self, lines: &[String]) {
+        if !lines.is_empty() {
+            self.text(format!("\n{}\n", lines.join("\n")));
+        }
+    }
+
+    /// A line of its own, where there is something to note; after a table with an empty line between.
+    pub fn note(&mut self, note: Option<&str>) {
+        let between = if matches!(self.pieces.last(), Some(Piece::Table(_))) { "\n" } else { "" };
+        note.iter().for_each(|note| self.text(format!("{between}{note}\n")));
+    }
+
     /// A table of numbers: all but its first column are set right.
     pub fn table<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
         self.push(heading, rows, |column| column > 0);

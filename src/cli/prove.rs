@@ -21,7 +21,7 @@ use super::{
     number,
     output::{self, exact, exact_text},
     quantity,
-    subject::Subject,
+    subject::{Resolved, Subject, put_relation},
 };
 
 /// A certificate of a number, which proofs/check.py proves again
@@ -80,24 +80,25 @@ enum Match {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let certificate = args.certificate()?;
+    let (certificate, subject) = args.certificate()?;
     let formal = args.rocq.as_deref().map(|path| formal_claim(&certificate, path)).transpose()?;
     certificate.write(&args.out)?;
     if let (Some(formal), Some(path)) = (&formal, &args.rocq) {
         formal.write(path)?;
     }
     if args.json {
-        output::json(&args.object(&certificate, formal.as_ref()))?;
+        output::json(&args.object(&certificate, subject.as_ref(), formal.as_ref()))?;
     } else {
-        output::text(&args.words(&certificate, formal.as_ref()))?;
+        output::text(&args.words(&certificate, subject.as_ref(), formal.as_ref()))?;
     }
     Ok(Exit::Done)
 }
 
 impl Args {
-    fn certificate(&self) -> Result<Certificate> {
+    /// The certificate, and what it is about, unless that is a row of a paper.
+    fn certificate(&self) -> Result<(Certificate, Option<Resolved>)> {
         if let Some(row) = &self.row {
-            return certified::certificate(row, self.digits.min(12)).context("--row");
+            return Ok((certified::certificate(row, self.digits.min(12)).context("--row")?, None));
         }
         let delta =
             || -> Result<Option<Delta>> { self.delta.as_deref().map(|text| quantity("--delta", text)).transpose() };
@@ -111,7 +112,8 @@ impl Args {
             let (grid_of, decimals) =
                 if self.scale_all { (GridOf::Factor, FACTOR_DECIMALS) } else { (GridOf::SmallestSigma2, DECIMALS) };
             let grid = (grid_of, self.decimals.unwrap_or(decimals));
-            return Ok(Certificate::calibrated(&self.subject.resolve()?, &promise, grid)?);
+            let subject = self.subject.resolve()?;
+            return Ok((Certificate::calibrated(&subject, &promise, grid)?, Some(subject)));
         }
         let question = match (delta()?, &self.epsilon, &self.alpha) {
             (Some(delta), None, None) => Question::Epsilon { delta },
@@ -121,15 +123,16 @@ impl Args {
             _ => bail!("--delta, --epsilon and --alpha: give one of them, or --calibrate with --delta and --epsilon"),
         };
         let subject = self.subject.resolve()?;
-        Certificate::prove(&subject, &question, self.digits).map_err(|error| match error {
+        let certificate = Certificate::prove(&subject, &question, self.digits).map_err(|error| match error {
             dp_assay::Error::OutOfRange { what, value, expected } if what == "alpha" => {
-                dp_assay::Error::OutOfRange { what: "--alpha".to_string(), value, expected }.into()
+                dp_assay::Error::OutOfRange { what: "--alpha".to_string(), value, expected }
             }
-            other => other.into(),
-        })
+            other => other,
+        });
+        Ok((certificate?, Some(subject)))
     }
 
-    fn object(&self, certificate: &Certificate, formal: Option<&FormalClaim>) -> Value {
+    fn object(&self, certificate: &Certificate, subject: Option<&Resolved>, formal: Option<&FormalClaim>) -> Value {
         let claim = &certificate.claim;
         let mut object = json!({
             what(claim): { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
@@ -137,7 +140,10 @@ impl Args {
         for (name, given) in claim.question.given() {
             object[name] = given_in_json(&given);
         }
-        object["neighbors"] = json!(claim.neighbors.name());
+        match subject {
+            Some(subject) => put_relation(&mut object, subject),
+            None => object["neighbors"] = json!(claim.neighbors.name()),
+        }
         object["units"] = json!(claim.paths.units().len());
         object["file"] = json!(self.out);
         object["rocq"] = formal.map_or(
@@ -149,15 +155,15 @@ impl Args {
         object
     }
 
-    fn words(&self, certificate: &Certificate, formal: Option<&FormalClaim>) -> String {
+    fn words(&self, certificate: &Certificate, subject: Option<&Resolved>, formal: Option<&FormalClaim>) -> String {
         let claim = &certificate.claim;
         let units = match claim.paths.units().len() {
             1 => String::new(),
             many => {
-                format!(
-                    ", the worst of {many} {}",
-                    if claim.paths.pairs { "pairs of block paths" } else { "block paths" }
-                )
+                // A row of a paper names its paths alone.
+                let paths =
+                    || format!("{many} {}", if claim.paths.pairs { "pairs of block paths" } else { "block paths" });
+                format!(", the worst of {}", subject.and_then(Resolved::ways).unwrap_or_else(paths))
             }
         };
         let theorem = match (formal, &self.rocq) {
@@ -168,10 +174,11 @@ impl Args {
             ),
             _ => String::new(),
         };
+        let note = subject.and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
         let (above, below) = ends_in_words(claim);
         format!(
             "{title}\n{neighbors} neighbors, {at}{units}\n\n  {below}\n    {lower_proof}\n  {above}\n    {upper_proof}\n\n\
-             Written to {file}. To prove it again: python3 proofs/check.py {file}\n{theorem}",
+             Written to {file}. To prove it again: python3 proofs/check.py {file}\n{theorem}{note}",
             title = claim.subject,
             neighbors = claim.neighbors.name(),
             at = given_in_words(claim),

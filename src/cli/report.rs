@@ -18,7 +18,7 @@ use super::{
     output::{enclosure, exact, named},
     quantity,
     risk::bound,
-    subject::{Format, Resolved, Subject},
+    subject::{Format, Resolved, Subject, put_relation},
 };
 
 /// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
@@ -80,9 +80,9 @@ fn object(args: &Args, asked: &Asked, subject: &Resolved, answers: &Answers, lin
     let mut object = whole.clone();
     object["delta"] = exact(&asked.delta);
     object["prior"] = exact(&asked.prior);
-    object["neighbors"] = json!(subject.neighbors.name());
-    if let Some(pair) = &answers.private.pair {
-        object["worst_pair"] = json!(pair);
+    put_relation(&mut object, subject);
+    if let Some(ways) = &answers.private.total.decided_by {
+        object["worst_pair"] = json!(ways);
     }
     if let Some(factor) = &answers.spared.common_factor {
         object["factor"] = exact(factor);

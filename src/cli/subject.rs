@@ -1,12 +1,19 @@
 //! What to account for: the arguments that all accounting commands share.
 
+use std::ffi::OsStr;
+
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::{
+    Arg, Args, Command,
+    builder::{PossibleValue, TypedValueParser},
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use dp_assay::{
     Error,
     account::Counts,
     release::{Neighbors, Release, subject},
 };
+use serde_json::{Value, json};
 
 pub use dp_assay::release::subject::Resolved;
 
@@ -31,8 +38,11 @@ pub struct Subject {
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     gaussian: Vec<String>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
-    #[arg(long, value_enum)]
-    neighbors: Option<Relation>,
+    #[arg(long, value_name = "RELATION", value_parser = Relation)]
+    neighbors: Option<Neighbors>,
+    /// With bounded neighbors: single counts are already those that differ, and are not taken twice
+    #[arg(long)]
+    counts_as_given: bool,
     /// Groups of K people who leave or enter together: every shift times K
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     group: u64,
@@ -78,19 +88,51 @@ impl Format {
     }
 }
 
-/// The neighbor relations by their names.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Relation {
-    AddRemove,
-    Bounded,
+/// Reads a neighbor relation by any of its names. Unlike an enumeration of values it proposes none that looks alike: "unbounded" is
+/// the opposite of "bounded".
+#[derive(Clone, Copy)]
+pub struct Relation;
+
+impl TypedValueParser for Relation {
+    type Value = Neighbors;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Neighbors, clap::Error> {
+        value.to_string_lossy().parse().map_err(|_| {
+            let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+            let shown = value.to_string_lossy().into_owned();
+            let names = Neighbors::ALL.iter().flat_map(|relation| relation.names()).map(String::from).collect();
+            error.insert(ContextKind::InvalidArg, ContextValue::String(arg.map_or(String::new(), ToString::to_string)));
+            error.insert(ContextKind::InvalidValue, ContextValue::String(shown));
+            error.insert(ContextKind::ValidValue, ContextValue::Strings(names));
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |relation: Neighbors| {
+            let help = format!("{} (also {})", relation.meaning(), relation.synonyms().join(", "));
+            PossibleValue::new(relation.name()).help(help).aliases(relation.synonyms())
+        };
+        Some(Box::new(Neighbors::ALL.into_iter().map(value)))
+    }
 }
 
-impl From<Relation> for Neighbors {
-    fn from(relation: Relation) -> Neighbors {
-        match relation {
-            Relation::AddRemove => Neighbors::AddRemove,
-            Relation::Bounded => Neighbors::Bounded,
-        }
+/// A sentence for each line, the whole last, that is the worst of several block paths or mixes of groups: which of them it is.
+pub fn decided<'l>(lines: impl Iterator<Item = (&'l str, Option<&'l str>)>) -> Vec<String> {
+    let lines: Vec<(&str, Option<&str>)> = lines.collect();
+    let sentence = |(at, (name, ways)): (usize, &(&str, Option<&str>))| {
+        let name = if at + 1 == lines.len() { "The whole" } else { name };
+        ways.map(|ways| format!("{name} is that of {ways}."))
+    };
+    lines.iter().enumerate().filter_map(sentence).collect()
+}
+
+/// Adds to an answer under which relation it holds, and how often each count is taken.
+pub fn put_relation(object: &mut Value, subject: &Resolved) {
+    object["neighbors"] = json!(subject.neighbors.name());
+    object["times_each_count"] = json!(subject.taken);
+    if !subject.unmoved.is_empty() {
+        object["unmoved_queries"] = json!(subject.unmoved);
     }
 }
 
@@ -137,9 +179,9 @@ impl Subject {
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
             );
         }
-        let (levels, neighbors) = (self.level.clone(), self.neighbors.map(Neighbors::from));
+        let (levels, neighbors, counts_as_given) = (self.level.clone(), self.neighbors, self.counts_as_given);
         let (group, repeat) = (self.group, self.repeat);
-        let subject = subject::Subject { release, levels, singles, neighbors, group, repeat };
+        let subject = subject::Subject { release, levels, singles, neighbors, counts_as_given, group, repeat };
         subject.resolve().map_err(|error| self.flagged(error))
     }
 
@@ -147,8 +189,12 @@ impl Subject {
     fn flagged(&self, error: Error) -> anyhow::Error {
         let flag = match &error {
             Error::UnknownLevel { .. } => Some("--level"),
+            Error::NothingMoves { .. } if !self.level.is_empty() => Some("--level"),
             Error::BudgetOnly { .. } => Some(if self.level.is_empty() { "--release" } else { "--level" }),
             Error::OutOfRange { what, .. } if what == "level" => Some("--level"),
+            Error::OutOfRange { what, .. } if what == "neighbors" && self.counts_as_given => Some("--counts-as-given"),
+            Error::OutOfRange { what, .. } if what == "neighbors" => Some("--neighbors"),
+            Error::OutOfRange { what, .. } if what == subject::AS_GIVEN => Some("--counts-as-given"),
             Error::OutOfRange { what, .. } if what == "shift" && self.group != 1 => Some("--group"),
             Error::OutOfRange { what, .. } if what == "count" && self.repeat != 1 => Some("--repeat"),
             _ => None,

@@ -18,7 +18,7 @@ use super::{
     output::{ends, exact_text, json_number},
     page,
     progress::Steps,
-    subject::{Format, Subject},
+    subject::{self, Format, Subject},
 };
 
 /// The trade-off function: how well any test can tell neighbors apart
@@ -65,7 +65,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect();
     let status = || betas.iter().map(|beta| beta.status());
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = json!({ "neighbors": subject.neighbors.name() });
+    let mut object = json!({});
+    subject::put_relation(&mut object, &subject);
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
@@ -74,6 +75,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
     page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
     args.drawn.write(|| {
         let mut points: Vec<(f64, f64)> =

@@ -34,7 +34,7 @@ use super::{
     output::{self, exact, exact_text},
     page::Page,
     quantity,
-    subject::Format,
+    subject::{Format, Relation},
 };
 
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
@@ -91,8 +91,8 @@ pub struct Args {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     target_error: Option<String>,
     /// Which data sets are neighbors [default: add-remove]
-    #[arg(long, value_enum)]
-    neighbors: Option<Relation>,
+    #[arg(long, value_name = "RELATION", value_parser = Relation)]
+    neighbors: Option<Neighbors>,
     /// Sizes of groups whose suppression is reported, separated by commas
     #[arg(long, value_name = "N[,N...]", value_delimiter = ',')]
     sizes: Vec<u64>,
@@ -113,12 +113,6 @@ pub struct Args {
 enum Noise {
     DiscreteGaussian,
     Geometric,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Relation {
-    AddRemove,
-    Bounded,
 }
 
 /// A margin of error that was asked for, and the budgets for it.
@@ -161,8 +155,7 @@ fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<T
         },
         neighbors: match (plan, args.neighbors) {
             (Some(plan), _) => plan.neighbors,
-            (None, Some(Relation::Bounded)) => Neighbors::Bounded,
-            (None, _) => Neighbors::AddRemove,
+            (None, given) => given.unwrap_or(Neighbors::AddRemove),
         },
         delta,
         sizes: args.sizes.clone(),

@@ -366,7 +366,7 @@ mod tests {
         ] {
             let sum = LossSum::new(counts.iter().map(gaussian)).unwrap();
             let contours = Contours::new(sum.clone());
-            let nodes = |answer: &Answer| answer.method.contour().and_then(|proof| proof.period_nodes);
+            let nodes = |answer: &Answer| answer.proof.count("period_nodes");
             for epsilon in ["0", "0.7", "3", "8"] {
                 let epsilon = parse(epsilon).unwrap();
                 let question = Question::hockey_stick(&sum, &epsilon);
@@ -416,10 +416,11 @@ mod tests {
                     answer.met && answer.value.overlaps(&listed.value),
                     "{groups:?} {steps}: {answer:?} {listed:?}"
                 );
-                let proof = answer.method.contour().unwrap();
-                assert!(proof.evaluated_nodes < 1000, "{groups:?} {steps}: {proof:?}");
+                let proof = &answer.proof;
+                assert!(proof.count("evaluated_nodes").unwrap() < 1000, "{groups:?} {steps}: {proof:?}");
+                let Some(Quantity::UpperBound(rounding)) = proof.field("rounding_error") else { panic!("{proof:?}") };
                 assert!(
-                    *proof.rounding_error.as_abs() < answer.value.upper().to_f64() * 1e-18,
+                    *rounding.as_abs() < answer.value.upper().to_f64() * 1e-18,
                     "{groups:?} {steps}: {proof:?}"
                 );
             }

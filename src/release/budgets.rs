@@ -46,7 +46,7 @@ impl Release {
         about: [&str; 3],
     ) -> Result<Release> {
         let sigma2 = self.sigma2_with_budgets_times(factors, digits)?;
-        Ok(self.with_sigma2(&sigma2, neighbors, about))
+        self.with_sigma2(&sigma2, neighbors, about)
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let about = ["moved", "moved", "a test"];
         let moved = |factors: &[Rational]| {
             let sigma2 = release.sigma2_with_budgets_times(factors, 6).unwrap();
-            release.with_sigma2(&sigma2, release.neighbors, about)
+            release.with_sigma2(&sigma2, release.neighbors, about).unwrap()
         };
         let kept = moved(&factors);
         assert!(

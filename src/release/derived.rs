@@ -15,14 +15,20 @@ impl Release {
     /// Laplace divided by it. It has no histogram any more.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Release> {
         let mut release = self.derived(format!("{}, all noise times {}", self.name, rational::display(factor)))?;
-        for query in release.levels.iter_mut().flat_map(|level| &mut level.queries) {
-            query.law = Counts::new(query.law.clone(), 1, query.shift)?.with_noise_times(factor)?.law;
-            query.rho /= spared(&query.law, factor);
-        }
-        let levels = release.levels.iter_mut().zip(&self.levels);
-        levels.for_each(|(level, before)| level.rho = spent(level, before, factor));
-        release.rho = release.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        release.scale_levels(|_| Some(factor.clone()))?;
         Ok(release)
+    }
+
+    /// Multiplies the noise of levels by factors: their rho is then what that noise spends. What was published is forgotten.
+    pub(crate) fn scale_levels(&mut self, factor: impl Fn(&str) -> Option<Rational>) -> Result<()> {
+        for level in &mut self.levels {
+            if let Some(factor) = factor(&level.name) {
+                scale(level, &factor)?;
+            }
+        }
+        self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        self.published.clear();
+        Ok(())
     }
 
     /// The same released `times` times, each time with noise of its own, for accounting. It has no histogram any more.
@@ -44,7 +50,8 @@ impl Release {
         if self.budget_only {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
-        Ok(Release { name, exact_total: None, schema: None, ..self.clone() })
+        // What was published is about the noise as it is, once.
+        Ok(Release { name, exact_total: None, schema: None, published: Vec::new(), ..self.clone() })
     }
 }
 
@@ -57,13 +64,18 @@ fn spared(law: &Law, factor: &Rational) -> Rational {
     }
 }
 
-/// The rho of a level whose queries were changed.
-fn spent(level: &GeoLevel, before: &GeoLevel, factor: &Rational) -> Rational {
-    let divisors: Vec<Rational> = level.queries.iter().map(|query| spared(&query.law, factor)).collect();
-    match divisors.first() {
-        Some(one) if divisors.iter().all(|other| other == one) => Rational::from(&before.rho / one),
-        _ => level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times)),
+/// Multiplies the noise of one level.
+fn scale(level: &mut GeoLevel, factor: &Rational) -> Result<()> {
+    for query in &mut level.queries {
+        query.law = Counts::new(query.law.clone(), 1, query.shift)?.with_noise_times(factor)?.law;
+        query.rho /= spared(&query.law, factor);
     }
+    let divisors: Vec<Rational> = level.queries.iter().map(|query| spared(&query.law, factor)).collect();
+    level.rho = match divisors.first() {
+        Some(one) if divisors.iter().all(|other| other == one) => Rational::from(&level.rho / one),
+        _ => GeoLevel::spent(&level.queries),
+    };
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    GeoLevel, Neighbors, Paths, Query, Release,
+    Changed, GeoLevel, Mix, Neighbors, Paths, Query, Release,
+    mixes::MOST_CHOICES,
     published::{self, OneOrMany, PublishedFile},
     schema_file::{self, AttributeFile, RecodeFile, SelectionFile},
 };
@@ -24,6 +25,7 @@ struct ReleaseFile {
     title: String,
     source: Spanned<String>,
     neighbors: Spanned<String>,
+    counts_as_given: Option<Spanned<bool>>,
     rho: Option<Spanned<Exact>>,
     sigma2_times_rho: Option<Spanned<Exact>>,
     #[serde(default)]
@@ -34,6 +36,8 @@ struct ReleaseFile {
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
     paths: Option<Spanned<PathsFile>>,
+    #[serde(default, rename = "mix")]
+    mixes: Vec<Spanned<MixFile>>,
     #[serde(default, rename = "attribute")]
     attributes: Vec<AttributeFile>,
     #[serde(default, rename = "recode")]
@@ -48,6 +52,16 @@ struct PathsFile {
     note: String,
     droppable: Vec<Spanned<String>>,
     dropped: Option<Vec<Spanned<Vec<String>>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MixFile {
+    name: Spanned<String>,
+    levels: Vec<Spanned<String>>,
+    groups: Spanned<Exact>,
+    kind: Spanned<String>,
+    most: Spanned<Exact>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +87,17 @@ struct QueryFile {
     cells: Option<Spanned<Exact>>,
     #[serde(alias = "shift")]
     sensitivity: Option<Spanned<Exact>>,
+    moves: Option<Spanned<Exact>>,
+    kind: Option<Spanned<String>>,
+}
+
+/// The place of a level that is named in another part of the file.
+pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<String>) -> Result<usize> {
+    levels.iter().position(|level| level.name == *name.get_ref()).ok_or_else(|| {
+        let known = levels.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
+        let why = format!("{:?} is not a level of this release: {known}", name.get_ref());
+        reader.refuse(name.span().start, why)
+    })
 }
 
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
@@ -89,6 +114,8 @@ struct Common {
     neighbors: Neighbors,
     /// sigma2 times rho of a query, where the file says it.
     factor: Option<Rational>,
+    /// How often a changed record changes a count of which its query does not say it.
+    changed: Changed,
 }
 
 /// A part of a budget: what it is called, where it stands, and the whole that proportions are of.
@@ -144,10 +171,9 @@ impl ReleaseReader<'_> {
             field.as_ref().map(|field| self.0.positive(field, what)).transpose()
         };
         let whole = given(&raw.rho, "rho")?;
-        let common = Common {
-            neighbors: Neighbors::read(self.0, &raw.neighbors)?,
-            factor: given(&raw.sigma2_times_rho, "sigma2_times_rho")?,
-        };
+        let neighbors = Neighbors::read(self.0, &raw.neighbors)?;
+        let changed = self.counts_as_given(raw.counts_as_given.as_ref(), neighbors)?;
+        let common = Common { neighbors, factor: given(&raw.sigma2_times_rho, "sigma2_times_rho")?, changed };
         self.0.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
         let levels: Vec<GeoLevel> =
             raw.levels.iter().map(|level| self.level(level, whole.as_ref(), &common)).collect::<Result<_>>()?;
@@ -159,6 +185,10 @@ impl ReleaseReader<'_> {
             self.adds_up(field.span().start, &sum, whole, "the shares of the levels")?;
         }
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
+        if let Some(paths) = &raw.paths {
+            self.moves_as_paths_do(paths.span().start, &levels)?;
+        }
+        let mixes = self.mixes(&raw, &levels)?;
         let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes, &raw.selections)?;
         if let Some(name) = raw.exact_total.as_ref().filter(|name| schema.is_none() || name.get_ref().is_empty()) {
             let why =
@@ -167,6 +197,7 @@ impl ReleaseReader<'_> {
         }
         Ok(Release {
             paths,
+            mixes,
             schema,
             published: published::read(self.0, &raw.published.0, &levels)?,
             budget_only: raw.budget_only,
@@ -178,6 +209,150 @@ impl ReleaseReader<'_> {
             rho: sum,
             levels,
         })
+    }
+
+    /// The mixes, whose levels ask queries of both kinds of groups; a level of no mix has no kinds.
+    fn mixes(&self, raw: &ReleaseFile, levels: &[GeoLevel]) -> Result<Vec<Mix>> {
+        self.0.no_duplicates(raw.mixes.iter().map(|mix| &mix.get_ref().name), "mix")?;
+        let mixes: Vec<Mix> = raw.mixes.iter().map(|mix| self.mix(mix, levels)).collect::<Result<_>>()?;
+        let choices = mixes.iter().fold(1_u64, |all, mix| all.saturating_mul(mix.most.saturating_add(1)));
+        if let Some(last) = raw.mixes.last().filter(|_| choices > MOST_CHOICES) {
+            let why = format!(
+                "all [[mix]] together allow {choices} mixes of groups; at most {MOST_CHOICES} are accounted for"
+            );
+            return Err(self.0.refuse(last.span().start, why));
+        }
+        if let (Some(mix), true) = (raw.mixes.first(), raw.paths.is_some()) {
+            return Err(self.0.refuse(mix.span().start, "a release has either [[mix]] or [paths]"));
+        }
+        for (place, (level, file)) in levels.iter().zip(&raw.levels).enumerate() {
+            let mut of_level = mixes.iter().filter(|mix| mix.levels.contains(&place));
+            let (mix, at) = (of_level.next(), file.get_ref().name.span().start);
+            if of_level.next().is_some() {
+                return Err(self.0.refuse(at, format!("the level {:?} is in two [[mix]]", level.name)));
+            }
+            for (query, file) in level.queries.iter().zip(&file.get_ref().queries) {
+                self.fits_mix(query, file.get_ref().name.span().start, mix)?;
+            }
+            let kinds = [true, false].map(|of_kind| level.queries.iter().any(|query| query.kind.is_some() == of_kind));
+            if let (Some(mix), [false, _] | [_, false]) = (mix, kinds) {
+                let why = format!(
+                    "the level {:?} needs queries of kind = {:?} and queries without a kind",
+                    level.name, mix.kind
+                );
+                return Err(self.0.refuse(at, why));
+            }
+        }
+        Ok(mixes)
+    }
+
+    /// A query at a level of a mix, or of none.
+    fn fits_mix(&self, query: &Query, at: usize, mix: Option<&Mix>) -> Result<()> {
+        let name = &query.name;
+        let why = match (mix, &query.kind) {
+            (None, None) => return Ok(()),
+            (None, Some(kind)) => format!("the query {name:?} is of kind = {kind:?}, and no [[mix]] names its level"),
+            (Some(mix), Some(kind)) if *kind != mix.kind => {
+                format!(
+                    "the query {name:?} is of kind = {kind:?}, and the [[mix]] of its level has kind = {:?}",
+                    mix.kind
+                )
+            }
+            (Some(mix), _) if query.cells != mix.groups => format!(
+                "the query {name:?} has cells = {}, and the [[mix]] of its level has {} groups: a record is in one cell of each, and the \
+                 budget is that of all",
+                query.cells, mix.groups
+            ),
+            (Some(_), _) if query.changed != Changed::Twice => {
+                format!(
+                    "the query {name:?}: moves and counts_as_given do not say which groups are left and which are entered, as a [[mix]] needs it"
+                )
+            }
+            (Some(_), _) => return Ok(()),
+        };
+        Err(self.0.refuse(at, why))
+    }
+
+    fn mix(&self, raw: &Spanned<MixFile>, levels: &[GeoLevel]) -> Result<Mix> {
+        let mix = raw.get_ref();
+        for text in [&mix.name, &mix.kind] {
+            if text.get_ref().trim().is_empty() {
+                return Err(self.0.refuse(text.span().start, "a [[mix]] needs a name and a kind of groups"));
+            }
+        }
+        self.0.no_duplicates(mix.levels.iter(), "level")?;
+        let place = |name: &Spanned<String>| place_of(self.0, levels, name);
+        let places: Vec<usize> = mix.levels.iter().map(place).collect::<Result<_>>()?;
+        if places.is_empty() {
+            return Err(self.0.refuse(raw.span().start, "a [[mix]] needs at least one level"));
+        }
+        let groups = self.0.whole(&mix.groups, 1, "groups")?;
+        let most = self.0.whole(&mix.most, 1, "most")?;
+        if most > groups {
+            let why = format!("most = {most} is more than the {groups} groups of a record");
+            return Err(self.0.refuse(mix.most.span().start, why));
+        }
+        Ok(Mix { name: mix.name.get_ref().clone(), levels: places, groups, kind: mix.kind.get_ref().clone(), most })
+    }
+
+    /// What `counts_as_given` says of every count.
+    fn counts_as_given(&self, field: Option<&Spanned<bool>>, neighbors: Neighbors) -> Result<Changed> {
+        match (field, neighbors) {
+            (Some(given), Neighbors::AddRemove) if *given.get_ref() => {
+                let why = "counts_as_given is for neighbors = \"bounded\": a record more or less takes every count once anyway";
+                Err(self.0.refuse(given.span().start, why))
+            }
+            (Some(given), Neighbors::Bounded) if *given.get_ref() => Ok(Changed::AsGiven),
+            (Some(_) | None, Neighbors::AddRemove | Neighbors::Bounded) => Ok(Changed::Twice),
+        }
+    }
+
+    /// Paths come in pairs, the one that a changed record leaves and the one that it enters: every count must be on both.
+    fn moves_as_paths_do(&self, at: usize, levels: &[GeoLevel]) -> Result<()> {
+        let mut queries = levels.iter().flat_map(|level| &level.queries);
+        let why = match queries.find(|query| query.changed != Changed::Twice) {
+            None => return Ok(()),
+            Some(query) if query.changed == Changed::Never => {
+                format!(
+                    "the query {:?} says moves = 0, and the counts of [paths] are those that a record leaves and enters",
+                    query.name
+                )
+            }
+            Some(_) => "counts_as_given does not say which counts are left and which are entered, as [paths] need it"
+                .to_string(),
+        };
+        Err(self.0.refuse(at, why))
+    }
+
+    /// How often a changed record changes a count of a query of so many cells: as the file says of all, or never.
+    fn changed(&self, query: &QueryFile, what: &str, cells: u64, common: &Common) -> Result<Changed> {
+        let Some(field) = &query.moves else { return Ok(common.changed) };
+        let at = field.span().start;
+        if self.0.number(field)? != 0 {
+            let why = format!(
+                "{what}: moves must be 0, where a changed record never leaves its cell; without it every cell is taken twice under bounded \
+                 neighbors, once for the cell that the record leaves and once for the one that it enters"
+            );
+            return Err(self.0.refuse(at, why));
+        }
+        if cells != 1 {
+            let why = format!(
+                "{what}: moves = 0 is about the single cell that a record never leaves, and not about {cells} cells"
+            );
+            return Err(self.0.refuse(at, why));
+        }
+        if common.changed == Changed::AsGiven {
+            let why = format!("{what}: with counts_as_given, a query whose counts do not move is left out of the file");
+            return Err(self.0.refuse(at, why));
+        }
+        let share = query.proportion.as_ref().or(query.rho.as_ref());
+        if let (Some(share), Neighbors::Bounded) = (share, common.neighbors) {
+            let why = format!(
+                "{what}: with moves = 0 and bounded neighbors it spends nothing: give its noise, and no share of the budget"
+            );
+            return Err(self.0.refuse(share.span().start, why));
+        }
+        Ok(Changed::Never)
     }
 
     fn paths(&self, raw: &Spanned<PathsFile>, levels: &[GeoLevel]) -> Result<Paths> {
@@ -240,7 +415,11 @@ impl ReleaseReader<'_> {
         if queries.is_empty() {
             return Err(self.0.refuse(at, format!("{what} needs at least one [[level.query]]")));
         }
-        let sum = queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+        let sums = GeoLevel::sums(&queries);
+        let sum = sums.first().cloned().unwrap_or_default();
+        for other in &sums[1..] {
+            self.adds_up(at, other, &sum, &format!("the shares of the queries of each kind of {what}"))?;
+        }
         if let Some(rho) = &rho {
             self.adds_up(at, &sum, rho, &format!("the shares of the queries of {what}"))?;
         }
@@ -255,12 +434,16 @@ impl ReleaseReader<'_> {
         };
         let (times, cells) = (whole_number(&query.times, "times")?, whole_number(&query.cells, "cells")?);
         let shift = whole_number(&query.sensitivity, "sensitivity")?;
-        // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), under bounded neighbors twice that.
-        let needed = Rational::from(cells) * Rational::from(shift).square() * common.neighbors.cells() / 2_u32;
+        let changed = self.changed(query, &what, cells, common)?;
+        let taken = changed.times(common.neighbors)?;
+        // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), each as often as it is taken.
+        let needed = Rational::from(cells) * Rational::from(shift).square() * taken / 2_u32;
         let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
         let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
         let law = self.law(query, declared.as_ref(), &needed)?;
-        if let Some(factor) = common.factor.as_ref().filter(|factor| **factor != needed && is_gaussian(&law)) {
+        if let Some(factor) =
+            common.factor.as_ref().filter(|factor| taken > 0 && **factor != needed && is_gaussian(&law))
+        {
             let moved = if shift == 1 { String::new() } else { format!(", each changed by {shift},") };
             let why = format!(
                 "{what}: with {cells} cells a record{moved} and {} neighbors, sigma2_times_rho must be {needed} for the noise to spend the declared rho; it is {factor}",
@@ -268,15 +451,16 @@ impl ReleaseReader<'_> {
             );
             return Err(self.0.refuse(at, why));
         }
-        let counts = Counts::new(law.clone(), cells.saturating_mul(common.neighbors.cells()), shift)
+        let counts = Counts::new(law.clone(), cells.saturating_mul(taken.max(1)), shift)
             .map_err(|why| self.0.refuse(at, format!("{what}: {why}")))?;
-        let rho = counts.rho();
+        let rho = if taken == 0 { Rational::new() } else { counts.rho() };
         if let Some(declared) = declared.filter(|declared| *declared != rho) {
             let (spent, declared) = (rational::display(&rho), rational::display(&declared));
             let why = format!("{what}: its noise spends rho = {spent}, and not {declared}: give one of them");
             return Err(self.0.refuse(at, why));
         }
-        Ok(Query { name: query.name.get_ref().clone(), rho, law, times, cells, shift })
+        let (name, kind) = (query.name.get_ref().clone(), query.kind.as_ref().map(|kind| kind.get_ref().clone()));
+        Ok(Query { name, rho, law, times, cells, shift, changed, kind })
     }
 
     /// The law of the noise: with the parameter that is given, or with the sigma2 that spends the declared rho, which is
@@ -461,5 +645,150 @@ proportion = 1
             let message = refused(|good| good.replacen(from, to, 1));
             assert!(message.contains(says) && message.contains("two.toml"), "{from} -> {to}: {message}");
         }
+    }
+
+    /// A mechanism under bounded neighbors, of which one record never leaves the only cell of the first query.
+    const STILL: &str = r#"name = "still"
+title = "A total that does not move"
+source = "made up for a test"
+neighbors = "substitution"
+
+[[level]]
+name = "US"
+[[level.query]]
+name = "total"
+sigma2 = 10
+moves = 0
+
+[[level]]
+name = "State"
+[[level.query]]
+name = "total"
+sigma2 = 10
+"#;
+
+    #[test]
+    fn a_query_that_a_changed_record_never_leaves_spends_nothing() {
+        let release = parse(STILL, "still.toml").unwrap();
+        assert_eq!(release.neighbors, Neighbors::Bounded);
+        assert_eq!((release.levels[0].rho.clone(), release.rho.clone()), (Rational::new(), Rational::from((1, 10))));
+        let rho = |neighbors| release.composition(&[] as &[&str], Some(neighbors)).unwrap().rho().clone();
+        // Added or removed it moves both.
+        assert_eq!(
+            (rho(Neighbors::Bounded), rho(Neighbors::AddRemove)),
+            ("0.1".parse().unwrap(), "0.1".parse().unwrap())
+        );
+        assert!(release.composition(&["US"], None).unwrap_err().to_string().contains("epsilon is 0"));
+        let again = parse(&release.to_toml(), "again.toml").unwrap();
+        assert_eq!((again.rho, again.levels[0].queries[0].changed), (release.rho.clone(), Changed::Never));
+        // The same counts, described for the relation.
+        let given = STILL.replace("moves = 0\n", "").replace("\"substitution\"", "\"bounded\"\ncounts_as_given = true");
+        let given = parse(&given, "given.toml").unwrap();
+        assert_eq!(given.rho, Rational::from((1, 10)));
+        assert!(given.composition(&["US"], Some(Neighbors::AddRemove)).is_err());
+        assert_eq!(parse(&given.to_toml(), "again.toml").unwrap().rho, given.rho);
+        assert!(
+            release.shares_budget(Neighbors::Bounded).is_err() && release.shares_budget(Neighbors::AddRemove).is_ok()
+        );
+        for (from, to, says) in [
+            ("moves = 0", "moves = 1", "line 11, column 9: the query \"total\": moves must be 0"),
+            ("moves = 0", "moves = 0\ncells = 2", "the single cell"),
+            ("moves = 0", "moves = 0\nrho = 0.1", "spends nothing"),
+            ("\"substitution\"", "\"bounded\"\ncounts_as_given = true", "with counts_as_given"),
+            ("\"substitution\"", "\"unbounded\"\ncounts_as_given = true", "line 5, column 19: counts_as_given is for"),
+            (
+                "[[level]]\nname = \"State\"",
+                "[paths]\nnote = \"n\"\ndroppable = [\"State\"]\n[[level]]\nname = \"State\"",
+                "moves = 0",
+            ),
+            ("substitution", "bound", "line 4, column 13: neighbors = \"bound\": expected add-remove"),
+        ] {
+            assert!(STILL.contains(from), "{from}");
+            let message = parse(&STILL.replacen(from, to, 1), "still.toml").expect_err(to).to_string();
+            assert!(message.contains(says), "{to}: {message}");
+        }
+    }
+
+    /// Two kinds of groups, of which either spends the budget of the level.
+    const MIXED: &str = r#"name = "mixed"
+title = "Groups of two kinds"
+source = "made up for a test"
+neighbors = "add-remove"
+
+[[mix]]
+name = "the nation"
+levels = ["US"]
+groups = 3
+kind = "short"
+most = 2
+
+[[level]]
+name = "US"
+rho = "3/2"
+[[level.query]]
+name = "stages"
+cells = 3
+times = 2
+rho = "3/4"
+[[level.query]]
+name = "once"
+kind = "short"
+cells = 3
+rho = "3/2"
+
+[[level]]
+name = "State"
+[[level.query]]
+name = "total"
+sigma2 = 5
+"#;
+
+    #[test]
+    fn either_kind_of_groups_spends_the_budget_of_its_level() {
+        let release = parse(MIXED, "mixed.toml").unwrap();
+        assert_eq!(
+            (release.levels[0].rho.clone(), release.rho.clone()),
+            (Rational::from((3, 2)), Rational::from((8, 5)))
+        );
+        let mixes = release.mixes_at(&[0, 1], Neighbors::AddRemove).unwrap();
+        assert_eq!(mixes.len(), 3);
+        assert!(mixes.iter().all(|(_, mix)| **mix.rho() == release.rho), "{mixes:?}");
+        assert_eq!(mixes[2].0, "2 of 3 groups short at the nation");
+        let counts: Vec<String> = mixes[1].1.counts().iter().map(ToString::to_string).collect();
+        assert_eq!(counts, ["discrete Gaussian 2x4@1", "discrete Gaussian 1x1@1", "discrete Gaussian 5x1@1"]);
+        let again = parse(&release.to_toml(), "again.toml").unwrap();
+        assert_eq!((&again.mixes, &again.rho), (&release.mixes, &release.rho));
+        assert_eq!(release.only(&["State"]).unwrap().mixes, []);
+        assert!(release.shares_budget(Neighbors::AddRemove).is_err());
+        for (from, to, says) in [
+            ("most = 2", "most = 4", "line 11, column 8: most = 4 is more than the 3 groups"),
+            ("most = 2", "most = 0", "at least 1"),
+            ("levels = [\"US\"]", "levels = [\"Moon\"]", "\"Moon\" is not a level of this release: US, State"),
+            ("levels = [\"US\"]", "levels = []", "at least one level"),
+            (
+                "levels = [\"US\"]",
+                "levels = [\"US\", \"State\"]",
+                "line 30, column 8: the query \"total\" has cells = 1",
+            ),
+            ("kind = \"short\"\nmost", "kind = \"long\"\nmost", "the query \"once\" is of kind = \"short\""),
+            ("groups = 3", "groups = 4", "the query \"stages\" has cells = 3"),
+            ("rho = \"3/2\"\n\n", "rho = \"1\"\n\n", "of each kind of the level \"US\" add up to 2/3"),
+            (
+                "[[mix]]\nname = \"the nation\"\nlevels = [\"US\"]\ngroups = 3\nkind = \"short\"\nmost = 2\n",
+                "",
+                "no [[mix]] names its level",
+            ),
+            (
+                "sigma2 = 5\n",
+                "sigma2 = 5\n[paths]\nnote = \"n\"\ndroppable = [\"State\"]\n",
+                "either [[mix]] or [paths]",
+            ),
+        ] {
+            assert!(MIXED.contains(from), "{from}");
+            let message = parse(&MIXED.replacen(from, to, 1), "mixed.toml").expect_err(to).to_string();
+            assert!(message.contains(says), "{to}: {message}");
+        }
+        let many = MIXED.replace("groups = 3", "groups = 200").replace("most = 2", "most = 200");
+        assert!(parse(&many, "mixed.toml").unwrap_err().to_string().contains("at most 128"));
     }
 }

@@ -12,13 +12,13 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Neighbors, Release, find_text};
+use super::{Changed, Neighbors, Release, find_text};
 use crate::{
     account::{
-        Rho,
+        Composition, Rho,
         ledger::{Entry, Ledger},
     },
-    error::Result,
+    error::{Error, Result},
     loss::family::Units,
     toml_reader::TomlReader,
 };
@@ -123,7 +123,7 @@ impl Population {
     /// The account of the population.
     pub fn ledger(&self) -> Result<Ledger> {
         let entries = self.releases.iter().map(|release| self.entry(release)).collect::<Result<_>>()?;
-        let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        let units = if self.has_sides() { Units::Pairs } else { Units::Single };
         Ledger::new(entries, units)
     }
 
@@ -132,25 +132,56 @@ impl Population {
         release.neighbors != self.neighbors
     }
 
+    /// Whether the counts of a changed record are a pair, those that it leaves and those that it enters. Counts that are given for
+    /// bounded neighbors are both at once: then every release is written out so.
+    fn has_sides(&self) -> bool {
+        let mut queries = self.releases.iter().flat_map(|release| &release.levels).flat_map(|level| &level.queries);
+        self.neighbors == Neighbors::Bounded && queries.all(|query| query.changed != Changed::AsGiven)
+    }
+
     fn entry(&self, release: &Release) -> Result<Entry> {
-        // A change is one record less and one more, so a budget for one of these is spent twice.
-        let times = if self.converts(release) { 2_u32 } else { 1 };
-        let rho = Rational::from(&release.rho * times);
-        let paths = if release.budget_only {
-            Vec::new()
-        } else if release.paths.is_some() {
-            release.path_compositions()?
-        } else {
-            vec![release.composition(&[] as &[&str], Some(Neighbors::AddRemove))?]
+        let name = release.name.clone();
+        if release.budget_only {
+            // A change is one record less and one more, so a budget for one of these is spent twice.
+            let times = if self.converts(release) { 2_u32 } else { 1 };
+            let rho = Rho::new(Rational::from(&release.rho * times))?;
+            return Ok(Entry { name, paths: Vec::new(), mixes: Vec::new(), rho });
+        }
+        let (names, paths): (Vec<String>, Vec<Composition>) = self.ways(release)?.into_iter().unzip();
+        if paths.len() > 1 && self.neighbors == Neighbors::Bounded && !self.has_sides() {
+            let expected = "a population without counts_as_given: its counts have no side that a record leaves or enters, as block paths and \
+                            mixes of groups need it";
+            return Err(Error::out_of_range("the release", &name, expected));
+        }
+        let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
+        let sides = if self.has_sides() { 2_u32 } else { 1 };
+        let rho = Rho::new(Rational::from(&**largest * sides))?;
+        let mixes = if release.mixes.is_empty() { Vec::new() } else { names };
+        Ok(Entry { name, paths, mixes, rho })
+    }
+
+    /// What a record enters in each of several ways, or in one; one side of a pair where counts have sides.
+    fn ways(&self, release: &Release) -> Result<Vec<(String, Composition)>> {
+        if release.paths.is_some() {
+            let paths = release.path_compositions()?;
+            return Ok(paths.into_iter().map(|path| (String::new(), path)).collect());
+        }
+        let all = release.places(&[] as &[&str])?;
+        if !release.mixes.is_empty() {
+            return release.mixes_at(&all, self.neighbors);
+        }
+        let (neighbors, has_sides) = (self.neighbors, self.has_sides());
+        let times = move |changed: Changed| match has_sides {
+            true => changed.times_a_side(neighbors),
+            false => changed.times(neighbors),
         };
-        Ok(Entry { name: release.name.clone(), paths, rho: Rho::new(rho)? })
+        Ok(vec![(String::new(), release.composition_times(&all, neighbors, &times)?)])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn the_bundled_ledger_spends_what_its_releases_spend() {

@@ -6,7 +6,8 @@
 //! | field | meaning |
 //! | --- | --- |
 //! | `name`, `title`, `source` | what it is called, and where each figure comes from |
-//! | `neighbors` | `add-remove` (one record more or less) or `bounded` (one record changed) |
+//! | `neighbors` | `add-remove` (one record more or less; also `unbounded`, `add-delete`) or `bounded` (one record changed; also `replace-one`, `change-one`, `substitution`) |
+//! | `counts_as_given` | true if `cells` are already those that differ between bounded neighbors, and are not taken twice (default false) |
 //! | `rho` | the zCDP budget of the whole release; the sum of its levels where it is not given |
 //! | `sigma2_times_rho` | a check, where it is given: sigma2 = this / rho of the query, 1/2 for add-remove, 1 for bounded, times the cells and the square of the sensitivity |
 //! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute; the sum of its queries where neither is given |
@@ -18,6 +19,9 @@
 //! | `times` | so many queries like it (default 1) |
 //! | `cells` | so many cells that one record touches in it (default 1) |
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
+//! | `moves` | 0 if a changed record never leaves its one cell of the query, so that no count of it moves under bounded neighbors; else every cell is taken twice |
+//! | `kind` | at a level of a `[[mix]]`: the query is asked of the groups of this kind alone (default: of all others) |
+//! | `[[mix]]` `name`, `levels`, `groups`, `kind`, `most` | a record is in `groups` groups of these levels, of which 0 to `most` are of the kind: queries of either kind spend the whole budget of a level, and the account is that of the worst mix |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, or two, for drawing them: see [`schema`] |
 //! | `[[published]]` | an epsilon that was published for the release, or `published = { .. }` for one: |
@@ -31,6 +35,8 @@
 //!
 //! | file | what it is about |
 //! | --- | --- |
+//! | `neighbors` | which data sets are neighbors, by which names, and how often a changed record changes a count |
+//! | `mixes`, `ways` | mixes of the groups that a record is in, and the worst of all ways in which it enters the counts |
 //! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
 //! | `published` | the figures that were published for a release |
@@ -46,26 +52,30 @@ mod budgets;
 mod derived;
 mod file;
 pub mod ledger;
+mod mixes;
+mod neighbors;
 mod published;
 pub mod query_targets;
 pub mod schema;
 mod schema_file;
 pub mod subject;
+mod ways;
 mod written;
 
 use std::path::Path;
 
 use rug::Rational;
-use toml::Spanned;
 
-pub use published::Published;
-
+pub use self::{
+    mixes::Mix,
+    neighbors::{Changed, Neighbors},
+    published::Published,
+};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
     loss::law::Law,
     reading::read_text,
-    toml_reader::TomlReader,
 };
 
 /// Pairs each name with the text of its file in data/releases.
@@ -98,45 +108,6 @@ const BUNDLED: &[(&str, &str)] = bundled![
     "su-su-wang-2025",
 ];
 
-/// Which data sets are neighbors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Neighbors {
-    /// One record more or less: it leaves or enters one cell of each query.
-    AddRemove,
-    /// One record changed: it leaves one cell and enters another.
-    Bounded,
-}
-
-impl Neighbors {
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Neighbors::AddRemove => "add-remove",
-            Neighbors::Bounded => "bounded",
-        }
-    }
-
-    /// The relation of a name in a file.
-    pub(crate) fn read(reader: &TomlReader, name: &Spanned<String>) -> Result<Neighbors> {
-        match name.get_ref().as_str() {
-            "add-remove" => Ok(Neighbors::AddRemove),
-            "bounded" => Ok(Neighbors::Bounded),
-            other => {
-                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
-                Err(reader.refuse(name.span().start, why))
-            }
-        }
-    }
-
-    /// How many cells of a query differ for each cell that a record is in.
-    pub(crate) fn cells(self) -> u64 {
-        match self {
-            Neighbors::AddRemove => 1,
-            Neighbors::Bounded => 2,
-        }
-    }
-}
-
 /// A query, or several alike.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -152,6 +123,10 @@ pub struct Query {
     pub cells: u64,
     /// By how much one record changes each of these cells.
     pub shift: u64,
+    /// How often a changed record changes each of these cells.
+    pub changed: Changed,
+    /// The kind of groups that alone it is asked of, at a level with a [`Mix`]; `None` for all others.
+    pub kind: Option<String>,
 }
 
 impl Query {
@@ -166,10 +141,18 @@ impl Query {
         Err(Error::out_of_range(&what, other, "discrete Gaussian noise, which has a variance proxy sigma2"))
     }
 
-    /// What a change of one record reveals by all queries alike.
-    pub fn counts(&self, neighbors: Neighbors) -> Result<Counts> {
-        let count = self.times.saturating_mul(self.cells).saturating_mul(neighbors.cells());
-        Counts::new(self.law.clone(), count, self.shift)
+    /// What a change of one record reveals by all queries alike; `None` where none of their counts moves.
+    pub fn counts(&self, neighbors: Neighbors) -> Result<Option<Counts>> {
+        self.counts_times(self.changed.times(neighbors)?)
+    }
+
+    /// All counts of all queries alike, each so many times.
+    pub(crate) fn counts_times(&self, each: u64) -> Result<Option<Counts>> {
+        if each == 0 {
+            return Ok(None);
+        }
+        let count = self.times.saturating_mul(self.cells).saturating_mul(each);
+        Counts::new(self.law.clone(), count, self.shift).map(Some)
     }
 }
 
@@ -185,9 +168,32 @@ pub struct GeoLevel {
 }
 
 impl GeoLevel {
-    /// What a change of one record reveals at this level.
+    /// What all queries of one kind spend, those without a kind first: parts of a level that each record divides its groups among
+    /// spend its budget each.
+    pub(crate) fn sums(queries: &[Query]) -> Vec<Rational> {
+        let mut kinds: Vec<&Option<String>> = queries.iter().map(|query| &query.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        let spent = |kind: &Option<String>| {
+            let of_kind = queries.iter().filter(|query| query.kind == *kind);
+            of_kind.fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times))
+        };
+        kinds.into_iter().map(spent).collect()
+    }
+
+    /// What queries spend together; where they are of several kinds, those of the kind that spends most.
+    pub(crate) fn spent(queries: &[Query]) -> Rational {
+        GeoLevel::sums(queries).into_iter().max().unwrap_or_default()
+    }
+
+    /// Whether it has queries of one kind of groups alone.
+    pub(crate) fn has_kinds(&self) -> bool {
+        self.queries.iter().any(|query| query.kind.is_some())
+    }
+
+    /// What a change of one record reveals at this level; of a level with kinds by all of these at once, which no record is in.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
-        self.queries.iter().map(|query| query.counts(neighbors)).collect()
+        self.queries.iter().filter_map(|query| query.counts(neighbors).transpose()).collect()
     }
 }
 
@@ -223,6 +229,8 @@ pub struct Release {
     pub exact_total: Option<String>,
     /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
+    /// The levels at which a record's groups are of two kinds.
+    pub mixes: Vec<Mix>,
     /// The histogram that the queries are asked of; `None` if the file does not say.
     pub schema: Option<schema::Schema>,
 }
@@ -283,7 +291,10 @@ impl Release {
         let rho = kept.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         let names: Vec<&str> = kept.iter().map(|level| level.name.as_str()).collect();
         let published = self.published_among(&names);
-        Ok(Release { levels: kept, paths, rho, published, ..self.clone() })
+        let place = |level: &usize| kept.iter().position(|kept| kept.name == self.levels[*level].name);
+        let remaining = |mix: &Mix| Mix { levels: mix.levels.iter().filter_map(place).collect(), ..mix.clone() };
+        let mixes = self.mixes.iter().map(remaining).filter(|mix| !mix.levels.is_empty()).collect();
+        Ok(Release { levels: kept, paths, mixes, rho, published, ..self.clone() })
     }
 
     /// Reads a release from the text of a TOML file; `file` names it in messages.
@@ -330,23 +341,6 @@ impl Release {
         Ok(counts)
     }
 
-    /// Multiplies the noise of levels by factors: their rho is then what that noise spends. What was published is forgotten.
-    pub(crate) fn scale_levels(&mut self, factor: impl Fn(&str) -> Option<Rational>) -> Result<()> {
-        for level in &mut self.levels {
-            let Some(factor) = factor(&level.name) else { continue };
-            for query in &mut level.queries {
-                let own = query.counts(self.neighbors)?.with_noise_times(&factor)?;
-                query.rho = own.rho() / query.times;
-                query.law = own.law;
-            }
-            level.rho =
-                level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
-        }
-        self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
-        self.published.clear();
-        Ok(())
-    }
-
     /// The names of the levels that a path drops.
     pub fn dropped_names(&self, path: usize) -> Vec<&str> {
         let sets = self.paths.as_ref().and_then(|paths| paths.dropped.get(path));
@@ -354,19 +348,29 @@ impl Release {
     }
 
     /// What the named levels reveal together, or all levels if none is named; under the release's own neighbor
-    /// relation or another.
+    /// relation or another. Of a release with mixes it is that of one mix, with groups of both kinds:
+    /// [`subject::Subject`] takes the worst.
     pub fn composition(&self, levels: &[impl AsRef<str>], neighbors: Option<Neighbors>) -> Result<Composition> {
         if self.budget_only {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
-        let neighbors = neighbors.unwrap_or(self.neighbors);
-        let chosen: Vec<&GeoLevel> = if levels.is_empty() {
-            self.levels.iter().collect()
-        } else {
-            levels.iter().map(|name| self.level(name.as_ref())).collect::<Result<_>>()?
-        };
-        let counts: Vec<Vec<Counts>> = chosen.iter().map(|level| level.counts(neighbors)).collect::<Result<_>>()?;
-        Composition::new(counts.into_iter().flatten())
+        let (neighbors, places) = (neighbors.unwrap_or(self.neighbors), self.places(levels)?);
+        self.composition_times(&places, neighbors, &|changed| changed.times(neighbors))
+    }
+
+    /// The same, each count as often as `times` says.
+    fn composition_times(
+        &self,
+        places: &[usize],
+        neighbors: Neighbors,
+        times: &dyn Fn(Changed) -> Result<u64>,
+    ) -> Result<Composition> {
+        let counts = self.counts_of(places, &self.typical(places), times)?;
+        let unmoved = self.unmoved(places, neighbors);
+        if counts.is_empty() && !unmoved.is_empty() {
+            return Err(Error::NothingMoves { relation: neighbors.name(), queries: unmoved.join(", ") });
+        }
+        Composition::new(counts)
     }
 }
 

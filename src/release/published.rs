@@ -9,7 +9,7 @@ use serde::{
 };
 use toml::Spanned;
 
-use super::{GeoLevel, Release};
+use super::{GeoLevel, Release, file::place_of};
 use crate::{
     account::{
         Delta,
@@ -102,15 +102,10 @@ fn one(reader: &TomlReader, file: &PublishedFile, levels: &[GeoLevel]) -> Result
         return Err(reader.refuse(file.source.span().start, "a published figure needs its source: where, and by whom"));
     }
     reader.no_duplicates(file.levels.iter(), "level")?;
-    for level in &file.levels {
-        if levels.iter().all(|own| own.name != *level.get_ref()) {
-            let known = levels.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
-            let why = format!("{:?} is not a level of this release: {known}", level.get_ref());
-            return Err(reader.refuse(level.span().start, why));
-        }
-    }
-    let named = |level: &&GeoLevel| file.levels.iter().any(|name| *name.get_ref() == level.name);
-    let mut names: Vec<String> = levels.iter().filter(named).map(|level| level.name.clone()).collect();
+    let mut places: Vec<usize> =
+        file.levels.iter().map(|name| place_of(reader, levels, name)).collect::<Result<_>>()?;
+    places.sort_unstable();
+    let mut names: Vec<String> = places.into_iter().map(|place| levels[place].name.clone()).collect();
     if names.len() == levels.len() {
         names.clear();
     }
@@ -245,7 +240,7 @@ sigma2 = 20
         assert_eq!(again.published, release.published);
         // Other noise was not published.
         let sigma2 = [Rational::from(7), Rational::from(8)];
-        assert!(release.with_sigma2(&sigma2, release.neighbors, ["n", "t", "s"]).published.is_empty());
+        assert!(release.with_sigma2(&sigma2, release.neighbors, ["n", "t", "s"]).unwrap().published.is_empty());
         // One figure may stand in a line.
         let inline = "published = { epsilon = \"3.10\", delta = 1e-6, by = \"best-order\", source = \"s\" }\n";
         let (head, tail) = GOOD.split_once("[[published]]").unwrap();

@@ -15,7 +15,7 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{GeoLevel, Neighbors, Query, Release};
+use super::{Changed, GeoLevel, Neighbors, Query, Release};
 use crate::{
     account::allocate::QueryTarget,
     error::{Error, Result},
@@ -150,15 +150,22 @@ const OF_LEVEL: &str = " / ";
 /// The level of queries that name none.
 const NO_LEVEL: &str = "all";
 
-/// The same targets where a record is changed instead of added or removed: it leaves one cell and enters another.
-pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors) -> Vec<QueryTarget> {
-    let counted = |target: QueryTarget| QueryTarget { count: target.count.saturating_mul(neighbors.cells()), ..target };
-    targets.into_iter().map(counted).collect()
+/// The same targets under a relation: where a record is changed it leaves one cell and enters another, unless the counts are those
+/// that differ already.
+pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors, changed: Changed) -> Result<Vec<QueryTarget>> {
+    let times = changed.times(neighbors)?;
+    let counted = |target: QueryTarget| QueryTarget { count: target.count.saturating_mul(times), ..target };
+    Ok(targets.into_iter().map(counted).collect())
 }
 
 /// A release of queries read from a file, for add-remove neighbors, with a sigma2 for each of them; its title and source say
 /// how the noise was found.
-pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
+pub fn release_of(
+    targets: &[QueryTarget],
+    sigma2: &[Rational],
+    (neighbors, changed): (Neighbors, Changed),
+    about: [&str; 3],
+) -> Result<Release> {
     let [name, title, source] = about.map(String::from);
     let mut levels: Vec<GeoLevel> = Vec::new();
     for (target, sigma2) in targets.iter().zip(sigma2) {
@@ -170,6 +177,8 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
             times: 1,
             cells: target.count,
             shift: target.shift,
+            changed,
+            kind: None,
         };
         match levels.iter_mut().find(|known| known.name == level) {
             Some(known) => known.queries.push(query),
@@ -187,6 +196,7 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
         budget_only: false,
         exact_total: None,
         paths: None,
+        mixes: Vec::new(),
         schema: None,
     };
     release.spending()
@@ -195,7 +205,7 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
 impl Release {
     /// The same queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
     /// relation. On its block paths the rho of a bypassed level, as it is now, goes to the next kept level above, as before.
-    pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
+    pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Result<Release> {
         let [name, title, source] = about.map(String::from);
         // What was published is about other noise.
         let published = Vec::new();
@@ -208,19 +218,35 @@ impl Release {
     }
 
     /// The same with every rho that of its discrete Gaussian noise.
-    fn spending(mut self) -> Release {
+    fn spending(mut self) -> Result<Release> {
         for level in &mut self.levels {
             for query in &mut level.queries {
-                let moved = Rational::from(query.shift).square() * query.cells * self.neighbors.cells();
+                let taken = query.changed.times(self.neighbors)?;
+                let moved = Rational::from(query.shift).square() * query.cells * taken;
                 if let Law::DiscreteGaussian { sigma2 } = &query.law {
                     query.rho = moved / Rational::from(sigma2 * 2_u32);
                 }
             }
-            level.rho =
-                level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+            level.rho = GeoLevel::spent(&level.queries);
         }
         self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
-        self
+        Ok(self)
+    }
+
+    /// Whether its queries share one budget, so that it can be divided among them. Refused are levels with a mix of groups, whose
+    /// kinds have the whole budget each, and queries whose noise costs nothing.
+    pub fn shares_budget(&self, neighbors: Neighbors) -> Result<()> {
+        let all: Vec<usize> = (0..self.levels.len()).collect();
+        if let Some(mix) = self.mixes.first() {
+            let expected =
+                "one query of every record: at a level with a [[mix]] the groups of either kind have the whole budget";
+            return Err(Error::out_of_range("the queries of a mix of groups", &mix.name, expected));
+        }
+        if let Some(unmoved) = self.unmoved(&all, neighbors).first() {
+            let expected = "queries whose counts move: noise costs nothing where moves = 0, so leave this query out";
+            return Err(Error::out_of_range("the query", unmoved, expected));
+        }
+        Ok(())
     }
 
     /// A target for every query of every level, each of weight 1 per query, under the release's own relation or another.
@@ -234,7 +260,7 @@ impl Release {
             query.sigma2()?;
             Ok(QueryTarget {
                 name: format!("{level}{OF_LEVEL}{}", query.name),
-                count: query.times.saturating_mul(query.cells).saturating_mul(neighbors.cells()),
+                count: query.times.saturating_mul(query.cells).saturating_mul(query.changed.times(neighbors)?),
                 shift: query.shift,
                 weight: Rational::from(query.times),
                 least: Rational::from(1),
@@ -314,18 +340,24 @@ most_squared_error = "60"
                     [[query]]\nname = 'State / c'\n";
         let targets = parse(text, "f").unwrap();
         let sigma2: Vec<Rational> = [6, 5, 4].map(Rational::from).to_vec();
-        let release = release_of(&targets, &sigma2, Neighbors::Bounded, ["n", "t", "s"]);
+        let release = release_of(&targets, &sigma2, (Neighbors::Bounded, Changed::Twice), ["n", "t", "s"]).unwrap();
         let again = Release::parse(&release.to_toml(), "f").unwrap();
         assert_eq!(again.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(), ["State", "all"]);
         assert_eq!((again.levels[0].queries[0].name.as_str(), again.levels[0].queries.len()), ("a / b", 2));
         // Both sides of a changed record: 2 * 3 * 4 / (2 * 6), 2 / (2 * 4) and 2 / (2 * 5).
         assert_eq!(again.rho, Rational::from(2) + Rational::from((1, 4)) + Rational::from((1, 5)));
         assert_eq!(again.rho, release.rho);
-        let doubled = under(targets, Neighbors::Bounded);
+        let doubled = under(targets.clone(), Neighbors::Bounded, Changed::Twice).unwrap();
         assert_eq!(doubled[0].count, 6);
+        // Counts that are given for the relation are taken once, and written so.
+        let given = release_of(&targets, &sigma2, (Neighbors::Bounded, Changed::AsGiven), ["n", "t", "s"]).unwrap();
+        assert_eq!(given.rho, Rational::from(&release.rho / 2_u32));
+        assert_eq!(Release::parse(&given.to_toml(), "f").unwrap().rho, given.rho);
+        assert_eq!(under(targets.clone(), Neighbors::Bounded, Changed::AsGiven).unwrap()[0].count, 3);
+        assert!(under(targets, Neighbors::AddRemove, Changed::AsGiven).is_err());
         let own = Release::find("su-su-wang-2025").unwrap();
         let all: Vec<Rational> = own.levels.iter().map(|_| Rational::from(7)).collect();
-        let other = own.with_sigma2(&all, Neighbors::AddRemove, ["n", "t", "s"]);
+        let other = own.with_sigma2(&all, Neighbors::AddRemove, ["n", "t", "s"]).unwrap();
         assert_eq!(other.rho, Rational::from((80, 14)));
         assert_eq!(Release::parse(&other.to_toml(), "f").unwrap().rho, other.rho);
     }

@@ -1,17 +1,21 @@
 //! What is accounted for: a release or some of its levels, counts given one by one, a neighbor relation, and how many people act
 //! together; and the compositions that this amounts to.
 
+use std::sync::Arc;
+
 use rug::Rational;
 
-use super::{Neighbors, Release};
+use super::{
+    Changed, Neighbors, Release,
+    ways::{self, Names},
+};
 use crate::{
     account::{
-        Account, Answer, Composition, Counts, Delta, Stop,
+        Account, Answer, Composition, Counts, Delta, Rho, Stop,
         compared::{Against, Compared, PrintedFigure},
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
-    loss::family::Units,
     numeric::rational,
 };
 
@@ -40,6 +44,8 @@ pub struct Subject {
     pub singles: Vec<Counts>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove].
     pub neighbors: Option<Neighbors>,
+    /// Whether single counts are already those that differ between bounded neighbors: they are not taken twice.
+    pub counts_as_given: bool,
     /// So many people leave or enter together: every shift times this.
     pub group: u64,
     /// So many times all of it is released, each time with noise of its own.
@@ -49,7 +55,8 @@ pub struct Subject {
 impl Default for Subject {
     /// Nothing yet, for one person, once.
     fn default() -> Self {
-        Subject { release: None, levels: Vec::new(), singles: Vec::new(), neighbors: None, group: 1, repeat: 1 }
+        let (levels, singles) = (Vec::new(), Vec::new());
+        Subject { release: None, levels, singles, neighbors: None, counts_as_given: false, group: 1, repeat: 1 }
     }
 }
 
@@ -60,23 +67,79 @@ pub struct Resolved {
     pub title: String,
     /// The neighbor relation in force.
     pub neighbors: Neighbors,
+    /// How often counts are taken, the most of all: twice under bounded neighbors, unless the counts are given for these.
+    pub taken: u64,
+    /// Whether counts of a release are taken twice.
+    is_release_twice: bool,
+    /// The queries that do not move under the relation, which are left out: `LEVEL / QUERY`.
+    pub unmoved: Vec<String>,
     /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
     /// is only one part.
-    pub levels: Vec<(String, Composition)>,
+    pub levels: Vec<Part>,
     /// The queries of these levels, and the counts given one by one, each alone.
     pub queries: Vec<QueryPart>,
-    /// Everything composed; for a release with paths, on the path that drops nothing.
+    /// Everything composed; for a release with paths, on the path that drops nothing, and for one with mixes, of one mix.
     pub total: Composition,
-    /// What is accounted for as a whole: everything composed, or the worst of all block paths.
+    /// What is accounted for as a whole: everything composed, or the worst of all block paths or mixes of groups.
     pub whole: Whole,
-    /// The release, if the whole is the worst of its block paths.
-    paths_of: Option<Release>,
+    /// What the ways are called of which the whole is the worst.
+    names: Option<Arc<Names>>,
     /// What was published for the whole, at whatever delta.
     figures: Vec<PrintedFigure>,
-    /// What was published for the parts, beside their names.
-    figures_of_parts: Vec<(String, PrintedFigure)>,
     /// What it was resolved from, if it has parts: they may be scaled one by one.
     subject: Option<Box<Subject>>,
+}
+
+/// A part of what is composed: a level of a release, or the counts given one by one; or the whole.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// All of it composed; of a level with a mix of groups, of one mix.
+    pub total: Composition,
+    /// What is accounted for: all of it composed, or the worst of all ways in which a record enters it.
+    pub whole: Whole,
+    /// What the ways are called.
+    names: Option<Arc<Names>>,
+    /// What was published for it, at whatever delta.
+    figures: Vec<PrintedFigure>,
+}
+
+impl Part {
+    /// What it spends: the same in every mix.
+    pub fn rho(&self) -> Rho {
+        self.whole.rho()
+    }
+
+    /// The mix of groups that decides an answer about it, in words.
+    pub fn deciding(&self, answer: &Answer) -> Option<String> {
+        self.names.as_ref()?.deciding(answer)
+    }
+
+    /// What was published for it, at whatever delta.
+    pub fn figures(&self) -> &[PrintedFigure] {
+        &self.figures
+    }
+
+    /// What it is compared with.
+    pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
+        Compared::of(&self.whole, &self.figures, against, delta, digits)
+    }
+
+    fn until(&self, stop: &Stop) -> Part {
+        Part { total: self.total.until(stop), whole: self.whole.until(stop), ..self.clone() }
+    }
+
+    /// All noise that occurs in it.
+    pub fn noise(&self) -> Result<Composition> {
+        ways::noise(&self.total, &self.whole, self.names.as_deref())
+    }
+
+    /// The same with other noise, for which nothing was published.
+    fn with_noise_times(&self, factor: &Rational) -> Result<Part> {
+        let (total, whole) = (self.total.with_noise_times(factor)?, self.whole.with_noise_times(factor)?);
+        Ok(Part { total, whole, figures: Vec::new(), ..self.clone() })
+    }
 }
 
 /// A query, with all that are like it, or counts given one by one: what it reveals alone.
@@ -94,11 +157,19 @@ pub struct QueryPart {
     pub composition: Composition,
 }
 
+/// What has to be known of a release whose counts are taken twice.
+pub const TAKEN_TWICE: &str = "Every count of the release is taken twice: a changed record leaves one cell and enters another. For a query with \
+                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file says that it does \
+                               not move).";
+
+/// What an error about counts as given names.
+pub const AS_GIVEN: &str = "counts as given";
+
 /// The part of counts given one by one.
 pub const SINGLES: &str = "counts given";
 
 impl Resolved {
-    /// All block paths, if the whole is the worst of them.
+    /// All block paths or mixes of groups, if the whole is the worst of them.
     pub fn worst(&self) -> Option<&WorstPath> {
         match &self.whole {
             Whole::Composition(_) => None,
@@ -111,37 +182,55 @@ impl Resolved {
         Resolved {
             title,
             neighbors,
+            taken: neighbors.cells(),
+            is_release_twice: false,
+            unmoved: Vec::new(),
             levels: Vec::new(),
             queries: Vec::new(),
             total: composition.clone(),
             whole: Whole::Composition(composition),
-            paths_of: None,
+            names: None,
             figures: Vec::new(),
-            figures_of_parts: Vec::new(),
             subject: None,
         }
     }
 
     /// The parts that are composed, each alone under its name; empty where there is only one.
     pub fn parts(&self) -> Vec<Resolved> {
-        let part = |(name, part): &(String, Composition)| Resolved {
-            title: format!("{}, {name}", self.title),
-            neighbors: self.neighbors,
+        let part = |part: &Part| Resolved {
+            title: format!("{}, {}", self.title, part.name),
             levels: Vec::new(),
             queries: self
                 .queries
                 .iter()
-                .filter(|query| query.level.as_deref().unwrap_or(SINGLES) == name)
+                .filter(|query| query.level.as_deref().unwrap_or(SINGLES) == part.name)
                 .cloned()
                 .collect(),
-            total: part.clone(),
-            whole: Whole::Composition(part.clone()),
-            paths_of: None,
-            figures: self.figures_of_part(name),
-            figures_of_parts: Vec::new(),
+            total: part.total.clone(),
+            whole: part.whole.clone(),
+            names: part.names.clone(),
+            figures: part.figures.clone(),
             subject: None,
+            is_release_twice: self.is_release_twice && part.name != SINGLES,
+            ..self.clone()
         };
         self.levels.iter().map(part).collect()
+    }
+
+    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name where there is only one part.
+    pub fn parts_or(&self, whole: &str) -> Vec<Part> {
+        if self.levels.is_empty() { vec![self.as_part(whole)] } else { self.levels.clone() }
+    }
+
+    /// The whole under a name.
+    pub fn as_part(&self, name: &str) -> Part {
+        Part {
+            name: name.to_string(),
+            total: self.total.clone(),
+            whole: self.whole.clone(),
+            names: self.names.clone(),
+            figures: self.figures.clone(),
+        }
     }
 
     /// What was published for the whole, at whatever delta.
@@ -149,41 +238,25 @@ impl Resolved {
         &self.figures
     }
 
-    /// What was published for a part by its name; for the whole where there is only one part.
-    pub fn figures_of_part(&self, name: &str) -> Vec<PrintedFigure> {
-        if self.levels.is_empty() {
-            return self.figures.clone();
-        }
-        let of_part = self.figures_of_parts.iter().filter(|(part, _)| part == name);
-        of_part.map(|(_, figure)| figure.clone()).collect()
-    }
-
     /// What the whole is compared with.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
     }
 
-    /// What a part is compared with.
-    pub fn compared_part(
-        &self,
-        name: &str,
-        part: &Composition,
-        against: Against,
-        delta: &Delta,
-        digits: u32,
-    ) -> Result<Compared> {
-        Compared::of(part, &self.figures_of_part(name), against, delta, digits)
+    /// All noise that occurs.
+    pub fn noise(&self) -> Result<Composition> {
+        ways::noise(&self.total, &self.whole, self.names.as_deref())
     }
 
     /// Everything composed again, with the noise of each part multiplied by its own factor, in the order of the parts; for a release
-    /// with paths the worst of these.
+    /// with paths or mixes the worst of these.
     pub fn with_noise_of_parts_times(&self, factors: &[Rational]) -> Result<Resolved> {
         let Some(subject) = self.subject.as_deref().filter(|_| factors.len() == self.levels.len()) else {
             let expected = format!("one for each of the {} parts", self.levels.len());
             return Err(Error::out_of_range("the number of factors", factors.len(), &expected));
         };
         let factor = |name: &str| {
-            let part = self.levels.iter().zip(factors).find(|((own, _), _)| own == name);
+            let part = self.levels.iter().zip(factors).find(|(own, _)| own.name == name);
             part.map(|(_, factor)| factor)
         };
         let mut subject = subject.clone();
@@ -200,19 +273,16 @@ impl Resolved {
     /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
     /// by it.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Resolved> {
-        let scaled = |(name, part): &(String, Composition)| Ok((name.clone(), part.with_noise_times(factor)?));
         Ok(Resolved {
             title: format!("{}, all noise times {}", self.title, rational::display(factor)),
-            neighbors: self.neighbors,
-            levels: self.levels.iter().map(scaled).collect::<Result<_>>()?,
+            levels: self.levels.iter().map(|part| part.with_noise_times(factor)).collect::<Result<_>>()?,
             queries: self.queries.iter().map(|query| query.with_noise_times(factor)).collect::<Result<_>>()?,
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
-            paths_of: self.paths_of.clone(),
             // What was published is about other noise.
             figures: Vec::new(),
-            figures_of_parts: Vec::new(),
             subject: None,
+            ..self.clone()
         })
     }
 
@@ -220,7 +290,7 @@ impl Resolved {
     pub fn until(&self, stop: &Stop) -> Resolved {
         let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
         Resolved {
-            levels: self.levels.iter().map(|(name, part)| (name.clone(), part.until(stop))).collect(),
+            levels: self.levels.iter().map(|part| part.until(stop)).collect(),
             queries: self.queries.iter().map(query).collect(),
             total: self.total.until(stop),
             whole: self.whole.until(stop),
@@ -228,22 +298,27 @@ impl Resolved {
         }
     }
 
-    /// The pair of paths that decides an answer about the whole, in words.
+    /// The block paths, or the mix of groups, that decide an answer about the whole, in words.
     pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
-        Some(in_words(self.paths_of.as_ref()?, answer.pair()?, self.worst()?))
+        self.names.as_ref()?.deciding(answer)
     }
-}
 
-/// The paths of a pair by their numbers and by what they drop.
-fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
-    let drops = |path: usize| match release.dropped_names(path) {
-        names if names.is_empty() => format!("path {} (drops no level)", path + 1),
-        names => format!("path {} (drops {})", path + 1, names.join(", ")),
-    };
-    if worst.in_pairs() {
-        format!("{} and {}, the worst of {} pairs of block paths", drops(p), drops(q), worst.count())
-    } else {
-        format!("{}, the worst of {} block paths", drops(p), worst.count())
+    /// What a record enters that decides an answer about the whole: of several ways the one, or the pair of them, that the answer names.
+    pub fn deciding_composition(&self, answer: &Answer) -> Result<Composition> {
+        match (&self.whole, answer.pair()) {
+            (Whole::WorstPath(worst), Some(pair)) => worst.composition(pair),
+            (Whole::WorstPath(_), None) | (Whole::Composition(_), _) => Ok(self.total.clone()),
+        }
+    }
+
+    /// The ways of which the whole is the worst, with their number, as in `136 pairs of block paths`.
+    pub fn ways(&self) -> Option<String> {
+        self.names.as_ref().map(|names| names.all())
+    }
+
+    /// What has to be known of an answer about a release under bounded neighbors whose counts are taken twice.
+    pub fn note(&self) -> Option<&'static str> {
+        self.is_release_twice.then_some(TAKEN_TWICE)
     }
 }
 
@@ -277,14 +352,27 @@ impl Subject {
 
     /// Each part alone, in the order of [`Resolved::levels`]: the levels of the release, and the counts given one by one.
     pub fn parts(&self) -> Vec<Subject> {
-        let all = |release: &Release| match self.levels.as_slice() {
-            [] => release.levels.iter().map(|level| level.name.clone()).collect(),
-            named => named.to_vec(),
-        };
-        let levels: Vec<String> = self.release.as_ref().map(all).unwrap_or_default();
-        let of_level = |level: String| Subject { levels: vec![level], singles: Vec::new(), ..self.clone() };
         // Alone they have the relation of the release that they are beside.
         let neighbors = self.neighbors.or(self.release.as_ref().map(|release| release.neighbors));
+        let moves = |release: &Release, name: &String| {
+            let still = |query: &super::Query| query.changed == Changed::Never;
+            let level = release.levels.iter().find(|level| level.name == *name);
+            neighbors != Some(Neighbors::Bounded) || level.is_none_or(|level| !level.queries.iter().all(still))
+        };
+        let all = |release: &Release| {
+            let names: Vec<String> = match self.levels.as_slice() {
+                [] => release.levels.iter().map(|level| level.name.clone()).collect(),
+                named => named.to_vec(),
+            };
+            names.into_iter().filter(|name| moves(release, name)).collect()
+        };
+        let levels: Vec<String> = self.release.as_ref().map(all).unwrap_or_default();
+        let of_level = |level: String| Subject {
+            levels: vec![level],
+            singles: Vec::new(),
+            counts_as_given: false,
+            ..self.clone()
+        };
         let singles = Subject { release: None, levels: Vec::new(), neighbors, ..self.clone() };
         levels.into_iter().map(of_level).chain((!self.singles.is_empty()).then_some(singles)).collect()
     }
@@ -293,56 +381,111 @@ impl Subject {
     pub fn resolve(self) -> Result<Resolved> {
         let own = self.release.as_ref().map(|release| release.neighbors);
         let neighbors = self.neighbors.or(own).unwrap_or(Neighbors::AddRemove);
+        let singles = self.singles_under(neighbors)?;
+        let mut parts: Vec<Part> = Vec::new();
+        let (mut unmoved, mut ways) = (Vec::new(), None);
+        if let Some(release) = &self.release {
+            let places = release.places(&self.levels)?;
+            unmoved = release.unmoved(&places, neighbors);
+            for place in &places {
+                parts.extend(self.level(release, *place, neighbors)?);
+            }
+            if parts.is_empty() {
+                // Says why nothing is left.
+                release.composition(&self.levels, Some(neighbors))?;
+            }
+            ways = self.ways(release, &places, neighbors)?;
+        }
+        if let Some(total) = singles {
+            let (name, whole) = (SINGLES.to_string(), Whole::Composition(total.clone()));
+            parts.push(Part { name, total, whole, names: None, figures: Vec::new() });
+        }
+        let queries = self.queries(neighbors)?;
+        let total = Composition::new(parts.iter().flat_map(|part| part.total.counts().iter().cloned()))?;
+        let (whole, names) = match ways {
+            None => (Whole::Composition(total.clone()), None),
+            Some((worst, names)) => (Whole::WorstPath(worst), Some(names)),
+        };
+        let levels = if parts.len() > 1 { parts } else { Vec::new() };
+        let (title, [of_release, of_singles]) = (self.title(neighbors, &unmoved), self.taken(neighbors)?);
+        let (taken, is_release_twice) = (of_release.max(of_singles).unwrap_or(1), of_release == Some(2));
+        let figures = if self.singles.is_empty() { self.figures_of(&self.levels, neighbors) } else { Vec::new() };
+        let subject = (!levels.is_empty()).then(|| Box::new(self));
+        Ok(Resolved {
+            title,
+            neighbors,
+            taken,
+            is_release_twice,
+            unmoved,
+            levels,
+            queries,
+            total,
+            whole,
+            names,
+            figures,
+            subject,
+        })
+    }
+
+    /// What was published for levels of the release: for one person, once, under the release's own relation.
+    fn figures_of(&self, levels: &[impl AsRef<str>], neighbors: Neighbors) -> Vec<PrintedFigure> {
+        let is_own = |release: &&Release| release.neighbors == neighbors && self.group == 1 && self.repeat == 1;
+        self.release.as_ref().filter(is_own).map_or_else(Vec::new, |release| release.figures_of(levels))
+    }
+
+    /// A line that says what it is, and how often single counts are taken.
+    fn title(&self, neighbors: Neighbors, unmoved: &[String]) -> String {
         let mut titles: Vec<String> = Vec::new();
-        let mut parts: Vec<(String, Composition)> = Vec::new();
         if let Some(release) = &self.release {
             let shown = if self.levels.is_empty() { release.title.clone() } else { self.levels.join(", ") };
             titles.push(format!("{}: {shown}", release.name));
-            parts.extend(self.levels_of(release, neighbors)?);
         }
         if !self.singles.is_empty() {
-            titles.push(self.singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "));
-            let composition = Composition::new(self.singles.iter().cloned())?;
-            let composition = match neighbors {
-                Neighbors::AddRemove => composition,
-                Neighbors::Bounded => composition.for_changed_records()?,
-            };
-            parts.push((SINGLES.to_string(), composition));
+            let singles = self.singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ");
+            let each = if self.singles.len() == 1 { "" } else { "each " };
+            titles.push(match (neighbors, self.counts_as_given) {
+                (Neighbors::AddRemove, _) => singles,
+                (Neighbors::Bounded, true) => format!("{singles}, counts as given for bounded neighbors"),
+                (Neighbors::Bounded, false) => {
+                    format!(
+                        "{singles}, {each}twice under bounded neighbors: a record leaves one count and enters another"
+                    )
+                }
+            });
         }
-        for (_, part) in &mut parts {
-            *part = self.multiplied(part)?;
-        }
-        let queries = self.queries(neighbors)?;
-        let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
-        let paths_of = self.release.as_ref().filter(|release| release.paths.is_some() && self.levels.is_empty());
-        let whole = match paths_of {
-            None => Whole::Composition(total.clone()),
-            Some(release) => Whole::WorstPath(self.worst_path(release, neighbors)?),
+        let still = match unmoved {
+            [] => String::new(),
+            [one] => format!(", without {one:?}, which does not move under bounded neighbors"),
+            several => format!(", without {} queries that do not move under bounded neighbors", several.len()),
         };
-        let paths_of = paths_of.cloned();
-        let (figures, figures_of_parts) = self.figures(neighbors, &parts);
-        let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
         let repeat = if self.repeat == 1 { String::new() } else { format!(", released {} times", self.repeat) };
-        let title = titles.join(" + ") + &group + &repeat;
-        let subject = (!levels.is_empty()).then(|| Box::new(self));
-        Ok(Resolved { title, neighbors, levels, queries, total, whole, paths_of, figures, figures_of_parts, subject })
+        titles.join(" + ") + &still + &group + &repeat
     }
 
-    /// What was published for all of it, and for its parts: for one person, once, under the release's own relation.
-    fn figures(
-        &self,
-        neighbors: Neighbors,
-        parts: &[(String, Composition)],
-    ) -> (Vec<PrintedFigure>, Vec<(String, PrintedFigure)>) {
-        let is_own = |release: &&Release| release.neighbors == neighbors && self.group == 1 && self.repeat == 1;
-        let Some(release) = self.release.as_ref().filter(is_own) else { return Default::default() };
-        let whole = if self.singles.is_empty() { release.figures_of(&self.levels) } else { Vec::new() };
-        let of_part = |(name, _): &(String, Composition)| {
-            let figures = if name == SINGLES { Vec::new() } else { release.figures_of(&[name]) };
-            figures.into_iter().map(|figure| (name.clone(), figure)).collect::<Vec<_>>()
-        };
-        (whole, parts.iter().flat_map(of_part).collect())
+    /// How a changed record changes single counts.
+    fn changed(&self) -> Changed {
+        if self.counts_as_given { Changed::AsGiven } else { Changed::Twice }
+    }
+
+    /// How often counts of the release are taken, and counts given one by one: the most of all.
+    fn taken(&self, neighbors: Neighbors) -> Result<[Option<u64>; 2]> {
+        let singles = if self.singles.is_empty() { None } else { Some(self.changed().times(neighbors)?) };
+        let of_release = |release: &Release| release.only(&self.levels)?.times_each_count(neighbors);
+        Ok([self.release.as_ref().map(of_release).transpose()?, singles])
+    }
+
+    /// The counts given one by one, composed, each as often as it is taken; `None` where there are none.
+    fn singles_under(&self, neighbors: Neighbors) -> Result<Option<Composition>> {
+        if self.singles.is_empty() {
+            let expected = "counts given one by one, as in 5x10; a release file says counts_as_given itself";
+            let nothing = || Err(Error::out_of_range(AS_GIVEN, "true without counts", expected));
+            return if self.counts_as_given { nothing() } else { Ok(None) };
+        }
+        let times = self.changed().times(neighbors)?;
+        let once = Composition::new(self.singles.iter().cloned())?;
+        let all = if times == 2 { once.for_changed_records()? } else { once };
+        self.multiplied(&all).map(Some)
     }
 
     /// The same for the whole group and all repetitions.
@@ -351,7 +494,8 @@ impl Subject {
         if self.repeat == 1 { Ok(part) } else { part.repeated(self.repeat) }
     }
 
-    /// The queries that were asked for, each alone, and the counts given one by one.
+    /// The queries that were asked for, each alone, and the counts given one by one; of a query for one kind of groups the most
+    /// counts that a record can be in.
     fn queries(&self, neighbors: Neighbors) -> Result<Vec<QueryPart>> {
         let part = |level: Option<&str>, name: String, times: u64, counts: Counts| -> Result<QueryPart> {
             let composition = self.multiplied(&Composition::new([counts])?)?;
@@ -359,44 +503,93 @@ impl Subject {
             Ok(QueryPart { level: level.map(String::from), name, times, counts, composition })
         };
         let mut queries = Vec::new();
-        for level in self.release.iter().flat_map(|release| &release.levels) {
-            if self.levels.is_empty() || self.levels.contains(&level.name) {
-                for query in &level.queries {
-                    let counts = query.counts(neighbors)?;
-                    queries.push(part(Some(&level.name), query.name.clone(), query.times, counts)?);
+        if let Some(release) = &self.release {
+            for (place, level) in release.levels.iter().enumerate() {
+                let asked = self.levels.is_empty() || self.levels.contains(&level.name);
+                for query in level.queries.iter().filter(|_| asked) {
+                    if let Some(counts) = release.query_counts(place, query, neighbors)? {
+                        queries.push(part(Some(&level.name), query.name.clone(), query.times, counts)?);
+                    }
                 }
             }
         }
+        let times = if self.singles.is_empty() { 1 } else { self.changed().times(neighbors)? };
         for single in &self.singles {
-            let changed =
-                Counts::new(single.law.clone(), single.count.saturating_mul(neighbors.cells()), single.shift)?;
+            let changed = Counts::new(single.law.clone(), single.count.saturating_mul(times), single.shift)?;
             queries.push(part(None, single.to_string(), 1, changed)?);
         }
         Ok(queries)
     }
 
-    /// The levels of the release that were asked for, each alone.
-    fn levels_of(&self, release: &Release, neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
-        let names: Vec<&String> = match self.levels.as_slice() {
-            [] => release.levels.iter().map(|level| &level.name).collect(),
-            named => named.iter().collect(),
-        };
-        if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-            return Err(Error::out_of_range("level", twice, "each level named once; it is counted once"));
+    /// A level of the release alone; `None` where no count of it moves.
+    fn level(&self, release: &Release, place: usize, neighbors: Neighbors) -> Result<Option<Part>> {
+        let (name, places) = (release.levels[place].name.clone(), [place]);
+        if release.budget_only {
+            return Err(Error::BudgetOnly { release: release.name.clone() });
         }
-        let level = |name: &String| Ok((name.clone(), release.composition(&[name], Some(neighbors))?));
-        names.into_iter().map(level).collect()
+        let counts = release.counts_of(&places, &release.typical(&places), &|changed| changed.times(neighbors))?;
+        if counts.is_empty() {
+            return Ok(None);
+        }
+        let total = self.multiplied(&Composition::new(counts)?)?;
+        let figures = self.figures_of(&[&name], neighbors);
+        if release.mix_of(place).is_none() {
+            return Ok(Some(Part { name, whole: Whole::Composition(total.clone()), total, names: None, figures }));
+        }
+        let (worst, names) = self.mixes(release, &places, neighbors, false)?;
+        Ok(Some(Part { name, total, whole: Whole::WorstPath(worst), names: Some(names), figures }))
     }
 
-    /// All block paths of a release, with the counts given one by one on each.
-    fn worst_path(&self, release: &Release, neighbors: Neighbors) -> Result<WorstPath> {
-        let with_singles = |path: Composition| {
-            let all = path.counts().iter().chain(&self.singles).cloned();
-            self.multiplied(&Composition::new(all)?)
+    /// All ways of a record through these levels, where there are several, with the counts given one by one on each.
+    fn ways(
+        &self,
+        release: &Release,
+        places: &[usize],
+        neighbors: Neighbors,
+    ) -> Result<Option<(WorstPath, Arc<Names>)>> {
+        if release.paths.is_some() && self.levels.is_empty() {
+            let dropped = |path: usize| match release.dropped_names(path) {
+                names if names.is_empty() => format!("path {} (drops no level)", path + 1),
+                names => format!("path {} (drops {})", path + 1, names.join(", ")),
+            };
+            let paths = release.path_compositions()?.into_iter().enumerate().map(|(path, of)| (dropped(path), of));
+            return self.worst(ways::BLOCK_PATHS, paths.collect(), neighbors, true).map(Some);
+        }
+        match places.iter().any(|place| release.mix_of(*place).is_some()) {
+            true => self.mixes(release, places, neighbors, true).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn mixes(
+        &self,
+        release: &Release,
+        places: &[usize],
+        neighbors: Neighbors,
+        with_singles: bool,
+    ) -> Result<(WorstPath, Arc<Names>)> {
+        self.worst(ways::MIXES, release.mixes_at(places, neighbors)?, neighbors, with_singles)
+    }
+
+    /// The worst of all ways, for the whole group and all repetitions; with the counts given one by one on each, where these are wanted.
+    fn worst(
+        &self,
+        what: &'static str,
+        ways: Vec<(String, Composition)>,
+        neighbors: Neighbors,
+        with_singles: bool,
+    ) -> Result<(WorstPath, Arc<Names>)> {
+        if with_singles && self.counts_as_given {
+            let expected = "a release whose counts every record enters in the same way: a pair of ways has no side for counts that are given for \
+                            both; give them as for one record more or less, or account for them apart";
+            return Err(Error::out_of_range(AS_GIVEN, format!("beside {what}"), expected));
+        }
+        let singles = if with_singles { &self.singles[..] } else { &[] };
+        let with_singles = |(name, way): (String, Composition)| {
+            let all = way.counts().iter().chain(singles).cloned();
+            Ok((name, self.multiplied(&Composition::new(all)?)?))
         };
-        let paths = release.path_compositions()?.into_iter().map(with_singles);
-        let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
-        WorstPath::new(paths.collect::<Result<_>>()?, units)
+        ways::worst(what, ways.into_iter().map(with_singles).collect::<Result<_>>()?, neighbors)
     }
 }
 
@@ -491,5 +684,107 @@ mod tests {
         assert!(Subject { repeat: 0, ..self::of("dhc-units-us") }.resolve().is_err());
         let noisier = once.with_noise_times(&Rational::from(2)).unwrap();
         assert_eq!(noisier.queries[0].composition.counts()[0], noisier.queries[0].counts);
+    }
+
+    #[test]
+    fn counts_are_taken_twice_under_bounded_neighbors_unless_they_are_given_for_these() {
+        let of = |counts_as_given, neighbors| {
+            let singles = vec![Counts::parse_discrete_laplace("0.5@2").unwrap()];
+            Subject { singles, neighbors, counts_as_given, ..Subject::default() }.resolve()
+        };
+        let twice = of(false, Some(Neighbors::Bounded)).unwrap();
+        assert!(
+            twice
+                .title
+                .ends_with("0.5x1@2, twice under bounded neighbors: a record leaves one count and enters another"),
+            "{}",
+            twice.title
+        );
+        assert_eq!((twice.taken, twice.queries[0].counts.count), (2, 2));
+        let given = of(true, Some(Neighbors::Bounded)).unwrap();
+        assert!(given.title.ends_with("counts as given for bounded neighbors"), "{}", given.title);
+        assert_eq!((given.taken, given.queries[0].counts.count, given.total.counts()[0].count), (1, 1, 1));
+        // One value moved by 2 with noise of parameter 1/2: one nat at most.
+        assert_eq!(given.total.pure_epsilon(), Some(Rational::from(1)));
+        assert!(of(true, None).is_err() && of(false, None).unwrap().taken == 1);
+        let beside = |release: &str| {
+            let singles = vec!["5x2".parse().unwrap()];
+            Subject { singles, counts_as_given: true, neighbors: Some(Neighbors::Bounded), ..self::of(release) }
+                .resolve()
+        };
+        assert!(beside("pl94-units-us").unwrap_err().to_string().contains("beside block paths"));
+        let mixed = beside("su-su-wang-2025").unwrap();
+        assert_eq!(mixed.levels.last().unwrap().total.counts()[0].count, 2);
+        assert!(Subject { counts_as_given: true, ..self::of("su-su-wang-2025") }.resolve().is_err());
+    }
+
+    /// Beside a mix a query that does not move is on neither side of a change; and all noise is known of a mix of one group, too.
+    #[test]
+    fn a_mix_beside_a_query_that_does_not_move() {
+        let text = "name = 'm'\ntitle = 't'\nsource = 's'\nneighbors = 'bounded'\n\
+                    [[mix]]\nname = 'all'\nlevels = ['A']\ngroups = 1\nkind = 'short'\nmost = 1\n\
+                    [[level]]\nname = 'A'\n[[level.query]]\nname = 'twice'\nsigma2 = 2\ntimes = 2\n\
+                    [[level.query]]\nname = 'once'\nkind = 'short'\nsigma2 = 1\n\
+                    [[level]]\nname = 'US'\n[[level.query]]\nname = 'total'\nsigma2 = 3\nmoves = 0\n";
+        let release = Release::parse(text, "m.toml").unwrap();
+        assert_eq!(release.rho, 1);
+        let of =
+            |neighbors| Subject { release: Some(release.clone()), neighbors, ..Subject::default() }.resolve().unwrap();
+        let bounded = of(None);
+        assert_eq!(*Account::rho(&bounded.whole), 1);
+        assert_eq!(bounded.unmoved, ["US / total"]);
+        for pair in [(0, 0), (0, 1), (1, 1)] {
+            let counts = bounded.worst().unwrap().composition(pair).unwrap();
+            assert!(counts.counts().iter().all(|counts| !counts.to_string().contains("Gaussian 3x")), "{counts:?}");
+        }
+        let variances = |of: &Resolved| crate::account::promise::variances(&of.noise().unwrap()).unwrap();
+        assert_eq!(variances(&bounded), [1, 2].map(Rational::from));
+        assert_eq!(variances(&of(Some(Neighbors::AddRemove))), [1, 2, 3].map(Rational::from));
+    }
+
+    /// The mix that decides is the largest of all mixes, each accounted for alone.
+    #[test]
+    fn a_release_with_groups_of_two_kinds_is_as_private_as_its_worst_mix() {
+        let text = "name = 'm'\ntitle = 't'\nsource = 's'\nneighbors = 'add-remove'\n\
+                    [[mix]]\nname = 'all'\nlevels = ['A', 'B']\ngroups = 3\nkind = 'short'\nmost = 3\n\
+                    [[level]]\nname = 'A'\n[[level.query]]\nname = 'stages'\ncells = 3\ntimes = 2\nrho = 0.75\n\
+                    [[level.query]]\nname = 'once'\nkind = 'short'\ncells = 3\nrho = 1.5\n\
+                    [[level]]\nname = 'B'\n[[level.query]]\nname = 'long'\ncells = 3\nrho = 1.5\n\
+                    [[level.query]]\nname = 'once'\nkind = 'short'\ncells = 3\nrho = 1.5\n";
+        let release = Release::parse(text, "m.toml").unwrap();
+        let largest = |level: Option<&str>, pairs: bool| {
+            let counts = |short: u32, of: &str| {
+                let part = |level, text: String| Some(text).filter(|_| of == level || of == "both");
+                let some = |count: u32, sigma2: u32| if count == 0 { None } else { Some(format!("{sigma2}x{count}")) };
+                let long = 3 - short;
+                let a = [some(2 * long, 2), some(short, 1)].into_iter().flatten().filter_map(|text| part("A", text));
+                let b = [some(3, 1)].into_iter().flatten().filter_map(|text| part("B", text));
+                a.chain(b).map(|text| text.parse().unwrap()).collect::<Vec<Counts>>()
+            };
+            let of = level.unwrap_or("both");
+            let all = (0..=3).flat_map(|p| (p..=3).map(move |q| (p, q))).filter(|(p, q)| pairs || p == q);
+            let each = all.map(|(p, q)| {
+                let both = if pairs { [counts(p, of), counts(q, of)].concat() } else { counts(p, of) };
+                Composition::new(both).unwrap().epsilon("1e-6", 12).unwrap().value
+            });
+            each.reduce(|a, b| a.max(&b)).unwrap()
+        };
+        for (neighbors, ways) in
+            [(Neighbors::AddRemove, "4 mixes of groups"), (Neighbors::Bounded, "10 pairs of mixes of groups")]
+        {
+            let subject = Subject { release: Some(release.clone()), neighbors: Some(neighbors), ..Subject::default() };
+            let found = subject.resolve().unwrap();
+            assert_eq!(found.ways().as_deref(), Some(ways));
+            let epsilon = found.whole.epsilon("1e-6", 12).unwrap();
+            let alone = largest(None, neighbors == Neighbors::Bounded);
+            assert!(epsilon.met && epsilon.value.overlaps(&alone), "{epsilon:?} {alone:?}");
+            assert!(found.deciding_pair(&epsilon).unwrap().contains("of 3 groups short at all"));
+            for part in &found.levels {
+                let epsilon = part.whole.epsilon("1e-6", 12).unwrap();
+                let alone = largest(Some(&part.name), neighbors == Neighbors::Bounded);
+                assert!(epsilon.value.overlaps(&alone), "{}: {epsilon:?} {alone:?}", part.name);
+                assert!(part.deciding(&epsilon).unwrap().ends_with(ways));
+            }
+        }
     }
 }

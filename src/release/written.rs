@@ -5,7 +5,7 @@ use std::fmt::Write;
 use rug::Rational;
 
 use super::{
-    GeoLevel, Query, Release,
+    Changed, GeoLevel, Query, Release,
     file::{CONTINUOUS, GAUSSIAN, LAPLACE},
     published,
     schema::Schema,
@@ -21,6 +21,9 @@ impl Release {
             line(&mut out, key, &quoted(value));
         }
         line(&mut out, "neighbors", &quoted(self.neighbors.name()));
+        if self.levels.iter().flat_map(|level| &level.queries).any(|query| query.changed == Changed::AsGiven) {
+            line(&mut out, "counts_as_given", "true");
+        }
         if self.budget_only {
             line(&mut out, "budget_only", "true");
         }
@@ -33,6 +36,14 @@ impl Release {
         if let Some(schema) = &self.schema {
             put_schema(&mut out, schema, None);
             schema.beside.iter().for_each(|beside| put_schema(&mut out, &beside.schema, Some(&beside.name)));
+        }
+        for mix in &self.mixes {
+            out += "\n[[mix]]\n";
+            line(&mut out, "name", &quoted(&mix.name));
+            line(&mut out, "levels", &list(mix.levels.iter().map(|level| &self.levels[*level].name)));
+            line(&mut out, "groups", &mix.groups.to_string());
+            line(&mut out, "kind", &quoted(&mix.kind));
+            line(&mut out, "most", &mix.most.to_string());
         }
         self.levels.iter().for_each(|level| put_level(&mut out, level));
         if let Some(paths) = &self.paths {
@@ -101,6 +112,12 @@ fn put_query(out: &mut String, query: &Query) {
             line(out, key, &value.to_string());
         }
     }
+    query.kind.iter().for_each(|kind| line(out, "kind", &quoted(kind)));
+    match query.changed {
+        // The whole file says that counts are as given.
+        Changed::Twice | Changed::AsGiven => {}
+        Changed::Never => line(out, "moves", "0"),
+    }
 }
 
 fn put_schema(out: &mut String, schema: &Schema, histogram: Option<&str>) {
@@ -146,6 +163,7 @@ mod tests {
             let again = Release::parse(&release.to_toml(), "written").unwrap();
             assert_eq!((&again.name, &again.title, &again.source), (&release.name, &release.title, &release.source));
             assert_eq!((&again.rho, again.neighbors), (&release.rho, release.neighbors));
+            assert_eq!(again.mixes, release.mixes);
             assert_eq!(again.published, release.published);
             assert_eq!((again.budget_only, &again.exact_total), (release.budget_only, &release.exact_total));
             assert_eq!(
@@ -158,7 +176,7 @@ mod tests {
                 assert_eq!((&level.name, &level.rho), (&own.name, &own.rho));
                 for (query, own) in level.queries.iter().zip(&own.queries) {
                     assert_eq!((&query.name, &query.law, query.times), (&own.name, &own.law, own.times));
-                    assert_eq!((query.cells, query.shift), (own.cells, own.shift));
+                    assert_eq!((query.cells, query.shift, query.changed), (own.cells, own.shift, own.changed));
                 }
             }
             assert_eq!(again.levels.len(), release.levels.len());

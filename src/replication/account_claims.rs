@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use toml::Spanned;
 
 use crate::{
-    account::{Counts, Delta, Epsilon, Rho},
+    account::{Composition, Counts, Delta, Epsilon, Rho},
     error::{Result, did_you_mean},
     files::file_error,
     numeric::rational,
@@ -245,6 +245,7 @@ pub struct About {
     queries: Vec<String>,
     singles: Vec<Counts>,
     neighbors: Option<Neighbors>,
+    counts_as_given: bool,
     group: u64,
     repeat: u64,
 }
@@ -261,8 +262,8 @@ impl About {
             levels.retain(|name| part.levels.iter().any(|level| level.name == *name));
             part
         });
-        let (singles, neighbors) = (self.singles.clone(), self.neighbors);
-        Subject { release, levels, singles, neighbors, group: self.group, repeat: self.repeat }
+        let (singles, neighbors, counts_as_given) = (self.singles.clone(), self.neighbors, self.counts_as_given);
+        Subject { release, levels, singles, neighbors, counts_as_given, group: self.group, repeat: self.repeat }
     }
 
     /// The release, if the claim is about a part of it alone, under the release's neighbor relation: the rho is known
@@ -307,8 +308,8 @@ impl About {
         named.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 
-    /// The number of counts that one record changes, all levels and repetitions together; `None` if only a budget is
-    /// known.
+    /// The number of counts that one record changes, all levels and repetitions together; the largest over all mixes of groups.
+    /// `None` if only a budget is known.
     fn number_of_counts(&self) -> Option<u128> {
         let mut subject = self.subject();
         if subject.levels.is_empty() {
@@ -316,8 +317,15 @@ impl About {
             subject.levels =
                 subject.release.iter().flat_map(|release| &release.levels).map(|level| level.name.clone()).collect();
         }
-        let total = subject.resolve().ok()?.total;
-        Some(total.counts().iter().map(|counts| u128::from(counts.count)).sum())
+        let resolved = subject.resolve().ok()?;
+        let number = |one: &Composition| one.counts().iter().map(|counts| u128::from(counts.count)).sum::<u128>();
+        match resolved.worst() {
+            None => Some(number(&resolved.total)),
+            Some(worst) => {
+                let sides = if worst.in_pairs() { 2 } else { 1 };
+                worst.paths().iter().map(|way| sides * number(way)).max()
+            }
+        }
     }
 
     /// The release restricted to the named queries, at every level that has some.
@@ -325,7 +333,7 @@ impl About {
         if self.queries.is_empty() {
             return release.clone();
         }
-        let mut part = Release { paths: None, published: Vec::new(), ..release.clone() };
+        let mut part = Release { paths: None, mixes: Vec::new(), published: Vec::new(), ..release.clone() };
         part.levels.retain_mut(|level| {
             let chosen = self.levels.is_empty() || self.levels.contains(&level.name);
             level.queries.retain(|query| self.queries.contains(&query.name));
@@ -417,6 +425,7 @@ fn about(
     ]
     .concat();
     let neighbors = fields.text("neighbors")?.map(|name| Neighbors::read(fields.reader(), &name)).transpose()?;
+    let counts_as_given = fields.flag("counts-as-given")?;
     let (group, repeat) = (fields.times("group")?, fields.times("repeat")?);
     let rho: Option<Rho> = if question.is_about_rho() { fields.quantity("rho")? } else { None };
     let whole_own = singles.is_empty() && rho.is_none();
@@ -440,7 +449,17 @@ fn about(
         None => {}
     }
     let plain = |names: Vec<Spanned<String>>| names.into_iter().map(Spanned::into_inner).collect();
-    Ok(About { rho, release, levels: plain(levels), queries: plain(queries), singles, neighbors, group, repeat })
+    Ok(About {
+        rho,
+        release,
+        levels: plain(levels),
+        queries: plain(queries),
+        singles,
+        neighbors,
+        counts_as_given,
+        group,
+        repeat,
+    })
 }
 
 /// Refuses levels and queries that the release does not have, and levels named twice.

@@ -226,6 +226,25 @@ fn the_specification_of_the_production_is_read() {
             }
         }
         assert!(release.levels.iter().map(|level| &level.name).eq(&levels));
+        // A record has as many detailed-only groups as there are such iterations, and no more than groups.
+        for (level, mix) in release.mixes.iter().flat_map(|mix| mix.levels.iter().map(move |level| (*level, mix))) {
+            let name = &release.levels[level].name;
+            let of = |(region, number): &(RegionType, IterationLevel)| format!("{region} level {number}") == *name;
+            let all = pass.region_types().iter().flat_map(|region| IterationLevel::ALL.map(|number| (*region, number)));
+            let (region, number) = all.into_iter().find(of).unwrap();
+            let keys = specification.key_set(region.granularity(), number);
+            let only = keys.iter().filter(|key| key.detailed_only).count() as u64;
+            assert_eq!((mix.groups, mix.most), (9, only.min(9)), "{name}");
+        }
+        let without = release
+            .levels
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !release.mixes.iter().any(|mix| mix.levels.contains(at)));
+        assert!(without.clone().count() > 0);
+        for (_, level) in without {
+            assert!(level.queries.iter().all(|query| query.kind.is_none()), "{}", level.name);
+        }
     }
     assert_eq!(config.scope().state_filter_us().len(), 51);
 }

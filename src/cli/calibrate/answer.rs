@@ -10,6 +10,7 @@ use dp_assay::{
     },
     chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
+    release::subject::Part,
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use super::super::{
     output::{change, change_in_words, exact, exact_text},
     page::Page,
     queries::CalibratedQuery,
-    subject::Resolved,
+    subject::{Resolved, put_relation},
 };
 use super::{Args, Asked, FACTOR_DECIMALS, Found, Goal, Promise, Together, grid_with, parts};
 
@@ -49,8 +50,8 @@ impl Args {
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
             "delta": exact(&asked.delta),
-            "neighbors": subject.neighbors.name(),
         });
+        put_relation(&mut object, subject);
         if let Goal::Promise(Promise::ZcdpCurve { from, to }) = &asked.goal {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
@@ -74,7 +75,7 @@ impl Args {
                 }
             }
             (parts(subject).into_iter())
-                .map(|(name, part)| Ok(whole.of_level(name, variances(&part).unwrap_or_default()).json()))
+                .map(|part| Ok(of_part(whole, &part)?.json()))
                 .collect::<Result<Vec<Value>>>()?
         } else {
             rows.iter().map(Row::json).collect()
@@ -107,7 +108,7 @@ impl Args {
         let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(asked, rows));
         page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
         if self.scale_all {
-            self.put_factor(page, subject, &rows[0]);
+            self.put_factor(page, subject, &rows[0])?;
         } else {
             self.put_levels(page, rows, found.together.as_ref());
         }
@@ -119,6 +120,7 @@ impl Args {
             let usual = matches!(asked.goal, Goal::Compared(Against::Usual));
             compared::notes(compared.iter().copied(), usual).iter().for_each(|note| page.text(format!("{note}\n")));
         }
+        page.note(subject.note());
         let together = found.together.iter().map(|whole| (ALL, &whole.epsilon));
         page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)).chain(together));
         rows.iter().for_each(|row| row.put_stretches(page));
@@ -126,12 +128,10 @@ impl Args {
     }
 
     /// The factor on all noise, and what becomes of each level.
-    fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) {
+    fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) -> Result<()> {
         let digits = self.format.shown();
-        let lines: Vec<Vec<String>> = (parts(subject).into_iter())
-            .map(|(name, part)| whole.of_level(name, variances(&part).unwrap_or_default()))
-            .map(|row| row.cells(digits)[..4].to_vec())
-            .collect();
+        let line = |part: Part| Ok(of_part(whole, &part)?.cells(digits)[..4].to_vec());
+        let lines: Vec<Vec<String>> = parts(subject).into_iter().map(line).collect::<Result<_>>()?;
         page.table(&HEADING[..4], lines);
         let before = whole.before.as_ref().map_or_else(
             || "and there is no smaller point on the grid".to_string(),
@@ -144,10 +144,10 @@ impl Args {
             whole.epsilon.value.shown(digits),
             whole.target.shown(digits),
         ));
-        if let Some(worst) = subject.worst() {
-            let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
-            page.text(format!("The worst of {} {unit} decides.\n", worst.count()));
+        if let Some(ways) = subject.ways() {
+            page.text(format!("The worst of {ways} decides.\n"));
         }
+        Ok(())
     }
 
     /// Each level calibrated by itself, and all of them composed.
@@ -192,6 +192,11 @@ impl Args {
             ));
         }
     }
+}
+
+/// The common factor on the noise of one part.
+fn of_part(whole: &Row, part: &Part) -> Result<Row> {
+    Ok(whole.of_level(part.name.clone(), variances(&part.noise()?).unwrap_or_default()))
 }
 
 const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "change", "epsilon", "target"];

@@ -2,12 +2,13 @@
 
 use anyhow::{Result, bail};
 use dp_assay::{
-    account::{Account, Answer, Composition, Delta},
+    account::{Account, Answer, Delta},
     chart::{
         Figure,
         ranks::{self, Ranks},
     },
     numeric::Enclosure,
+    release::subject::Part,
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -17,7 +18,7 @@ use super::super::{
     Exit,
     output::{exact, exact_text, percent_above},
     page::Page,
-    subject::Resolved,
+    subject::{Resolved, put_relation},
 };
 use super::{
     Args,
@@ -35,9 +36,7 @@ struct Column<'s> {
 
 impl Column<'_> {
     fn of<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
-        let level = |(name, part): &(String, Composition)| {
-            Ok((name.clone(), part.rho().clone().into(), part.epsilon(delta, digits)?))
-        };
+        let level = |part: &Part| Ok((part.name.clone(), part.rho().into(), part.whole.epsilon(delta, digits)?));
         let accountants = Accountants::of(subject, delta, digits)?;
         let levels = subject.levels.par_iter().map(level).collect::<Result<Vec<_>>>()?;
         Ok(Column { name, subject, accountants, levels })
@@ -54,15 +53,17 @@ impl Column<'_> {
             })
         };
         let total = self.subject.total.rho();
-        json!({
+        let mut object = json!({
             "release": self.name,
-            "neighbors": self.subject.neighbors.name(),
             "rho": exact(total),
             "rho_exact": total.to_string(),
             "accountants": self.accountants.json(),
             "levels": self.levels.iter().map(level).collect::<Vec<_>>(),
             "status": self.accountants.exact.status(),
-        })
+            "worst_pair": self.subject.deciding_pair(&self.accountants.exact),
+        });
+        put_relation(&mut object, self.subject);
+        object
     }
 
     /// A record for each accountant and each level.
@@ -105,6 +106,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -
     if columns.iter().any(|column| relations(column) != relations(&columns[0])) {
         page.text("\nThe neighbor relations differ, so these epsilons are about different promises; --neighbors sets one for all.\n");
     }
+    page.note(columns.iter().find_map(|column| column.subject.note()));
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
     args.drawn.write(|| drawn(&columns, delta))?;
     page.print()?;

@@ -56,8 +56,17 @@ const TUNING: &[&str] = &[
 ];
 
 /// Options that say what is accounted for.
-const SUBJECT: &[&str] =
-    &["release", "level", "discrete-gaussian", "discrete-laplace", "gaussian", "neighbors", "group", "repeat"];
+const SUBJECT: &[&str] = &[
+    "release",
+    "level",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "gaussian",
+    "neighbors",
+    "counts-as-given",
+    "group",
+    "repeat",
+];
 
 /// A question that was understood.
 pub struct Question {
@@ -317,7 +326,10 @@ mod tests {
         for (options, said) in [
             (json!({ "delta": "0.1", "group": "x" }), "--group: \"x\" is not a whole number"),
             (json!({ "delta": "0.1", "group": "0" }), "--group: \"0\" is out of range: expected a whole number, 1"),
-            (json!({ "delta": "0.1", "neighbors": "near" }), "--neighbors: \"near\" is none of add-remove"),
+            (
+                json!({ "delta": "0.1", "neighbors": "near" }),
+                "--neighbors: \"near\" is none of add-remove, unbounded, add-delete, bounded, replace-one",
+            ),
             (json!({}), "--delta: is missing"),
         ] {
             let message = read("epsilon", options).unwrap().args::<epsilon::Args>().err().expect("refused").to_string();

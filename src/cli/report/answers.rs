@@ -3,18 +3,19 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{
-        Account, Composition, Delta, Whole,
+        Account, Delta, Whole,
         compared::{Against, Compared, Conversion, pure_epsilon},
         promise::{self, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
     numeric::Enclosure,
+    release::subject::Part,
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::super::{
-    calibrate::{self, FACTOR_DECIMALS, Goal, Part, Row},
+    calibrate::{self, FACTOR_DECIMALS, Goal, Row},
     curve::grid,
     epsilon, progress,
     risk::bound,
@@ -86,16 +87,15 @@ impl Asked {
     /// How much noise could be spared, and the epsilon that it is compared with still be kept?
     pub fn spared(&self, subject: &Resolved) -> Result<Spared> {
         let has_levels = !subject.levels.is_empty();
-        let whole = [(whole_name(subject).to_string(), subject.total.clone())];
-        let parts = if has_levels { &subject.levels[..] } else { &whole };
-        let part = |(name, part): &(String, Composition)| Ok((name.clone(), self.least_noise(subject, name, part)?));
+        let parts = subject.parts_or(whole_name(subject));
+        let part = |part: &Part| Ok((part.name.clone(), self.least_noise(part)?));
         let parts = parts.par_iter().map(part).collect::<Result<_>>()?;
         let compared = subject.compared(Against::Usual, &self.delta, self.digits)?;
         let common_factor = if has_levels { Some(common_factor(subject, &self.delta, &compared)?) } else { None };
         Ok(Spared { parts, common_factor, compared: Some(compared) })
     }
 
-    fn least_noise(&self, subject: &Resolved, name: &str, part: &Composition) -> Result<Option<Row>> {
+    fn least_noise(&self, part: &Part) -> Result<Option<Row>> {
         let asked = calibrate::Asked {
             goal: Goal::Compared(Against::Usual),
             delta: self.delta.clone(),
@@ -103,10 +103,8 @@ impl Asked {
             crossings: false,
             curves: false,
         };
-        let grid = calibrate::grid_with(calibrate::grid_of_part(part), None);
-        let compared = asked.of_part(subject, name, part).with_context(|| name.to_string())?;
-        let row = asked.row(&Part { name, account: part, whole: part, compared, grid });
-        Ok(Some(row.with_context(|| name.to_string())?).filter(|row| !row.variances.is_empty()))
+        let row = || asked.row(part, asked.of_part(part)?, calibrate::grid_with(calibrate::grid_of_part(part)?, None));
+        Ok(Some(row().with_context(|| part.name.clone())?).filter(|row| !row.variances.is_empty()))
     }
 }
 
@@ -114,7 +112,7 @@ impl Asked {
 pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> Result<Rational> {
     let promise = Promise::known(delta.clone(), &compared.epsilon);
     let grid = (GridOf::Factor, FACTOR_DECIMALS);
-    Ok(promise::calibrate(&subject.whole, &subject.total, &promise, grid)?.factor)
+    Ok(promise::calibrate(&subject.whole, &subject.noise()?, &promise, grid)?.factor)
 }
 
 impl Spared {

@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::{
     output::{change_in_words, exact_text},
-    subject::Resolved,
+    subject::{Resolved, decided},
 };
 use super::{
     answers::{Answers, Asked},
@@ -144,7 +144,7 @@ fn how_private(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<M
     let said = words::how_private(&asked.delta, found);
     let below = html! {
         (table(&tables::of_epsilon(&asked.delta, found)))
-        @if let Some(pair) = &found.pair { p.about { "The whole is that of " (pair) "." } }
+        @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
     Ok(view(0, &said, charts, &assumed::of_epsilon(&asked.delta, found), below))
 }
@@ -218,6 +218,7 @@ fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
                 dd {
                     "Privacy is about two data sets that are neighbors: " (relation) ". A record is that of a person, or of a home where homes are \
                      counted. One record changes the counts as the release declares."
+                    @if let Some(note) = subject.note() { " " (note) }
                 }
                 dt { "Delta: " (exact_text(&asked.delta)) }
                 dd { "Every epsilon here is the smallest one at this delta." }

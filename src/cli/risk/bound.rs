@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use dp_assay::{
-    account::{Account, Composition, Delta},
+    account::{Delta, Whole},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, rational},
+    release::subject::Part,
     risk::bound::{self, Bound, Exceeded, Known, PureBound},
 };
 use rayon::prelude::*;
@@ -47,6 +48,8 @@ pub struct Line {
     pub name: String,
     /// What no adversary exceeds.
     pub bound: Bound,
+    /// The block paths, or the mix of groups, that decide the probability of a right decision, in words.
+    pub decided_by: Option<String>,
     /// The posterior that is exceeded with probability at most delta, where it is wanted: it can take longer than all others.
     exceeded: Option<Exceeded>,
     prior: Rational,
@@ -58,8 +61,6 @@ pub struct Found {
     pub levels: Vec<Line>,
     /// Everything composed.
     pub total: Line,
-    /// The pair of block paths that decides the whole, in words.
-    pub pair: Option<String>,
 }
 
 /// Which standard account says what an adversary is allowed.
@@ -148,18 +149,18 @@ pub struct Asked {
 }
 
 impl Line {
-    fn of(
-        name: &str,
-        account: &impl Account,
-        losses: Option<&Composition>,
-        asked: &Asked,
-        known: Known,
-    ) -> Result<Line> {
+    fn of(part: &Part, asked: &Asked, known: Known) -> Result<Line> {
         let Asked { prior, delta, digits, with_exceeded } = asked;
-        let bound = bound::bound_knowing(account, prior, delta, *digits, known)?;
-        let exceeded = || bound::exceeded_epsilon(account, losses, delta, &bound.epsilon);
+        let bound = bound::bound_knowing(&part.whole, prior, delta, *digits, known)?;
+        // The losses of one composition can be summed up in a tail; those of the worst of several cannot.
+        let losses = match &part.whole {
+            Whole::Composition(one) => Some(one),
+            Whole::WorstPath(_) => None,
+        };
+        let exceeded = || bound::exceeded_epsilon(&part.whole, losses, delta, &bound.epsilon);
         let exceeded = with_exceeded.then(exceeded).transpose()?;
-        Ok(Line { name: name.to_string(), exceeded, bound, prior: prior.clone() })
+        let (name, decided_by) = (part.name.clone(), part.deciding(&bound.correct));
+        Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
     }
 
     /// What of it answers another question about the same, too.
@@ -210,6 +211,9 @@ impl Line {
                 "advantage": pure.advantage.to_json(),
             })
         });
+        if let Some(decided_by) = &self.decided_by {
+            object["worst_pair"] = json!(decided_by);
+        }
         object["status"] = json!(correct.status());
         object
     }
@@ -233,19 +237,11 @@ pub fn find_after(subject: &Resolved, asked: &Asked, earlier: Option<&(Asked, Fo
     let known = |line: &dyn Fn(&Found) -> Option<&Line>| {
         earlier.and_then(|(then, found)| Some(line(found)?.known(then, asked))).unwrap_or_default()
     };
-    let level = |(at, (name, part)): (usize, &(String, Composition))| {
-        Line::of(name, part, Some(part), asked, known(&|found| found.levels.get(at)))
-    };
-    let whole = || {
-        let losses = subject.worst().is_none().then_some(&subject.total);
-        let known = known(&|found| Some(&found.total));
-        Line::of(subject::whole_name(subject), &subject.whole, losses, asked, known)
-    };
+    let whole = subject.as_part(subject::whole_name(subject));
+    let level = |(at, part): (usize, &Part)| Line::of(part, asked, known(&|found| found.levels.get(at)));
     let levels = || subject.levels.par_iter().enumerate().map(level).collect::<Result<Vec<Line>>>();
-    let (levels, total) = rayon::join(levels, whole);
-    let (levels, total) = (levels?, total?);
-    let pair = subject.deciding_pair(&total.bound.correct);
-    Ok(Found { levels, total, pair })
+    let (levels, total) = rayon::join(levels, || Line::of(&whole, asked, known(&|found| Some(&found.total))));
+    Ok(Found { levels: levels?, total: total? })
 }
 
 impl Found {
@@ -261,6 +257,11 @@ impl Found {
         self.levels.iter().chain([&self.total])
     }
 
+    /// Which block paths or mixes of groups decide each line, the whole last.
+    pub fn decided(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.lines().map(|line| (line.name.as_str(), line.decided_by.as_deref()))
+    }
+
     /// A record for each line.
     pub fn records(&self) -> Vec<Value> {
         self.lines().map(|line| output::named(&line.name, line.json())).collect()
@@ -271,10 +272,7 @@ impl Found {
         let mut object = self.total.json();
         object["prior"] = exact(&asked.prior);
         object["delta"] = exact(&asked.delta);
-        object["neighbors"] = json!(subject.neighbors.name());
-        if let Some(pair) = &self.pair {
-            object["worst_pair"] = json!(pair);
-        }
+        subject::put_relation(&mut object, subject);
         output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
         object
     }
@@ -298,9 +296,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
     let by = allowed.name();
     page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
-    if let Some(pair) = &found.pair {
-        page.text(format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"));
-    }
+    page.lines(&subject::decided(found.decided()));
     page.text(
         "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
@@ -308,6 +304,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
     );
     page.text(format!("{}\n", allowed.formula()));
+    page.note(subject.note());
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
     page.print()?;

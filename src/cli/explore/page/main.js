@@ -164,7 +164,7 @@ async function begin() {
   onChange((changed) => {
     title();
     if (changed.includes("view")) enter();
-    const ofSubject = ["release", "level", "counts", "neighbors", "group"].some((key) => changed.includes(key));
+    const ofSubject = ["release", "level", "counts", "neighbors", "given", "group"].some((key) => changed.includes(key));
     if (ofSubject) {
       draw(at("subject-form"), problem);
       if (!changed.includes("view")) enter();

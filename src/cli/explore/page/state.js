@@ -3,7 +3,7 @@
 // `opened` is the release that the one looked at came from, where it was changed; `place` and `query` name one count of a release; `budget` has the levels whose budget is moved, as LEVEL=WEIGHT; what
 // follows `how` is of SafeTab.
 const DEFAULTS = {
-  view: "private", release: "", level: [], counts: [], neighbors: "", group: "1", delta: "1e-10", prior: "1/2",
+  view: "private", release: "", level: [], counts: [], neighbors: "", given: "", group: "1", delta: "1e-10", prior: "1/2",
   opened: "", place: "", query: "", budget: [], keep: "yes", count: "100", search: "",
   how: "rho", rho: "0.159", moe: "11", gamma: "0.1", codes: "8", suppress: "0.9999", sizes: "", relation: "add-remove", set: "",
 };
@@ -63,7 +63,7 @@ export function restore(text) {
 }
 
 /** What is forgotten when another release is looked at. */
-export const OF_RELEASE = { opened: "", level: [], neighbors: "", place: "", query: "", budget: [] };
+export const OF_RELEASE = { opened: "", level: [], neighbors: "", given: "", place: "", query: "", budget: [] };
 
 /** The options that say what is looked at. */
 export function subject() {
@@ -75,6 +75,7 @@ export function subject() {
     if (counts.length) options[law] = counts;
   }
   if (state.neighbors) options.neighbors = state.neighbors;
+  if (state.counts.length && state.given) options["counts-as-given"] = true;
   if (state.group !== "1") options.group = state.group;
   return options;
 }

@@ -97,10 +97,16 @@ function relation() {
   const own = release()?.neighbors;
   const neighbors = choice("neighbors", [["", own ? `as the release says: ${own}` : "add-remove"],
     ["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]],
-  state.neighbors, (name) => change({ neighbors: name }));
+  state.neighbors, (name) => change({ neighbors: name, ...((name || own) === "bounded" ? {} : { given: "" }) }));
   const group = el("input", { type: "number", name: "group", min: 1, max: 1000, value: state.group });
   group.addEventListener("change", () => change({ group: group.value || "1" }));
-  return el("div", { class: "row" }, field("Neighbors", neighbors), field("People who act together", group));
+  const relations = [field("Neighbors", neighbors), field("People who act together", group)];
+  if (state.counts.length && (state.neighbors || own) === "bounded") {
+    const given = choice("given", [["", "taken twice: a record leaves one and enters another"], ["yes", "as given: those that differ already"]],
+      state.given, (name) => change({ given: name }));
+    relations.push(field("Counts of your own", given));
+  }
+  return el("div", { class: "row" }, relations);
 }
 
 /** Reads a TOML file as a release, and looks at it; `opened` is the release that it came from, if any. */

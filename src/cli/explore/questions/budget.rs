@@ -43,8 +43,8 @@ pub struct Args {
     before: Option<String>,
     #[arg(long)]
     level: Vec<String>,
-    #[arg(long, value_enum)]
-    neighbors: Option<Relation>,
+    #[arg(long, value_parser = Relation)]
+    neighbors: Option<Neighbors>,
     /// LEVEL=WEIGHT: the budget of a level times a weight; 1 for those that are not named.
     #[arg(long)]
     budget: Vec<String>,
@@ -123,7 +123,7 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     if release.levels.is_empty() {
         bail!("--release: {} has no levels", release.name);
     }
-    let neighbors = args.neighbors.map_or(release.neighbors, Neighbors::from);
+    let neighbors = args.neighbors.unwrap_or(release.neighbors);
     // Noise of another law is refused here.
     release.query_targets(Some(neighbors)).context("--release")?;
     let factors = release.budget_factors(&args.weights(&release)?, args.keep_total).context("--budget")?;
@@ -145,7 +145,8 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         ["assay", "risk", "bound"].map(String::from).into_iter().chain([format!("--release={file}")]).chain(options);
     let subject = subject::Subject { release: Some(after.release.clone()), ..subject::Subject::default() }.resolve()?;
     let answer = after.found.object(&subject, &asked);
-    let pair = after.found.pair.iter().map(|pair| format!("How often an adversary is right is decided by {pair}."));
+    let decided = after.found.total.decided_by.iter();
+    let decided = decided.map(|ways| format!("How often an adversary is right is decided by {ways}."));
     let lines = after.found.lines().map(|line| (line.name.as_str(), line.bound.correct.met));
     Ok(Parts {
         answer,
@@ -153,7 +154,7 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         said: said(&asked.delta, args.before.as_deref(), &before, &after),
         charts: charts_of(&before, &after)?,
         tables: vec![table(&table_of(&before, &after))],
-        notes: pair.chain(wider(lines)).collect(),
+        notes: decided.chain(wider(lines)).collect(),
         assumed: vec![
             format!(
                 "What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."
@@ -291,7 +292,7 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
     let args: allocate::Args = question.args()?;
     let asked = args.question(&|name| store.release(name))?;
     let found = args.find(&asked)?;
-    let release = asked.allocated(&found.best);
+    let release = asked.allocated(&found.best)?;
     let above = found
         .above
         .as_ref()

@@ -8,6 +8,7 @@ use super::super::{
     super::{
         epsilon,
         report::{assumed, charts, tables, words},
+        subject::decided,
     },
     ask::Question,
     parts::{Parts, chart, table, wider},
@@ -20,14 +21,14 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject.until(&question.stop);
     let (delta, found) = args.find(subject, !question.is_moving)?;
-    let pair = found.pair.iter().map(|pair| format!("The whole is that of {pair}."));
+    let decided = decided(found.decided()).into_iter().chain(subject.note().map(String::from));
     let wider = wider(found.lines().map(|line| (line.name.as_str(), line.epsilon.met)));
     Ok(Parts {
         answer: found.object(subject, &delta),
         records: found.records(),
         said: words::how_private(&delta, &found),
         tables: vec![table(&tables::of_epsilon(&delta, &found))],
-        notes: pair.chain(wider).collect(),
+        notes: decided.chain(wider).collect(),
         assumed: assumed::of_epsilon(&delta, &found),
         ..Parts::default()
     })

@@ -11,7 +11,7 @@ use crate::{
     },
     chart::{Axis, drawing::exact, figure::raised},
     error::{Error, Result},
-    release::{Release, subject::Subject},
+    release::{GeoLevel, Release, subject::Subject},
     replication::{
         accounts::scaled,
         figures::{Sources, own::Own},
@@ -61,7 +61,12 @@ impl<'s> Case<'s> {
             return Err(Error::out_of_range("level", twice, "each level named once"));
         }
         let all = || release.levels.iter().map(|level| level.name.clone()).collect();
-        let levels = if own.levels.is_empty() { all() } else { own.levels.clone() };
+        let levels: Vec<String> = if own.levels.is_empty() { all() } else { own.levels.clone() };
+        let is_mixed = |name: &&String| release.level(name).is_ok_and(GeoLevel::has_kinds);
+        if let Some(level) = levels.iter().find(is_mixed) {
+            let expected = "levels at which every record enters the same counts; assay curve and assay tradeoff take the worst mix of groups";
+            return Err(Error::out_of_range("the level", level, expected));
+        }
         Ok(Case { own, release, levels, delta: own.deltas.first().cloned() })
     }
 

@@ -1,0 +1,156 @@
+//! Mixes of groups: a record is in several population groups of a level, of kinds that are counted in different ways, and how
+//! many are of which kind depends on the record.
+//!
+//! Every mix spends the same rho, but not the same epsilon: an account takes the worst of all mixes. The groups of a record are
+//! the same at all levels of a mix.
+
+use super::{Changed, GeoLevel, Neighbors, Query, Release};
+use crate::{
+    account::{Composition, Counts},
+    error::{Error, Result},
+};
+
+/// Levels at which so many of a record's groups are of one kind, and all others of the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mix {
+    /// What the levels are, together.
+    pub name: String,
+    /// The levels, by their place in the release.
+    pub levels: Vec<usize>,
+    /// How many groups a record is in.
+    pub groups: u64,
+    /// The kind of some of them: that of the queries which are asked of these groups alone.
+    pub kind: String,
+    /// At most so many of them are of that kind.
+    pub most: u64,
+}
+
+/// How many groups of a record are of the kind of each mix; `None` for a mix that is not asked about.
+pub(super) type Choice = Vec<Option<u64>>;
+
+/// At most so many mixes: with bounded neighbors they come in pairs.
+pub(super) const MOST_CHOICES: u64 = 128;
+
+impl Release {
+    /// The mix of a level, and its number.
+    pub(super) fn mix_of(&self, level: usize) -> Option<(usize, &Mix)> {
+        self.mixes.iter().enumerate().find(|(_, mix)| mix.levels.contains(&level))
+    }
+
+    /// Every choice for the mixes of these levels, fewest groups of the kind first; one, of nothing, where no level has a mix.
+    pub(super) fn choices(&self, levels: &[usize]) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = vec![Vec::new()];
+        for mix in &self.mixes {
+            let counts: Vec<Option<u64>> = match mix.levels.iter().any(|level| levels.contains(level)) {
+                true => (0..=mix.most).map(Some).collect(),
+                false => vec![None],
+            };
+            let longer = |choice: Choice| {
+                counts
+                    .iter()
+                    .map(move |count| choice.iter().copied().chain([*count]).collect())
+                    .collect::<Vec<Choice>>()
+            };
+            choices = choices.into_iter().flat_map(longer).collect();
+        }
+        choices
+    }
+
+    /// A choice with groups of both kinds, where a record can have such: all noise of the levels is in it.
+    pub(super) fn typical(&self, levels: &[usize]) -> Choice {
+        let of = |mix: &Mix| {
+            let concerned = mix.levels.iter().any(|level| levels.contains(level));
+            concerned.then(|| mix.most.min(mix.groups.saturating_sub(1)).min(1))
+        };
+        self.mixes.iter().map(of).collect()
+    }
+
+    /// A choice in words.
+    pub(super) fn in_words(&self, choice: &Choice) -> String {
+        let part = |(mix, count): (&Mix, &Option<u64>)| {
+            Some(format!("{} of {} groups {} at {}", (*count)?, mix.groups, mix.kind, mix.name))
+        };
+        let parts: Vec<String> = self.mixes.iter().zip(choice).filter_map(part).collect();
+        parts.join(", ")
+    }
+
+    /// What a record of this choice changes at these levels, each count as often as `times` says.
+    pub(super) fn counts_of(
+        &self,
+        levels: &[usize],
+        choice: &Choice,
+        times: &dyn Fn(Changed) -> Result<u64>,
+    ) -> Result<Vec<Counts>> {
+        let mut counts = Vec::new();
+        for &level in levels {
+            let mix = self.mix_of(level).and_then(|(number, mix)| Some((mix, (*choice.get(number)?)?)));
+            for query in &self.levels[level].queries {
+                let cells = match mix {
+                    None => query.cells,
+                    Some((mix, of_kind)) if query.kind.as_ref() == Some(&mix.kind) => of_kind,
+                    Some((mix, of_kind)) => mix.groups - of_kind,
+                };
+                // No group of this record is of the kind of this query.
+                if cells > 0 {
+                    counts.extend(Query { cells, ..query.clone() }.counts_times(times(query.changed)?)?);
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// What a record of each choice enters or leaves at these levels, one side of a pair under bounded neighbors; with the choice in
+    /// words.
+    pub(super) fn mixes_at(&self, levels: &[usize], neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
+        let of = |choice: Choice| {
+            let counts = self.counts_of(levels, &choice, &|changed| changed.times_a_side(neighbors))?;
+            Ok((self.in_words(&choice), Composition::new(counts)?))
+        };
+        self.choices(levels).into_iter().map(of).collect()
+    }
+
+    /// The most counts of a query, of all like it, that one record changes; `None` where none of them moves.
+    pub(super) fn query_counts(&self, level: usize, query: &Query, neighbors: Neighbors) -> Result<Option<Counts>> {
+        let cells = match self.mix_of(level) {
+            Some((_, mix)) if query.kind.as_ref() == Some(&mix.kind) => mix.most,
+            _ => query.cells,
+        };
+        Query { cells, ..query.clone() }.counts(neighbors)
+    }
+
+    /// The queries of these levels of which no count moves under a relation.
+    pub(super) fn unmoved(&self, levels: &[usize], neighbors: Neighbors) -> Vec<String> {
+        let of_level = |level: &GeoLevel| {
+            let queries = level.queries.iter().filter(|query| query.changed == Changed::Never);
+            queries.map(|query| format!("{} / {}", level.name, query.name)).collect::<Vec<String>>()
+        };
+        match neighbors {
+            Neighbors::AddRemove => Vec::new(),
+            Neighbors::Bounded => levels.iter().flat_map(|level| of_level(&self.levels[*level])).collect(),
+        }
+    }
+
+    /// How often its counts are taken under a relation: the most of all.
+    pub fn times_each_count(&self, neighbors: Neighbors) -> Result<u64> {
+        let queries = self.levels.iter().flat_map(|level| &level.queries);
+        let times: Result<Vec<u64>> = queries.map(|query| query.changed.times(neighbors)).collect();
+        Ok(times?.into_iter().max().unwrap_or(1))
+    }
+
+    /// The places of the named levels, each named once; of all levels where none is named.
+    pub(super) fn places(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
+        if names.is_empty() {
+            return Ok((0..self.levels.len()).collect());
+        }
+        let mut places = Vec::new();
+        for name in names {
+            self.level(name.as_ref())?;
+            let place = self.levels.iter().position(|level| level.name == name.as_ref()).unwrap_or_default();
+            if places.contains(&place) {
+                return Err(Error::out_of_range("level", name.as_ref(), "each level named once; it is counted once"));
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+}
