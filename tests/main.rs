@@ -10,6 +10,7 @@ mod cef;
 mod certificates;
 mod cli;
 mod compared;
+mod confidential;
 mod dhc;
 mod dhc_constraints;
 mod dhc_dense;
