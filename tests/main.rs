@@ -47,6 +47,8 @@ mod risk;
 #[path = "safetab_input/main.rs"]
 mod safetab_input;
 mod samplers;
+#[cfg(unix)]
+mod scripts;
 mod spine;
 mod spine_options;
 mod tabulate;
