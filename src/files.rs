@@ -114,10 +114,29 @@ pub(crate) fn check_new(path: &Path) -> Result<()> {
     if path.is_file() { Err(exists(path)) } else { Ok(()) }
 }
 
+/// Who may read a file that is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Those who may read other new files of the folder, or the file that was there.
+    Usual,
+    /// Its owner alone: what is in it is confidential.
+    Owner,
+}
+
 /// Writes a file as [`write_whole`] does, in place of one that is there or only where there is none.
 pub(crate) fn write_over<T>(
     path: &Path,
     over: Over,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
+) -> Result<T> {
+    write_for(path, over, Readers::Usual, write)
+}
+
+/// Writes a file as [`write_over`] does, for these readers.
+pub(crate) fn write_for<T>(
+    path: &Path,
+    over: Over,
+    readers: Readers,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
 ) -> Result<T> {
     let wrong = |why: std::io::Error| file_error(path, why);
@@ -138,9 +157,11 @@ pub(crate) fn write_over<T>(
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let answer = write(&mut out)?;
     let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
-    let permissions = match existing {
-        Some(existing) => Some(existing.permissions()),
-        None => usual_permissions(&folder, false).map_err(wrong)?,
+    let permissions = match (readers, existing) {
+        // As it was made: it is renamed, so those of a file in its place are gone.
+        (Readers::Owner, _) => None,
+        (Readers::Usual, Some(existing)) => Some(existing.permissions()),
+        (Readers::Usual, None) => usual_permissions(&folder, false).map_err(wrong)?,
     };
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions).map_err(wrong)?;
@@ -200,6 +221,19 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
         fs::create_dir_all(folder).map_err(|why| file_error(folder, format!("cannot make the folder: {why}")))?;
     }
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+}
+
+/// Makes a folder, if it is not there, with those on the way to it.
+pub(crate) fn make_folder(path: &Path, readers: Readers) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    if readers == Readers::Owner {
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    }
+    #[cfg(not(unix))]
+    let _ = readers;
+    builder.create(path).map_err(|why| file_error(path, why))
 }
 
 /// Fills a folder beside `path` and renames it to `path`: readers see no folder, an empty one, or the whole new one. A

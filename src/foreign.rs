@@ -7,6 +7,8 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
+use parquet::errors::ParquetError;
+
 thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
@@ -25,6 +27,18 @@ pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|panic| format!("the file is damaged, and its reader gave up: {}", message(&*panic)))
 }
 
+/// Refuses definition or repetition levels that a column cannot have, whose highest is `most`. Those of a damaged file are handed on by the
+/// reader as they are; a writer panics about them, and elsewhere they would pass for nulls.
+pub(crate) fn check_levels(levels: &[i16], most: i16) -> Result<(), ParquetError> {
+    match levels.iter().find(|level| !(0..=most).contains(*level)) {
+        None => Ok(()),
+        Some(level) => {
+            let why = format!("the level {level} where {most} is the highest: the file is damaged");
+            Err(ParquetError::General(why))
+        }
+    }
+}
+
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
@@ -33,6 +47,15 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_that_a_column_cannot_have_are_refused() {
+        assert!(check_levels(&[0, 1, 1], 1).is_ok() && check_levels(&[], 0).is_ok());
+        for wrong in [[0, 2], [-1, 0]] {
+            let said = check_levels(&wrong, 1).unwrap_err().to_string();
+            assert!(said.contains("where 1 is the highest"), "{said}");
+        }
+    }
 
     #[test]
     fn a_panic_is_an_error_and_nothing_else_changes() {

@@ -73,6 +73,8 @@ pub mod risk;
 #[cfg(feature = "mechanisms")]
 pub mod safetab;
 #[cfg(feature = "mechanisms")]
+mod same_file;
+#[cfg(feature = "mechanisms")]
 pub mod spine;
 pub mod threads;
 #[cfg(feature = "mechanisms")]

@@ -15,8 +15,18 @@ use dp_assay::{
     spine::{
         blocks::{Blocks, EntityKind},
         own::Hierarchy,
+        spine_files::SavedSpine,
     },
-    topdown::nmf::{answers::Areas, tables::Published, totals::GivenTotals, truth::Truth},
+    topdown::{
+        histograms::Histograms,
+        nmf::{
+            answers::Areas,
+            tables::{self, Published},
+            totals::GivenTotals,
+            truth::Truth,
+        },
+        spine_survey::SpineAreas,
+    },
 };
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
@@ -38,7 +48,8 @@ fn every_file_of_the_corpus_has_the_outcome_of_the_table() {
         seen.push(file);
         let input = corpus().join(file);
         // A suffix of its own, so that a compressed input is written plain.
-        let output = folder.path().join(format!("{number}.csv"));
+        let end = if file.ends_with(".parquet") { "parquet" } else { "csv" };
+        let output = folder.path().join(format!("{number}.{end}"));
         let args = command.split(' ').map(|word| match word {
             "FILE" => input.to_str().unwrap(),
             "OUT" => output.to_str().unwrap(),
@@ -83,6 +94,10 @@ fn schema() -> Schema {
     Release::find("pl94-units-us").unwrap().schema.unwrap()
 }
 
+fn spine() -> SavedSpine {
+    SavedSpine::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/spine-folder")).unwrap()
+}
+
 fn program(args: &[&str]) -> Result<String, String> {
     let outcome = Command::new(ASSAY).args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -119,7 +134,7 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 10] = [
+const READERS: [Reader; 14] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
@@ -209,6 +224,41 @@ const READERS: [Reader; 10] = [
         name: "--state-totals",
         rows: &[&["state", "total"], &["44", "1097379"], &["09", "3605944"]],
         read: |path| shown(GivenTotals::read(path).map(|read| read.totals())),
+        confidential: false,
+        others: false,
+    },
+    Reader {
+        name: "--published",
+        rows: &[&["geoid", "count"], &["44001000100", "562"], &["44001000200", "1097"]],
+        read: |path| {
+            let counts = |read: Published| (read.lines(), ["44001000100", "44001000200"].map(|name| read.of(name)));
+            shown(Published::read(path).map(counts))
+        },
+        confidential: false,
+        others: false,
+    },
+    Reader {
+        name: "nmf compare",
+        rows: &[
+            &["geocode", "query", "estimate", "std_dev"],
+            &["044", "total", "2623.5", "1.25"],
+            &["009", "total", "894.5", "0.5"],
+        ],
+        read: |path| shown(tables::compare(path, path)),
+        confidential: false,
+        others: true,
+    },
+    Reader {
+        name: "measure --counts",
+        rows: &[&["block", "h1", "count"], &["440010301001000", "occupied", "5"], &["440030101001000", "vacant", "6"]],
+        read: |path| shown(Histograms::read(path, &spine(), &schema(), "count", Reading::default())),
+        confidential: true,
+        others: true,
+    },
+    Reader {
+        name: "--areas on a spine",
+        rows: &[&["area", "block"], &["Aa", "440010301001000"], &["Oe", "440030101001000"]],
+        read: |path| shown(SpineAreas::read(path, &spine())),
         confidential: false,
         others: false,
     },

@@ -10,6 +10,7 @@ mod cef;
 mod certificates;
 mod cli;
 mod compared;
+mod confidential;
 mod dhc;
 mod dhc_constraints;
 mod dhc_dense;
@@ -46,6 +47,8 @@ mod risk;
 #[path = "safetab_input/main.rs"]
 mod safetab_input;
 mod samplers;
+#[cfg(unix)]
+mod scripts;
 mod spine;
 mod spine_options;
 mod tabulate;

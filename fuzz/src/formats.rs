@@ -1,26 +1,35 @@
 //! What reads bytes of each format, for the fuzzer and for the tests that read its corpus: whatever the bytes are, there is an
 //! answer or an error. Where a format is a folder, its files stand in one input, with lines of `%%` between them.
+//!
+//! Of records more is asked: those that are read and those that are refused are all that are there, counted by code that shares nothing with
+//! the readers ([`rows_there`], [`lines_there`]). Where one wrong record refuses the file, all are read or none.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
 use dp_assay::{
-    account::{Composition, Counts},
+    account::{Composition, Counts, Delta},
     certificate::Claim,
     csv_reader::{CsvTable, Reading},
+    draws::UnfinishedDraw,
     noise::{Sampler, Streams, TableOptions, TableSink, TableSource},
     numeric::rational,
     release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
     replication::published,
     safetab::{
         groups::{FILES, Specification},
-        schema::{Geography, HouseholdConfig, SafeTabConfig, ValidationReport, check_persons},
+        schema::{
+            Geography, HouseholdConfig, IterationLevel, PublishedTotals, RegionType, Rule, SafeTabConfig, SummaryOrder,
+            TotalsCheck, ValidationReport, check_households, check_persons,
+        },
+        tabulate::{CefUnits, Job, Records},
         tuning::plan::TuningPlan,
     },
     spine::{
-        blocks::Blocks,
+        blocks::{Blocks, EntityKind},
         own::Hierarchy,
         plan::{OwnPlan, SpinePlan},
         spine_files::SavedSpine,
@@ -30,12 +39,14 @@ use dp_assay::{
         measurement_files,
         nmf::{
             answers::{Areas, read_lines},
-            tables::Published,
+            rows,
+            tables::{self, Published},
             totals::GivenTotals,
             truth::Truth,
         },
     },
 };
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -43,7 +54,7 @@ use sha2::{Digest, Sha256};
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 25] = [
+pub const FORMATS: [(&str, Format); 34] = [
     ("number", number),
     ("counts", counts),
     ("release", release),
@@ -69,13 +80,58 @@ pub const FORMATS: [(&str, Format); 25] = [
     ("lines", lines),
     ("totals", state_totals),
     ("csv", csv),
+    ("entities", entities),
+    ("households", households),
+    ("edited", edited),
+    ("group-totals", group_totals),
+    ("record-parquet", record_parquet),
+    ("noise-parquet", noise_parquet),
+    ("nmf-rows", nmf_rows),
+    ("estimates", estimates),
+    ("published-csv", published_csv),
 ];
+
+/// Bundled files that are inputs of a format, too, and how many of their lines: what is longer takes longer and finds no more.
+const BUNDLED: [(&str, &str, usize); 12] = [
+    ("release", "data/releases/su-su-wang-2025.toml", 1000),
+    ("release", "data/releases/ddhca-us.toml", 1000),
+    ("ledger", "data/ledgers/us-2020-persons.toml", 1000),
+    ("tuning", "data/examples/safetab-plan.toml", 1000),
+    ("config", "data/examples/safetab/config.json", 1000),
+    ("geography", "data/examples/safetab/GRF-C.txt", 1000),
+    ("persons", "data/examples/safetab/person-records.txt", 40),
+    ("published", "data/published/spines-2024.toml", 1000),
+    ("group-totals", "data/examples/safetab-h/pop-group-totals.txt", 1000),
+    ("areas", "data/examples/nmf/BlockAssign_ST44_RI_INCPLACE_CDP.txt", 1000),
+    ("blocks", "data/examples/nmf/blocks.csv", 1000),
+    ("totals", "data/examples/nmf/state-totals.csv", 1000),
+];
+
+/// Inputs of a format: the seeds of the fuzzer, what it found that is worth keeping, and bundled files.
+#[allow(dead_code, reason = "the fuzzer is given folders")]
+pub fn inputs(name: &str, root: &Path) -> Vec<Vec<u8>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in ["seeds", "kept"] {
+        // Not every format has files of its own.
+        let Ok(entries) = fs::read_dir(root.join("fuzz").join(folder).join(name)) else { continue };
+        files.extend(entries.map(|entry| entry.expect("an entry").path()));
+    }
+    files.sort();
+    let mut inputs: Vec<Vec<u8>> = files.iter().map(|path| fs::read(path).expect("a readable file")).collect();
+    for (_, path, lines) in BUNDLED.iter().filter(|(format, ..)| *format == name) {
+        let text = fs::read_to_string(root.join(path)).expect("bundled");
+        inputs.push(text.split_inclusive('\n').take(*lines).collect::<String>().into_bytes());
+    }
+    inputs
+}
 
 /// A format with a folder for its files, and what the other files say.
 pub struct Bench {
     format: Format,
     folder: tempfile::TempDir,
+    root: PathBuf,
     safetab: (SafeTabConfig, Specification, Geography),
+    homes: HouseholdConfig,
     spine: (SavedSpine, Schema),
 }
 
@@ -89,9 +145,12 @@ impl Bench {
         let config = SafeTabConfig::read(&example.join("config.json"), &mut report).expect("the example");
         let specification = Specification::read(&example, &config, &mut report).expect("the example");
         let geography = Geography::read(&example.join("GRF-C.txt"), &config, &mut report).expect("the example");
+        let homes =
+            HouseholdConfig::read(&root.join("data/examples/safetab-h/config.json"), &mut report).expect("the example");
         let saved = SavedSpine::read(&root.join("fuzz/seeds/spine-folder")).expect("the spine of the seeds");
         let schema = Release::find("pl94-units-us").expect("bundled").schema.expect("it has attributes");
-        Some(Bench { format: *format, folder, safetab: (config, specification, geography), spine: (saved, schema) })
+        let (root, safetab) = (root.to_path_buf(), (config, specification, geography));
+        Some(Bench { format: *format, folder, root, safetab, homes, spine: (saved, schema) })
     }
 
     /// Reads the bytes.
@@ -125,6 +184,68 @@ fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
+/// The rows below the header of a CSV whose quotes are right. `None` where it is compressed, which readers unpack.
+fn rows_there(data: &[u8]) -> Option<usize> {
+    if data.starts_with(b"\x1f\x8b") {
+        return None;
+    }
+    let data = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
+    let (mut rows, mut in_quotes, mut first, mut row) = (0, false, Vec::new(), Vec::new());
+    for byte in data.iter().copied().chain(*b"\n") {
+        in_quotes ^= byte == b'"';
+        if in_quotes || (byte != b'\n' && byte != b'\r') {
+            row.push(byte);
+        } else if !row.is_empty() {
+            rows += 1;
+            let row = std::mem::take(&mut row);
+            if rows == 1 {
+                first = row;
+            }
+        }
+    }
+    // A line for Excel, before the header.
+    let first: Vec<u8> = first.iter().filter(|byte| **byte != b'"').map(u8::to_ascii_lowercase).collect();
+    Some(rows - 1 - usize::from(first.starts_with(b"sep=") && first.len() == 5))
+}
+
+/// The lines below the header of a file in the form of SafeTab, which knows no quotes.
+fn lines_there(data: &[u8]) -> Option<usize> {
+    if data.starts_with(b"\x1f\x8b") {
+        return None;
+    }
+    let lines = data.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut lines = lines.skip(1);
+    Some(lines.by_ref().filter(|line| !line.is_empty()).count())
+}
+
+/// All records of a CSV are read, or none.
+fn all_read(data: &[u8], read: usize) {
+    assert!(rows_there(data).is_none_or(|there| there == read), "{read} of {:?} are read", rows_there(data));
+}
+
+/// The records of a file that was checked row by row: each is read, or its line is in the report.
+fn each_read_or_refused(there: impl FnOnce() -> Option<usize>, read: u64, report: ValidationReport) {
+    // Then the file was not read to its end.
+    let ends = [Rule::Unreadable, Rule::Headings, Rule::Encoding];
+    if report.iter().any(|found| ends.contains(&found.rule) || (found.rule == Rule::LongLine && found.line <= 1)) {
+        return;
+    }
+    let lines: BTreeSet<u64> = report.iter().map(|found| found.line).filter(|line| *line > 0).collect();
+    let (both, there) = (read as usize + lines.len(), there());
+    assert!(there.is_none_or(|there| there == both), "{read} read, {} refused, {there:?} there", lines.len());
+}
+
+/// Keeps every place where a rule is broken.
+fn keeping_all() -> ValidationReport {
+    ValidationReport::keeping(1 << 20)
+}
+
+/// The tables of an array in TOML.
+fn tables_of(table: &toml::Table, name: &str) -> Vec<toml::Table> {
+    let array = table.get(name).and_then(toml::Value::as_array);
+    array.into_iter().flatten().filter_map(|value| value.as_table().cloned()).collect()
+}
+
 /// What is shown reads as the same number, unless it is longer than what is read.
 fn number(data: &[u8], _: &Bench) {
     const LONGEST: usize = 100_000;
@@ -146,6 +267,12 @@ fn counts(data: &[u8], _: &Bench) {
 
 fn release(data: &[u8], _: &Bench) {
     if let Some(release) = text(data).and_then(|text| Release::parse(text, "release.toml").ok()) {
+        let whole: toml::Table = text(data).and_then(|text| text.parse().ok()).expect("it was read");
+        let there = tables_of(&whole, "level");
+        assert_eq!(release.levels.len(), there.len(), "every level is read");
+        for (level, there) in release.levels.iter().zip(&there) {
+            assert_eq!(level.queries.len(), tables_of(there, "query").len(), "every query is read");
+        }
         // A release that was read has an account, whatever it says.
         let _ = release.composition(&[] as &[&str], None);
     }
@@ -153,7 +280,12 @@ fn release(data: &[u8], _: &Bench) {
 
 fn ledger(data: &[u8], _: &Bench) {
     if let Some(ledger) = text(data).and_then(|text| LedgerFile::parse(text, "ledger.toml").ok()) {
-        for population in &ledger.populations {
+        let whole: toml::Table = text(data).and_then(|text| text.parse().ok()).expect("it was read");
+        let there = tables_of(&whole, "population");
+        assert_eq!(ledger.populations.len(), there.len(), "every population is read");
+        for (population, there) in ledger.populations.iter().zip(&there) {
+            let releases = there.get("releases").and_then(toml::Value::as_array).map_or(0, Vec::len);
+            assert_eq!(population.releases.len(), releases, "every release is read");
             let _ = population.ledger();
         }
     }
@@ -172,7 +304,9 @@ fn spine_plan(data: &[u8], bench: &Bench) {
 }
 
 fn blocks(data: &[u8], bench: &Bench) {
-    let _ = Blocks::read(&bench.file("blocks.csv", data));
+    if let Ok(blocks) = Blocks::read(&bench.file("blocks.csv", data)) {
+        all_read(data, blocks.geoids().len());
+    }
 }
 
 fn spine(data: &[u8], bench: &Bench) {
@@ -181,7 +315,10 @@ fn spine(data: &[u8], bench: &Bench) {
 
 fn histograms(data: &[u8], bench: &Bench) {
     let (saved, schema) = &bench.spine;
-    let _ = Histograms::read(&bench.file("counts.csv", data), saved, schema, "count", Reading::default());
+    let read = Histograms::read(&bench.file("counts.csv", data), saved, schema, "count", Reading::default());
+    if let Ok(histograms) = read {
+        all_read(data, histograms.lines());
+    }
 }
 
 fn measurements(data: &[u8], bench: &Bench) {
@@ -197,9 +334,11 @@ fn config(data: &[u8], bench: &Bench) {
 
 fn geography(data: &[u8], bench: &Bench) {
     let (config, _, _) = &bench.safetab;
-    let mut report = ValidationReport::keeping(4);
-    let _ = Geography::read(&bench.file("GRF-C.txt", data), config, &mut report);
-    let _ = report.into_result();
+    let mut report = keeping_all();
+    let read = Geography::read(&bench.file("GRF-C.txt", data), config, &mut report);
+    if let Some(read) = read {
+        each_read_or_refused(|| lines_there(data), read.len() as u64, report);
+    }
 }
 
 fn specification(data: &[u8], bench: &Bench) {
@@ -211,9 +350,137 @@ fn specification(data: &[u8], bench: &Bench) {
 
 fn persons(data: &[u8], bench: &Bench) {
     let (config, specification, geography) = &bench.safetab;
-    let mut report = ValidationReport::keeping(4);
-    check_persons(&bench.file("person-records.txt", data), config, specification, geography, &mut report, |_| ());
-    let _ = report.into_result();
+    let mut report = keeping_all();
+    let path = bench.file("person-records.txt", data);
+    let read = check_persons(&path, config, specification, geography, &mut report, |_| ());
+    each_read_or_refused(|| lines_there(data), read.records, report);
+}
+
+fn households(data: &[u8], bench: &Bench) {
+    let (_, specification, geography) = &bench.safetab;
+    let mut report = keeping_all();
+    let path = bench.file("household-records.txt", data);
+    let read = check_households(&path, &bench.homes, specification, geography, &mut report, |_| ());
+    each_read_or_refused(|| lines_there(data), read.records, report);
+}
+
+/// Edited files of fixed width: persons, and their units.
+fn edited(data: &[u8], bench: &Bench) {
+    let folder = bench.files(&["CEF20_PER_01.txt", "CEF20_UNIT_01.txt"], data);
+    let example = bench.root.join("data/examples/safetab");
+    let job = Job {
+        config: example.join("config.json"),
+        specification: example,
+        records: Records::Persons(folder.join("CEF20_PER_01.txt")),
+        geography: bench.root.join("fuzz/seeds/edited-geography.txt"),
+        units: Some(CefUnits { path: folder.join("CEF20_UNIT_01.txt"), all_blocks: false }),
+        order: SummaryOrder::default(),
+        out: folder.join("out"),
+        delta: Delta::try_from("1e-10").expect("a delta"),
+        insecure_seed: Some(1),
+        unfinished: UnfinishedDraw::Refuse,
+        cluster: None,
+    };
+    if let Ok(read) = job.check(&mut |_| ()) {
+        let persons = fs::read(folder.join("CEF20_PER_01.txt")).expect("it was read");
+        let lines = persons.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let there = lines.filter(|line| !line.is_empty()).count();
+        assert!(persons.starts_with(b"\x1f\x8b") || there as u64 == read, "{read} of {there} are read");
+    }
+}
+
+fn group_totals(data: &[u8], bench: &Bench) {
+    let (_, specification, geography) = &bench.safetab;
+    let mut report = keeping_all();
+    let path = bench.file("pop-group-totals.txt", data);
+    let scope = bench.homes.scope();
+    let read = PublishedTotals::read(&path, scope, specification, geography, TotalsCheck::AsGiven, &mut report);
+    let Some(read) = read else { return };
+    // A group that is given twice is reported, and stays.
+    if report.iter().any(|found| found.rule == Rule::Duplicate) {
+        return;
+    }
+    let groups =
+        RegionType::ALL.iter().flat_map(|kind| IterationLevel::ALL.map(|level| read.groups(*kind, level).len()));
+    let left = &read.left_out;
+    let left_out = left.other_states + left.other_areas + left.without_units + left.not_tabulated;
+    each_read_or_refused(|| lines_there(data), groups.sum::<usize>() as u64 + left_out, report);
+}
+
+/// The rows that the footer of a Parquet file tells of, which was read before.
+fn rows_of_parquet(path: &Path) -> Option<usize> {
+    let reader = SerializedFileReader::new(fs::File::open(path).ok()?).ok()?;
+    let groups = reader.metadata().row_groups().iter();
+    groups.map(|group| usize::try_from(group.num_rows()).ok()).sum()
+}
+
+fn record_parquet(data: &[u8], bench: &Bench) {
+    let (config, specification, geography) = &bench.safetab;
+    let mut report = keeping_all();
+    let path = bench.file("person-records.parquet", data);
+    let read = check_persons(&path, config, specification, geography, &mut report, |_| ());
+    each_read_or_refused(|| rows_of_parquet(&path), read.records, report);
+}
+
+fn noise_parquet(data: &[u8], bench: &Bench) {
+    let path = bench.file("table.parquet", data);
+    let out = bench.folder.path().join("noisy.parquet");
+    let _ = fs::remove_file(&out);
+    let sampler = Sampler::discrete_laplace(1.into()).expect("an epsilon");
+    let done = Streams::with_insecure_seed(1).add_noise_to_columns(
+        &sampler,
+        TableSource::File(&path),
+        &["count".to_string()],
+        TableSink::New(&out),
+        TableOptions::default(),
+        &mut |_, _| {},
+    );
+    assert_eq!(done.is_ok(), out.exists(), "a table is written whole or not at all");
+    if let Ok(done) = done {
+        assert_eq!(Some(done.rows as usize), rows_of_parquet(&path), "every row has noise");
+        assert_eq!(Some(done.rows as usize), rows_of_parquet(&out), "every row is written");
+    }
+}
+
+fn nmf_rows(data: &[u8], bench: &Bench) {
+    let path = bench.file("part.parquet", data);
+    let axes = ["hhgq", "votingage", "hispanic", "cenrace"].map(String::from);
+    let mut read = 0;
+    let done = rows::read(&path, &axes, |_| {
+        read += 1;
+        Ok(())
+    });
+    assert!(done.is_err() || rows_of_parquet(&path) == Some(read), "{read} rows are read");
+}
+
+/// A file against itself.
+fn estimates(data: &[u8], bench: &Bench) {
+    let path = bench.file("estimates.csv", data);
+    if let Ok(found) = tables::compare(&path, &path) {
+        all_read(data, found.rows);
+        assert_eq!(found.alone, (0, 0), "a file has the rows of itself");
+    }
+}
+
+fn published_csv(data: &[u8], bench: &Bench) {
+    let papers = published::papers(&[bench.file("published.csv", data).display().to_string()]);
+    // What stands before the table begins with #.
+    let lines = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).split_inclusive(|byte| *byte == b'\n');
+    let is_head = |line: &&[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
+    let table: Vec<u8> = lines.skip_while(is_head).flatten().copied().collect();
+    if let Ok(papers) = papers {
+        all_read(&table, papers[0].values.len());
+    }
+}
+
+/// The blocks of the file are those of the spine and others.
+fn entities(data: &[u8], bench: &Bench) {
+    let spine = vec![440_010_301_001_000, 440_010_301_001_001, 440_010_302_001_000, 440_030_101_001_000];
+    let mut blocks = Blocks::from_geoids(spine).expect("blocks");
+    let read = blocks.attach(EntityKind::Mcd, &bench.file("entities.csv", data), None, "COUSUBFP");
+    if let Ok(mismatch) = read {
+        all_read(data, 4 - mismatch.without_entity.len() + mismatch.unknown.len());
+    }
 }
 
 fn household_config(data: &[u8], _: &Bench) {
@@ -243,7 +510,11 @@ fn certificate(data: &[u8], bench: &Bench) {
 }
 
 fn published_values(data: &[u8], bench: &Bench) {
-    let _ = published::papers(&[bench.file("published.toml", data).display().to_string()]);
+    let papers = published::papers(&[bench.file("published.toml", data).display().to_string()]);
+    if let Ok(papers) = papers {
+        let whole: toml::Table = text(data).and_then(|text| text.parse().ok()).expect("it was read");
+        assert_eq!(papers[0].values.len(), tables_of(&whole, "value").len(), "every value is read");
+    }
 }
 
 fn own_plan(data: &[u8], bench: &Bench) {
@@ -252,20 +523,32 @@ fn own_plan(data: &[u8], bench: &Bench) {
 
 fn hierarchy(data: &[u8], bench: &Bench) {
     let levels = ["country", "region", "district", "parish"].map(String::from);
-    let _ = Hierarchy::read(&bench.file("hierarchy.csv", data), &levels);
+    if let Ok(hierarchy) = Hierarchy::read(&bench.file("hierarchy.csv", data), &levels) {
+        all_read(data, hierarchy.tree.units(3));
+    }
 }
 
 fn areas(data: &[u8], bench: &Bench) {
     let path = bench.file("areas.csv", data);
-    let _ = (Areas::read(&path), Published::read(&path));
+    if let Ok(areas) = Areas::read(&path) {
+        let assigned: usize = areas.of_block.values().map(Vec::len).sum();
+        all_read(data, assigned + areas.unassigned as usize);
+    }
+    if let Ok(published) = Published::read(&path) {
+        all_read(data, published.lines());
+    }
 }
 
 fn truth(data: &[u8], bench: &Bench) {
-    let _ = Truth::read(&bench.file("truth.csv", data), &bench.spine.1, "count", Reading::default());
+    if let Ok(truth) = Truth::read(&bench.file("truth.csv", data), &bench.spine.1, "count", Reading::default()) {
+        all_read(data, truth.lines());
+    }
 }
 
 fn lines(data: &[u8], bench: &Bench) {
-    let _ = text(data).map(|text| read_lines(text, "lines.csv", &bench.spine.1).is_ok());
+    if let Some(Ok(lines)) = text(data).map(|text| read_lines(text, "lines.csv", &bench.spine.1)) {
+        all_read(data, lines.len());
+    }
 }
 
 /// All rows that are read get noise, and a table that is refused is not written.
@@ -297,10 +580,13 @@ fn csv(data: &[u8], bench: &Bench) {
         assert_eq!(done.is_ok(), out.exists(), "a table is written whole or not at all");
         if let Ok(done) = done {
             assert_eq!(done.rows, read.expect("what has noise is well formed").0, "every row has noise");
+            all_read(data, done.rows as usize);
         }
     }
 }
 
 fn state_totals(data: &[u8], bench: &Bench) {
-    let _ = GivenTotals::read(&bench.file("totals.csv", data));
+    if let Ok(totals) = GivenTotals::read(&bench.file("totals.csv", data)) {
+        all_read(data, totals.of_state.len());
+    }
 }

@@ -276,7 +276,7 @@ pub fn run(
             })?
         }
         Some(folder) => {
-            let job = Job::open(&survey, folder, &asked).context("--work")?;
+            let job = Job::open(&survey, folder, &asked, args.truth.as_deref()).context("--work")?;
             if !args.combine {
                 job.work(&part(args, &survey.states())?, &progress::at)?;
             }
@@ -390,15 +390,16 @@ fn states_of(totals: &BTreeMap<u32, i64>) -> Vec<String> {
     totals.keys().map(|state| format!("{state:02}")).collect()
 }
 
-/// All that estimates depend on besides the files of noisy measurements.
+/// All that estimates depend on besides the files of noisy measurements and the true counts: of these it says only whether there are any,
+/// for a hash of them would tell a guess that is right from one that is wrong.
 fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result<String> {
     let areas = args.areas.as_deref().map(sha256).transpose().context("--areas")?;
-    let truth = args.truth.as_deref().map(sha256).transpose().context("--truth")?;
+    let truth = args.truth.is_some();
     let release = sha256_of_text(&release.to_toml());
     let (constraints, totals, wanted) = (settings.constraints, &settings.totals, &settings.wanted);
     let (levels, whole, tabulation) = (&settings.levels, &settings.whole, &args.tabulation);
     Ok(format!(
-        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth:?} {} {}",
+        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth} {} {}",
         settings.incomplete, settings.despite_misfit
     ))
 }

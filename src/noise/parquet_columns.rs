@@ -32,7 +32,7 @@ use crate::{
     csv_reader::no_column,
     error::{Error, Result},
     files::file_error,
-    foreign::guarded,
+    foreign::{check_levels, guarded},
 };
 
 /// Whether a file is read as Parquet: by its name.
@@ -168,15 +168,15 @@ impl<'a> ParquetNoise<'a> {
         let reader = guarded(|| rows.get_column_reader(at)).map_err(|why| refused(self.name, why))?;
         let expected = rows.metadata().num_rows().unsigned_abs();
         let copied = match reader.map_err(|why| broken(self.name, &why))? {
-            ColumnReader::BoolColumnReader(reader) => self.recode::<BoolType, W>(reader, to, out_name),
-            ColumnReader::Int32ColumnReader(reader) => self.recode::<Int32Type, W>(reader, to, out_name),
-            ColumnReader::Int64ColumnReader(reader) => self.recode::<Int64Type, W>(reader, to, out_name),
-            ColumnReader::Int96ColumnReader(reader) => self.recode::<Int96Type, W>(reader, to, out_name),
-            ColumnReader::FloatColumnReader(reader) => self.recode::<FloatType, W>(reader, to, out_name),
-            ColumnReader::DoubleColumnReader(reader) => self.recode::<DoubleType, W>(reader, to, out_name),
-            ColumnReader::ByteArrayColumnReader(reader) => self.recode::<ByteArrayType, W>(reader, to, out_name),
+            ColumnReader::BoolColumnReader(reader) => self.recode::<BoolType, W>(reader, at, to, out_name),
+            ColumnReader::Int32ColumnReader(reader) => self.recode::<Int32Type, W>(reader, at, to, out_name),
+            ColumnReader::Int64ColumnReader(reader) => self.recode::<Int64Type, W>(reader, at, to, out_name),
+            ColumnReader::Int96ColumnReader(reader) => self.recode::<Int96Type, W>(reader, at, to, out_name),
+            ColumnReader::FloatColumnReader(reader) => self.recode::<FloatType, W>(reader, at, to, out_name),
+            ColumnReader::DoubleColumnReader(reader) => self.recode::<DoubleType, W>(reader, at, to, out_name),
+            ColumnReader::ByteArrayColumnReader(reader) => self.recode::<ByteArrayType, W>(reader, at, to, out_name),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                self.recode::<FixedLenByteArrayType, W>(reader, to, out_name)
+                self.recode::<FixedLenByteArrayType, W>(reader, at, to, out_name)
             }
         }?;
         if copied != expected {
@@ -191,11 +191,13 @@ impl<'a> ParquetNoise<'a> {
     fn recode<T: DataType, W: Write + Send>(
         &self,
         mut from: ColumnReaderImpl<T>,
+        at: usize,
         to: &mut SerializedRowGroupWriter<'_, W>,
         out_name: &Path,
     ) -> Result<u64> {
         let wrong = |why: ParquetError| file_error(out_name, why);
         let Some(mut column) = to.next_column().map_err(wrong)? else { return Ok(0) };
+        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(at);
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         let mut copied = 0;
         loop {
@@ -209,6 +211,10 @@ impl<'a> ParquetNoise<'a> {
                 break;
             }
             copied += records as u64;
+            let levels = check_levels(&definitions, descriptor.max_def_level());
+            levels
+                .and_then(|()| check_levels(&repetitions, descriptor.max_rep_level()))
+                .map_err(|why| broken(self.name, &why))?;
             let levels = |levels: &Vec<i16>| !levels.is_empty();
             let (definitions, repetitions) = (
                 levels(&definitions).then_some(definitions.as_slice()),
@@ -242,6 +248,7 @@ impl<'a> ParquetNoise<'a> {
             }
             _ => return Err(refused(self.name, "is not what its schema says".to_string())),
         };
+        check_levels(&definitions, descriptor.max_def_level()).map_err(wrong)?;
         if let Some(row) = definitions.iter().position(|level| *level < descriptor.max_def_level()) {
             let column = descriptor.name();
             let why = format!(

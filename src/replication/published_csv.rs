@@ -176,6 +176,12 @@ struct Scanner<'t> {
 
 impl<'t> Scanner<'t> {
     fn new(reader: &'t TomlReader<'t>, text: &'t str, start: usize) -> Result<Self> {
+        let table = text.as_bytes().get(start..).unwrap_or_default();
+        let is_return = |at: &usize| table[*at] == b'\r' && table.get(at + 1) != Some(&b'\n');
+        if let Some(at) = (0..table.len()).find(is_return) {
+            let why = "a carriage return without a line feed: lines end in LF or CRLF";
+            return Err(reader.refuse(start + at, why));
+        }
         let header = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
         let separator = [',', ';', '\t'].into_iter().find(|separator| header.contains(*separator));
         let why = "is no CSV header: expected columns such as id,place,printed,unit,kind";

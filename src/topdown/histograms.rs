@@ -116,6 +116,11 @@ impl Histograms {
         blocks - with.min(blocks)
     }
 
+    /// The number of lines: one for each given cell of a block.
+    pub fn lines(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The number of all records.
     pub fn total(&self) -> u64 {
         self.total

@@ -8,7 +8,7 @@
 
 #![cfg(unix)]
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 mod account;
 mod cases;
@@ -21,6 +21,7 @@ mod fixed;
 mod formats;
 mod harness;
 mod kills;
+mod mutations;
 mod noise;
 mod program;
 mod record;
@@ -78,23 +79,47 @@ fn what_is_killed_or_finds_no_room_leaves_nothing_half() {
     ]);
 }
 
-/// The seeds of the fuzzer, and its findings worth keeping.
+/// The seeds of the fuzzer, its findings worth keeping, and bundled files.
 #[test]
 fn every_input_of_the_fuzzer_is_answered_or_refused() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut read = 0;
     for (name, _) in formats::FORMATS {
         let bench = formats::Bench::new(name, root).expect("a format");
-        for folder in ["seeds", "kept"] {
-            // Not every format has its own files.
-            let Ok(entries) = fs::read_dir(root.join("fuzz").join(folder).join(name)) else { continue };
-            for entry in entries {
-                bench.read(&fs::read(entry.expect("an entry").path()).expect("a readable file"));
-                read += 1;
+        let inputs = formats::inputs(name, root);
+        assert!(!inputs.is_empty() || name == "specification", "{name} has no input");
+        for input in inputs {
+            bench.read(&input);
+            read += 1;
+        }
+    }
+    assert!(read > 40, "{read} inputs");
+}
+
+/// A quick form of the fuzzer: inputs with seeded random changes. No reader panics, and every record is either read or refused.
+/// ASSAY_MUTATIONS sets the number of changed inputs per format.
+#[test]
+fn changed_inputs_lose_no_record() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let many = std::env::var("ASSAY_MUTATIONS").ok().and_then(|many| many.parse().ok()).unwrap_or(150);
+    let mut failed = Vec::new();
+    for (name, _) in formats::FORMATS {
+        let bench = formats::Bench::new(name, root).expect("a format");
+        let inputs = formats::inputs(name, root);
+        if inputs.is_empty() {
+            continue;
+        }
+        for seed in 0..many {
+            let input = mutations::changed(&inputs, seed);
+            let read = std::panic::AssertUnwindSafe(|| bench.read(&input));
+            if std::panic::catch_unwind(read).is_err() {
+                let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{seed}"));
+                std::fs::write(&kept, &input).expect("written");
+                failed.push(format!("{name}: {}", kept.display()));
             }
         }
     }
-    assert!(read > 20, "{read} inputs");
+    assert!(failed.is_empty(), "{} of {many} of each format:\n{}", failed.len(), failed.join("\n"));
 }
 
 /// The entry point of workers: runs the cases named by the environment variable.

@@ -12,7 +12,7 @@ use parquet::{
 };
 
 use super::validation::Rule;
-use crate::foreign::guarded;
+use crate::foreign::{check_levels, guarded};
 
 /// The text of a null field in a text file.
 const NULL: &[u8] = b"Null";
@@ -123,6 +123,7 @@ impl Column {
         self.definitions.clear();
         let definitions = self.nullable.then_some(&mut self.definitions);
         let (records, _, _) = self.reader.read_records(rows, definitions, None, &mut self.values)?;
+        check_levels(&self.definitions, 1)?;
         Ok(records)
     }
 }

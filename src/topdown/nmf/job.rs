@@ -7,6 +7,9 @@
 //! residuals, since all states together decide whether the counts fit. Files are written beside and renamed, so
 //! existing files are complete. `job.json` describes the request and its input files; a folder of another job is
 //! refused.
+//!
+//! In a rehearsal the answers have the true counts beside them. Then the folder and all its files are readable by their owner only,
+//! and `truth.key` identifies the file of true counts: `job.json` has no hash of it.
 
 use std::{
     collections::BTreeMap,
@@ -24,13 +27,15 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_text, write_whole},
+    files::{Over, Readers, file_error, make_folder, write_for},
+    same_file,
 };
 
 /// A folder with the work of a survey.
 pub struct Job<'a> {
     survey: &'a Survey,
     folder: PathBuf,
+    readers: Readers,
 }
 
 /// The progress of the work in a folder.
@@ -52,14 +57,18 @@ struct Beside {
 
 /// The file that describes the request.
 const JOB: &str = "job.json";
+/// The file that identifies the true counts.
+const TRUTH: &str = "truth.key";
 
 impl<'a> Job<'a> {
     /// The work of a survey in a folder, which is created if it does not exist. `asked` describes all inputs of the
-    /// estimates except the files themselves.
-    pub fn open(survey: &'a Survey, folder: &Path, asked: &str) -> Result<Job<'a>> {
-        fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+    /// estimates except the files themselves and `truth`, the confidential file of true counts.
+    pub fn open(survey: &'a Survey, folder: &Path, asked: &str, truth: Option<&Path>) -> Result<Job<'a>> {
+        let readers = if truth.is_some() { Readers::Owner } else { Readers::Usual };
+        make_folder(folder, readers)?;
         let text = format!("{}\n", survey.description(asked)?);
         let path = folder.join(JOB);
+        let job = Job { survey, folder: folder.to_path_buf(), readers };
         match fs::read_to_string(&path) {
             Ok(known) if known == text => {}
             Ok(_) => {
@@ -68,10 +77,19 @@ impl<'a> Job<'a> {
                     "the folder has the work of another job: other files or another question",
                 ));
             }
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => write_text(&path, &text)?,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => job.write_text(&path, &text)?,
             Err(why) => return Err(file_error(&path, why)),
         }
-        Ok(Job { survey, folder: folder.to_path_buf() })
+        if let Some(truth) = truth {
+            same_file::check(&folder.join(TRUTH), truth)?;
+        }
+        Ok(job)
+    }
+
+    fn write_text(&self, path: &Path, text: &str) -> Result<()> {
+        write_for(path, Over::Replace, self.readers, |out| {
+            out.write_all(text.as_bytes()).map_err(|why| file_error(path, why))
+        })
     }
 
     fn up(&self, state: u32) -> PathBuf {
@@ -91,7 +109,7 @@ impl<'a> Job<'a> {
         let Some(fit) = self.survey.fit_of(state) else { return Ok(()) };
         let beside = Beside { fit, shorts: self.survey.shorts_of(state) };
         // Plain numbers and text can always be serialized.
-        write_text(&self.fit(state), &serde_json::to_string(&beside).unwrap_or_default())
+        self.write_text(&self.fit(state), &serde_json::to_string(&beside).unwrap_or_default())
     }
 
     /// Reads the unknown residuals of all states.
@@ -129,7 +147,7 @@ impl<'a> Job<'a> {
         for state in self.state().without_up.into_iter().filter(|state| states.contains(state)) {
             let root = self.survey.state_root(state, meter)?;
             self.keep_fit(state)?;
-            write_text(&self.up(state), &root.to_text())?;
+            self.write_text(&self.up(state), &root.to_text())?;
         }
         let now = self.state();
         let open: Vec<u32> = now.without_rows.into_iter().filter(|state| states.contains(state)).collect();
@@ -142,7 +160,7 @@ impl<'a> Job<'a> {
         }
         for state in open {
             let (path, mut across) = (self.rows(state), Across::default());
-            write_whole(&path, |out| {
+            write_for(&path, Over::Replace, self.readers, |out| {
                 let mut take = |subject, answers: Vec<_>| {
                     writeln!(out, "{}", saved::to_line(&subject, &answers)).map_err(|why| file_error(&path, why))
                 };
@@ -150,7 +168,7 @@ impl<'a> Job<'a> {
                 self.keep_fit(state)?;
                 // Written before the answers, so that these are never there without it.
                 if self.survey.has_across() {
-                    write_text(&self.across(state), &across.to_text())?;
+                    self.write_text(&self.across(state), &across.to_text())?;
                 }
                 Ok(())
             })?;

@@ -18,7 +18,7 @@ use super::types::{self, Stored};
 use crate::{
     error::{Error, Result},
     files::file_error,
-    foreign::guarded,
+    foreign::{check_levels, guarded},
 };
 
 /// The number of rows decoded together, or as many as have about this number of counts: one row of the DHC may have a
@@ -115,6 +115,8 @@ impl<T: DataType> Column<T> {
         self.read.clear();
         let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
         let (records, _, _) = self.reader.read_records(rows, Some(definitions), Some(repetitions), &mut self.read)?;
+        check_levels(definitions, self.most_definition)?;
+        check_levels(repetitions, i16::from(self.is_list))?;
         Ok(records)
     }
 

@@ -390,6 +390,11 @@ impl Published {
         Ok(published)
     }
 
+    /// The number of lines: one for each unit or area.
+    pub fn lines(&self) -> usize {
+        self.counts.len()
+    }
+
     /// The published count of a unit or area.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.counts.get(name).map(|(count, _)| *count)

@@ -81,6 +81,11 @@ impl Truth {
         self.of_block.iter().map(|(block, cells)| (*block, cells.iter().map(|(_, count)| count).sum()))
     }
 
+    /// The number of lines: one for each given cell of a block.
+    pub fn lines(&self) -> usize {
+        self.of_block.values().map(Vec::len).sum()
+    }
+
     /// The true histogram of all blocks.
     pub fn whole(&self) -> Vec<f64> {
         self.histogram(self.of_block.keys().copied())

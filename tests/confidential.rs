@@ -1,0 +1,217 @@
+//! Nothing that is written or said lets a guess of a confidential file be checked: no hash of it, neither as text nor as bytes. What holds
+//! true counts is for its owner alone.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::common::program::{assay, refusal};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples").join(name)
+}
+
+/// The files of a folder and of those in it, hidden ones too.
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] }).collect()
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// The SHA-256 of a file as text and as bytes, and what `confidential` hashes are made from: each a form in which it could be kept.
+fn forms(path: &Path) -> Vec<Vec<u8>> {
+    let hex = dp_assay::provenance::sha256(path).unwrap();
+    let bytes: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let list = |bytes: &[u8]| bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",").into_bytes();
+    let of_hex = dp_assay::provenance::sha256_of_text(&hex);
+    vec![hex.to_uppercase().into_bytes(), list(&bytes), bytes, hex.into_bytes(), of_hex.into_bytes()]
+}
+
+#[test]
+fn no_command_keeps_a_hash_of_a_confidential_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let put = |name: &str, from: &Path| {
+        fs::copy(from, at(name)).unwrap();
+        at(name)
+    };
+    let counts = put("counts.csv", &example("nmf/counts.csv"));
+    let persons = put("persons.txt", &example("safetab/person-records.txt"));
+    let homes = put("homes.txt", &example("safetab-h/household-records.txt"));
+    let table = at("table.csv");
+    fs::write(&table, "y,a,b\n1.5,20,30\n2,9,40\n2.5,5,45\n").unwrap();
+    let spine = at("spine");
+    let (blocks, plan) = (example("nmf/blocks.csv"), example("nmf/plan.toml"));
+    let (safetab, safetab_h) = (example("safetab"), example("safetab-h"));
+    let [blocks, plan, safetab, safetab_h] = [&blocks, &plan, &safetab, &safetab_h].map(|path| path.to_str().unwrap());
+    let geography = format!("{safetab}/GRF-C.txt");
+    let (config, config_h) = (format!("{safetab}/config.json"), format!("{safetab_h}/config.json"));
+    let totals = format!("{safetab_h}/pop-group-totals.txt");
+    let nmf = example("nmf").display().to_string();
+    let out = |name: &str| format!("{}/out/{name}", folder.path().display());
+    let (noisy, svg) = (out("noisy.csv"), out("errors.svg"));
+    let (measured, files, estimates) = (out("measured"), out("files"), out("estimates.csv"));
+    let (own, work, release, release_h) = (out("own"), out("work"), out("release"), out("release-h"));
+    fs::create_dir(folder.path().join("out")).unwrap();
+    assay(&["spine", "--blocks", blocks, "--plan", plan, "--out", &spine]).assert().success();
+    let commands: [&[&str]; 9] = [
+        &["noise", &table, "--column", "a", "--discrete-gaussian", "5", "--out", &noisy],
+        &["errors", "--counts", &table, "--column", "a", "--discrete-gaussian", "5"],
+        &["simulate", &table, "--y", "y", "--categories", "a,b", "--discrete-gaussian", "5", "--svg", &svg],
+        &["measure", "--spine", &spine, "--counts", &counts, "--release", "pl94-persons-us", "--out", &measured],
+        &[
+            "measure",
+            "--spine",
+            &spine,
+            "--counts",
+            &counts,
+            "--release",
+            "pl94-persons-us",
+            "--files",
+            "nmf",
+            "--out",
+            &files,
+            "--discard",
+        ],
+        &[
+            "estimate",
+            "--spine",
+            &spine,
+            "--measurements",
+            &measured,
+            "--release",
+            "pl94-persons-us",
+            "--truth",
+            &counts,
+            "--out",
+            &own,
+        ],
+        &[
+            "estimate",
+            "--nmf",
+            &nmf,
+            "--release",
+            "pl94-persons-us",
+            "--truth",
+            &counts,
+            "--work",
+            &work,
+            "--out",
+            &estimates,
+        ],
+        &[
+            "tabulate",
+            "--config",
+            &config,
+            "--spec",
+            safetab,
+            "--persons",
+            &persons,
+            "--geography",
+            &geography,
+            "--out",
+            &release,
+        ],
+        &[
+            "tabulate",
+            "--config",
+            &config_h,
+            "--spec",
+            safetab,
+            "--households",
+            &homes,
+            "--totals",
+            &totals,
+            "--geography",
+            &geography,
+            "--out",
+            &release_h,
+        ],
+    ];
+    let secret: Vec<Vec<u8>> =
+        [&counts, &persons, &homes, &table].iter().flat_map(|path| forms(Path::new(path))).collect();
+    for command in commands {
+        for more in [&[][..], &["--json"]] {
+            if more.len() == 1 && command.contains(&"--out") {
+                continue;
+            }
+            let said = assay(command).args(more).assert().success().get_output().clone();
+            for form in &secret {
+                assert!(!holds(&said.stdout, form) && !holds(&said.stderr, form), "{command:?}");
+            }
+        }
+        // Beside the records, too.
+        for file in files_of(folder.path()) {
+            let bytes = fs::read(&file).unwrap();
+            assert!(secret.iter().all(|form| !holds(&bytes, form)), "{command:?}: {}", file.display());
+        }
+    }
+    // What was looked at is there, and a hash of a public input is found where it is kept.
+    let certificate = fs::read(Path::new(&release).join("certificate.json")).unwrap();
+    assert!(forms(Path::new(&config)).iter().any(|form| holds(&certificate, form)));
+    for draws in ["counts.csv.draws", "persons.txt.draws", "homes.txt.draws"] {
+        assert!(Path::new(&at(draws)).is_file(), "{draws}");
+    }
+    let work = files_of(Path::new(&work));
+    assert!(work.len() > 4 && work.iter().any(|path| path.ends_with("truth.key")), "{work:?}");
+    #[cfg(unix)]
+    for file in work.iter().chain(&[PathBuf::from(at("counts.csv.draws"))]) {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn saved_work_of_a_rehearsal_goes_with_its_true_counts_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let truth = fs::read_to_string(example("nmf/counts.csv")).unwrap();
+    fs::write(at("truth.csv"), &truth).unwrap();
+    let (nmf, out, work) = (example("nmf").display().to_string(), at("out.csv"), at("work"));
+    let given = |truth: &str| {
+        let words = [
+            "estimate",
+            "--nmf",
+            &nmf,
+            "--release",
+            "pl94-persons-us",
+            "--out",
+            &out,
+            "--work",
+            &work,
+            "--truth",
+            truth,
+        ];
+        words.map(String::from)
+    };
+    let run = |truth: &str, more: &[&str]| {
+        let words = given(truth);
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        String::from_utf8(assay(&words).assert().success().get_output().stdout.clone()).unwrap()
+    };
+    let first = run(&at("truth.csv"), &[]);
+    // The same counts under another name are the same.
+    fs::write(at("copy.csv"), &truth).unwrap();
+    assert_eq!(run(&at("copy.csv"), &["--combine"]), first);
+    // One count more: what was kept has other true counts beside its estimates.
+    let (start, last) = truth.trim_end().rsplit_once(',').unwrap();
+    fs::write(at("other.csv"), format!("{start},{}\n", last.parse::<u64>().unwrap() + 1)).unwrap();
+    let words = given(&at("other.csv"));
+    let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(message.contains("other.csv: is not the file that this work was begun with"), "{message}");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&work).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    // Without true counts there is nothing to hide, and no key.
+    let open = at("open");
+    assay(&["estimate", "--nmf", &nmf, "--release", "pl94-persons-us", "--out", &out, "--work", &open])
+        .assert()
+        .success();
+    assert!(files_of(Path::new(&open)).iter().all(|path| !path.ends_with("truth.key")));
+}
