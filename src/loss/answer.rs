@@ -5,12 +5,12 @@ use std::fmt;
 use rug::{Float, Rational};
 
 use super::{
-    atoms::{Listed, Listing},
+    atoms::Listed,
     limit::Limit,
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    numeric::Enclosure,
 };
 
 /// Two members of a family, the smaller index first, or twice the same index.

@@ -348,7 +348,7 @@ mod tests {
 
     use super::super::law::{Group, Law};
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{loss::answer::Quantity, numeric::rational::parse};
 
     /// Lattices forced through the kernel on the line: it knows nothing of the lattice and must enclose its answer.
     #[test]
@@ -419,10 +419,7 @@ mod tests {
                 let proof = &answer.proof;
                 assert!(proof.count("evaluated_nodes").unwrap() < 1000, "{groups:?} {steps}: {proof:?}");
                 let Some(Quantity::UpperBound(rounding)) = proof.field("rounding_error") else { panic!("{proof:?}") };
-                assert!(
-                    *rounding.as_abs() < answer.value.upper().to_f64() * 1e-18,
-                    "{groups:?} {steps}: {proof:?}"
-                );
+                assert!(*rounding.as_abs() < answer.value.upper().to_f64() * 1e-18, "{groups:?} {steps}: {proof:?}");
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::{
     },
     error::Result,
     loss::{
-        answer::{ContourProof, Pair},
+        answer::Pair,
         evaluator::Evaluator,
     },
     numeric::Enclosure,
@@ -231,7 +231,6 @@ fn tail(sources: &Sources) -> Result<Drawing> {
         "bits",
     ]);
     for row in &rows {
-        let proof = &row.proof;
         let period = row.period.map_or_else(|| "line".to_string(), |nodes| nodes.to_string());
         let work = [pair_name(row.pair), row.nodes.to_string(), period, row.bits.to_string()];
         let cells = [&row.main, &row.largest].map(ends).concat();
