@@ -48,7 +48,7 @@ pub struct Above {
 pub struct FamilyEvaluator {
     family: Arc<Family>,
     common: CommonContour,
-    /// The evaluators of the units that were needed by themselves.
+    /// The evaluators of single units that were needed.
     alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
     /// The second enclosure of what each member adds.
     second: OnceLock<Vec<Second>>,

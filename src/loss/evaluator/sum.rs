@@ -156,8 +156,8 @@ impl SumEvaluator {
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
     ///
-    /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
-    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
+    /// The relative width is at most 10^-digits unless `met` is false. Where the answer is close to 1, its complement is as precise too, unless a
+    /// contour of a lattice step above 50 answered or the complement is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         super::check_epsilon(epsilon)?;
         self.answer(&Request::hockey_stick(epsilon, digits), &Session::single(Limit::of(digits), &self.stop))
