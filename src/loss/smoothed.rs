@@ -217,7 +217,7 @@ impl Smoothed {
         })
     }
 
-    /// The same for an epsilon; `None` where c s is not small: there C is not small beside delta, and digits would cancel.
+    /// The same for an epsilon, with a smaller scale where c s is not small: else C would not be small beside delta, and digits would cancel.
     fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Foretold> {
         const SMALL: f64 = 16.0;
         let eighths = self.eighths(epsilon);
@@ -447,8 +447,8 @@ impl Smoothed {
         let ln_factor = factor.ln_above();
         near.par_sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let ln_share = ln_error - SPARE_NATS - ln_factor;
-        // Upper bounds on the sum of all terms from each one on, in units of exp(ln_share); a millionth covers the rounding errors of logarithms and
-        // sums.
+        // Upper bounds on the sum of all terms from each one on, in units of exp(ln_share); the millionth that `most` adds below covers the
+        // rounding errors of logarithms and sums.
         let mut after = vec![0.0_f64; near.len() + 1];
         for (at, point) in near.iter().enumerate().rev() {
             after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
