@@ -76,7 +76,7 @@ impl Plan {
     }
 
     /// Of nodes beyond the first lobe, each with an upper bound on ln |product of the factors|, sums those that matter: the others are dropped while
-    /// their bounds add up to no more than the truncation error of the cut, and so are nodes beyond `last` or after the first `most`.
+    /// their bounds add up to no more than the truncation error of the cut, and so are nodes beyond `last` or beyond the heaviest `most`.
     pub(crate) fn keep(&mut self, candidates: Vec<(i64, f64)>, most: usize) {
         // In units of exp(-cut), so that a product far below the smallest double keeps its weight.
         let weight =
