@@ -1,7 +1,7 @@
-//! The quantities of the field, checked once when they are made: what is one of these types needs no further check.
+//! The parameters of the field, checked once when they are made: a value of one of these types needs no further check.
 //!
-//! Each is an exact rational in its range and dereferences to it. Questions accept anything that can become one, such as a
-//! rational or the text of a number, and refuse what is out of range with an error that says what would be right.
+//! Each is an exact rational in its range and dereferences to it. Functions accept any type that converts to one, such as a rational or the text of a
+//! number, and refuse a value out of range with an error that gives the range.
 
 use std::{fmt, ops::Deref, str::FromStr};
 

@@ -16,7 +16,7 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// An enumeration has at most this many losses as predicted, and at most `MOST_FOUND` in any case.
+/// An enumeration has at most this many losses as predicted, and at most `MOST_FOR_SURE` in any case.
 pub(in crate::loss) const MOST_LOSSES: f64 = 1e5;
 const MOST_FOR_SURE: f64 = 2e6;
 

@@ -394,7 +394,7 @@ impl<K: Key, const N: usize> Threshold<K, N> {
         let steps = Rational::from(&distance / h);
         let floor = steps.clone().floor().into_numer_denom().0;
         // All sums of two keys lie within MOST_NATS_OF_ALL nats of the reference (`Parts::table`). So no pair is above a threshold whose exponential is
-        // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits that there are.
+        // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits of the mantissa.
         let bits = 64 * N as u32 + 64;
         let size = distance.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
         let exp = Float::with_val_round(bits, Float::with_val(bits + size, &distance).exp_ref(), Round::Down).0;
