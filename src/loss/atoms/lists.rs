@@ -148,8 +148,8 @@ pub(super) struct PairSum<const N: usize> {
     pub(super) pairs: u64,
 }
 
-/// Lists with this number of entries are processed in parts, the same on every machine: from `LONG` places of the second list on, with a limited
-/// number of the first.
+/// Two lists with this number of entries together are processed in parts, the same on every machine: between `MARKS` places of the second list, and
+/// of at most `MOST_OF_A_PART` entries of the first.
 const LONG: usize = 1 << 15;
 const MARKS: usize = 16;
 const MOST_OF_A_PART: usize = 1 << 17;

@@ -42,7 +42,7 @@ use crate::{
 /// Lattices up to this step are too fine to sweep their period, and the kernel of the unbounded contour serves as well.
 const FINE: f64 = 5e-7;
 
-/// Lattice steps with a common multiple of at most this many steps are cheap to combine: the contour's period is longer anyway, or not much shorter.
+/// Lattice steps with a common multiple of at most this many nats are cheap to combine: the contour's period is longer anyway, or not much shorter.
 const LONGEST_COMMON: u32 = 30;
 
 /// The units of a family: pairs of members or single members.
