@@ -189,8 +189,8 @@ impl<K: Key, const N: usize> Lists<K, N> {
         ((self.first.parts() + self.second.parts()) * (UNITS_OF_A_PART + 1) + 8) as f64
     }
 
-    /// The units of [`upper`](Self::upper) and [`lower`](Self::lower): those of a pair, and one for each addition in
-    /// either list. As many additions of single pairs to such a sum as are ever [listed](LISTED) are paid for.
+    /// The units of [`upper`](Self::upper) and [`lower`](Self::lower): those of a pair, and one for each addition in either list. This also covers as
+    /// many additions of single pairs to such a sum as are ever [enumerated](LISTED).
     pub(super) fn units_of_a_tail(&self) -> f64 {
         self.units_of_a_pair() + (self.first.len() + self.second.len()) as f64 + (2 * LISTED) as f64
     }

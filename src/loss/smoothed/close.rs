@@ -116,7 +116,7 @@ impl Ellipsoid {
         })
     }
 
-    /// The minimum of the form of a target, and the difference of its bound there.
+    /// The point where the form of a target is least, and the part of its bound that is left there.
     ///
     /// With r the distance of the target from the centers, w = s E / W^2 and S the sum of step^2 v: at m + 2 w v step r / (1 + 2 w S) it
     /// is w r^2 / (1 + 2 w S).

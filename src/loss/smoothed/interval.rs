@@ -93,7 +93,7 @@ impl Look {
 impl Smoothed {
     /// The predicted number of losses between two, with their masses known to exp(ln_error) in all; `None` where they are not enumerated.
     pub(in crate::loss) fn predicted_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Crowd> {
-        /// An enumerated loss counts only if it is at most this many binary digits long.
+        /// The cut, as a power of 1/2, within which enumerated losses count as heavy.
         const LARGE: u32 = 4;
         let look = self.look_between(from, to, ln_error)?;
         let parts = &look.parts;

@@ -89,8 +89,8 @@ impl Split {
 /// between zero and its bound; together they contribute at most `dropped`. Beside epsilon, exp(epsilon).
 ///
 /// Far from epsilon all losses are summed once for all requests, with the others among them. Of these, one that is above epsilon contributes at least
-/// P - exp(epsilon) Q to delta and at most P, which is its bound: the part not summed yet is still between zero and `dropped`. For the complement of
-/// delta the remaining groups may cancel the whole sum of them.
+/// P - exp(epsilon) Q to delta and at most P, which is its bound: the part not summed yet is still between zero and `dropped`. To the complement of
+/// delta it contributes between zero and the amount with which it was summed.
 pub(super) fn without_rest(
     list: &List,
     (losses, dropped): (&[Outlined], &Float),
@@ -127,7 +127,7 @@ pub(super) fn without_rest(
         let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
         losses[first..last].iter().for_each(&mut add);
         let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
-        // All losses beyond, where not many more than matter.
+        // All losses beyond, where they are not many more than those that matter.
         let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
         let before = if complement { list.sums.partition_point(is_below) } else { 0 };
         if (below.len() + above.len()) * MANY >= before + beyond {
