@@ -58,7 +58,7 @@ impl Masses {
         Ok(Masses { polynomial, bits, offset: sum.offset().clone(), step: step.clone() })
     }
 
-    /// The truncated mass, 1 minus the stored masses: exactly the loss by rounding and truncation.
+    /// The truncated mass: 1 minus the sum of the stored masses, rounded up to 64 bits.
     fn missing(&self) -> Float {
         let one = Integer::from(1) << self.bits;
         let missing = one - self.polynomial.masses.iter().sum::<Integer>();
