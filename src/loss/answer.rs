@@ -290,18 +290,18 @@ impl fmt::Display for ContourProof {
 }
 
 /// The result of `ask` at this number of digits. If that has hardly any correct digit, no engine serves so high a precision, but one may serve a
-/// lower one: `ask` is called with half the digits, and half of these, until `is_told` accepts the answer or the time is over.
+/// lower one: `ask` is called with half the digits, and half of these, until `is_reached` accepts the answer or the time is over.
 pub(crate) fn as_precise_as_possible(
     digits: u32,
     limit: Limit,
-    is_told: impl Fn(&Answer, u32) -> bool,
+    is_reached: impl Fn(&Answer, u32) -> bool,
     ask: impl Fn(u32) -> Result<Answer>,
 ) -> Result<Answer> {
     const FEWEST: u32 = 5;
     let mut best = ask(digits);
     let mut fewer = digits / 2;
     let is_enough = |best: &Result<Answer>, fewer| match best {
-        Ok(answer) => answer.met || is_told(answer, fewer),
+        Ok(answer) => answer.met || is_reached(answer, fewer),
         Err(error) => !error.is_beyond_reach(),
     };
     while fewer >= FEWEST && !is_enough(&best, fewer) && !limit.is_over() {
@@ -334,26 +334,26 @@ mod tests {
     /// An answer with hardly any correct digit, or none, is computed again with half the digits; an error stays an error; and nothing is computed
     /// once the time is over.
     #[test]
-    fn more_digits_are_told_to_as_many_as_fewer_are() {
+    fn a_request_for_more_digits_reaches_those_of_fewer() {
         let answer = |width: f64, digits| {
             let value = Enclosure::new(Float::with_val(64, 1), Float::with_val(64, 1.0 + width));
             Answer { met: value.is_tight(digits), value, proof: Proof::bound("a test") }
         };
-        let is_told = |answer: &Answer, digits| answer.value.is_tight(digits);
+        let is_reached = |answer: &Answer, digits| answer.value.is_tight(digits);
         // Up to ten digits can be reached.
         let ask = |digits| Ok(answer(if digits > 10 { 0.5 } else { 1e-11 }, digits));
-        let of = |digits| as_precise_as_possible(digits, Limit::NONE, is_told, ask).unwrap();
+        let of = |digits| as_precise_as_possible(digits, Limit::NONE, is_reached, ask).unwrap();
         assert!(of(10).met && !of(40).met && of(40).value.is_tight(10) && of(12).value.is_tight(6));
         let refused = |digits| if digits > 10 { Err(Error::OutOfTime) } else { ask(digits) };
-        let known = as_precise_as_possible(20, Limit::NONE, is_told, refused).unwrap();
+        let known = as_precise_as_possible(20, Limit::NONE, is_reached, refused).unwrap();
         assert!(known.value.is_tight(10) && !known.met);
         let wrong = |_| -> Result<Answer> { Err(Error::NoLattice) };
-        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, wrong), Err(Error::NoLattice)));
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_reached, wrong), Err(Error::NoLattice)));
         // Two enclosures that exclude each other are an error.
         let other =
             |digits| if digits > 10 { Ok(answer(0.5, digits)) } else { Err(Error::Contradiction { what: "it" }) };
-        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, other), Err(Error::Contradiction { .. })));
-        let late = || as_precise_as_possible(40, Limit::NONE, is_told, ask).unwrap();
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_reached, other), Err(Error::Contradiction { .. })));
+        let late = || as_precise_as_possible(40, Limit::NONE, is_reached, ask).unwrap();
         assert!(!crate::loss::limit::tests::after(0, late).0.value.is_tight(10));
     }
 }

@@ -301,17 +301,17 @@ impl Atoms {
         ask: impl Fn(&dyn Table) -> Option<Enclosure>,
     ) -> Result<Listed> {
         const MOST_LOST: f64 = 400.0;
-        let told = |asked| -> Result<Listed> {
+        let complement_to = |asked| -> Result<Listed> {
             let rest = self.answer(tilt, (asked, most_seconds), &ask)?;
             let value = one_minus(&rest.value);
             Ok(Listed { met: rest.value.is_tight(digits) && value.is_tight(digits), value, ..rest })
         };
-        let first = told(digits)?;
+        let first = complement_to(digits)?;
         let lost = -Float::with_val(64, first.value.upper().log10_ref()).to_f64();
         if first.met || lost.is_nan() || !(1.0..MOST_LOST).contains(&lost) {
             return Ok(first);
         }
-        Ok(told(digits + lost as u32 + 1).unwrap_or(first))
+        Ok(complement_to(digits + lost as u32 + 1).unwrap_or(first))
     }
 
     /// Evaluates tables with more and more bits until the requested precision is reached.

@@ -236,7 +236,7 @@ mod tests {
 
     /// If any number of a plan is infinite or NaN, the enclosure is at least as wide: no bound becomes zero on its way.
     #[test]
-    fn what_is_not_finite_in_a_plan_leaves_the_answer_open() {
+    fn a_plan_that_is_not_finite_leaves_the_answer_open() {
         let group = |sigma2: &str, copies| {
             let law = Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
             Group { law, shift: 1, copies }

@@ -183,7 +183,7 @@ impl Contours {
         let right = self.lattice_or_line(question, search, digits)?;
         // Between the poles the contour gives the complement.
         let question = &right.question;
-        if self.may_tell_rest(question) {
+        if self.may_give_complement(question) {
             let left = Question { kernel: Kernel::Complement, ..question.clone() };
             if let Some(fewer) = self.plan(&left, digits, search.budget()).ok().map(|plan| plan.evaluated())
                 && fewer < right.nodes
@@ -196,7 +196,7 @@ impl Contours {
 
     /// Whether a contour may compute the complement of a hockey stick. Below the mean the complement is the smaller number; exp(-c h) must stay
     /// within a double.
-    pub(crate) fn may_tell_rest(&self, question: &Question) -> bool {
+    pub(crate) fn may_give_complement(&self, question: &Question) -> bool {
         const COARSE: u32 = 50;
         question.threshold.to_f64() < self.sum.mean_approx()
             && question.step.as_ref().is_none_or(|step| *step <= COARSE)
@@ -349,7 +349,7 @@ mod tests {
 
     /// Lattices forced through the kernel of the unbounded contour: it does not depend on the lattice and must enclose its answer.
     #[test]
-    fn the_line_encloses_what_the_lattice_answers() {
+    fn an_unbounded_contour_encloses_the_answer_of_the_lattice() {
         let gaussian = |(sigma2, copies): &(&str, u64)| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
             shift: 1,
@@ -426,7 +426,7 @@ mod tests {
     /// Bounded losses below their mean, which rho does not describe: the complement takes fewer nodes and a shorter period, and the enumeration
     /// agrees.
     #[test]
-    fn below_the_mean_of_bounded_losses_one_minus_the_answer_is_asked() {
+    fn below_the_mean_of_bounded_losses_the_complement_is_computed() {
         let group = |law, shift, copies| Group { law, shift, copies };
         let laplace = Law::DiscreteLaplace { epsilon: parse("1/2").unwrap() };
         let gaussian = Law::DiscreteGaussian { sigma2: parse("5").unwrap() };

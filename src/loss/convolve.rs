@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_known_and_small() {
+    fn the_truncated_mass_is_known_and_small() {
         let masses = Masses::new(&sum(&[("5", 1, 7)]), 150).unwrap();
         let missing = masses.missing();
         assert!(missing >= 0 && missing < Float::with_val(53, 1) >> 130);

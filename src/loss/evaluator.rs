@@ -150,7 +150,7 @@ mod tests {
     /// Contours that requests close to one another share, against those of a single request: lattices of different steps, twins, the unbounded
     /// contour, and members that share none.
     #[test]
-    fn shared_contours_of_a_family_agree_with_those_of_one_question() {
+    fn shared_contours_of_a_family_agree_with_those_of_one_request() {
         for members in [
             vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
             vec![gaussians(&[("5", 100)]), gaussians(&[("2", 40)]), gaussians(&[("2", 40)])],
@@ -173,7 +173,7 @@ mod tests {
 
     /// Two members of equal rho whose lattices are far too fine to sweep: all pairs take the unbounded contour.
     #[test]
-    fn fine_lattices_take_the_line() {
+    fn fine_lattices_take_the_unbounded_contour() {
         let members = vec![
             gaussians(&[("40990001/4097", 4097), ("40990001/4099", 4099)]),
             gaussians(&[("40990001/8196", 4098), ("40990001/2", 1)]),
@@ -305,7 +305,7 @@ mod tests {
 
     /// Many digits of a delta close to 1 need few digits of its complement: the result is the same as with all digits of both.
     #[test]
-    fn a_delta_next_to_one_takes_few_digits_of_the_rest() {
+    fn a_delta_close_to_one_takes_few_digits_of_the_complement() {
         let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("2/25").unwrap() }, shift: 1, copies: 200 };
         for groups in [gaussians(&[("5", 2000)]), [gaussians(&[("1/3", 30)]), vec![laplace]].concat()] {
             let evaluator = LossSum::new(groups).unwrap().evaluator();

@@ -64,7 +64,7 @@ mod tests {
 
     /// Masses of convolutions against the Gaussian, in 400 bits.
     #[test]
-    fn masses_are_off_by_no_more() {
+    fn masses_are_within_their_error_bound() {
         const BITS: u32 = 400;
         let mut tight = 0;
         for (sigma2, copies) in [(4, 1), (2, 2), (2, 3), (3, 4), (2, 7), (3, 16), (5, 2)] {

@@ -131,7 +131,7 @@ mod tests {
     };
 
     #[test]
-    fn the_closed_form_is_the_contour_on_the_line() {
+    fn the_closed_form_agrees_with_an_unbounded_contour() {
         for (sigma2, copies) in [("5", 10), ("40/3", 7), ("1000", 3)] {
             let law = Law::Gaussian { sigma2: number(sigma2) };
             let sum = LossSum::new([Group { law, shift: 1, copies }]).unwrap();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_all_floating_point_numbers_is_below_every_delta() {
+    fn underflow_is_below_every_delta() {
         let none = hockey_stick(&number("1e-18"), &number("3"), 12);
         assert!(*none.lower() == 0 && *none.upper() < 1e-300, "{none}");
     }

@@ -194,7 +194,7 @@ mod tests {
 
     /// Where windows are few, or no group is fine, there are no lobes to enumerate.
     #[test]
-    fn few_windows_are_gone_through_one_by_one() {
+    fn few_windows_are_not_enumerated_as_lobes() {
         let fine = FactorBound { sigma2: 20.0, weight: 0.05, copies: 1.0, periodic: true };
         let coarse = FactorBound { sigma2: 0.2, weight: 5.0, ..fine };
         let weights = [Rational::from((1, 20)), Rational::from((1, 20))];

@@ -122,7 +122,7 @@ impl Merged {
     }
 
     /// Whether its masses are those of the groups to this number of digits.
-    pub(super) fn tells(&self, digits: u32) -> bool {
+    pub(super) fn suffices_for(&self, digits: u32) -> bool {
         self.ln_off < -(f64::from(digits) + MORE_DIGITS_OF_MASSES) * std::f64::consts::LN_10
     }
 
@@ -360,7 +360,7 @@ mod tests {
     /// noise beside them. Between their losses the enclosure has the requested precision; at a loss of the merged sum and a few tau beside it, it
     /// encloses the truth all the same.
     #[test]
-    fn merged_groups_answer_what_lists_of_all_losses_do() {
+    fn reduction_agrees_with_enumeration() {
         let mut straddled = 0;
         for (groups, merges) in [
             (vec![("200", 1, 1), ("200.001", 1, 1)], 1),
@@ -397,12 +397,15 @@ mod tests {
                     let between = |from: &Rational, to: &Rational, ln_error, most| {
                         of_merged.losses_between(from, to, ln_error, most, &of_merged.session(Limit::NONE))
                     };
-                    let told = merged.hockey_stick(&known, &epsilon, digits, between).unwrap().unwrap();
+                    let by_reduction = merged.hockey_stick(&known, &epsilon, digits, between).unwrap().unwrap();
                     let listed = all.hockey_stick_by("enumeration", &epsilon, digits + 4).unwrap().unwrap();
-                    assert!(told.value.overlaps(&listed.value), "{groups:?} {epsilon}: {told:?} {listed:?}");
-                    assert!(told.value.is_tight(5), "{groups:?} {epsilon} {digits}: {told:?}");
+                    assert!(
+                        by_reduction.value.overlaps(&listed.value),
+                        "{groups:?} {epsilon}: {by_reduction:?} {listed:?}"
+                    );
+                    assert!(by_reduction.value.is_tight(5), "{groups:?} {epsilon} {digits}: {by_reduction:?}");
                     if !is_at_loss {
-                        assert!(told.met, "{groups:?} {epsilon} {digits}: {told:?}");
+                        assert!(by_reduction.met, "{groups:?} {epsilon} {digits}: {by_reduction:?}");
                     }
                     let differs = !known.value.overlaps(&listed.value);
                     straddled += i32::from(differs && is_at_loss);
@@ -414,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_fine_and_close_is_merged() {
+    fn only_fine_groups_of_close_steps_are_merged() {
         for groups in [
             // Too coarse, too far apart, no simple ratio, nothing to merge.
             vec![("1/2", 1, 9), ("500000001/1000000000", 1, 9)],
@@ -425,7 +428,7 @@ mod tests {
             assert!(Merged::new(&sum(&groups)).is_none(), "{groups:?}");
         }
         let merged = Merged::new(&sum(&[("20", 1, 9), ("20.0000001", 1, 9)])).unwrap();
-        assert!(merged.tells(12) && !merged.tells(400), "{merged:?}");
+        assert!(merged.suffices_for(12) && !merged.suffices_for(400), "{merged:?}");
     }
 
     #[test]

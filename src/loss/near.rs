@@ -187,7 +187,7 @@ mod tests {
     use crate::numeric::field::{Field, Real};
 
     /// Products and sums of hundreds of numbers against exact arithmetic.
-    fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexTwofold) -> N, near: f64) {
+    fn sums_are_within_their_error_bounds<N: Near>(of: impl Fn(&ComplexTwofold) -> N, near: f64) {
         let number =
             |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
         let ball =
@@ -211,7 +211,7 @@ mod tests {
 
     /// Powers of a point of the unit circle, exactly: (3 + 4 i) / 5.
     #[test]
-    fn powers_know_how_near_they_are() {
+    fn powers_are_within_their_error_bounds() {
         let fifth = |n: i64| Real::ratio(n, 5, ());
         let powers = Powers::new(ComplexTwofold::new(fifth(3), fifth(4)), 1000);
         assert!(powers.at(0).is_none());
@@ -232,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(NearDouble::of, 1e-10);
+    fn doubles_are_within_their_error_bounds() {
+        sums_are_within_their_error_bounds(NearDouble::of, 1e-10);
     }
 
     #[test]
-    fn sums_of_two_doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(|z| *z, 1e-25);
+    fn sums_of_two_doubles_are_within_their_error_bounds() {
+        sums_are_within_their_error_bounds(|z| *z, 1e-25);
     }
 }

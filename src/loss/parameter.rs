@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_range_is_refused_with_its_name() {
+    fn values_out_of_range_are_refused_by_name() {
         for text in ["0", "1", "-1e-5", "2"] {
             let refused = Delta::try_from(text).unwrap_err().to_string();
             assert!(refused.starts_with(&format!("delta = {text} is out of range")), "{refused}");

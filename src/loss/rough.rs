@@ -46,7 +46,7 @@ pub(crate) struct RoughContour {
 pub(crate) struct Rough {
     pub(crate) ln: f64,
     /// Whether terms do not cancel down to their rounding errors.
-    pub(crate) is_told: bool,
+    pub(crate) is_resolved: bool,
 }
 
 impl Rough {
@@ -59,7 +59,7 @@ impl Rough {
 impl Contours {
     /// The request for the complement of a hockey stick, where that is estimated to be small.
     pub(crate) fn small_rest(&self, question: &Question) -> Option<Question> {
-        if !self.may_tell_rest(question) {
+        if !self.may_give_complement(question) {
             return None;
         }
         let rest = Question { kernel: Kernel::Complement, ..question.clone() };
@@ -94,7 +94,7 @@ impl Contours {
             }
             let contour = RoughContour::new(self, question, plan);
             let rough = contour.ln_approx(self, question);
-            if attempt == ATTEMPTS || !rough.is_told || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
+            if attempt == ATTEMPTS || !rough.is_resolved || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
                 return Ok(Some((rough, contour)));
             }
             expected = rough.ln;
@@ -150,7 +150,7 @@ impl RoughContour {
         let total = 2.0 * parts.iter().sum::<f64>() - first.re;
         let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;
         let ln = prefactor + total.abs().ln() - plan.divisor().to_f64().ln();
-        Rough { ln, is_told: total.abs().ln() > first.norm().ln() + LN_NOISE }
+        Rough { ln, is_resolved: total.abs().ln() > first.norm().ln() + LN_NOISE }
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
 
     /// Requests close to one another, on a lattice and on an unbounded contour, against proofs; requests further away are refused.
     #[test]
-    fn neighbors_are_told_as_well() {
+    fn contours_serve_requests_close_to_their_own() {
         let of = |law: Law, shift, copies| Group { law, shift, copies };
         let gaussian = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
         let laplace = |epsilon: &str| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() };
@@ -192,7 +192,7 @@ mod tests {
                     assert!(rough(1e-7).unwrap().is_none());
                     let proven = evaluator.hockey_stick(&middle, 16).unwrap().value.ln().approximate();
                     // The unbounded contour does not see what a lattice repeats far up.
-                    if !own.is_told || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {
+                    if !own.is_resolved || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {
                         assert!(is_on_line, "{groups:?} {middle}: {own:?} {proven}");
                         continue;
                     }
@@ -205,12 +205,12 @@ mod tests {
                         let Some(question) = contour.neighbor(&contours, &epsilon) else {
                             panic!("{groups:?} {epsilon}")
                         };
-                        let told = contour.ln_approx(&contours, &question);
+                        let shifted = contour.ln_approx(&contours, &question);
                         let proven = evaluator.hockey_stick(&epsilon, 16).unwrap().value.ln().approximate();
-                        let off = (told.ln - proven).abs();
+                        let off = (shifted.ln - proven).abs();
                         assert!(
-                            told.is_told && off < 1e-10 * (1.0 + proven.abs()),
-                            "{groups:?} {epsilon}: {told:?} {proven}"
+                            shifted.is_resolved && off < 1e-10 * (1.0 + proven.abs()),
+                            "{groups:?} {epsilon}: {shifted:?} {proven}"
                         );
                     }
                     let far = &middle + Rational::from_f64(reach * 1.1).unwrap();

@@ -281,7 +281,7 @@ mod tests {
     /// Against contours through their own saddle points and enumeration: lattices that are coarse and fine, the unbounded contour, many cells, and
     /// the ends of the profile.
     #[test]
-    fn shared_contours_agree_with_those_of_one_question() {
+    fn shared_contours_agree_with_those_of_one_request() {
         let group = |(sigma2, copies): &(&str, u64)| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
             shift: 1,
@@ -309,7 +309,7 @@ mod tests {
                     assert!(!shared.met || shared.value.is_tight(digits));
                     served += u32::from(shared.value != own.value);
                     let again = sum.evaluator().hockey_stick_of_many(&epsilon, digits).unwrap();
-                    assert_eq!(again.value, shared.value, "the same whatever was asked before");
+                    assert_eq!(again.value, shared.value, "the answer does not depend on earlier requests");
                 }
             }
         }

@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_sweep_stops_and_says_where() {
+    fn a_sweep_without_end_stops_and_reports_the_height() {
         let bounds = [FactorBound { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
         let swept = sweep(&bounds, 1.0, 1e18, 60.0, 0.1);
         assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);

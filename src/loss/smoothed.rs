@@ -69,7 +69,7 @@ use rug::{Float, Integer, Rational, float::Round};
 pub(crate) use self::interval::{Crowd, Interval};
 use self::{
     close::{Close, TooMany},
-    cost::Foretold,
+    cost::Prediction,
     parts::{Distances, Fine, Parts},
     profile::Profile,
 };
@@ -125,7 +125,7 @@ pub(super) struct Smoothed {
     /// The groups at the precision of each number of digits; `None` where numbers would not fit.
     parts: Mutex<HashMap<u32, Option<Arc<Parts>>>>,
     /// The scale for a tilt in eighths and a number of digits.
-    scales: Mutex<HashMap<(i64, u32), Option<Foretold>>>,
+    scales: Mutex<HashMap<(i64, u32), Option<Prediction>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
     profiles: Mutex<Vec<Arc<Profile>>>,
     /// The enumeration of the last request.
@@ -192,7 +192,7 @@ impl Smoothed {
 
     /// The predicted seconds of a hockey stick; `None` where it would take too long, or no group is fine.
     pub(super) fn seconds(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
-        self.scale(self.eighths(epsilon), digits).map(|foretold| foretold.seconds)
+        self.scale(self.eighths(epsilon), digits).map(|prediction| prediction.seconds)
     }
 
     /// The tilt of an epsilon in eighths where losses spread more under it, else zero: few scales are chosen.
@@ -204,31 +204,31 @@ impl Smoothed {
     }
 
     /// The scale with the lowest cost: it depends on the sum, the tilt and the digits alone.
-    fn scale(&self, eighths: i64, digits: u32) -> Option<Foretold> {
+    fn scale(&self, eighths: i64, digits: u32) -> Option<Prediction> {
         let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
         *scales.entry((eighths, digits)).or_insert_with(|| {
             let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
             let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
             let from = 6 - coarsest.log2().floor() as i32;
             let tilt = eighths as f64 / 8.0;
-            let costs = (from.max(1)..from + 120).map(|k| self.foretold(&parts, k, tilt, digits));
-            let affordable = costs.filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY);
+            let costs = (from.max(1)..from + 120).map(|k| self.predict(&parts, k, tilt, digits));
+            let affordable = costs.filter(|prediction| prediction.seconds <= machine::MOST_OF_ANY);
             affordable.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
         })
     }
 
     /// The same for an epsilon, with a smaller scale where c s is not small: else C would not be small beside delta, and digits would cancel.
-    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Foretold> {
+    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Prediction> {
         const SMALL: f64 = 16.0;
         let eighths = self.eighths(epsilon);
-        let foretold = self.scale(eighths, digits)?;
+        let prediction = self.scale(eighths, digits)?;
         let needed = (SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).log2().ceil();
-        if needed <= f64::from(foretold.k) {
-            return Some(foretold);
+        if needed <= f64::from(prediction.k) {
+            return Some(prediction);
         }
         let parts = self.parts(digits)?;
-        let foretold = || self.foretold(&parts, needed as i32, eighths as f64 / 8.0, digits);
-        (needed < 500.0).then(foretold).filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY)
+        let prediction = || self.predict(&parts, needed as i32, eighths as f64 / 8.0, digits);
+        (needed < 500.0).then(prediction).filter(|prediction| prediction.seconds <= machine::MOST_OF_ANY)
     }
 
     fn is_of_few(&self) -> bool {
@@ -272,19 +272,19 @@ impl Smoothed {
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
     pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Option<Answer>> {
-        let Some(foretold) = self.scale_at(epsilon, digits) else { return Ok(None) };
-        let k = foretold.k;
+        let Some(prediction) = self.scale_at(epsilon, digits) else { return Ok(None) };
+        let k = prediction.k;
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let (question, period) = contours.of_shorter_period(question, digits + MORE_DIGITS);
         // A sweep of this many nodes would stop early.
-        if foretold.nodes(period) > 2.0 * self.most_nodes() as f64 {
+        if prediction.nodes(period) > 2.0 * self.most_nodes() as f64 {
             return Ok(None);
         }
         let choice = contours.choose_on_line(question, digits + MORE_DIGITS)?;
         // Far more nodes than predicted.
         let of_nodes = choice.nodes() as f64 * machine::PER_SMOOTHED_FACTOR * self.sum.groups().len() as f64;
-        if of_nodes > 6.0 * foretold.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
+        if of_nodes > 6.0 * prediction.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
         let smooth = match session.first(&contours, Some(k), &choice, digits + MORE_DIGITS)? {
@@ -547,7 +547,7 @@ mod tests {
 
     /// Sums for which enumeration and contours agree: fine groups alone, beside coarse ones, close to 1 and far out.
     #[test]
-    fn what_is_added_is_taken_away_again() {
+    fn smoothing_agrees_with_enumeration_and_contours() {
         let mut scales = std::collections::BTreeSet::new();
         for groups in [
             vec![('d', "100", 1, 3)],

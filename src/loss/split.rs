@@ -218,7 +218,7 @@ impl Split {
         let (of_rest, limit) = (session.of_part(), session.deadline());
         let known_rest = RefCell::new(HashMap::<(Rational, u32), (Enclosure, bool)>::new());
         for attempt in 0..ATTEMPTS {
-            let told = Cell::new(true);
+            let all_met = Cell::new(true);
             let profile = |y: &Rational, digits| {
                 let known = known_rest.borrow().get(&(y.clone(), digits)).cloned();
                 let (value, met) = match known {
@@ -229,7 +229,7 @@ impl Split {
                         found
                     }
                 };
-                told.set(told.get() && met);
+                all_met.set(all_met.get() && met);
                 Ok(value)
             };
             let found = self.enclose(epsilon, plan, cut, (digits_of_rest, reach, limit), profile);
@@ -249,7 +249,7 @@ impl Split {
             cut = finer(cut, missed).unwrap_or(cut);
             reach += further(left_out);
             let by_rest = wider.is_finite() && missed.max(left_out) < wider - 1.0;
-            if by_rest && (!told.get() || wider > before - 1.0) {
+            if by_rest && (!all_met.get() || wider > before - 1.0) {
                 break;
             }
             before = if by_rest { wider } else { f64::INFINITY };
@@ -499,7 +499,7 @@ mod tests {
 
     /// Coarse beside fine groups, against an enumeration of all losses: below, between and above the coarse losses, and close to 1.
     #[test]
-    fn the_split_answers_what_lists_of_all_losses_do() {
+    fn conditioning_agrees_with_enumeration() {
         for groups in [
             vec![('l', "3.21", 1, 4), ('d', "2000", 1, 1)],
             vec![('l', "3.21", 2, 2), ('d', "2000.3", 1, 3), ('d', "30001/7", 2, 1)],
@@ -545,7 +545,7 @@ mod tests {
 
     /// Any choice of the enumerated groups, on one lattice or not, with profiles of the remaining groups that come arbitrarily close to the losses.
     #[test]
-    fn every_way_to_split_answers_the_same() {
+    fn every_conditioning_agrees_with_the_others() {
         let mut ways = Vec::new();
         for groups in [
             vec![('l', "11", 1, 9), ('d', "1/3", 2, 7), ('d', "15.283", 1, 3), ('d', "190000", 1, 2)],
@@ -593,7 +593,7 @@ mod tests {
     /// Where the whole answer comes from a loss that the remaining groups hardly reach, fewer losses are dropped: no more digits of the remaining
     /// groups are requested.
     #[test]
-    fn the_rest_is_asked_for_no_more_digits_where_it_gives_far_less_than_its_bound() {
+    fn no_more_digits_are_requested_of_groups_that_contribute_little() {
         static MOST: AtomicU32 = AtomicU32::new(0);
         let sum = sum(&[('d', "1/10000", 2, 4), ('d', "1/79", 1, 1998), ('d', "238554338/4099", 1, 6)]);
         let splits = Split::all(&sum, |rest| Recorded(SumEvaluator::new(rest), &MOST));
@@ -610,7 +610,7 @@ mod tests {
 
     /// Continuous noise beside coarse counts: the remaining groups have a closed form, to any requested number of digits.
     #[test]
-    fn continuous_noise_is_a_rest_as_good_as_any() {
+    fn continuous_noise_serves_as_the_remaining_group() {
         let mixed = sum(&[('l', "3", 1, 2), ('c', "10000", 1, 4)]);
         let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
         for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
@@ -623,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn only_groups_that_are_far_apart_are_split() {
+    fn only_groups_that_are_far_apart_are_conditioned_on() {
         let none = |groups: &[(char, &str, u64, u64)]| {
             !Split::all(&sum(groups), SumEvaluator::new).iter().any(|split| split.apart >= APART)
         };

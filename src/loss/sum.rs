@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn above_and_at_most_are_neighbors_on_the_lattice() {
+    fn above_and_at_most_are_adjacent_on_the_lattice() {
         let sum = LossSum::new([group("5", 1, 10)]).unwrap();
         assert_eq!(sum.above(&parse("1").unwrap()), parse("1.2").unwrap());
         assert_eq!(sum.at_most(&parse("1").unwrap()), parse("1").unwrap());
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_groups_merge_whatever_their_order() {
+    fn equal_groups_merge_in_any_order() {
         let a = LossSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
         let b = LossSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
         assert_eq!(a.groups(), b.groups());

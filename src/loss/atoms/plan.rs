@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn many_parts_are_split_evenly() {
+    fn many_parts_are_divided_evenly() {
         let parts: Vec<(String, f64)> = (0..14).map(|k| (format!("1/{}", 1_000_003 + 2 * k), 2.0)).collect();
         let parts: Vec<(&str, f64)> = parts.iter().map(|(step, length)| (step.as_str(), *length)).collect();
         let plan = plan(&parts);

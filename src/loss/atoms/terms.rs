@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_masses_fall_short_by_what_they_say_and_no_more() {
+    fn stored_masses_fall_short_by_the_truncated_mass_at_most() {
         for group in groups() {
             for c in ["-7/2", "-1", "0", "1/3", "12"] {
                 let masses = of_group(&group, &parse(c).unwrap(), FINE).unwrap();
@@ -298,7 +298,7 @@ mod tests {
 
     /// Untilted at c = 0, a mass tilted by c is mass exp(c l) / M(c).
     #[test]
-    fn tilting_moves_masses_as_it_says() {
+    fn tilted_masses_follow_their_definition() {
         let bits = 300;
         let mut met = 0;
         for group in groups() {

@@ -245,7 +245,7 @@ fn far_beyond_the_range_of_exponentials_lists_answer() {
 }
 
 #[test]
-fn small_and_near_one_keep_their_digits() {
+fn values_near_zero_and_one_keep_their_digits() {
     let atoms = atoms(&[gaussian("5", 1, 10), gaussian("7", 1, 3)]);
     let fine = atoms.hockey_stick(&number("60"), 60).unwrap();
     let coarse = atoms.hockey_stick(&number("60"), 12).unwrap();
@@ -348,7 +348,7 @@ fn the_tradeoff_is_symmetric() {
 }
 
 #[test]
-fn the_same_question_has_the_same_answer_whatever_was_asked_before() {
+fn an_answer_does_not_depend_on_earlier_requests() {
     let groups = [gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1)];
     let used = atoms(&groups);
     for k in 0..12 {
@@ -365,7 +365,7 @@ fn the_same_question_has_the_same_answer_whatever_was_asked_before() {
 }
 
 #[test]
-fn what_cannot_be_listed_is_refused_and_costs_infinitely_or_too_much() {
+fn sums_that_cannot_be_enumerated_are_refused_at_their_cost() {
     let continuous = Group { law: Law::Gaussian { sigma2: number("5") }, shift: 1, copies: 1 };
     let query = Query::HockeyStick(number("1"));
     assert!(Atoms::new(&sum(std::slice::from_ref(&continuous))).is_err());
@@ -414,7 +414,7 @@ fn predicted_lengths_are_those_of_the_lists() {
 
 /// Just below a loss most of the mass is at it, and the complement of the answer is close to 1: the digits that cancel are requested as well.
 #[test]
-fn just_below_a_loss_an_answer_is_small_and_as_narrow_as_asked() {
+fn just_below_a_loss_a_small_answer_has_the_requested_precision() {
     let list = atoms(&[gaussian("1/125", 2, 2)]);
     for epsilon in ["499.99999999999", "500.00000000001", "499.99"] {
         let epsilon = number(epsilon);

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn tilts_stay_in_the_range_of_their_question_and_meet_the_threshold() {
+    fn tilts_stay_in_the_range_of_their_request_and_meet_the_threshold() {
         let (_, outline) = outline(&[("5", 1, 10), ("3", 1, 4)], &[("0.2", 2, 2)]);
         for x in [-40.0, -1.0, 0.0, 0.5, 3.0, 50.0] {
             let (hockey, upper, lower) = (outline.hockey_stick(x, x), outline.upper_tail(x), outline.lower_tail(x));

@@ -3,7 +3,7 @@
 //! They decide which engine is tried first, and so how long an answer takes; no digit of an enclosure's proof depends on them. They are fixed
 //! numbers, the same on every machine, so that the choice is.
 
-/// What is predicted to take no longer is tried before the costs of other engines are looked at: to predict them takes as long.
+/// An engine that is predicted to take no longer is tried before the costs of others are predicted: that would take as long.
 pub(crate) const QUICK: f64 = 0.002;
 /// An enumeration for a value of a trade-off function that takes no longer is preferred to supporting lines.
 pub(crate) const AT_ONCE: f64 = 0.02;

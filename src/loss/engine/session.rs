@@ -38,7 +38,7 @@ const FEW_DIGITS: u32 = 4;
 /// Contours are made for multiples of this number of digits, if they prove them.
 const DIGITS_STEP: u32 = 4;
 
-/// What the requests of one answer share.
+/// The state that the requests of one answer share.
 #[derive(Debug)]
 pub(crate) struct Session {
     deadline: Limit,
@@ -118,7 +118,7 @@ impl Session {
         self.deadline
     }
 
-    /// What ends it before.
+    /// The stop that may end it earlier.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -148,7 +148,7 @@ impl Session {
         self.answered.borrow().as_ref().map(|last| last.engine)
     }
 
-    /// Whether an engine answered last, to so many digits that its lists serve a request to these as well.
+    /// Whether this engine answered last, to enough digits for its lists to serve a request to `digits` as well.
     pub(crate) fn has_prepared(&self, engine: &str, digits: u32) -> bool {
         let answered = self.answered.borrow();
         answered.as_ref().is_some_and(|last| last.engine == engine && digits <= last.digits + FEW_DIGITS)
@@ -206,7 +206,7 @@ impl Session {
             let rough = contour.ln_approx(contours, &question);
             let ln = rough.ln_hockey_stick(question.kernel);
             let is_lost = complement_matters && question.kernel == Kernel::HockeyStick && ln > -SMALL_REST;
-            (rough.is_told && !is_lost).then_some(ln)
+            (rough.is_resolved && !is_lost).then_some(ln)
         })
     }
 

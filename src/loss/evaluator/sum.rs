@@ -495,7 +495,7 @@ mod tests {
 
     /// If the requested precision cannot be reached, the result is at least as precise as with fewer digits.
     #[test]
-    fn more_digits_do_not_tell_less() {
+    fn a_request_for_more_digits_is_no_less_precise() {
         let group = |law, shift, copies| Group { law, shift, copies };
         let (laplace, gaussian) = (
             |epsilon| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },

@@ -26,7 +26,7 @@ const LEAST_BUDGET: u64 = 100_000;
 /// The same for a contour that many requests share, which has to be found quickly or not at all.
 const QUICK_BUDGET: u64 = 250_000;
 
-/// At most this many pairs have a sieve each without further conditions.
+/// Without further conditions, at most this many pairs have a sieve each, or as many pairs as there are members.
 const FEW_PAIRS: usize = 8;
 
 /// At most this many pairs may have a sieve each.

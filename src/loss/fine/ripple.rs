@@ -180,7 +180,7 @@ mod tests {
 
     /// Masses of convolutions against the cosines: the error is below its bound, and nearly reaches it.
     #[test]
-    fn masses_are_off_by_no_more_than_the_rest() {
+    fn masses_are_within_their_error_bound() {
         let mut nearest = f64::INFINITY;
         for (sigma2, copies) in
             [((4, 1), 1), ((2, 1), 2), ((2, 1), 3), ((3, 1), 4), ((9, 4), 5), ((2, 1), 6), ((2, 1), 7), ((5, 2), 16)]
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_long_periods_and_of_coarse_noise() {
+    fn long_periods_and_coarse_noise_have_no_ripple() {
         assert!(Shape::new(&group((3, 1), 4097), 20).is_none());
         assert!(Shape::new(&group((19, 10), 5), 20).is_none());
         assert!(Shape::new(&group((2, 1), 1000), 60).is_none());

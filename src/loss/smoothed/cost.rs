@@ -20,7 +20,7 @@ const OF_TARGET: f64 = 100.0;
 
 /// The predicted cost of a request with noise of one scale.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Foretold {
+pub(super) struct Prediction {
     /// The scale is 2^-k.
     pub(super) k: i32,
     pub(super) seconds: f64,
@@ -28,7 +28,7 @@ pub(super) struct Foretold {
     heights: f64,
 }
 
-impl Foretold {
+impl Prediction {
     /// The number of nodes in the windows on a contour of this period.
     pub(super) fn nodes(&self, period: f64) -> f64 {
         self.heights * period / (2.0 * PI)
@@ -37,8 +37,8 @@ impl Foretold {
 
 impl Smoothed {
     /// At the scale 2^-k under a tilt, in doubles, from the volumes of ellipsoids: see the module.
-    pub(super) fn foretold(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Foretold {
-        let too_long = Foretold { k, seconds: f64::INFINITY, heights: f64::INFINITY };
+    pub(super) fn predict(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Prediction {
+        let too_long = Prediction { k, seconds: f64::INFINITY, heights: f64::INFINITY };
         let s = 2f64.powi(-k);
         let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
         let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
@@ -111,6 +111,6 @@ impl Smoothed {
             + looks * machine::PER_WINDOW
             + of_points
             + looked_at * machine::PER_STEP_TO_A_POINT;
-        Foretold { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
+        Prediction { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
     }
 }

@@ -333,11 +333,11 @@ mod tests {
                     }
                     for (loss, q) in by_loss {
                         let own: Vec<_> = left.extract_if(.., |(other, _)| *other == loss).collect();
-                        let told = own.iter().fold(Enclosure::double(0.0, BITS), |sum, (_, mass)| sum.add(mass));
+                        let stored_mass = own.iter().fold(Enclosure::double(0.0, BITS), |sum, (_, mass)| sum.add(mass));
                         let truth = Enclosure::new(q.clone(), q);
                         // The stored mass of an enumerated loss is a little less.
-                        let lacks = truth.sub(&told).max(&Enclosure::double(0.0, BITS));
-                        assert!(*told.lower() <= *truth.upper(), "{loss}: {told} {truth}");
+                        let lacks = truth.sub(&stored_mass).max(&Enclosure::double(0.0, BITS));
+                        assert!(*stored_mass.lower() <= *truth.upper(), "{loss}: {stored_mass} {truth}");
                         missing = missing.add(&Enclosure::new(lacks.lower().clone(), lacks.lower().clone()));
                         found += own.len();
                     }

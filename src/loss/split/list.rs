@@ -130,7 +130,7 @@ mod tests {
 
     /// Total masses above and below a place are the sums over the losses there.
     #[test]
-    fn totals_are_what_losses_are_together() {
+    fn totals_are_the_sums_over_the_losses() {
         let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
@@ -142,13 +142,13 @@ mod tests {
                 losses.iter().fold(zero.clone(), |sum, loss| sum.add(of(&list.atom(loss))))
             };
             let (p, q) = list.above(place);
-            for (told, truth) in [
+            for (by_totals, truth) in [
                 (p, of(above, |atom| &atom.p)),
                 (q, of(above, |atom| &atom.q)),
                 (list.below(place), of(below, |atom| &atom.p)),
             ] {
-                assert!(told.overlaps(&truth), "{place}: {told} {truth}");
-                assert!(told.is_tight(30) || *told.upper() == 0, "{place}: {told}");
+                assert!(by_totals.overlaps(&truth), "{place}: {by_totals} {truth}");
+                assert!(by_totals.is_tight(30) || *by_totals.upper() == 0, "{place}: {by_totals}");
             }
         }
     }

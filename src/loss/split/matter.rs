@@ -212,7 +212,7 @@ mod tests {
     /// The unknown contribution of the losses that do not matter lies between zero and their bounds, whether they are summed with those beyond or
     /// not: the enclosure of delta without the remaining groups, or of its complement, contains the value with all of them and with none.
     #[test]
-    fn losses_that_do_not_matter_give_anything_up_to_their_bound() {
+    fn losses_that_do_not_matter_contribute_up_to_their_bound() {
         let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
