@@ -224,7 +224,7 @@ impl Answer {
         Answer::immediate(Enclosure::double(0.0, 32), "no loss is as large")
     }
 
-    /// `met` or `wider than asked`: whether the enclosure has the requested precision.
+    /// "met" or "wider than asked": whether the enclosure has the requested precision.
     pub fn status(&self) -> &'static str {
         if self.met { "met" } else { "wider than asked" }
     }

@@ -235,8 +235,8 @@ impl Merged {
         let (from, to) = (Rational::from(epsilon - width), Rational::from(epsilon + width));
         let (off, most) = (self.off(width), self.most(width));
         let spends = Rational::from(&self.variance / 2_u32);
-        // The truncation error of the masses under Q has to be below exp(ln_error) in all, after multiplication by exp(eps) and the largest term of
-        // one loss.
+        // The truncation error of the masses under Q has to be below exp(ln_error) in all, times exp(eps) and the largest
+        // contribution of one loss per unit of its mass.
         let ln_error = ln_error - epsilon.to_f64() - most.ln().approximate() - 2.0;
         let bits = precision::bits(digits, 64);
         let mut sum = Enclosure::double(0.0, bits);

@@ -130,7 +130,7 @@ impl RoughContour {
         Some(Question { kernel: self.question.kernel, ..question })
     }
 
-    /// ln of the answer to a question.
+    /// ln of the answer to a request.
     pub(crate) fn ln_approx(&self, contours: &Contours, question: &Question) -> Rough {
         /// ln of the rounding error of a term relative to it, and a few digits above.
         const LN_NOISE: f64 = -24.0;

@@ -74,7 +74,7 @@ fn merged(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> Option<(Vec<
 }
 
 impl Coarse {
-    /// The losses of a sum tilted by c, without a tilted mass of about 2^-cut.
+    /// The losses of a sum tilted by c, with a truncated tilted mass of about 2^-cut.
     pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {
         let groups = sum.groups().len() as u32;
         let fineness = table::fineness(sum, cut + groups.ilog2() + 3);

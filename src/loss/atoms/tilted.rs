@@ -64,7 +64,7 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         self.ln_mgf.sub(&Enclosure::rational(exponent, bits)).exp()
     }
 
-    /// Encloses a sum of P-masses, or of Q-masses, given its value in units of the lists.
+    /// Encloses a sum of P-masses, or of Q-masses, from its computed value, which carries `units`.
     pub(super) fn scaled(&self, sum: &Wide<N>, units: f64, under: Under) -> Enclosure {
         sum.enclosure(units).mul(&self.scale(&(self.exponent(under) * &self.reference)))
     }

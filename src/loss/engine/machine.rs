@@ -13,7 +13,7 @@ pub(crate) const MOST_OF_ENUMERATION: f64 = 1.5;
 /// Gaussian smoothing that takes longer is not begun, nor any engine that is called by its name.
 pub(crate) const MOST_OF_ANY: f64 = 4.0;
 
-/// A window that a sieve looks at.
+/// A window that a sieve examines.
 pub(crate) const PER_WINDOW: f64 = 1e-7;
 /// A node of a contour in doubles.
 pub(crate) const PER_ROUGH_NODE: f64 = 4e-7;

@@ -198,14 +198,14 @@ pub(crate) fn approximate(
     if let Some(ln) = evaluator.moments().approximate(&prepared, session, tolerance)? {
         return Ok(ln);
     }
-    // Below every float nothing else knows more, and far below what matters nothing else is of interest.
+    // Below every float no engine is more precise, and far below the tolerance an estimate is enough.
     let estimate = prepared.search.ln_estimate();
     if estimate < LN_LEAST.max(tolerance.far) {
         return Ok(estimate);
     }
     match by_engines(evaluator, &prepared, session, tolerance)? {
         Some(ln) => Ok(ln),
-        // A proof of a few digits, where doubles settle nothing.
+        // A proof of a few digits, where doubles do not resolve it.
         None => match evaluator.ln_of_few_digits(epsilon, session) {
             Err(error) if error.is_fatal() => Err(error),
             found => Ok(found.ok().flatten().unwrap_or(estimate)),

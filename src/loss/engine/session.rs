@@ -4,7 +4,7 @@
 //! ([`shared`](crate::loss::shared)), and so do contours in doubles ([`rough`](crate::loss::rough)). The engine that answered one request is tried
 //! first for the next.
 //!
-//! A session belongs to the answer that is looked for: which request comes first in it depends on that answer alone, and what it remembers ends
+//! A session belongs to one answer: which request comes first in it depends on that answer alone, and what it remembers ends
 //! with it. So an answer is the same whatever was requested before.
 
 use std::{
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Contours of fewer nodes are made anew for each request.
+/// Contours of fewer nodes are made again for each request.
 const FEW_NODES: i64 = 1_000;
 /// The distance at which a contour still serves, in units of what changes the size of the integrand by a factor of e.
 const NEAR: f64 = 1.0;

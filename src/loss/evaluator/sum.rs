@@ -45,7 +45,7 @@ pub struct SumEvaluator {
     splits: Arc<Splits>,
     with_noise: Arc<WithNoise>,
     moments: Moments,
-    /// In the order in which their costs are looked at.
+    /// In the order in which their costs are predicted.
     engines: Vec<Box<dyn Engine>>,
     /// Whether it answers for the remaining groups of a conditioning: only the whole sum is confirmed by a second enclosure.
     is_remaining: bool,
@@ -55,7 +55,7 @@ pub struct SumEvaluator {
 }
 
 impl LossSum {
-    /// An evaluator of this sum, which remembers nothing yet.
+    /// An evaluator of this sum, with nothing kept yet.
     pub fn evaluator(&self) -> SumEvaluator {
         SumEvaluator::new(self.clone())
     }
@@ -71,12 +71,12 @@ pub(crate) enum Together {
 }
 
 impl SumEvaluator {
-    /// An evaluator that remembers nothing yet.
+    /// An evaluator with nothing kept yet.
     pub fn new(sum: LossSum) -> Self {
         Self::made(sum, false)
     }
 
-    /// Of the remaining groups of a conditioning.
+    /// For the remaining groups of a conditioning.
     pub(crate) fn of_remaining(sum: LossSum) -> Self {
         Self::made(sum, true)
     }
@@ -421,7 +421,7 @@ impl SumEvaluator {
         scheduler::approximate(self, epsilon, session, tolerance)
     }
 
-    /// ln of the hockey stick from a proof of a few digits, where doubles settle nothing.
+    /// ln of the hockey stick from a proof of a few digits, where doubles do not resolve it.
     pub(crate) fn ln_of_few_digits(&self, epsilon: &Rational, session: &Session) -> Result<Option<f64>> {
         const DIGITS: u32 = 6;
         let single = Session::single(session.deadline(), session.stop());

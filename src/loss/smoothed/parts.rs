@@ -152,8 +152,7 @@ impl Parts {
         Ok(Parts { halves: (inverses.iter().map(scaled).collect(), denominator), fine, listed, off })
     }
 
-    /// The losses of all other groups with their stored masses, without a mass of about 2^-cut under the law tilted by c; and the truncated mass,
-    /// tilted.
+    /// The losses of all other groups with their stored masses, truncated at about 2^-cut under the law tilted by c; and the truncated mass, tilted.
     pub(super) fn list(&self, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<Atom>, Float)> {
         let Some((sum, _)) = &self.listed else { return Ok((vec![Atom::none(bits)], Float::new(64))) };
         let list = Coarse::new(sum, c, cut)?;

@@ -48,7 +48,7 @@ pub(super) struct Outlined {
 }
 
 impl List {
-    /// The list of a sum tilted by c, in this number of bits, without a tilted mass of about 2^-cut.
+    /// The list of a sum tilted by c, in this number of bits, with a truncated tilted mass of about 2^-cut.
     pub(super) fn new(coarse: &LossSum, c: Rational, cut: u32, bits: u32) -> Result<Self> {
         let list = Coarse::new(coarse, &c, cut)?;
         let of_groups = list.of_groups(&c, bits);
