@@ -20,9 +20,9 @@
 //! # The proof
 //!
 //! With N = 1 / sqrt(2 pi V), g(z) = N exp(-z^2 / (2 V)) and theta = 2.02 exp(-2 pi^2 V), sums of g(z) exp(x z) over any translate of the integers
-//! are their integral up to a factor 1 + theta, by Poisson's formula. At an epsilon with y = eps - l let H be the sum of g(z) (1 - exp(y - tau^2 / 2
-//! - eta z))_+: the loss l of the merged sum adds P[l] H to delta, and to 1 - delta it adds P[l] times the sum H' of g(z) min(1, exp(y - tau^2 / 2 -
-//! eta z)), which is 1 - H up to theta. For a width W with tau^2 <= W <= 1, and
+//! are their integral up to a factor 1 + theta, by Poisson's formula. At an epsilon with y = eps - l let H be the sum of
+//! g(z) (1 - exp(y - tau^2 / 2 - eta z))_+: the loss l of the merged sum adds P[l] H to delta, and to 1 - delta it adds P[l] times the sum H' of
+//! g(z) min(1, exp(y - tau^2 / 2 - eta z)), which is 1 - H up to theta. For a width W with tau^2 <= W <= 1, and
 //! t = exp(-(W - 2 tau^2)^2 / (2 tau^2)):
 //!
 //! - y >= W: 0 <= H <= 1.01 t, by Chernoff's bound.
