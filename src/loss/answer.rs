@@ -1,4 +1,4 @@
-//! The answer to a question, whatever the question was: a value, how it was certified, and whether the asked width was met.
+//! The answer to a request: a value, how it was certified, and whether the requested precision was reached.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// Two members of a family, the smaller index first, or twice the same index.
+/// Two members of a family, the smaller index first, or the same index twice.
 pub type Pair = (usize, usize);
 
 /// A certified value.
@@ -27,7 +27,7 @@ pub struct Answer {
     pub met: bool,
 }
 
-/// How a value was certified: by which engine, and the numbers of its proof.
+/// How a value was certified: the engine, and the numbers of its proof.
 #[derive(Clone, Debug)]
 pub struct Proof {
     engine: &'static str,
@@ -41,13 +41,13 @@ pub struct Proof {
 pub struct Field {
     /// Its name in JSON.
     pub name: &'static str,
-    /// What it is, in words.
+    /// A label for people.
     pub label: &'static str,
     /// The number.
     pub value: Quantity,
 }
 
-/// What a proof says.
+/// An entry of a proof.
 #[derive(Clone, Debug)]
 pub enum Quantity {
     /// A number of things.
@@ -101,7 +101,7 @@ impl Proof {
         Proof::new(engine, summary).with("derived_from", "derived from another sum", Quantity::Of(Box::new(of)))
     }
 
-    /// Of the largest over a family, attained by this pair as far as the enclosures show, of a number of pairs that may attain it.
+    /// Of the largest over a family, with the pair that attains it as far as the enclosures show, and the number of pairs that may attain it.
     pub(crate) fn of_pair(self, pair: Pair, contenders: usize) -> Self {
         let proof = Proof { pair: Some(pair), ..self };
         proof.with("contenders", "pairs of paths that may attain the largest value", Quantity::Count(contenders as u64))
@@ -122,7 +122,7 @@ impl Proof {
         self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
     }
 
-    /// The number of things of this name.
+    /// The count of this name.
     pub fn count(&self, name: &str) -> Option<u64> {
         match self.field(name)? {
             Quantity::Count(count) => Some(*count),
@@ -138,16 +138,16 @@ impl fmt::Display for Proof {
     }
 }
 
-/// How a contour certified a number: everything that `assay explain` prints.
+/// How a contour certified a number: all that `assay explain` prints.
 #[derive(Clone, Debug)]
 pub struct ContourProof {
     /// Re s on the contour.
     pub contour: f64,
-    /// Whether the contour ran left of the pole at zero, so that one minus the answer was computed.
+    /// Whether the contour ran left of the pole at zero, so that the complement was computed.
     pub complement: bool,
-    /// Nodes of the full period on a lattice; `None` on the line.
+    /// Nodes of the full period on a lattice; `None` for an unbounded contour.
     pub period_nodes: Option<i64>,
-    /// Why the kernel on the line was taken where a lattice exists.
+    /// Why an unbounded contour was taken where a lattice exists.
     pub lattice_refused: Option<String>,
     /// The height Im s up to which the sieve accounts for every window; beyond it only the kernel's 1/|s|^2 is used.
     pub swept_height: f64,
@@ -157,11 +157,11 @@ pub struct ContourProof {
     pub side_lobes: usize,
     /// Bits of the mantissas.
     pub bits: u32,
-    /// Upper bound for what the trapezoid rule adds.
+    /// Upper bound on the aliasing error of the trapezoid rule.
     pub alias_error: Float,
-    /// Upper bound for the nodes that were left out.
+    /// Upper bound on the truncation error: the sum over the nodes that were not evaluated.
     pub truncation_error: Float,
-    /// Width of the enclosure of the sum itself: the roundings.
+    /// Width of the enclosure of the sum itself: the rounding errors.
     pub rounding_error: Float,
 }
 
@@ -214,7 +214,7 @@ impl From<ContourProof> for Proof {
 }
 
 impl Answer {
-    /// A value that needed no computation.
+    /// A value that required no computation.
     pub(crate) fn immediate(value: Enclosure, reason: &'static str) -> Self {
         Answer { value, proof: Proof::bound(reason), met: true }
     }
@@ -224,7 +224,7 @@ impl Answer {
         Answer::immediate(Enclosure::double(0.0, 32), "no loss is as large")
     }
 
-    /// "met", or "wider than asked": whether the enclosure has the width that was asked for.
+    /// "met" or "wider than asked": whether the enclosure has the requested precision.
     pub fn status(&self) -> &'static str {
         if self.met { "met" } else { "wider than asked" }
     }
@@ -240,7 +240,7 @@ impl Answer {
     }
 }
 
-/// What was enumerated without any list was known at once.
+/// An enumeration that needed no lists is a value known by an inequality.
 impl From<Listed> for Answer {
     fn from(listed: Listed) -> Answer {
         let proof = match listed.listing {
@@ -265,7 +265,7 @@ impl From<Listed> for Answer {
 }
 
 impl ContourProof {
-    /// Whether the roundings alone are below 10^-digits of the upper end, for deciding what to try next.
+    /// Whether the rounding errors alone are below 10^-digits of the upper end, to decide what to try next.
     pub(crate) fn rounds_below(&self, value: &Enclosure, digits: u32) -> bool {
         let share = Float::with_val(53, &self.rounding_error / value.upper());
         share.log10() <= -f64::from(digits)
@@ -289,19 +289,19 @@ impl fmt::Display for ContourProof {
     }
 }
 
-/// What `ask` tells to so many digits. Where that is hardly anything, no engine of so many digits serves, but one of fewer may: half as many are asked
-/// for, and half of these, until they are told (`is_told`) or the time is over.
+/// The result of `ask` at this number of digits. If that has hardly any correct digit, no engine serves so high a precision, but one may serve a
+/// lower one: `ask` is called with half the digits, and half of these, until `is_reached` accepts the answer or the time is over.
 pub(crate) fn as_precise_as_possible(
     digits: u32,
     limit: Limit,
-    is_told: impl Fn(&Answer, u32) -> bool,
+    is_reached: impl Fn(&Answer, u32) -> bool,
     ask: impl Fn(u32) -> Result<Answer>,
 ) -> Result<Answer> {
     const FEWEST: u32 = 5;
     let mut best = ask(digits);
     let mut fewer = digits / 2;
     let is_enough = |best: &Result<Answer>, fewer| match best {
-        Ok(answer) => answer.met || is_told(answer, fewer),
+        Ok(answer) => answer.met || is_reached(answer, fewer),
         Err(error) => !error.is_beyond_reach(),
     };
     while fewer >= FEWEST && !is_enough(&best, fewer) && !limit.is_over() {
@@ -311,11 +311,11 @@ pub(crate) fn as_precise_as_possible(
     best
 }
 
-/// What two answers to one question have in common.
+/// The intersection of two enclosures of one number.
 pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
     let (first, second) = match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
-        // What excludes itself, or is not wanted any more, is not mended by another engine.
+        // A contradiction, or a computation that was stopped, is not repaired by another engine.
         (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
         | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
         (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
@@ -331,29 +331,29 @@ pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -
 mod tests {
     use super::*;
 
-    /// What is hardly told to many digits, or not at all, is told to half as many; what is wrong stays wrong; and none is asked for when the time is
-    /// over.
+    /// An answer with hardly any correct digit, or none, is computed again with half the digits; an error stays an error; and nothing is computed
+    /// once the time is over.
     #[test]
-    fn more_digits_are_told_to_as_many_as_fewer_are() {
+    fn a_request_for_more_digits_reaches_those_of_fewer() {
         let answer = |width: f64, digits| {
             let value = Enclosure::new(Float::with_val(64, 1), Float::with_val(64, 1.0 + width));
             Answer { met: value.is_tight(digits), value, proof: Proof::bound("a test") }
         };
-        let is_told = |answer: &Answer, digits| answer.value.is_tight(digits);
-        // Up to ten digits are told.
+        let is_reached = |answer: &Answer, digits| answer.value.is_tight(digits);
+        // Up to ten digits can be reached.
         let ask = |digits| Ok(answer(if digits > 10 { 0.5 } else { 1e-11 }, digits));
-        let of = |digits| as_precise_as_possible(digits, Limit::NONE, is_told, ask).unwrap();
+        let of = |digits| as_precise_as_possible(digits, Limit::NONE, is_reached, ask).unwrap();
         assert!(of(10).met && !of(40).met && of(40).value.is_tight(10) && of(12).value.is_tight(6));
         let refused = |digits| if digits > 10 { Err(Error::OutOfTime) } else { ask(digits) };
-        let known = as_precise_as_possible(20, Limit::NONE, is_told, refused).unwrap();
+        let known = as_precise_as_possible(20, Limit::NONE, is_reached, refused).unwrap();
         assert!(known.value.is_tight(10) && !known.met);
         let wrong = |_| -> Result<Answer> { Err(Error::NoLattice) };
-        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, wrong), Err(Error::NoLattice)));
-        // Two that exclude each other are an error.
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_reached, wrong), Err(Error::NoLattice)));
+        // Two enclosures that exclude each other are an error.
         let other =
             |digits| if digits > 10 { Ok(answer(0.5, digits)) } else { Err(Error::Contradiction { what: "it" }) };
-        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_told, other), Err(Error::Contradiction { .. })));
-        let late = || as_precise_as_possible(40, Limit::NONE, is_told, ask).unwrap();
+        assert!(matches!(as_precise_as_possible(20, Limit::NONE, is_reached, other), Err(Error::Contradiction { .. })));
+        let late = || as_precise_as_possible(40, Limit::NONE, is_reached, ask).unwrap();
         assert!(!crate::loss::limit::tests::after(0, late).0.value.is_tight(10));
     }
 }

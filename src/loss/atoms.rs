@@ -1,31 +1,28 @@
-//! The second engine: the masses themselves, listed. It serves where groups are few or losses bounded, where the
-//! characteristic function that the contour integrates does not decay.
+//! Enumeration: the losses of a sum with their masses. It serves where groups are few or losses bounded, where the characteristic function that a
+//! contour integrates does not decay.
 //!
 //! # The sum
 //!
-//! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power
-//! (`terms`, `masses`). The groups are split into two halves, and each half into two columns (`plan`); all sums of a
-//! half are listed once and sorted by exact keys, which are integers on the common lattice (`key`, `column`). With
-//! P(a) the masses of the first half and b the losses of the second,
+//! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power (`terms`, `masses`). The groups are
+//! divided into two halves, and each half into two columns (`plan`); all sums of a half are enumerated once and sorted by exact keys, which are
+//! integers on the common lattice (`key`, `column`). With P(a) the masses of the first half and b the losses of the second,
 //!
 //! ```text
 //! delta(eps) = E[(1 - exp(eps - L))_+] = sum over a of P(a) D(eps - a),
 //! D(y)       = sum over b > y of P(b) (1 - exp(y - b)),
 //! ```
 //!
-//! and while a runs up, eps - a runs down: one pass over both lists (`lists`). Four groups of 500 losses are 500,000
-//! steps, not 500^4. The suffix D is not the difference of two sums. From b_j to b_(j - 1) it grows by
-//! `B_j (1 - exp(-(b_j - b_(j - 1))))` with `B_j = sum over k >= j of P(b_k) exp(b_j - b_k)`, so all that is ever added is
-//! non-negative, and nothing cancels however close eps is to a loss. Probabilities of tails are the same pass with
-//! suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha (`knot`).
+//! and while a runs up, eps - a runs down: one pass over both lists (`lists`). Four groups of 500 losses are 500,000 steps, not 500^4. The suffix D
+//! is not the difference of two sums. From b_j to b_(j - 1) it grows by `B_j (1 - exp(-(b_j - b_(j - 1))))` with `B_j = sum over k >= j of P(b_k)
+//! exp(b_j - b_k)`, so every added term is non-negative, and nothing cancels however close eps is to a loss. Probabilities of tails are the same pass
+//! with suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha (`knot`).
 //!
 //! # The cut
 //!
-//! All masses are those of the law tilted by c, proportional to P[L = l] exp(c l), with c chosen so that the question's
-//! threshold is where this law has its masses (`tilt`). What matters for delta = 1e-300 is then as likely as what
-//! matters for 1e-3, and lists are cut where tilted masses are negligible. No bound for a tail is needed to prove that:
-//! stored masses are lower bounds in fixed point, the true tilted masses sum to one, and so one minus the sum of what is
-//! stored is exactly what was cut and rounded away (`masses`).
+//! All masses are those of the law tilted by c, proportional to P[L = l] exp(c l), with c chosen so that this law has its masses at the threshold of
+//! the request (`tilt`). The losses that matter for delta = 1e-300 are then as likely as those that matter for 1e-3, and lists are cut where tilted
+//! masses are negligible. No bound for a tail is needed to prove that: stored masses are lower bounds in fixed point, the true tilted masses sum to
+//! 1, and so 1 minus the sum of the stored masses is exactly the truncated mass, by cutting and by rounding (`masses`).
 //!
 //! # The proof
 //!
@@ -37,20 +34,19 @@
 //!   `lists` the counts);
 //! - M(c) is enclosed by intervals.
 //!
-//! The engine computes with more bits until the asked width is met. Comparisons of losses are exact.
+//! The engine computes with more bits until the requested precision is reached. Comparisons of losses are exact.
 //!
 //! # The merge
 //!
-//! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a
-//! grid, so that the questions of a curve share their tables; a table depends on the sum, its place on the grid and the
-//! digits alone, and so does every answer, whatever was asked before.
+//! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a grid, so that the requests of
+//! a curve share their tables; a table depends on the sum, its place on the grid and the digits alone, and so does every answer, whatever was
+//! requested before.
 //!
 //! # Limits
 //!
-//! Where losses come in clusters far apart (noise of sigma2 below about 1/100 beside other groups) and the threshold lies
-//! in a gap between them, no single tilt puts masses there; the lists are then cut ever more finely until the width is
-//! met or they would take too long, and the answer is a valid but wide enclosure. Long lists are refused by their
-//! predicted cost.
+//! Where losses come in clusters far apart (noise of sigma2 below about 1/100 beside other groups) and the threshold lies in a gap between them, no
+//! single tilt puts masses there; the lists are then cut at smaller and smaller masses until the requested precision is reached or they would take
+//! too long, and the answer is a valid but wide enclosure. Long lists are refused by their predicted cost.
 
 pub(super) mod coarse;
 mod column;
@@ -82,21 +78,21 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// How an answer was found.
+/// The parameters of an enumeration.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// The tilt c.
     pub tilt: Rational,
-    /// How many losses each half of the groups has.
+    /// The number of losses of each half of the groups.
     pub lengths: (usize, usize),
     /// Bits of the mantissas.
     pub bits: u32,
-    /// The tilted mass that is stored nowhere: at most.
+    /// Upper bound on the truncated tilted mass.
     pub missing: Float,
 }
 
 impl Listing {
-    /// The lists in a line.
+    /// The lists in one line.
     pub fn method(&self) -> String {
         let (first, second) = self.lengths;
         format!("lists of {first} and {second} losses tilted by {}, {} bits", rational::display(&self.tilt), self.bits)
@@ -108,28 +104,28 @@ impl Listing {
 pub struct Listed {
     /// The enclosure of the answer.
     pub value: Enclosure,
-    /// Whether the asked relative width was met; the enclosure is valid either way.
+    /// Whether the requested relative width was reached; the enclosure is valid either way.
     pub met: bool,
-    /// How it was obtained; `None` where no list was needed.
+    /// The parameters of the enumeration; `None` where no list was needed.
     pub listing: Option<Listing>,
 }
 
-/// A sum of privacy losses with the tables that answer questions about it.
+/// A sum of privacy losses with the tables that answer requests about it.
 pub struct Atoms {
     sum: LossSum,
     outline: Outline,
     most_bytes: f64,
     tables: Mutex<Vec<(Place, Slot)>>,
-    /// What tables and one pass over them cost: the same few places are asked for again and again.
+    /// The costs of tables and of one pass over them: the same few places are requested repeatedly.
     costs: Mutex<Vec<(Place, f64, Cost)>>,
 }
 
-/// Which table: the tilt, and the bits at which its masses are cut.
+/// The key of a table: the tilt, and the bits at which its masses are cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     tilt: f64,
     cut: u32,
-    /// How many words the mantissas of sums have.
+    /// The number of words of the mantissas of sums.
     words: u32,
 }
 
@@ -139,13 +135,13 @@ impl std::fmt::Debug for Atoms {
     }
 }
 
-/// A table that is made once, by whoever asks first.
+/// A table that is made once, by the first request for it.
 type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
 
-/// Bits of a table beyond those of the asked digits: for the distance of its tilt from the best one, for what a tail is
-/// smaller than its bound, and for the roundings.
+/// Bits of a table beyond those of the requested digits: for the distance of its tilt from the best one, for the ratio of a tail to its bound, and
+/// for the rounding errors.
 const SPARE_BITS: u32 = 26;
-/// How often an answer is computed with more bits.
+/// The largest number of attempts with more and more bits.
 const ATTEMPTS: u32 = 7;
 
 impl Atoms {
@@ -157,7 +153,7 @@ impl Atoms {
         Self::within(sum, Self::MOST_BYTES)
     }
 
-    /// Prepares a sum whose tables may take `most_bytes` of memory; questions that need more are refused.
+    /// Prepares a sum whose tables may take `most_bytes` of memory; requests that need more are refused.
     pub fn within(sum: &LossSum, most_bytes: f64) -> Result<Self> {
         if sum.step().is_none() {
             return Err(Error::NoLattice);
@@ -168,13 +164,12 @@ impl Atoms {
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for any real epsilon.
     ///
-    /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, so is that
-    /// of one minus the answer.
+    /// The relative width is at most 10^-digits unless `met` is false. Where the answer is close to 1, that holds of its complement as well.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Listed> {
         self.hockey_stick_within(epsilon, (digits, machine::MOST_OF_ENUMERATION))
     }
 
-    /// The same by tables that are predicted to take no longer than so many seconds each.
+    /// The same by tables that are predicted to take no longer than this many seconds each.
     fn hockey_stick_within(&self, epsilon: &Rational, asked: (u32, f64)) -> Result<Listed> {
         // A bounded loss is never above its largest value.
         if self.largest().is_some_and(|largest| epsilon >= largest) {
@@ -187,8 +182,8 @@ impl Atoms {
         }
     }
 
-    /// ln of the hockey-stick divergence to about 13 digits, for searches, by tables that are predicted to take no longer than so many seconds
-    /// each; `None` where the lists tell less than half of them, as in a gap between clusters of losses.
+    /// ln of the hockey-stick divergence to about 13 digits, for searches, by tables that are predicted to take no longer than this many seconds
+    /// each; `None` where the lists resolve fewer than half of them, as in a gap between clusters of losses.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64) -> Result<Option<f64>> {
         const DIGITS: u32 = 13;
         let value = self.hockey_stick_within(epsilon, (DIGITS, most_seconds))?.value;
@@ -219,8 +214,8 @@ impl Atoms {
         self.answer(self.tradeoff_tilt(alpha), (digits, machine::MOST_OF_ENUMERATION), |table| table.tradeoff(alpha))
     }
 
-    /// What a question costs, from the lengths of its lists alone; nothing is listed. A question that must be asked again
-    /// with finer masses costs more than this.
+    /// The predicted cost of a request, from the lengths of its lists alone; nothing is enumerated. A request that must be repeated with finer masses
+    /// costs more than this.
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
         let cut = first_cut(digits);
         self.cost_at(Place { tilt: self.tilt(query), cut, words: table::mantissa_words(cut) }, query.passes())
@@ -231,7 +226,7 @@ impl Atoms {
         cost.bytes <= self.most_bytes
     }
 
-    /// What a table costs and a question of so many passes over it, predicted once.
+    /// The cost of a table and of a request of this number of passes over it, predicted once.
     fn cost_at(&self, place: Place, passes: f64) -> Cost {
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., cost)) = costs.iter().find(|(other, of, _)| *other == place && *of == passes) {
@@ -262,9 +257,9 @@ impl Atoms {
         }
     }
 
-    /// The side of z that is asked for, or one minus the other where that is surely smaller.
+    /// The requested side of z, or the complement of the other side where that is surely smaller.
     fn side_plan(&self, z: &Rational, side: Side) -> Plan {
-        // The losses next to z: the last below it, and the first that is not.
+        // The losses adjacent to z: the last below it, and the first that is not.
         let at_most = self.sum.at_most(z);
         let (last, first) = if at_most == *z { (self.last_below(z), at_most) } else { (at_most, self.sum.above(z)) };
         let (last, first) = (last.to_f64(), first.to_f64());
@@ -298,7 +293,7 @@ impl Atoms {
         }
     }
 
-    /// One minus an answer, both to so many digits: where it is small after all, as just below a loss, its first digits cancel.
+    /// The complement of a number, both to this number of digits: where the result is small after all, as just below a loss, its first digits cancel.
     fn one_minus_answer(
         &self,
         tilt: f64,
@@ -306,20 +301,20 @@ impl Atoms {
         ask: impl Fn(&dyn Table) -> Option<Enclosure>,
     ) -> Result<Listed> {
         const MOST_LOST: f64 = 400.0;
-        let told = |asked| -> Result<Listed> {
+        let complement_to = |asked| -> Result<Listed> {
             let rest = self.answer(tilt, (asked, most_seconds), &ask)?;
             let value = one_minus(&rest.value);
             Ok(Listed { met: rest.value.is_tight(digits) && value.is_tight(digits), value, ..rest })
         };
-        let first = told(digits)?;
+        let first = complement_to(digits)?;
         let lost = -Float::with_val(64, first.value.upper().log10_ref()).to_f64();
         if first.met || lost.is_nan() || !(1.0..MOST_LOST).contains(&lost) {
             return Ok(first);
         }
-        Ok(told(digits + lost as u32 + 1).unwrap_or(first))
+        Ok(complement_to(digits + lost as u32 + 1).unwrap_or(first))
     }
 
-    /// Asks tables of ever more bits until the width is met.
+    /// Evaluates tables with more and more bits until the requested precision is reached.
     fn answer(
         &self,
         tilt: f64,
@@ -343,7 +338,7 @@ impl Atoms {
             let met = value.is_tight(digits);
             let (before, after) =
                 (best.as_ref().map(|best| wider_bits(&best.value, digits)), wider_bits(&value, digits));
-            // Where finer masses did not help, the roundings of the sums are what is left.
+            // Where finer masses did not help, the rounding errors of the sums remain.
             if before.is_some_and(|before| after.is_finite() && after > before - 8.0) {
                 words = table::mantissa_words(cut).clamp(words, table::MOST_WORDS);
             }
@@ -362,10 +357,10 @@ impl Atoms {
         best.ok_or(Error::EmptyComposition)
     }
 
-    /// The table of a place, made if need be and if it is predicted to take no longer than so many seconds. The oldest tables make room.
+    /// The table of a place, made if need be and if it is predicted to take no longer than this many seconds. The oldest tables are dropped.
     fn table(&self, place: Place, most_seconds: f64) -> Result<Arc<dyn Table>> {
         let cost = self.cost_at(place, 1.0);
-        // Not a comparison the other way round, which would let a NaN pass.
+        // Not the opposite comparison, which would accept a NaN.
         if !(self.holds(&cost) && cost.seconds <= most_seconds) {
             let needed = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
             let most = format!("{:.1e} bytes and {most_seconds} seconds", self.most_bytes);
@@ -393,22 +388,22 @@ impl Atoms {
     }
 }
 
-/// What a question to a sum costs, before anything is listed; infinite where the sum cannot be listed.
+/// The predicted cost of a request to a sum, before anything is enumerated; infinite where the sum cannot be enumerated.
 pub fn cost(sum: &LossSum, query: &Query, digits: u32) -> Cost {
     Atoms::new(sum).map_or(Cost::IMPOSSIBLE, |atoms| atoms.cost(query, digits))
 }
 
-/// The cut of the first table for so many digits.
+/// The cut of the first table for this number of digits.
 pub(super) fn first_cut(digits: u32) -> u32 {
     (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32 + SPARE_BITS
 }
 
-/// By how many bits an enclosure is wider than 10^-digits of its lower end; infinite where that is zero.
+/// The number of bits by which an enclosure is wider than 10^-digits of its lower end; infinite where that is zero.
 fn wider_bits(value: &Enclosure, digits: u32) -> f64 {
     bits_above(&Float::with_val(64, value.upper() - value.lower()), value, digits)
 }
 
-/// By how many bits an error is above 10^-digits of the lower end; infinite where that is zero.
+/// The number of bits by which an error is above 10^-digits of the lower end; infinite where that is zero.
 pub(super) fn bits_above(error: &Float, value: &Enclosure, digits: u32) -> f64 {
     if *value.lower() <= 0 {
         return f64::INFINITY;
@@ -416,7 +411,7 @@ pub(super) fn bits_above(error: &Float, value: &Enclosure, digits: u32) -> f64 {
     Float::with_val(64, error / value.lower()).log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
 }
 
-/// The cut for an answer that came out so many bits wider than asked, in steps that many questions share.
+/// The cut after an answer that was this many bits wider than requested, in steps that many requests share.
 fn next_cut(cut: u32, wider: f64) -> u32 {
     const STEP: u32 = 32;
     const MOST: f64 = 1e5;
@@ -431,7 +426,7 @@ fn exactly(value: f64) -> Listed {
     Listed { value: Enclosure::double(value, 64), met: true, listing: None }
 }
 
-/// One minus a number, with bits enough to keep its digits.
+/// The complement of a number, with enough bits to keep its digits.
 pub(super) fn one_minus(rest: &Enclosure) -> Enclosure {
     let small = rest.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 100_000) as u32);
     let bits = rest.lower().prec() + small + 8;

@@ -1,5 +1,5 @@
-//! What the trapezoid rule adds and what the nodes left out add: from a sum over nodes to an enclosure of the answer.
-//! [`contour`](super::contour) has the argument.
+//! Aliasing and truncation errors of the trapezoid rule: from a sum over nodes to an enclosure of the answer. [`contour`](super::contour) has the
+//! argument.
 
 use rug::{Float, Rational, float::Round};
 
@@ -16,7 +16,7 @@ use crate::numeric::{enclosure::Enclosure, rational, upper_bound::UpperBound};
 /// The precision of the bounds.
 const BITS: u32 = 96;
 
-/// What the trapezoid rule adds at most, and what the nodes left out add at most.
+/// Upper bounds on the aliasing and the truncation error.
 #[derive(Clone, Debug)]
 pub(crate) struct Errors {
     alias: Float,
@@ -42,7 +42,7 @@ impl LossSum {
         })
     }
 
-    /// Encloses ln of what the factors leave out at Re s = c.
+    /// Encloses ln of the constant that the factors omit at Re s = c.
     pub(crate) fn ln_prefactor_scale(&self, c: &Rational, bits: u32) -> Enclosure {
         let zero = Enclosure::double(0.0, bits + 64);
         self.groups().iter().fold(zero, |sum, group| sum.add(&theta::ln_scale(group, c, bits + 64)))
@@ -53,19 +53,19 @@ impl LossSum {
         self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
     }
 
-    /// Encloses what the sum over the nodes is multiplied by; `scale` encloses ln of what the factors left out.
+    /// Encloses the constant by which the sum over the nodes is multiplied; `scale` encloses ln of what the factors omit.
     pub(crate) fn prefactor(&self, question: &Question, plan: &Plan, scale: &Enclosure, bits: u32) -> Enclosure {
         let size = self.ln_size(question, &plan.exact_c, question.start());
         let ln = Enclosure::rational(&size, bits + 64).add(scale);
         ln.exp().div(&Enclosure::rational(&plan.divisor(), bits + 64))
     }
 
-    /// The bounds for aliasing and truncation, for every sum of this rho and of these bounded losses.
+    /// The bounds on aliasing and truncation, valid for every sum of this rho and of these bounded losses.
     pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
         self.errors_of_many(question, plan, left_out(question, plan).as_ref())
     }
 
-    /// The same for this sum by itself, whose M may be far below that of a Gaussian.
+    /// The same for this sum alone, whose M may be far below that of a Gaussian.
     pub(crate) fn errors_of_itself(&self, question: &Question, plan: &Plan) -> Errors {
         let errors = self.errors(question, plan);
         if !self.groups().iter().any(theta::is_coarse) {
@@ -82,8 +82,9 @@ impl LossSum {
         Errors { alias: if alias < errors.alias { alias } else { errors.alias }, truncation }
     }
 
-    /// At least M(c) of all coarse groups over the bound exp(rho (c + c^2)) for it, and at most one. On the line Re s = c no factor exceeds its
-    /// value on the axis, and the sieve takes those of coarse groups for one everywhere: so what it bounds is as much smaller.
+    /// Upper bound, of at most 1, on M(c) of all coarse groups over the bound exp(rho (c + c^2)) for it. On the vertical line Re s = c no factor
+    /// exceeds its value on the axis, and the sieve takes the factors of coarse groups for 1 everywhere: so the bounds of the sieve are smaller by
+    /// this factor.
     fn coarse_share(&self, c: &Rational) -> Float {
         let coarse = self.groups().iter().filter(|group| theta::is_coarse(group));
         let one = || Float::with_val(BITS, 1);
@@ -92,15 +93,14 @@ impl LossSum {
         if *share.upper() < 1 { Float::with_val_round(BITS, share.upper(), Round::Up).0 } else { one() }
     }
 
-    /// The same where many questions share what the plan alone tells of the nodes left out.
+    /// The same where many requests share `left_out`, the part of the truncation error that depends on the plan alone.
     pub(crate) fn errors_of_many(&self, question: &Question, plan: &Plan, left_out: Option<&UpperBound>) -> Errors {
         let truncation = left_out.map_or(Float::new(BITS), |left_out| self.truncation_error(question, plan, left_out));
         let ln_size = |x: &Rational| self.ln_bound(question, x, &question.threshold, BITS);
         Errors { alias: Self::alias_error(question, plan, ln_size), truncation }
     }
 
-    /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
-    /// left out.
+    /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of the constant that the factors omit.
     pub(crate) fn certify(
         &self,
         question: &Question,
@@ -140,8 +140,8 @@ impl LossSum {
         (Enclosure::new(lower, upper).clamp(0.0, f64::INFINITY), proof)
     }
 
-    /// The sum over both sides of exp(ln_size(x)) / (exp(period |x - c|) - 1), rounded up, where `ln_size` is at least ln of
-    /// M(x) exp(-x z); infinite where a point is not on its side of c.
+    /// The sum over both sides of exp(ln_size(x)) / (exp(period |x - c|) - 1), rounded up, where `ln_size` is an upper bound on ln of M(x) exp(-x z);
+    /// infinite where a point is not on its side of c.
     fn alias_error(question: &Question, plan: &Plan, ln_size: impl Fn(&Rational) -> Enclosure) -> Float {
         let (low, high) = question.kernel.strip();
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
@@ -157,8 +157,8 @@ impl LossSum {
         error.into_float()
     }
 
-    /// What the nodes left out add at most, rounded up. With M <= exp(ln_bound(c)) on the line, J the last node of the
-    /// first lobe and j beyond it, |product of the factors| <= exp(-cut) j / J up to the node `last`.
+    /// Upper bound on the sum over the nodes that are not evaluated. With M <= exp(ln_bound(c)) on the vertical line, J the last node of the first
+    /// lobe and j beyond it, |product of the factors| <= exp(-cut) j / J up to the node `last`.
     ///
     /// On a lattice, |1 - r exp(i phi)| >= phi / pi for r <= 1 and phi in [0, pi] (it is at least sin phi, and at least
     /// 1 beyond pi / 2), and for r > 1 it is r times such a number. With phi = 2 pi j / N the double pole of the hockey
@@ -166,7 +166,7 @@ impl LossSum {
     ///
     /// sum over J < j <= N/2 of (2 / N) (N / 2 j)^2 j / J <= (N / 2 J) ln(N / 2 J), and (2 / N) (N / 2 j) j / J: N / 2 J.
     ///
-    /// On the line |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
+    /// On an unbounded contour |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
     ///
     /// sum over J < j <= last of (2 / period) (period / 2 pi j)^2 j / J <= (period / 2 pi^2 J) ln(last / J), and beyond
     /// `last` period / (2 pi^2 last) times a mean (`SumSieve::beyond`).
@@ -192,14 +192,14 @@ impl LossSum {
     }
 }
 
-/// The sums of `truncation_error`, but for the size of M and of n1 + n2 r: what a plan for a question of this kernel leaves out,
-/// whatever its threshold. `None` where nothing is left out.
+/// The sums of `truncation_error`, without the size of M and of n1 + n2 r: the truncation error of a plan for any request of this kernel, whatever
+/// its threshold. `None` where no node is omitted.
 pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
     if plan.cut.is_infinite() {
         return None;
     }
     let real = |x: &Rational| Enclosure::rational(x, BITS);
-    // What is not finite becomes the whole line, and the bound infinite.
+    // A value that is not finite becomes the whole real line, and the bound infinite.
     let double = |x: f64| Enclosure::double(x, BITS);
     let whole = |n: i64| real(&Rational::from(n));
     let reach = plan.lobes[0].1;
@@ -234,9 +234,9 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// Whatever in a plan is infinite or not a number, the enclosure is at least as wide: no bound becomes zero on its way.
+    /// If any number of a plan is infinite or NaN, the enclosure is at least as wide: no bound becomes zero on its way.
     #[test]
-    fn what_is_not_finite_in_a_plan_leaves_the_answer_open() {
+    fn a_plan_that_is_not_finite_leaves_the_answer_open() {
         let group = |sigma2: &str, copies| {
             let law = Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
             Group { law, shift: 1, copies }

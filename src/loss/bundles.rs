@@ -1,8 +1,7 @@
 //! Groups that repeat together: bundles.
 //!
-//! Groups whose weights have a common measure h that is not small have a common period 2 pi / h that is not long, and over one
-//! period the windows in which the product of their factors is large are soon found. They are few, where each group by itself
-//! has many.
+//! Groups whose weights have a common measure h that is not small have a common period 2 pi / h that is not long, and over one period the windows in
+//! which the product of their factors is large are soon found. They are few, while each single group has many.
 
 use std::{
     collections::HashMap,
@@ -19,19 +18,19 @@ use super::{
     windows::{Comb, Windows},
 };
 
-/// How many groups are bundled: the sharpest.
+/// The number of groups that are bundled: the sharpest.
 const BUNDLED: usize = 64;
 
-/// How many windows and pieces of a period may be looked at.
+/// The largest number of windows and pieces of a period to examine.
 const BUDGET: u64 = 16_000;
 
-/// The longest period of the bundles that a longer one is made of.
+/// The longest period of the bundles from which a longer one is made.
 const SHORT: f64 = 1e5;
 
-/// A group with its weight in units in which all are whole.
+/// A group with its weight in units in which all weights are whole.
 type Whole = (FactorBound, Integer);
 
-/// The groups of a bundle, its target and the shortest piece: what a sweep of its period depends on.
+/// The groups of a bundle, its target and the shortest piece: the facts that determine a sweep of its period.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Sought {
     groups: Vec<(u64, u64, Rational)>,
@@ -39,11 +38,11 @@ struct Sought {
     resolution: u64,
 }
 
-/// What survives of half a period; `None` if there are too many windows.
+/// The survivors in half a period; `None` if there are too many windows.
 type Half = Option<Arc<[Survivor]>>;
 
-/// The bundles that were swept so far, and how their periods fall into each other, for sums that have many in common. Memory
-/// changes no answer.
+/// The bundles that were swept so far, and the convergents of the ratios of their periods, for sums that have many in common. This memory changes no
+/// answer.
 #[derive(Debug, Default)]
 pub(crate) struct KnownBundles {
     halves: Mutex<HashMap<Sought, Half>>,
@@ -51,7 +50,7 @@ pub(crate) struct KnownBundles {
 }
 
 impl KnownBundles {
-    /// What is known of a ratio of two periods, found but once.
+    /// The denominators for a ratio of two periods, found only once.
     pub(super) fn of_ratio(&self, ratio: Rational, find: impl Fn(&Rational) -> Vec<f64>) -> Arc<[f64]> {
         let mut known = self.of_ratios.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(&ratio) {
@@ -74,8 +73,8 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// All periodic groups in bundles of periods up to `longest` in units of Im s, each group with its exact weight; a group
-    /// whose own period is longer is a bundle by itself.
+    /// All periodic groups in bundles of periods up to `longest` in units of Im s, each group with its exact weight; a group whose own period is
+    /// longer is a single bundle.
     pub(super) fn all<'a>(
         groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
         longest: f64,
@@ -164,7 +163,7 @@ impl Bundle {
     }
 }
 
-/// The windows of short bundles of some groups for a target exp(-cut), where they are of use.
+/// The windows of short bundles of some groups for a target exp(-cut), where they are useful.
 pub(super) fn combs<'a>(
     groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
     cut: f64,
@@ -174,8 +173,8 @@ pub(super) fn combs<'a>(
     bundles.iter().filter(|bundle| bundle.bounds.len() > 1).filter_map(|bundle| bundle.comb(cut)).collect()
 }
 
-/// Takes the first of some groups with the others that repeat together with it: whose greatest common divisor is at least `least`,
-/// in units in which all weights are whole. Returns them with that divisor, and the rest in order.
+/// Takes the first of some groups with the others that repeat together with it: whose greatest common divisor is at least `least`, in units in which
+/// all weights are whole. Returns them with that divisor, and the remaining groups in order.
 fn take_bundle(mut groups: Vec<Whole>, least: f64) -> (Vec<Whole>, Integer, Vec<Whole>) {
     let first = groups.remove(0);
     let mut step = first.1.clone();

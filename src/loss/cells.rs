@@ -1,9 +1,8 @@
-//! A fixed grid of real parts for contours that many questions share.
+//! A fixed grid of real parts for contours that many requests share.
 //!
-//! A contour need not pass through its question's saddle point. With K = 2 rho + 1/c^2 for the curvature of ln |M kappa| on the
-//! real axis, the integrand of a contour that misses the saddle point by d is about exp(K d^2 / 2) times as large as it need
-//! be, which costs digits of the sum and a few more nodes. So a step of the grid is a constant times 1 / sqrt(K): the points
-//! are equally spaced in the integral of sqrt(K),
+//! A contour need not pass through its request's saddle point. With K = 2 rho + 1/c^2 for the curvature of ln |M kappa| on the real axis, the
+//! integrand of a contour at distance d from the saddle point is about exp(K d^2 / 2) times as large as on the best one, which costs digits of the
+//! sum and a few more nodes. So a step of the grid is a constant times 1 / sqrt(K): the points are equally spaced in the integral of sqrt(K),
 //!
 //! g(c) = sqrt(1 + x^2) - asinh(1 / x), x = c sqrt(2 rho),
 //!
@@ -11,15 +10,15 @@
 
 use super::search::few_bits;
 
-/// The step of the grid in g: at most half of it is missed, so that the integrand is at most exp(1/8) times as large.
+/// The step of the grid in g: a saddle point is at most half of it away, so that the integrand is at most exp(1/8) times as large.
 const STEP: f64 = 1.0;
 
-/// A point of the grid, and the saddle points that are nearer to it than to any other.
+/// A point of the grid, and the saddle points that are closer to it than to any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Cell(i64);
 
 impl Cell {
-    /// The cell of a saddle point; `None` where doubles do not tell it.
+    /// The cell of a saddle point; `None` where doubles do not resolve it.
     pub(crate) fn of(saddle: f64, rho: f64) -> Option<Self> {
         let place = (place(saddle * (2.0 * rho).sqrt()) / STEP).round();
         (place.abs() < 1e15).then_some(Cell(place as i64))
@@ -41,7 +40,7 @@ impl Cell {
     }
 }
 
-/// The epsilon whose saddle point on the line is c: where rho (1 + 2 c) - epsilon - 1/c - 1/(c + 1) is zero.
+/// The epsilon whose saddle point on an unbounded contour is c: where rho (1 + 2 c) - epsilon - 1/c - 1/(c + 1) is zero.
 pub(crate) fn threshold(c: f64, rho: f64) -> f64 {
     rho * (1.0 + 2.0 * c) - 1.0 / c - 1.0 / (c + 1.0)
 }
@@ -68,7 +67,7 @@ fn inverse(wanted: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Neighboring cells meet, each holds its own point, and the saddle points between belong to them.
+    /// Adjacent cells meet, each holds its own point, and the saddle points between belong to them.
     #[test]
     fn the_cells_cover_all_saddle_points() {
         for rho in [1e-18, 0.3, 3.65, 1e9] {

@@ -1,7 +1,7 @@
-//! Questions answered by the trapezoid rule on a contour, with proof.
+//! Sums over a contour by the trapezoid rule, with proof.
 //!
-//! [`question`](super::question) has the formula: the answer is the integral of M(s) kappa(s) / (2 pi i) over one period of
-//! the line Re s = c, for every c in the strip of the question.
+//! [`question`](super::question) has the formula: the answer is the integral of M(s) kappa(s) / (2 pi i) over one period of the vertical line Re s =
+//! c, for every c in the strip of the kernel.
 //!
 //! # The trapezoid rule and its exact error
 //!
@@ -17,19 +17,18 @@
 //! - k >= 1: exp(-c k N h) E[g(L + k N h)] <= M(x) exp(-x z) exp(-(c - x) k N h) for x < c,
 //! - k <= -1: the same with exp(-(x - c) |k| N h) for x > c,
 //!
-//! and the geometric sums are M(x) exp(-x z) / (exp(N h |x - c|) - 1). Finally M(x) <= exp(rho (x + x^2)) for real
-//! x, times the moment generating functions of the bounded losses: in the theta series the cosines are at most one. The
-//! strip bound of the general theory asks for integrals of |M kappa|; positivity makes it a sum of two exponentials.
+//! and the geometric sums are M(x) exp(-x z) / (exp(N h |x - c|) - 1). Finally M(x) <= exp(rho (x + x^2)) for real x, times the moment generating
+//! functions of the bounded losses: in the theta series the cosines are at most one. The strip bound of the general theory requires integrals of |M
+//! kappa|; positivity replaces them by a sum of two exponentials.
 //!
-//! On the line, with nodes a fixed height apart, the same identity holds with the period of losses 2 pi / height for N h.
+//! On an unbounded contour, with nodes a fixed height apart, the same identity holds with the period of losses 2 pi / height for N h.
 //!
 //! # Truncation
 //!
-//! Nodes far up are left out where the product of the factors is small. The [`sieve`](super::sieve) shows that each node j
-//! left out up to the node `last` has a product of at most exp(-cut) j / J, where J is the last node of the main lobe; the
-//! kernel falls as 1/j^2 (1/j for the tails), and together they add at most what
-//! [`bounds`](super::bounds) states with its proof. All other nodes are summed, side lobes included. On the line the nodes
-//! beyond `last` are bounded by the kernel and the mean of the factors.
+//! Nodes far up are omitted where the product of the factors is small. The [`sieve`](super::sieve) shows that each node j omitted up to the node
+//! `last` has a product of at most exp(-cut) j / J, where J is the last node of the main lobe; the kernel falls as 1/j^2 (1/j for the tails), and
+//! together they add at most the truncation error that [`bounds`](super::bounds) states with its proof. All other nodes are summed, side lobes
+//! included. On an unbounded contour the nodes beyond `last` are bounded by the kernel and the mean of the factors.
 
 use rug::Float;
 
@@ -53,31 +52,31 @@ use crate::{
     },
 };
 
-/// So many nodes are summed without looking for fewer.
+/// A contour of at most this many nodes is summed without searching for a shorter one.
 const BEARABLE: i64 = 5_000;
 
-/// A period of so many nodes is summed without looking at other engines.
+/// A period of at most this many nodes is summed without considering other engines.
 const SHORT: f64 = 500.0;
 
-/// A period of more nodes than this is swept only where the line does not do: its sweep would nearly always stop at its budget.
+/// A longer period is swept only where the unbounded contour does not serve: its sweep would nearly always stop at its budget.
 const LONG: f64 = 1e8;
 
-/// So many digits more than asked for has the sum with each further attempt: sums of two doubles may be what was too wide.
+/// Each further attempt sums to this number of additional digits: sums of two doubles may have been the imprecise part.
 const MORE_DIGITS: u32 = 5;
 
-/// Why the line answers.
+/// Why an unbounded contour answers.
 const TOO_LONG: &str = "its period is too long to sweep";
 
-/// ln of the share of the answer that errors may have for so many digits, a tenth of the last one.
+/// ln of the part of the answer that errors may have for this number of digits: a tenth of the last digit.
 pub(crate) fn ln_share(digits: u32) -> f64 {
     -f64::from(digits + 1) * std::f64::consts::LN_10
 }
 
-/// The answer of a hockey stick from what a contour encloses: itself, or one minus it.
+/// The hockey stick from the enclosure of a contour, which is that of the hockey stick or of its complement.
 pub(crate) fn hockey_stick(kernel: Kernel, value: &Enclosure, proof: ContourProof, digits: u32) -> Answer {
     let (value, met) = match kernel {
         Kernel::Complement => {
-            // Enough bits that one minus the answer keeps the digits of the answer.
+            // Enough bits for the complement of a small number to keep its digits.
             let small = value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
             (Enclosure::double(1.0, proof.bits + 64 + small).sub(value).clamp(0.0, 1.0), false)
         }
@@ -86,18 +85,18 @@ pub(crate) fn hockey_stick(kernel: Kernel, value: &Enclosure, proof: ContourProo
     Answer { met: met || value.is_tight(digits), value, proof: proof.into() }
 }
 
-/// By how many nats the errors of a contour are to be smaller: by what its enclosure is too wide and a little more, where that is known.
+/// The number of nats by which the errors of a contour have to shrink: the excess width of its enclosure, and a little more.
 pub(crate) fn more_nats(value: &Enclosure, digits: u32) -> f64 {
     let excess = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), value, digits);
     (excess * std::f64::consts::LN_2 + 2.0).clamp(3.0, 9.0)
 }
 
-/// A sum of losses and its sieve: the engine that answers by contours.
+/// A sum of losses and its sieve: the engine that integrates along contours.
 #[derive(Debug)]
 pub(crate) struct Contours {
     sum: LossSum,
     sieve: SumSieve,
-    /// On the line so many nodes beyond the main lobe are summed at most.
+    /// An unbounded contour sums at most this many nodes beyond the main lobe.
     most_on_line: usize,
 }
 
@@ -107,7 +106,7 @@ impl Contours {
         Contours { sieve: SumSieve::new(&sum), sum, most_on_line: MOST_ON_LINE }
     }
 
-    /// The same which sums so many nodes beyond the main lobe on the line.
+    /// The same with at most this many nodes beyond the main lobe on an unbounded contour.
     pub(crate) fn with_nodes(self, most_on_line: usize) -> Self {
         Contours { most_on_line, ..self }
     }
@@ -117,53 +116,52 @@ impl Contours {
         &self.sum
     }
 
-    /// The search for a contour of a question.
+    /// The search for a contour of a request.
     pub(crate) fn search(&self, question: &Question) -> ContourSearch<'_> {
         ContourSearch::new(&self.sum, &self.sieve, question).with_nodes(self.most_on_line).of_itself()
     }
 
-    /// The same for a contour that is shared: quicker, and blind to what coarse noise has beside its rho.
+    /// The same for a contour that is shared: quicker, and without the terms by which coarse noise differs from its rho.
     pub(crate) fn search_by_rho(&self, question: &Question) -> ContourSearch<'_> {
         ContourSearch::new(&self.sum, &self.sieve, question)
     }
 
-    /// How long the period of a contour is.
+    /// The length of the period of a contour.
     pub(crate) fn period(search: &ContourSearch, digits: u32) -> Period {
-        // What is long in any case need not be known more closely.
+        // For a period that is long in any case, the lower bound is enough.
         let least = search.least_period_nodes();
         Period { nodes: if least > LONG { least } else { search.period_nodes(ln_share(digits)) } }
     }
 
-    /// How many nodes a question takes; `None` if a sieve that looks at so many windows does not settle that all digits will be
-    /// proven.
+    /// The number of nodes for a request; `None` if a sieve with this budget of windows does not decide that all digits will be proven.
     pub(crate) fn nodes(&self, question: &Question, digits: u32, budget: u64) -> Option<i64> {
         let plan = self.plan(question, digits, budget).ok()?;
         (!plan.exhausted).then(|| plan.evaluated())
     }
 
-    /// The same for a choice that was made for as many digits: on a lattice it knows, for a sweep that stops early is refused.
+    /// The same for a choice that was made for as many digits: on a lattice the choice knows it, because a sweep that stops early is refused.
     pub(crate) fn nodes_of(&self, choice: &Choice, digits: u32, budget: u64) -> Option<i64> {
         if choice.question.step.is_some() { Some(choice.nodes) } else { self.nodes(&choice.question, digits, budget) }
     }
 
     /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds, by a choice made for as many digits.
     ///
-    /// Where the answer is close to one and the lattice step is at most 50, one minus it is as accurate too.
+    /// Where the answer is close to 1 and the lattice step is at most 50, its complement is as precise too.
     pub(crate) fn hockey_stick(&self, choice: Choice, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(&choice.question, digits)?;
         let proof = ContourProof { lattice_refused: choice.lattice_refused, ..proof };
         let answer = hockey_stick(choice.question.kernel, &value, proof, digits);
         if choice.question.kernel == Kernel::Complement && !answer.met {
-            // One minus a number that is not small after all.
+            // The complement turned out not to be small.
             let question = Question { kernel: Kernel::HockeyStick, ..choice.question };
             return Ok(self.by_question(&question, digits)?.clamp(0.0, 1.0));
         }
         Ok(answer)
     }
 
-    /// Whether more nodes survive than are summed, and those left out are far too heavy for so many digits.
+    /// Whether more nodes survive than are summed, and the omitted ones are far too heavy for this number of digits.
     pub(crate) fn leaves_too_much(&self, choice: &Choice, digits: u32) -> bool {
-        /// By less than this ln of the answer is off its estimate.
+        /// Upper bound on the error of the estimate of ln of the answer.
         const OFF: f64 = 12.0;
         let search = self.search(&choice.question);
         let Ok(plan) = search.plan(ln_share(digits), None) else { return true };
@@ -172,20 +170,20 @@ impl Contours {
         plan.exhausted && left_out() > least
     }
 
-    /// The answer to one question, as it is.
+    /// The answer for this kernel and this contour, without a choice.
     pub(crate) fn by_question(&self, question: &Question, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(question, digits)?;
         let met = value.is_tight(digits);
         Ok(Answer { value, proof: proof.into(), met })
     }
 
-    /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
-    /// line; right of both poles, or between them where that takes fewer nodes.
+    /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on an unbounded contour; right of both
+    /// poles, or between them where that takes fewer nodes.
     pub(crate) fn choose(&self, question: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         let right = self.lattice_or_line(question, search, digits)?;
-        // Between the poles one minus the answer is computed.
+        // Between the poles the contour gives the complement.
         let question = &right.question;
-        if self.may_tell_rest(question) {
+        if self.may_give_complement(question) {
             let left = Question { kernel: Kernel::Complement, ..question.clone() };
             if let Some(fewer) = self.plan(&left, digits, search.budget()).ok().map(|plan| plan.evaluated())
                 && fewer < right.nodes
@@ -196,16 +194,16 @@ impl Contours {
         Ok(right)
     }
 
-    /// Whether one minus a hockey stick may be what a contour tells. Below the mean that is the smaller half; exp(-c h) must stay within a
-    /// double.
-    pub(crate) fn may_tell_rest(&self, question: &Question) -> bool {
+    /// Whether a contour may compute the complement of a hockey stick. Below the mean the complement is the smaller number; exp(-c h) must stay
+    /// within a double.
+    pub(crate) fn may_give_complement(&self, question: &Question) -> bool {
         const COARSE: u32 = 50;
         question.threshold.to_f64() < self.sum.mean_approx()
             && question.step.as_ref().is_none_or(|step| *step <= COARSE)
     }
 
-    /// The kernel for a hockey stick on the line by its period, with nothing swept: that of one minus the answer below the mean, where its
-    /// period is the shorter one.
+    /// The kernel for a hockey stick on an unbounded contour by its period, without a sweep: that of the complement below the mean, where its period
+    /// is the shorter one.
     pub(crate) fn of_shorter_period(&self, question: Question, digits: u32) -> (Question, f64) {
         let period = |question: &Question| self.search(question).period(ln_share(digits));
         let right = period(&question);
@@ -219,13 +217,13 @@ impl Contours {
         (question, right)
     }
 
-    /// A question on the line, as it is.
+    /// A request on an unbounded contour, without a choice.
     pub(crate) fn choose_on_line(&self, question: Question, digits: u32) -> Result<Choice> {
         let nodes = self.plan(&question, digits, sieve::BUDGET)?.evaluated();
         Ok(Choice { question, nodes, lattice_refused: None })
     }
 
-    /// A question on its lattice, or on the line where the lattice has no end that is worth reaching.
+    /// A request on its lattice, or on an unbounded contour where the lattice has no end that is worth reaching.
     pub(crate) fn lattice_or_line(&self, lattice: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         const AFFORDABLE: i64 = 200_000;
         let line = lattice.clone().on_line();
@@ -234,7 +232,7 @@ impl Contours {
         let on_line =
             |nodes, refused: Option<String>| Choice { question: line.clone(), nodes, lattice_refused: refused };
         let Some(step) = &lattice.step else { return Ok(on_line(nodes(&line).unwrap_or(i64::MAX), None)) };
-        // A step that doubles cannot hold misleads the plan, and no sweep ends on it.
+        // A step below the range of doubles misleads the plan, and no sweep ends on it.
         if step.to_f64() < 1e-200 {
             return Ok(on_line(nodes(&line)?, Some(TOO_LONG.to_string())));
         }
@@ -247,8 +245,7 @@ impl Contours {
         }
         match search.plan(ln_share(digits), None).map(|plan| plan.evaluated()) {
             Ok(cost) if cost > BEARABLE => match self.plan(&line, digits, budget) {
-                // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes
-                // seconds at most.
+                // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes seconds at most.
                 Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.exhausted || cost > AFFORDABLE) => {
                     Ok(on_line(shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter"))))
                 }
@@ -259,13 +256,13 @@ impl Contours {
         }
     }
 
-    /// The plan of a question for so many digits, by sweeps of at most so many windows.
+    /// The plan of a request for this number of digits, by sweeps of at most `budget` windows.
     fn plan(&self, question: &Question, digits: u32, budget: u64) -> Result<Plan> {
         self.search(question).within(budget).plan(ln_share(digits), None)
     }
 
-    /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met. For few
-    /// digits balls in sums of two doubles are tried first.
+    /// The enclosure of an answer; precision rises and the errors shrink until the requested precision is reached. For few digits balls in sums of
+    /// two doubles are tried first.
     fn certify(&self, question: &Question, digits: u32) -> Result<(Enclosure, ContourProof)> {
         const ATTEMPTS: u32 = 6;
         let search = self.search(question);
@@ -295,7 +292,7 @@ impl Contours {
             if value.is_tight(digits) {
                 return Ok((value, proof));
             }
-            // Where roundings alone are too wide, so are they in every further attempt.
+            // If the rounding errors alone are too large, they are so in every further attempt.
             let rounded = in_doubles && !proof.rounds_below(&value, digits + 1);
             in_doubles &= !rounded;
             attempt += 1;
@@ -309,25 +306,25 @@ impl Contours {
     }
 }
 
-/// The period of a contour: so many nodes, about, infinitely many on the line; of a long one at least so many.
+/// The period of a contour in nodes, approximately; infinite for an unbounded contour; a lower bound where it is long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     pub nodes: f64,
 }
 
 impl Period {
-    /// Whether all of its nodes are summed without looking at other engines.
+    /// Whether all of its nodes are summed without considering other engines.
     pub(crate) fn is_short(self) -> bool {
         self.nodes <= SHORT
     }
 
-    /// Whether the line is looked at first.
+    /// Whether the unbounded contour is tried first.
     pub(crate) fn is_long(self) -> bool {
         self.nodes.is_finite() && self.nodes > LONG
     }
 }
 
-/// A question on the lattice or on the line, and why.
+/// A request on the lattice or on an unbounded contour, and why.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub question: Question,
@@ -336,7 +333,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// How many nodes it takes.
+    /// The number of nodes to evaluate.
     pub(crate) fn nodes(&self) -> i64 {
         self.nodes
     }
@@ -350,9 +347,9 @@ mod tests {
     use super::*;
     use crate::{loss::answer::Quantity, numeric::rational::parse};
 
-    /// Lattices forced through the kernel on the line: it knows nothing of the lattice and must enclose its answer.
+    /// Lattices forced through the kernel of the unbounded contour: it does not depend on the lattice and must enclose its answer.
     #[test]
-    fn the_line_encloses_what_the_lattice_answers() {
+    fn an_unbounded_contour_encloses_the_answer_of_the_lattice() {
         let gaussian = |(sigma2, copies): &(&str, u64)| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
             shift: 1,
@@ -388,8 +385,8 @@ mod tests {
         }
     }
 
-    /// Coarse noise, whose moment generating function is far below that of a Gaussian of the same rho: few nodes, nothing cancels, and the
-    /// lists of atoms tell the same.
+    /// Coarse noise, whose moment generating function is far below that of a Gaussian of the same rho: few nodes, no cancellation, and the
+    /// enumeration agrees.
     #[test]
     fn coarse_noise_takes_few_nodes() {
         let gaussian = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
@@ -424,10 +421,10 @@ mod tests {
         }
     }
 
-    /// Bounded losses below their mean, of which rho knows nothing: one minus the answer takes fewer nodes and a shorter period, and lists of
-    /// atoms tell the same.
+    /// Bounded losses below their mean, which rho does not describe: the complement takes fewer nodes and a shorter period, and the enumeration
+    /// agrees.
     #[test]
-    fn below_the_mean_of_bounded_losses_one_minus_the_answer_is_asked() {
+    fn below_the_mean_of_bounded_losses_the_complement_is_computed() {
         let group = |law, shift, copies| Group { law, shift, copies };
         let laplace = Law::DiscreteLaplace { epsilon: parse("1/2").unwrap() };
         let gaussian = Law::DiscreteGaussian { sigma2: parse("5").unwrap() };
@@ -447,7 +444,7 @@ mod tests {
             let listed = atoms.hockey_stick(&epsilon, 24).unwrap();
             let answer = contours.hockey_stick(choice, 20).unwrap();
             assert!(answer.met && answer.value.overlaps(&listed.value), "{share}: {answer:?} {listed:?}");
-            // The line knows nothing of the lattice, and tells few digits.
+            // The unbounded contour does not use the lattice, and reaches few digits.
             let on_line = contours.hockey_stick(contours.choose_on_line(shorter, 2).unwrap(), 2).unwrap();
             assert!(on_line.met && on_line.value.overlaps(&listed.value), "{share}: {on_line:?} {listed:?}");
         }

@@ -1,10 +1,9 @@
 //! Exact convolution of masses in fixed point: the independent path.
 //!
-//! Every mass is replaced by a lower bound that is a multiple of 2^-bits; products are formed exactly, by Kronecker
-//! substitution into one multiplication of big integers, and rounded down again. So each stored mass is at most the
-//! true one, and what is missing in total is known exactly: one minus the sum of all stored masses. For a sum of
-//! masses against weights in [0, 1] this gives an enclosure whose width is the missing mass. Nothing of the contour
-//! (thetas, poles, trapezoids) enters here.
+//! Every mass is replaced by a lower bound that is a multiple of 2^-bits; products are formed exactly, by Kronecker substitution into one
+//! multiplication of big integers, and rounded down again. So each stored mass is at most the true one, and the truncated mass is known exactly: 1
+//! minus the sum of all stored masses. For a sum of masses against weights in [0, 1] this gives an enclosure whose width is the truncated mass.
+//! Nothing of the contour (thetas, poles, trapezoids) enters here.
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
@@ -40,8 +39,7 @@ pub struct Masses {
 impl Masses {
     /// Convolves all terms of a sum, to an absolute accuracy of about 2^-bits times their number.
     ///
-    /// The cost grows with the span of the lattice that carries mass; sums that would need more than some millions
-    /// of masses are refused.
+    /// The cost grows with the span of the lattice that carries mass; sums that would need more than a few million masses are refused.
     pub fn new(sum: &LossSum, bits: u32) -> Result<Self> {
         let mut total: Option<Polynomial> = None;
         let Some(step) = sum.step() else {
@@ -60,15 +58,15 @@ impl Masses {
         Ok(Masses { polynomial, bits, offset: sum.offset().clone(), step: step.clone() })
     }
 
-    /// One minus the stored masses: what rounding and truncation have lost, exactly.
+    /// The truncated mass: 1 minus the sum of the stored masses, rounded up to 64 bits.
     fn missing(&self) -> Float {
         let one = Integer::from(1) << self.bits;
         let missing = one - self.polynomial.masses.iter().sum::<Integer>();
         Float::with_val_round(64, missing, Round::Up).0 >> self.bits
     }
 
-    /// The stored masses and the integer k of the first: the truth at offset + step k is at least the stored value. What
-    /// all true masses together exceed the stored ones by is at most the third value.
+    /// The stored masses and the integer k of the first: the truth at offset + step k is at least the stored value. The third value is an upper bound
+    /// on the truncated mass, the difference of all true and all stored masses.
     pub fn listed(&self) -> (i64, Vec<Enclosure>, Float) {
         let stored = |mass: &Integer| {
             let precision = mass.significant_bits().max(64);
@@ -264,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_known_and_small() {
+    fn the_truncated_mass_is_known_and_small() {
         let masses = Masses::new(&sum(&[("5", 1, 7)]), 150).unwrap();
         let missing = masses.missing();
         assert!(missing >= 0 && missing < Float::with_val(53, 1) >> 130);

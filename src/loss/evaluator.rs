@@ -1,17 +1,16 @@
-//! The evaluator: which engine answers a question, and all that is remembered from question to question.
+//! The evaluator: answers requests about one sum or one family, and keeps what later requests can reuse.
 //!
-//! A [`LossSum`](super::sum::LossSum) and a [`Family`](super::family::Family) are plain values. An evaluator is made from one of them, answers any number of
-//! questions, and is dropped. What it remembers saves time only: the answer to a question is the same to the last digit
-//! whatever was asked before or is asked beside it on other threads (see the documentation of `sieve`).
+//! A [`LossSum`](super::sum::LossSum) and a [`Family`](super::family::Family) are plain values. An evaluator is made from one of them, answers any
+//! number of requests, and is dropped. What it keeps saves time only: the answer to a request is the same to the last digit whatever was requested
+//! before, or concurrently on other threads (see the documentation of `sieve`).
 //!
-//! One sum is answered by a contour or by lists of its atoms. The contour serves where all nodes of a period are quickly
-//! summed, or where the lists would be longer than the contour takes nodes: many groups. The lists serve where groups are
-//! few or losses bounded, because there the characteristic function does not decay and the contour has no end. Both costs
-//! are predicted, and an engine that does not meet the asked width is followed by the other: both enclose the truth, and so
-//! does what they have in common.
+//! One sum is answered by a contour or by enumeration, among other engines. The contour serves where all nodes of a period are quickly summed, or
+//! where enumeration would take more losses than the contour takes nodes: many groups. Enumeration serves where groups are few or losses bounded,
+//! because there the characteristic function does not decay and the contour has no end. Both costs are predicted. If an engine does not reach the
+//! requested precision, another follows: both enclose the truth, and so does the intersection of their enclosures.
 //!
-//! The largest over a family is answered by the contour that all its pairs share; where that one does not tell the largest
-//! sharply enough, the pairs that may attain it are answered one by one.
+//! The largest over a family is answered by the contour that all its pairs share. If that does not separate the largest from the others sharply
+//! enough, the pairs that may attain it are answered one by one.
 
 mod family;
 mod sum;
@@ -30,7 +29,7 @@ pub use family::{Above, FamilyEvaluator};
 pub use sum::SumEvaluator;
 pub(crate) use sum::Together;
 
-/// Answers questions about the hockey sticks of one sum, or about the largest over a family.
+/// Answers requests about the hockey sticks of one sum, or about the largest over a family.
 #[derive(Debug)]
 pub enum Evaluator {
     /// Of one sum.
@@ -40,8 +39,8 @@ pub enum Evaluator {
 }
 
 impl Evaluator {
-    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0: that of the sum,
-    /// or the largest of the family. The relative width is at most 10^-digits unless the answer says that it was not met.
+    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0: that of the sum, or the largest of the
+    /// family. The relative width is at most 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
@@ -49,7 +48,7 @@ impl Evaluator {
         }
     }
 
-    /// The same where one minus an answer next to one is of no interest.
+    /// The same where the complement of an answer close to 1 may be less precise.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
@@ -57,8 +56,8 @@ impl Evaluator {
         }
     }
 
-    /// The same, quicker where many are asked for: by contours that neighboring questions share. The answers have other last
-    /// digits, and are the same whatever else is asked.
+    /// The same, quicker for many requests: requests close to one another share contours. The answers have other last digits, and do not depend on
+    /// what else is requested.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
@@ -66,8 +65,8 @@ impl Evaluator {
         }
     }
 
-    /// The same by means that share no code with those that certify it: a few digits, or hardly any. `leader`: of a family, a unit that attains the
-    /// largest as far as is known.
+    /// The same by a method that shares no code with the engines that certify it: to a few digits, or fewer than one. `leader`: of a family, a unit
+    /// that attains the largest as far as is known.
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         check_epsilon(epsilon)?;
         match self {
@@ -85,7 +84,7 @@ impl Evaluator {
     }
 }
 
-/// The hockey sticks of negative orders are not evaluated: several bounds of the engines hold for epsilon >= 0 alone.
+/// Refuses negative orders: several bounds of the engines hold for epsilon >= 0 alone.
 fn check_epsilon(epsilon: &Rational) -> Result<()> {
     if *epsilon < 0 {
         return Err(Error::out_of_range("epsilon", rational::display(epsilon), "at least 0"));
@@ -118,7 +117,7 @@ mod tests {
         members.iter().map(|groups| Arc::new(LossSum::new(groups.clone()).unwrap())).collect()
     }
 
-    /// Every pair against its own sum, on lattices of different steps and on the line.
+    /// Every pair against its own sum, on lattices of different steps and on the unbounded contour.
     #[test]
     fn pairs_agree_with_their_sums_one_by_one() {
         for members in [
@@ -148,10 +147,10 @@ mod tests {
         }
     }
 
-    /// Contours that neighbors share, against those of one question: lattices of different steps, twins, the line, and members
-    /// that share none.
+    /// Contours that requests close to one another share, against those of a single request: lattices of different steps, twins, the unbounded
+    /// contour, and members that share none.
     #[test]
-    fn shared_contours_of_a_family_agree_with_those_of_one_question() {
+    fn shared_contours_of_a_family_agree_with_those_of_one_request() {
         for members in [
             vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
             vec![gaussians(&[("5", 100)]), gaussians(&[("2", 40)]), gaussians(&[("2", 40)])],
@@ -167,14 +166,14 @@ mod tests {
                 assert!(shared.met && shared.value.is_tight(digits), "{epsilon}: {shared:?}");
                 assert!(shared.value.overlaps(&own.value), "{epsilon}: {shared:?} {own:?}");
                 let again = FamilyEvaluator::new(Arc::clone(&family)).hockey_stick_of_many(&epsilon, digits).unwrap();
-                assert_eq!(again.value, shared.value, "the same whatever was asked before");
+                assert_eq!(again.value, shared.value, "the answer does not depend on earlier requests");
             }
         }
     }
 
-    /// Two members of equal rho whose lattices are far too fine to sweep: all pairs on the line.
+    /// Two members of equal rho whose lattices are far too fine to sweep: all pairs take the unbounded contour.
     #[test]
-    fn fine_lattices_take_the_line() {
+    fn fine_lattices_take_the_unbounded_contour() {
         let members = vec![
             gaussians(&[("40990001/4097", 4097), ("40990001/4099", 4099)]),
             gaussians(&[("40990001/8196", 4098), ("40990001/2", 1)]),
@@ -193,8 +192,8 @@ mod tests {
         }
     }
 
-    /// The same question has the same last digit, whatever was asked before, beside it, or on how many threads: on a
-    /// lattice, on the line, and for the worst of a family.
+    /// The same request has the same last digit, whatever was requested before or concurrently, and on any number of threads: on a lattice, on the
+    /// unbounded contour, and for the largest of a family.
     #[test]
     fn memory_and_threads_change_no_digit() {
         let bits = |answer: Result<Answer>| answer.map(|answer| (answer.value, answer.met)).unwrap();
@@ -223,7 +222,7 @@ mod tests {
         }
     }
 
-    /// What is summed side by side, nodes, points and parts of long lists, has the same last digit on any number of threads.
+    /// Parallel sums (over nodes, points and parts of long enumerations) have the same last digit on any number of threads.
     #[test]
     fn one_question_is_the_same_on_any_number_of_threads() {
         let sum = |list: &[(&str, u64)]| LossSum::new(gaussians(list)).unwrap();
@@ -288,7 +287,7 @@ mod tests {
         assert!(Family::new(members(), Units::Pairs).is_err() && Family::new(members(), Units::Single).is_ok());
     }
 
-    /// Where no contour has to be summed: one minus delta is below what anybody asks about, unless losses are bounded.
+    /// Where no contour has to be summed: the complement of delta is below any precision of interest, unless losses are bounded.
     #[test]
     fn far_below_rho_delta_is_one() {
         let sum = |groups| LossSum::new(groups).unwrap().evaluator();
@@ -304,9 +303,9 @@ mod tests {
         assert!(rest.is_tight(12) && *rest.upper() < (-225_f64).exp(), "{rest:?}");
     }
 
-    /// Many digits of a delta next to one need few of one minus it: the same as all digits of both.
+    /// Many digits of a delta close to 1 need few digits of its complement: the result is the same as with all digits of both.
     #[test]
-    fn a_delta_next_to_one_takes_few_digits_of_the_rest() {
+    fn a_delta_close_to_one_takes_few_digits_of_the_complement() {
         let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("2/25").unwrap() }, shift: 1, copies: 200 };
         for groups in [gaussians(&[("5", 2000)]), [gaussians(&[("1/3", 30)]), vec![laplace]].concat()] {
             let evaluator = LossSum::new(groups).unwrap().evaluator();
@@ -326,7 +325,8 @@ mod tests {
         }
     }
 
-    /// In a gap between clusters of losses a split tells delta to all digits and one minus it to none: what is called met tells both.
+    /// In a gap between clusters of losses, conditioning alone finds delta to all digits and its complement to none: an answer that is `met` has
+    /// both.
     #[test]
     fn what_is_met_next_to_one_is_known_on_both_sides() {
         let groups = gaussians(&[("1/10000", 999), ("374720826/4099", 2), ("81/25", 10)]);
@@ -341,7 +341,7 @@ mod tests {
         assert!(evaluator.delta(&epsilon, 42).unwrap().met);
     }
 
-    /// Members of unequal rho, bounded losses and members alone are answered one by one.
+    /// Members of unequal rho, with bounded losses, and single members are answered one by one.
     #[test]
     fn members_that_share_no_contour_are_compared_all_the_same() {
         let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("1").unwrap() }, shift: 1, copies: 1 };

@@ -1,4 +1,4 @@
-//! The factor that a group of noise terms contributes at a height, bounded in doubles.
+//! An upper bound in doubles on the factor that a group of noise terms contributes at a height.
 //!
 //! |F(t)| <= psi(d) / psi(0) with d the distance of w t to 2 pi Z and psi(d) = sum over k in Z of
 //! exp(-sigma2 (d - 2 pi k)^2 / 2): a theta function, even, of period 2 pi and decreasing on [0, pi] (Lemma A.4 of Su, Su
@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use super::theta;
 
-/// A group as the sieve sees it: approximate values suffice because every bound keeps a margin.
+/// A group with the facts that the sieve uses: approximate values suffice because every bound keeps a margin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FactorBound {
     pub sigma2: f64,
@@ -18,22 +18,22 @@ pub(crate) struct FactorBound {
     pub periodic: bool,
 }
 
-/// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway. The errors of a sum by itself
-/// count on that for all coarse groups.
+/// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway. The error bounds of a single sum rely on
+/// that for all coarse groups.
 const SMALLEST_SIGMA2: f64 = theta::DIRECT_BELOW;
 
-/// How closely a distance is found: to pi 2^-40.
+/// The precision of a distance: pi 2^-40.
 const HALVINGS: i32 = 40;
 
-/// The same with what does not depend on the height.
+/// The same with the numbers that do not depend on the height.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prepared {
     pub(super) bound: FactorBound,
     /// 2 pi sigma2.
     a: f64,
-    /// ln psi(0) at least.
+    /// Lower bound on ln psi(0).
     at_zero: f64,
-    /// The terms |k| >= 2 at most.
+    /// Upper bound on the terms |k| >= 2.
     rest: f64,
 }
 
@@ -55,17 +55,17 @@ impl Prepared {
         }
         let a = self.a;
         if a * (PI - d) > 40.0 {
-            // The other terms are at most 4.1 exp(-40), which is less than the roundings.
+            // The other terms are at most 4.1 exp(-40), which is less than the rounding errors.
             return (copies * (-sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
         }
         let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + self.rest;
-        // The last term pays for the roundings of the difference, which the copies multiply.
+        // The last term covers the rounding errors of the difference, which the copies multiply.
         (copies * (-sigma2 * d * d / 2.0 + others.ln_1p() - self.at_zero + 1e-15)).min(0.0)
     }
 }
 
 impl FactorBound {
-    /// An upper bound for copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
+    /// Upper bound on copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
     ///
     /// With the term k = 0 taken out, psi(d) = exp(-sigma2 d^2 / 2) (1 + sum over k != 0 of
     /// exp(-2 pi sigma2 (pi k^2 - k d))). The terms k = 1 and -1 are kept; for |k| >= 2 and d <= pi the exponent is
@@ -84,8 +84,8 @@ impl FactorBound {
         if prepared.ln_factor(PI) > -cut {
             return None;
         }
-        // Where the other terms of psi do not matter the distance is known: the first point of the grid that the halving below
-        // would find is looked for near it.
+        // Where the other terms of psi do not matter the distance is known: the first point of the grid that the halving below would find is searched
+        // near it.
         let alone = (2.0 * (cut / self.copies + 2e-15) / self.sigma2).sqrt();
         let step = PI * 2f64.powi(-HALVINGS);
         if 2.0 * PI * self.sigma2 * (PI - alone) > 41.0 {
@@ -113,7 +113,7 @@ impl FactorBound {
         2.0 * PI / self.weight
     }
 
-    /// An upper bound for the mean of the factor over its period: the left Riemann sum of a decreasing function.
+    /// Upper bound on the mean of the factor over its period: the left Riemann sum of a decreasing function.
     pub(super) fn mean(&self) -> f64 {
         const STEPS: u32 = 64;
         let prepared = Prepared::new(*self);
@@ -124,7 +124,7 @@ impl FactorBound {
         parts.sum::<f64>() / PI
     }
 
-    /// A lower bound for the distance of w t to 2 pi Z, or to 0 for continuous noise, over t in [from, to].
+    /// Lower bound on the distance of w t to 2 pi Z, or to 0 for continuous noise, over t in [from, to].
     pub(super) fn nearest(&self, from: f64, to: f64) -> f64 {
         if !self.periodic {
             return from * self.weight;
@@ -135,7 +135,7 @@ impl FactorBound {
         if crosses {
             return 0.0;
         }
-        // t / period and the product are off by a few units in the last place of t.
+        // The error of t / period and of the product is a few units in the last place of t.
         let slack = to * 2f64.powi(-48);
         ((distance(from).min(distance(to)) - slack).max(0.0) * self.weight).min(PI)
     }
@@ -157,7 +157,7 @@ pub(super) mod tests {
         (top / bottom).abs().powf(bound.copies)
     }
 
-    /// The distance that is found at once, against the factor on both sides of it.
+    /// The distance that is found directly, against the factor on both sides of it.
     #[test]
     fn the_reach_is_the_first_distance_below_the_cut() {
         let step = PI * 2f64.powi(-HALVINGS);

@@ -1,12 +1,11 @@
-//! What lies beyond the sieve on the line: heights of which nothing is known one by one.
+//! Bounds beyond the sieve on an unbounded contour: heights of which only averages are known.
 //!
 //! # Bundles
 //!
-//! Groups whose weights have a common measure h that is not small repeat together, after a period P = 2 pi / h: they are a
-//! bundle. The product of their factors is at most a step function f of period P: a sweep of one period finds the windows in
-//! which the product may exceed a floor, with a bound for each, and f is the floor and these bounds added up. What is needed of
-//! f is its integral over a period, `mass`, and its variation over one, `variation`. A group by itself falls and rises once in a
-//! period, so its variation is at most 2, and its mean is known.
+//! Groups whose weights have a common measure h that is not small repeat together, after a period P = 2 pi / h: they are a bundle. The product of
+//! their factors is at most a step function f of period P: a sweep of one period finds the windows in which the product may exceed a floor, with a
+//! bound for each, and f is the sum of the floor and these bounds. Two numbers of f enter the proof: its integral over a period, `mass`, and its
+//! variation over one, `variation`. A single group falls and rises once in a period, so its variation is at most 2, and its mean is known.
 //!
 //! For a level y let {f > y} be of length m(y) and have k(y) parts in a period, one that is cut by its ends counting twice. Then
 //! the integral of m is the mass, and that of k at most half the variation.
@@ -56,17 +55,17 @@ use super::{
     survivors::Survivor,
 };
 
-/// The longest periods of bundles, in units of Im s: each group by itself, and longer and longer bundles, which are sharper but
-/// say less of low heights.
+/// The longest periods of bundles, in units of Im s: single groups, and longer and longer bundles, which give sharper bounds far up and weaker ones
+/// at low heights.
 const LONGEST: [f64; 3] = [0.0, 1e5, 1e7];
 
-/// Where the product of a bundle is below exp(-CUT), nothing more is asked of it.
+/// Where the product of a bundle is below exp(-CUT), it is not resolved further.
 const CUT: f64 = 28.0;
 
-/// How many bundles are taken in pairs: those with the least means.
+/// The number of bundles that are combined in pairs: those with the least means.
 const PAIRED: usize = 5;
 
-/// No longer blocks are considered: far beyond every height that a sweep reaches.
+/// No longer blocks are considered: this is far beyond every height that a sweep reaches.
 const LARGEST_DENOMINATOR: f64 = 1e15;
 
 /// A step function that bounds the product of the groups of a bundle.
@@ -82,11 +81,11 @@ struct Steps {
     variation: f64,
 }
 
-/// All groups in bundles, those with the least means first, and how evenly the periods of two of them fall into each other.
+/// All groups in bundles, those with the least means first, and the convergents that bound how evenly the periods of two of them interleave.
 #[derive(Clone, Debug)]
 struct Partition {
     bundles: Vec<Steps>,
-    /// Places of two bundles, and the denominators of the convergents of the ratio of their periods.
+    /// The indices of two bundles, and the denominators of the convergents of the ratio of their periods.
     pairs: Vec<(usize, usize, Arc<[f64]>)>,
 }
 
@@ -131,7 +130,7 @@ impl Partition {
 
     /// See [`FarField::bound`].
     fn bound(&self, spacing: f64, last: f64) -> f64 {
-        // The bundles carry their own margins; this one is for the roundings here.
+        // The bundles carry their own margins; this one covers the rounding errors here.
         let tail = |mean: f64, block: f64| mean * (1.0 + 2.0 * block / last) * (1.0 + 1e-6);
         let one = self.bundles.iter().map(|bundle| tail(bundle.mean_with(spacing / 2.0), bundle.period / spacing));
         let two = self.pairs.iter().flat_map(|(first, second, denominators)| {
@@ -160,7 +159,7 @@ impl Steps {
         Steps { step, period, mass: mean * period, variation }
     }
 
-    /// From what survives in half a period: the product is even.
+    /// From the survivors in half a period: the product is even.
     fn of_survivors(bundle: &Bundle, survivors: &[Survivor]) -> Self {
         let period = bundle.period();
         let height = |part: &Survivor| (part.ln_bound * (1.0 - 1e-6)).exp();
@@ -178,7 +177,7 @@ impl Steps {
             step: bundle.step.clone(),
             period,
             mass: (2.0 * mass + floor * period) * margin,
-            // Twice that of half a period, and below the floor there is one part.
+            // Twice that of half a period; below the floor there is one part.
             variation: 2.0 * (first + steps + last + floor) * margin,
         }
     }
@@ -189,7 +188,7 @@ impl Steps {
     }
 }
 
-/// The denominators of the convergents of a positive fraction, up to the largest that is of use.
+/// The denominators of the convergents of a positive fraction, up to the largest useful one.
 fn convergent_denominators(ratio: &Rational) -> Vec<f64> {
     let (mut above, mut below) = (ratio.numer().clone(), ratio.denom().clone());
     // q_(-1) = 0 and q_0 = 1; each next one is a_k q_(k - 1) + q_(k - 2).
@@ -224,8 +223,8 @@ mod tests {
         list.iter().map(group).collect()
     }
 
-    /// The tail, summed over many nodes, against its bound: of incommensurate weights, of weights of small ratios that
-    /// repeat together, and of one weight.
+    /// The sum over many nodes beyond the sieve, against its bound: of incommensurate weights, of weights of small ratios that repeat together, and
+    /// of one weight.
     #[test]
     fn no_tail_is_above_its_bound() {
         for (list, sharper) in [

@@ -1,4 +1,4 @@
-//! Groups whose noise is fine: the masses of their sums are those of a Gaussian, up to a factor next to one.
+//! Groups whose noise is fine: the masses of their sums are those of a Gaussian, up to a factor close to 1.
 //!
 //! With v = n sigma2 >= 4, sigma2 >= 2 and q = exp(-2 pi^2 sigma2) the sum X of n discrete Gaussians has
 //!
@@ -37,17 +37,17 @@ use std::f64::consts::PI;
 pub(super) use self::ripple::{Ripple, Shape};
 use super::law::{Group, Law};
 
-/// The smallest sigma2 of noise that is called fine, and the smallest variance of the sum.
+/// The smallest sigma2 of noise that counts as fine, and the smallest variance of the sum.
 const LEAST_SIGMA2: f64 = 2.0;
 const LEAST_VARIANCE: f64 = 4.0;
-/// n sqrt(q) is at most 1/100.
+/// Upper bound on n sqrt(q).
 const MOST: f64 = 0.01;
 
-/// At least ln |e|, which bounds how much the masses of a group are off. `None` if the noise is not fine, or not discrete Gaussian.
+/// Upper bound on ln |e|, the relative error of the masses of a group. `None` if the noise is not fine, or not discrete Gaussian.
 pub(super) fn ln_off(group: &Group) -> Option<f64> {
     let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
     let (sigma2, n) = (sigma2.to_f64(), group.copies as f64);
-    // The last factor pays for the roundings.
+    // The last factor covers the rounding errors.
     let ln_q = -2.0 * PI * PI * sigma2 * (1.0 - 1e-9);
     let is_fine = sigma2 >= LEAST_SIGMA2 && n * sigma2 >= LEAST_VARIANCE && n * (ln_q / 2.0).exp() <= MOST;
     let others = (2.2 * n * n + 5.0 * n).ln() + ln_q;
@@ -64,7 +64,7 @@ mod tests {
 
     /// Masses of convolutions against the Gaussian, in 400 bits.
     #[test]
-    fn masses_are_off_by_no_more() {
+    fn masses_are_within_their_error_bound() {
         const BITS: u32 = 400;
         let mut tight = 0;
         for (sigma2, copies) in [(4, 1), (2, 2), (2, 3), (3, 4), (2, 7), (3, 16), (5, 2)] {
@@ -82,7 +82,7 @@ mod tests {
                         next[i + j] += Float::with_val(BITS, mass * other) / &normaliser;
                     }
                 }
-                // Far from the middle nothing is looked at.
+                // Masses far from the middle are not compared.
                 let spare = next.len().saturating_sub(one.len()) / 2;
                 masses = next[spare..next.len() - spare].to_vec();
             }

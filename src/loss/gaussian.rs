@@ -10,14 +10,14 @@ use crate::{
     },
 };
 
-/// More bits than this are not tried.
+/// The largest precision in bits.
 const MOST_BITS: u32 = 100_000;
 
 /// Encloses Phi(-epsilon / mu + mu / 2) - exp(epsilon) Phi(-epsilon / mu - mu / 2) with mu = sqrt(2 rho), to a relative width
 /// of 10^-digits: the privacy profile of any composition of continuous Gaussian noise that spends rho (Dong, Roth & Su 2022,
 /// Corollary 2.13). With Phi(-x) = erfc(x / sqrt(2)) / 2 the arguments are (epsilon -+ rho) / (2 sqrt(rho)).
 ///
-/// Wider if that takes more than 10^5 bits, or if the answer is below the least number that floating point holds.
+/// Wider if that takes more than 10^5 bits, or if the answer is below the smallest number of the floating-point arithmetic.
 pub(crate) fn hockey_stick(rho: &Rational, epsilon: &Rational, digits: u32) -> Enclosure {
     let mut bits = precision::bits(digits, 32 + 64);
     loop {
@@ -69,8 +69,8 @@ fn scaled_erfc(x: &Enclosure, bits: u32) -> Option<Enclosure> {
 /// Encloses Phi(Phi^-1(1 - alpha) - mu), mu = sqrt(2 rho), to a relative width of 10^-digits: the trade-off function of any
 /// composition of continuous Gaussian noise that spends rho, for 0 < alpha < 1 (Dong, Roth & Su 2022, Definition 2.6).
 ///
-/// With erfc(u) = 2 alpha it is erfc(sqrt(rho) - u) / 2. Wider if that takes more than 10^5 bits, or if the answer is below the
-/// least number that floating point holds.
+/// With erfc(u) = 2 alpha it is erfc(sqrt(rho) - u) / 2. Wider if that takes more than 10^5 bits, or if the answer is below the smallest number of
+/// the floating-point arithmetic.
 pub(crate) fn tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     // erfc(-v) = 2 - erfc(v): the smaller of the two tails is inverted.
     let mirrored = Rational::from(alpha * 2_u32) > 1;
@@ -94,7 +94,7 @@ pub(crate) fn tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<
 fn inverse_erfc(tail: &Rational, digits: u32) -> Result<Enclosure> {
     let enclose = |v: &Rational, digits| {
         let bits = precision::bits(digits, 64);
-        // The logarithm of erfc has a slope of 2 v or so: the argument takes as many bits more.
+        // The logarithm of erfc has a slope of about 2 v: the argument takes as many bits more.
         Ok(Enclosure::rational(v, bits + 64).erfc())
     };
     let ln_approx = |v: &Rational| Ok(enclose(v, 17)?.ln().approximate());
@@ -131,7 +131,7 @@ mod tests {
     };
 
     #[test]
-    fn the_closed_form_is_the_contour_on_the_line() {
+    fn the_closed_form_agrees_with_an_unbounded_contour() {
         for (sigma2, copies) in [("5", 10), ("40/3", 7), ("1000", 3)] {
             let law = Law::Gaussian { sigma2: number(sigma2) };
             let sum = LossSum::new([Group { law, shift: 1, copies }]).unwrap();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_all_floating_point_numbers_is_below_every_delta() {
+    fn underflow_is_below_every_delta() {
         let none = hockey_stick(&number("1e-18"), &number("3"), 12);
         assert!(*none.lower() == 0 && *none.upper() < 1e-300, "{none}");
     }

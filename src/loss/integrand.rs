@@ -1,4 +1,4 @@
-//! The integrand at the nodes of a contour: the factors of the sum and the kernel of the question.
+//! The integrand at the nodes of a contour: the factors of the sum and the kernel of the request.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -18,13 +18,13 @@ use crate::numeric::{
     twofold::ComplexTwofold,
 };
 
-/// So many nodes are summed by one processor.
+/// One processor sums this many nodes.
 const PART: usize = 512;
 
 /// The summand of the trapezoid rule at node j, without the prefactor.
 pub(crate) struct Integrand<F: Field> {
     product: Product<F>,
-    /// exp(i t (offset - l0)), with eps in place of l0 on the line: the advance of the phase, exact.
+    /// exp(i t (offset - l0)), on an unbounded contour with eps in place of l0: the advance of the phase, exact.
     offset: ExactPhase,
     two_pi: F::Real,
     bracket: Bracket<F>,
@@ -50,14 +50,14 @@ impl<F: Field> Integrand<F> {
         }
     }
 
-    /// The part of the summand that depends on the question only: all but the factors of the sum.
+    /// The part of the summand that depends on the request only: all but the factors of the sum.
     pub(crate) fn question_at(&self, node: i64) -> F {
         let turns: F::Real = self.offset.at(node, self.precision);
         self.bracket.at(node).mul(&F::cis(&self.two_pi.mul(&turns)))
     }
 
     pub(crate) fn at(&self, node: i64) -> F {
-        // One phase for all: the turns of the question and of the factors nearly cancel at the saddle point.
+        // One phase for all: the turns of the kernel and of the factors nearly cancel at the saddle point.
         let turns: F::Real = self.offset.at(node, self.precision);
         self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))
     }
@@ -70,7 +70,7 @@ impl<F: Field> Integrand<F> {
         half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
     }
 
-    /// The sum over some nodes, in parts of as many on every machine, so that no rounding depends on it.
+    /// The sum over some nodes, in parts of a fixed number of nodes, so that the rounding does not depend on the machine.
     fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
         let nodes: Vec<i64> = nodes.collect();
         let sum_of = |part: &[i64]| part.iter().map(|node| self.at(*node)).reduce(|sum, term| sum.add(&term));
@@ -79,8 +79,8 @@ impl<F: Field> Integrand<F> {
     }
 }
 
-/// Encloses the real part of the trapezoid sum to about so many digits, in balls of so many bits. The nodes beyond the first lobe that are
-/// so small that fewer digits will do are summed in balls of two doubles; `ln_bound` bounds ln of the product at a node.
+/// Encloses the real part of the trapezoid sum to about this number of digits, in balls of `bits` bits. The nodes beyond the first lobe that are so
+/// small that fewer digits suffice are summed in balls of two doubles; `ln_bound` is an upper bound on ln of the product at a node.
 pub(crate) fn total(
     sum: &LossSum,
     question: &Question,
@@ -89,7 +89,7 @@ pub(crate) fn total(
     digits: u32,
     bits: u32,
 ) -> Enclosure {
-    // Such a ball keeps so many digits of a term, and the terms together lose a few.
+    // Such a ball keeps this number of digits of a term, and the terms together lose a few.
     const KEPT: f64 = 22.0;
     let enough = -(f64::from(digits) - KEPT) * std::f64::consts::LN_10;
     let first = plan.lobes[0].1;
@@ -117,7 +117,7 @@ impl LossSum {
         self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
     }
 
-    /// The same in doubles, to a few digits: for drawing.
+    /// The same in doubles, to a few digits: for plots.
     pub(crate) fn ln_mgf_approx(&self, x: f64) -> f64 {
         let rho = self.rho().to_f64();
         self.groups().iter().fold(rho * (x + x * x), |sum, group| sum + theta::ln_mgf_approx(group, x))

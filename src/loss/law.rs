@@ -1,4 +1,4 @@
-//! The law of the noise of one count, and groups of equal counts: what a sum of privacy losses is made of.
+//! The law of the noise of one count, and groups of equal counts: the terms of a sum of privacy losses.
 
 use rug::Rational;
 
@@ -38,13 +38,13 @@ pub struct Group {
     pub law: Law,
     /// The integer by which one count moves.
     pub shift: u64,
-    /// How many independent terms there are.
+    /// The number of independent terms.
     pub copies: u64,
 }
 
 impl Group {
-    /// What the loss of one term moves by when the noise moves by one where that is linear: shift / sigma2 for
-    /// Gaussian laws, twice the parameter for the discrete Laplace.
+    /// The change of the loss of one term when the noise changes by one, where that is linear: shift / sigma2 for Gaussian laws, twice the parameter
+    /// for the discrete Laplace.
     pub(crate) fn weight(&self) -> Rational {
         match &self.law {
             Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Rational::from(self.shift) / sigma2,

@@ -1,27 +1,27 @@
-//! How long an answer may take.
+//! The time limit of an answer.
 //!
-//! Some questions are beyond reach of every engine, and no plan foretells all of them. So nothing more is begun for an answer once its time is
-//! over: what was proven by then is returned, a valid enclosure that is wider than asked. How wide is the one thing about an answer that depends on the
-//! machine; what ends in time does not.
+//! Some requests are out of reach of every engine, and no plan predicts all of them. So no new step is begun for an answer after its time limit: the
+//! best enclosure so far is returned, valid but below the requested precision. Its width is the one property of an answer that depends on the
+//! machine; an answer within the limit does not.
 
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// So many seconds after an answer was begun nothing more is begun for it, of up to so many digits; for more, as numbers of as many digits take to
-/// multiply.
+/// No new step of an answer begins after this number of seconds, up to a certain number of digits; for more digits the limit grows as the time of a
+/// multiplication.
 const SECONDS: f64 = 20.0;
 const DIGITS: f64 = 40.0;
 
-/// The time of one answer.
+/// The time limit of one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit(Option<Instant>);
 
 impl Limit {
-    /// None at all.
+    /// No limit.
     pub(crate) const NONE: Limit = Limit(None);
 
-    /// Of an answer to so many digits that is begun now.
+    /// The limit of an answer to this number of digits that is begun now.
     pub(crate) fn of(digits: u32) -> Limit {
         Limit(Instant::now().checked_add(Duration::from_secs_f64(Self::seconds(digits))))
     }
@@ -30,7 +30,7 @@ impl Limit {
         SECONDS * (f64::from(digits) / DIGITS).max(1.0).powi(2)
     }
 
-    /// Whether it is over.
+    /// Whether the time is over.
     pub(crate) fn is_over(self) -> bool {
         #[cfg(test)]
         if let Some(is_over) = tests::counted() {
@@ -39,7 +39,7 @@ impl Limit {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Refused where it is over.
+    /// An error if the time is over.
     pub(crate) fn check(self) -> Result<()> {
         if self.is_over() { Err(Error::OutOfTime) } else { Ok(()) }
     }
@@ -55,7 +55,7 @@ pub(crate) mod tests {
         static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// Whether all looks at a limit are used up, where they are counted; one less is left.
+    /// Whether all checks of a limit are used up, where they are counted; reduces the count by one.
     pub(super) fn counted() -> Option<bool> {
         LEFT.get().map(|left| {
             LEFT.set(Some(left.saturating_sub(1)));
@@ -63,14 +63,15 @@ pub(crate) mod tests {
         })
     }
 
-    /// What is answered where every limit of this thread is over after so many looks at one, whatever the time; and how many are left.
+    /// Computes an answer for which every limit of this thread is over after `looks` checks, whatever the time; also returns the number of checks
+    /// left.
     pub(crate) fn after<T>(looks: u32, answer: impl FnOnce() -> T) -> (T, u32) {
         LEFT.set(Some(looks));
         let answer = answer();
         (answer, LEFT.take().unwrap())
     }
 
-    /// Time passes, and is longer for more digits.
+    /// The limit is over in time, and longer for more digits.
     #[test]
     fn limits_are_over_in_time() {
         let now = |limit: Limit| limit.0.unwrap().saturating_duration_since(Instant::now());

@@ -1,16 +1,16 @@
-//! Where a few groups whose noise is fine are near multiples of their periods together: the lobes of the product of their factors.
+//! The lobes of the product of a few groups whose noise is fine: heights close to multiples of the periods of all of them.
 //!
-//! With a_j = copies sigma2 w^2 / 2 and p_j = 2 pi / w for a group of weight w, its factor at a height t within reach of k_j p_j is at most
-//! exp(-a_j (t - k_j p_j)^2), up to what the roundings of [`factor_bound`](super::factor_bound) are off. So where the product exceeds
-//! exp(-cut), for t from m - r to m + r and any s > 0,
+//! With a_j = copies sigma2 w^2 / 2 and p_j = 2 pi / w for a group of weight w, its factor at a height t within reach of k_j p_j is at most exp(-a_j
+//! (t - k_j p_j)^2), up to the rounding errors of [`factor_bound`](super::factor_bound). So where the product exceeds exp(-cut), for t from m - r to
+//! m + r and any s > 0,
 //!
 //! ```text
 //! sum of a_j (t - k_j p_j)^2 + b (t - m)^2 <= (1 + s) cut,    b = s cut / r^2.
 //! ```
 //!
-//! The left-hand side is least at t = (sum of a_j p_j k_j + b m) / A, A = b + sum of a_j, and there it is a quadratic form of k - m / p:
-//! that of the matrix diag(a_j p_j^2) - u u' / A with u_j = a_j p_j. A reduced basis lists all k ([`lattice`](crate::numeric::lattice)), in
-//! about as many steps as there are lobes, where windows of one group after the other take as many as the rarest has.
+//! The left-hand side is least at t = (sum of a_j p_j k_j + b m) / A, A = b + sum of a_j, and there it is a quadratic form of k - m / p: that of the
+//! matrix diag(a_j p_j^2) - u u' / A with u_j = a_j p_j. A reduced basis enumerates all k ([`lattice`](crate::numeric::lattice)) in about as many
+//! steps as there are lobes, while windows of one group after the other take as many steps as the rarest group has windows.
 
 use std::f64::consts::PI;
 
@@ -19,15 +19,15 @@ use rug::{Float, Rational};
 use super::factor_bound::FactorBound;
 use crate::numeric::lattice::{self, Form};
 
-/// Heights are off by this part of them, as everywhere in the sieve.
+/// Relative error of heights, as everywhere in the sieve.
 const OF_HEIGHT: f64 = 1.0 / (1_u64 << 48) as f64;
-/// Fewer windows than this are gone through.
+/// Fewer windows than this are examined one by one.
 const FEWEST_WINDOWS: f64 = 1000.0;
 
 /// A group whose factor is a Gaussian wherever it is not below the cut alone.
 #[derive(Debug)]
 struct Fine {
-    /// a_j, at most.
+    /// Lower bound on a_j.
     curvature: f64,
     period: f64,
     exact_weight: Rational,
@@ -46,14 +46,14 @@ pub(super) struct Lobes {
 }
 
 impl Lobes {
-    /// Of those groups that are fine for the target exp(-cut), where windows of one group after the other would be many more.
+    /// The lobes of the groups that are fine for the target exp(-cut), where windows of one group after the other would be many more.
     pub(super) fn new(bounds: &[FactorBound], weights: &[Rational], cut: f64, (from, to): (f64, f64)) -> Option<Self> {
-        // What continuous noise leaves of the target.
+        // The part of the target that continuous noise leaves.
         let steady = bounds.iter().filter(|bound| !bound.periodic);
         let cut = cut + steady.map(|bound| bound.ln_factor(bound.nearest(from, to))).sum::<f64>() * (1.0 - 1e-9);
         let fine = |(bound, weight): (&FactorBound, &Rational)| {
             let far = bound.reach(cut)?;
-            // Then the other terms of psi are below the roundings that are paid for below.
+            // Then the other terms of psi are below the rounding errors that are allowed for below.
             let alone = 2.0 * PI * bound.sigma2 * (PI - far) > 41.0;
             let curvature = bound.copies * bound.sigma2 * bound.weight * bound.weight / 2.0 * (1.0 - 1e-12);
             alone.then(|| Fine { curvature, period: bound.period(), exact_weight: weight.clone() })
@@ -77,7 +77,7 @@ impl Lobes {
         (lobes.expected() * 4.0 < rarest).then_some(lobes)
     }
 
-    /// About how many lobes there are: the volume of the ellipsoid.
+    /// The approximate number of lobes: the volume of the ellipsoid.
     fn expected(&self) -> f64 {
         let dimensions = self.groups.len();
         let axes = self.groups.iter().map(|group| group.curvature * group.period * group.period);
@@ -90,9 +90,9 @@ impl Lobes {
         let axis = |group: &Fine| group.curvature * group.period * group.period;
         let largest = self.groups.iter().map(axis).fold(1.0, f64::max);
         let shortest = self.groups.iter().map(|group| group.period).fold(f64::INFINITY, f64::min);
-        // The largest and the smallest value on vectors of length one are so many binary digits apart; twice that for the basis.
+        // The binary digits between the largest and the smallest value on vectors of length one; twice that for the basis.
         let apart = (largest / self.own).log2() - 2.0 * shortest.log2() + 8.0;
-        // Vectors are listed modulo 2^128: every coordinate is near a height over a period, and has to be far below 2^127.
+        // Vectors are enumerated modulo 2^128: every coordinate is near a height over a period, and has to be far below 2^127.
         let periods = self.to / shortest;
         if !apart.is_finite() || apart > 4000.0 || periods.is_nan() || periods >= 2f64.powi(125) {
             return None;
@@ -116,8 +116,8 @@ impl Lobes {
         Some((Form::new(&gram, None)?, center))
     }
 
-    /// Calls `found` with intervals of heights that cover every one where the product may exceed the target, and `count` for every step;
-    /// `None` where numbers would not fit.
+    /// Calls `found` with intervals of heights that cover every one where the product may exceed the target, and `count` for every step; `None` where
+    /// numbers would not fit.
     pub(super) fn each<E>(
         &self,
         count: &mut impl FnMut() -> Result<(), E>,
@@ -130,7 +130,7 @@ impl Lobes {
             let places = || self.groups.iter().zip(k).map(|(group, k)| (group.curvature, *k as f64 * group.period));
             let pull: f64 = places().map(|(curvature, place)| curvature * place).sum();
             let height = (pull + self.own * middle) / self.all;
-            // At least what the form is there.
+            // Lower bound on the form there.
             let off = |place: f64| ((height - place).abs() - slack).max(0.0);
             let least: f64 = places().map(|(curvature, place)| curvature * off(place).powi(2)).sum();
             let around = ((self.most - least).max(0.0) / self.all).sqrt() * (1.0 + 1e-9) + slack;
@@ -144,7 +144,7 @@ impl Lobes {
 mod tests {
     use super::*;
 
-    /// Heights one by one: wherever the product of the bounds is above the target there is a lobe, and lobes cover little else.
+    /// Checks single heights: wherever the product of the bounds is above the target there is a lobe, and lobes cover little else.
     #[test]
     fn every_height_above_the_target_is_in_a_lobe() {
         let group = |sigma2: f64, weight: (u32, u32), copies: f64| {
@@ -192,9 +192,9 @@ mod tests {
         assert!(intervals > 400, "{intervals}");
     }
 
-    /// Where windows are few, or none is fine, there is nothing to list.
+    /// Where windows are few, or no group is fine, there are no lobes to enumerate.
     #[test]
-    fn few_windows_are_gone_through_one_by_one() {
+    fn few_windows_are_not_enumerated_as_lobes() {
         let fine = FactorBound { sigma2: 20.0, weight: 0.05, copies: 1.0, periodic: true };
         let coarse = FactorBound { sigma2: 0.2, weight: 5.0, ..fine };
         let weights = [Rational::from((1, 20)), Rational::from((1, 20))];

@@ -1,28 +1,28 @@
-//! Two fine groups whose losses are nearly multiples of one step, taken as one group: then lobes and losses are as few as that one has, where
-//! the two have as many as their steps differ little.
+//! Common-step reduction: two fine groups whose losses are nearly multiples of one step are taken as one group. The number of lobes and losses is
+//! then that of one group, while the two groups have the more of them the less their steps differ.
 //!
 //! # The sums
 //!
 //! Let the sums X and X' of the noise of two fine groups have variances v and v', their losses steps d and d', and let eta = a d - b d' be small for
-//! coprime a and b. The integers n = b X + a X' and k, counted along (a, -b), say the same as X and X'. With
+//! coprime a and b. The integers n = b X + a X' and k, counted along (a, -b), determine X and X', and conversely. With
 //!
 //! ```text
 //! v'' = b^2 v + a^2 v',    d'' = (b v d + a v' d') / v'',    V = v v' / v'',    tau^2 = eta^2 V,
 //! X^2 / (2 v) + X'^2 / (2 v') = n^2 / (2 v'') + z^2 / (2 V),    d X + d' X' = d'' n + eta z,
 //! ```
 //!
-//! z being k less its mean, which depends on n. The means of the losses are v d^2 / 2, v' d'^2 / 2 and v'' d''^2 / 2, of which the first two are
-//! the third and tau^2 / 2 together. The merged group is that of sigma2 = 1 / d'' in v'' d'' copies, each moved by one: v'' d'' is an integer, because
-//! v d is copies times shift. So up to a factor 1 + e of every mass ([`fine`](super::fine)), both groups have the loss l of the merged one, and
-//! tau^2 / 2 + eta z besides. As k is on the integers and V is not small, that is all but continuous Gaussian noise that spends
-//! tau^2 / 2. The same again merges a third group with the merged one.
+//! z being k less its mean, which depends on n. The means of the losses are v d^2 / 2, v' d'^2 / 2 and v'' d''^2 / 2; the sum of the first two is the
+//! third plus tau^2 / 2. The merged group is that of sigma2 = 1 / d'' in v'' d'' copies, each moved by one: v'' d'' is an integer, because v d is
+//! copies times shift. So up to a factor 1 + e of every mass ([`fine`](super::fine)), both groups together have the loss l of the merged one, plus
+//! tau^2 / 2 + eta z. As k is an integer and V is not small, that second part is nearly continuous Gaussian noise that spends tau^2 / 2. The same
+//! step again merges a third group with the merged one.
 //!
 //! # The proof
 //!
 //! With N = 1 / sqrt(2 pi V), g(z) = N exp(-z^2 / (2 V)) and theta = 2.02 exp(-2 pi^2 V), sums of g(z) exp(x z) over any translate of the integers
 //! are their integral up to a factor 1 + theta, by Poisson's formula. At an epsilon with y = eps - l let H be the sum of
-//! g(z) (1 - exp(y - tau^2 / 2 - eta z))_+: of the loss l of the merged sum P[l] H adds to delta, and to one minus delta P[l] times the sum H' of
-//! g(z) min(1, exp(y - tau^2 / 2 - eta z)), which is one less H up to theta. For a width W with tau^2 <= W <= 1, and
+//! g(z) (1 - exp(y - tau^2 / 2 - eta z))_+: the loss l of the merged sum adds P[l] H to delta, and to 1 - delta it adds P[l] times the sum H' of
+//! g(z) min(1, exp(y - tau^2 / 2 - eta z)), which is 1 - H up to theta. For a width W with tau^2 <= W <= 1, and
 //! t = exp(-(W - 2 tau^2)^2 / (2 tau^2)):
 //!
 //! - y >= W: 0 <= H <= 1.01 t, by Chernoff's bound.
@@ -58,33 +58,33 @@ use crate::{
     numeric::{Enclosure, enclosure, precision, rational},
 };
 
-/// Sums of more groups than this are not looked at.
+/// Sums of more groups are not reduced.
 const MOST_GROUPS: usize = 12;
-/// a and b are at most this.
+/// Upper bound on a and b.
 const MOST_TIMES: u64 = 64;
-/// tau is at most so much of the merged step, and V at least this.
+/// tau is at most this times the merged step, and V at least this.
 const CLOSE: f64 = 1e-3;
 const LEAST_VARIANCE: u32 = 50;
-/// So many digits more than asked for have the masses, and the answer of the merged sum.
+/// The masses, and the answer of the merged sum, have this number of digits beyond the requested ones.
 const MORE_DIGITS_OF_MASSES: f64 = 10.0;
 const MORE_DIGITS: u32 = 2;
-/// More losses than this are not looked at within W of an epsilon.
+/// At most this many losses within W of an epsilon are considered.
 const MOST_NEAR: f64 = 2000.0;
-/// Bits of what is small beside the answer.
+/// Precision in bits of the corrections that are small beside the answer.
 const BITS: u32 = 128;
 
 /// A sum in which groups are merged.
 #[derive(Debug)]
 pub(super) struct Merged {
     sum: LossSum,
-    /// At least ln |e|.
+    /// Upper bound on ln |e|.
     ln_off: f64,
     jitters: Vec<Jitter>,
-    /// tau^2 of all.
+    /// The sum of all tau^2.
     variance: Rational,
 }
 
-/// What the loss of two groups has beside that of the merged one.
+/// The loss of two groups beyond that of the merged one.
 #[derive(Debug)]
 struct Jitter {
     /// V and tau^2.
@@ -93,7 +93,7 @@ struct Jitter {
 }
 
 impl Merged {
-    /// Of a sum in which some groups can be merged.
+    /// For a sum in which some groups can be merged; `None` for others.
     pub(super) fn new(sum: &LossSum) -> Option<Merged> {
         if sum.groups().len() > MOST_GROUPS {
             return None;
@@ -112,7 +112,7 @@ impl Merged {
             return None;
         }
         let variance = jitters.iter().map(|jitter| &jitter.of_loss).sum();
-        // Products and quotients of so many factors 1 + e, each e below a hundredth.
+        // Products and quotients of this number of factors 1 + e, each e below a hundredth.
         Some(Merged { sum: LossSum::new(groups).ok()?, ln_off: ln_off + f64::ln(2.0 * parts), jitters, variance })
     }
 
@@ -121,8 +121,8 @@ impl Merged {
         &self.sum
     }
 
-    /// Whether its masses are those of the groups to so many digits.
-    pub(super) fn tells(&self, digits: u32) -> bool {
+    /// Whether its masses are those of the groups to this number of digits.
+    pub(super) fn suffices_for(&self, digits: u32) -> bool {
         self.ln_off < -(f64::from(digits) + MORE_DIGITS_OF_MASSES) * std::f64::consts::LN_10
     }
 
@@ -131,13 +131,13 @@ impl Merged {
         Float::with_val(64, &self.variance).sqrt().to_f64()
     }
 
-    /// To how many digits the merged sum has to be known for so many.
+    /// The number of digits of the merged sum that are required for `digits` of the groups.
     pub(super) fn needed(digits: u32) -> u32 {
         digits + MORE_DIGITS
     }
 
-    /// The hockey stick of the groups from that of the merged sum; `between` tells its losses between two, with what may be left out and how many are
-    /// too many. `None` where that tells nothing.
+    /// The hockey stick of the groups from that of the merged sum. `between` returns the losses of the merged sum between two ends, given the
+    /// truncation error that is allowed and the largest acceptable number of losses. `None` where no enclosure results.
     pub(super) fn hockey_stick(
         &self,
         merged: &Answer,
@@ -158,7 +158,7 @@ impl Merged {
         };
         let about_one = |off: &Enclosure| one.sub(off).hull(&one.add(off));
         let beyond = Enclosure::double(0.0, BITS).hull(&beyond);
-        // S is made of masses of the merged sum, which are as much off.
+        // S is made of masses of the merged sum, which have the same relative error.
         let near = near.mul(&about_one(&of_rest));
         let value = merged.value.mul(&about_one(&of_answer)).add(&near).add(&beyond);
         let by_rest = one.sub(&rest.mul(&about_one(&of_rest)).sub(&near));
@@ -174,7 +174,7 @@ impl Merged {
         Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
     }
 
-    /// S, at least how much delta' and one minus it are off, relative to them, and 1.01 t.
+    /// S, upper bounds on the relative errors of delta' and of its complement, and 1.01 t.
     fn near(
         &self,
         epsilon: &Rational,
@@ -197,14 +197,14 @@ impl Merged {
         Some((self.straddling(epsilon, &width, ln_error, digits, between)?, bounds))
     }
 
-    /// A width at which t is below exp(ln_error), also relative to the width; `None` where it is not between tau^2 and one.
+    /// A width at which t is below exp(ln_error), also relative to the width; `None` where it is not between tau^2 and 1.
     fn width(&self, ln_error: f64) -> Option<Rational> {
         let tau = self.deviation();
         let width = tau * (2.0 * (5.0 - ln_error - tau.ln()).max(1.0)).sqrt() * 1.001 + 4.0 * tau * tau;
         rational::from_f64(width).ok().filter(|width| *width > self.variance && *width <= 1)
     }
 
-    /// At least t.
+    /// Upper bound on t.
     fn tail(&self, width: &Rational) -> Enclosure {
         let twice = Rational::from(&self.variance * 2_u32);
         let least = Rational::from(width - &twice);
@@ -212,12 +212,12 @@ impl Merged {
         Enclosure::rational(&exponent, BITS).negate().exp()
     }
 
-    /// At least theta.
+    /// Upper bound on theta.
     fn theta(&self) -> Enclosure {
         self.jitters.iter().fold(Enclosure::double(0.0, BITS), |sum, jitter| sum.add(&jitter.theta()))
     }
 
-    /// At least 0.63 tau + B.
+    /// Upper bound on 0.63 tau + B.
     fn most(&self, width: &Rational) -> Enclosure {
         let tau = Enclosure::rational(&self.variance, BITS).sqrt();
         tau.mul(&Enclosure::double(0.63, BITS)).add(&self.off(width))
@@ -235,7 +235,8 @@ impl Merged {
         let (from, to) = (Rational::from(epsilon - width), Rational::from(epsilon + width));
         let (off, most) = (self.off(width), self.most(width));
         let spends = Rational::from(&self.variance / 2_u32);
-        // What is told of masses under Q is to be below exp(ln_error) in all, times exp(eps) and the most that one adds.
+        // The truncation error of the masses under Q has to be below exp(ln_error) in all, times exp(eps) and the largest
+        // contribution of one loss per unit of its mass.
         let ln_error = ln_error - epsilon.to_f64() - most.ln().approximate() - 2.0;
         let bits = precision::bits(digits, 64);
         let mut sum = Enclosure::double(0.0, bits);
@@ -252,7 +253,7 @@ impl Merged {
         Some(sum.add(&plus_minus(&missing.mul(&Enclosure::rational(&to, BITS).exp()).mul(&most))))
     }
 
-    /// At least B.
+    /// Upper bound on B.
     fn off(&self, width: &Rational) -> Enclosure {
         let real = |x: f64| Enclosure::double(x, BITS);
         let exact = |x: &Rational| Enclosure::rational(x, BITS);
@@ -266,7 +267,7 @@ impl Merged {
 }
 
 impl Jitter {
-    /// At least theta.
+    /// Upper bound on theta.
     fn theta(&self) -> Enclosure {
         let real = |x: f64| Enclosure::double(x, BITS);
         let pi = Enclosure::pi(BITS);
@@ -275,14 +276,14 @@ impl Jitter {
     }
 }
 
-/// From minus the upper end of a bound to that.
+/// The enclosure from minus the upper end of a bound to its upper end.
 fn plus_minus(bound: &Enclosure) -> Enclosure {
     let upper = bound.upper().clone();
     let lower = Float::with_val_round(upper.prec(), -&upper, Round::Down).0;
     Enclosure::new(lower, upper)
 }
 
-/// The first two groups that can be merged, the merged group, and what the losses have besides.
+/// The first two groups that can be merged, the merged group, and the remaining part of the loss.
 fn first_pair(groups: &[Group]) -> Option<(usize, usize, Group, Jitter)> {
     let pairs = (0..groups.len()).flat_map(|i| (i + 1..groups.len()).map(move |j| (i, j)));
     let merge = |(i, j): (usize, usize)| merge(&groups[i], &groups[j]).map(|(group, jitter)| (i, j, group, jitter));
@@ -314,7 +315,7 @@ fn merge(one: &Group, other: &Group) -> Option<(Group, Jitter)> {
     })
 }
 
-/// Fractions b / a near a positive number, each nearer than all of smaller denominators: the convergents of its continued fraction.
+/// Fractions b / a close to a positive number, each closer than all of smaller denominators: the convergents of its continued fraction.
 fn convergents(number: &Rational) -> Vec<(u64, u64)> {
     let mut rest = number.clone();
     let (mut before, mut last) = ((0_u64, 1_u64), (1_u64, 0_u64));
@@ -355,10 +356,11 @@ mod tests {
         LossSum::new(list.iter().map(group)).unwrap()
     }
 
-    /// Groups of which lists tell all losses: two and three of nearly the same step, or of nearly twice and two thirds of it, some with coarse
-    /// noise beside them. Between their losses as narrow as asked; at a loss of the merged sum and a few tau beside it enclosed all the same.
+    /// Groups small enough to enumerate all losses: two and three of nearly the same step, or of nearly twice and two thirds of it, some with coarse
+    /// noise beside them. Between their losses the enclosure has the requested precision; at a loss of the merged sum and a few tau beside it, it
+    /// encloses the truth all the same.
     #[test]
-    fn merged_groups_answer_what_lists_of_all_losses_do() {
+    fn reduction_agrees_with_enumeration() {
         let mut straddled = 0;
         for (groups, merges) in [
             (vec![("200", 1, 1), ("200.001", 1, 1)], 1),
@@ -370,7 +372,7 @@ mod tests {
             let sum = sum(&groups);
             let merged = Merged::new(&sum).unwrap();
             assert_eq!(merged.jitters.len(), merges, "{groups:?}: {merged:?}");
-            // What all losses have on average, exactly.
+            // The mean of the remaining losses, exactly.
             let beside = Rational::from(&merged.variance / 2_u32);
             assert_eq!(*sum.rho(), Rational::from(merged.sum().rho() + &beside), "{groups:?}");
             let (all, of_merged) = (sum.evaluator(), SumEvaluator::new(merged.sum().clone()));
@@ -395,26 +397,29 @@ mod tests {
                     let between = |from: &Rational, to: &Rational, ln_error, most| {
                         of_merged.losses_between(from, to, ln_error, most, &of_merged.session(Limit::NONE))
                     };
-                    let told = merged.hockey_stick(&known, &epsilon, digits, between).unwrap().unwrap();
+                    let by_reduction = merged.hockey_stick(&known, &epsilon, digits, between).unwrap().unwrap();
                     let listed = all.hockey_stick_by("enumeration", &epsilon, digits + 4).unwrap().unwrap();
-                    assert!(told.value.overlaps(&listed.value), "{groups:?} {epsilon}: {told:?} {listed:?}");
-                    assert!(told.value.is_tight(5), "{groups:?} {epsilon} {digits}: {told:?}");
+                    assert!(
+                        by_reduction.value.overlaps(&listed.value),
+                        "{groups:?} {epsilon}: {by_reduction:?} {listed:?}"
+                    );
+                    assert!(by_reduction.value.is_tight(5), "{groups:?} {epsilon} {digits}: {by_reduction:?}");
                     if !is_at_loss {
-                        assert!(told.met, "{groups:?} {epsilon} {digits}: {told:?}");
+                        assert!(by_reduction.met, "{groups:?} {epsilon} {digits}: {by_reduction:?}");
                     }
                     let differs = !known.value.overlaps(&listed.value);
                     straddled += i32::from(differs && is_at_loss);
                 }
             }
         }
-        // What straddles a loss is no small change.
+        // The correction of losses within W is not negligible.
         assert!(straddled > 20, "{straddled}");
     }
 
     #[test]
-    fn only_what_is_fine_and_close_is_merged() {
+    fn only_fine_groups_of_close_steps_are_merged() {
         for groups in [
-            // Too coarse, too far apart, of no simple ratio, nothing to merge.
+            // Too coarse, too far apart, no simple ratio, nothing to merge.
             vec![("1/2", 1, 9), ("500000001/1000000000", 1, 9)],
             vec![("200", 1, 1), ("201", 1, 1)],
             vec![("20000", 1, 1), ("9973", 1, 1)],
@@ -423,7 +428,7 @@ mod tests {
             assert!(Merged::new(&sum(&groups)).is_none(), "{groups:?}");
         }
         let merged = Merged::new(&sum(&[("20", 1, 9), ("20.0000001", 1, 9)])).unwrap();
-        assert!(merged.tells(12) && !merged.tells(400), "{merged:?}");
+        assert!(merged.suffices_for(12) && !merged.suffices_for(400), "{merged:?}");
     }
 
     #[test]

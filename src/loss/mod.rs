@@ -6,26 +6,26 @@
 //! | [`law`] | the law of the noise of one count, and groups of equal counts |
 //! | [`sum`] | the sum of the privacy losses of all counts, and the lattice of its values |
 //! | [`theta`] | its moment generating function, by both sides of Jacobi's identity |
-//! | `question` | the questions that are asked of a sum, and their kernels |
+//! | `question` | the functionals that are computed of a sum, and their kernels |
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
 //! | `integrand`, `phase` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
 //! | `sieve`, `windows`, `lobes`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
-//! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
-//! | `plan`, `search` | which nodes are summed, searched in doubles |
-//! | `rough` | approximations by a contour in doubles, for searching |
+//! | `far_field` | bounds on average beyond the heights that a sieve can reach |
+//! | `plan`, `search` | the nodes that are summed, searched in doubles |
+//! | `rough` | approximations by a contour in doubles, for searches |
 //! | `near`, `cells`, `shared` | many requests to one sum: contours that they share, in sums of two doubles |
-//! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
-//! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
-//! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
-//! | `merged` | fine groups of nearly the same step, taken as one |
-//! | `fine` | groups whose sums are all but Gaussian, for the second and the fourth engine |
+//! | [`atoms`] | enumeration: all losses with their masses, for few groups and bounded losses |
+//! | `split` | conditioning: the losses of the coarse groups, and the profile of the remaining ones at each |
+//! | `smoothed` | Gaussian smoothing: a contour with a little continuous noise, and the losses near the threshold |
+//! | `merged` | common-step reduction: fine groups of nearly the same step, taken as one |
+//! | `fine` | groups whose sums are nearly Gaussian, for enumeration and for smoothing |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | `engine` | the engines, one file each, and the scheduler that chooses among them |
 //! | [`evaluator`] | answers about one sum, or the largest over a family |
-//! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
-//! | `limit`, [`stop`] | how a question ends that takes too long, or that nobody waits for any more |
+//! | [`answer`] | the result of every request: a value, how it was certified, whether the requested precision was reached |
+//! | `limit`, [`stop`] | how a request ends that takes too long, or is no longer wanted |
 //! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares no code with the engines |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 

@@ -1,4 +1,4 @@
-//! Complex numbers near doubles, or near sums of two doubles, which carry how near they are.
+//! Complex numbers in doubles, or in sums of two doubles, each with a bound on its error.
 
 use num_complex::Complex64;
 use rug::{Float, float::Round};
@@ -9,7 +9,7 @@ use crate::numeric::{
     twofold::{ComplexTwofold, Twofold, TwofoldBall},
 };
 
-/// A complex number with a bound for its error.
+/// A complex number with a bound on its error.
 pub(crate) trait Near: Copy + Send + Sync {
     /// Sums of the real parts of products.
     type Sum: NearSum<Self>;
@@ -26,26 +26,26 @@ pub(crate) trait Near: Copy + Send + Sync {
 pub(crate) trait NearSum<N>: Default {
     /// Adds Re(a b).
     fn add(&mut self, a: N, b: N);
-    /// The sum, and how far it may be off.
+    /// The sum, and an upper bound on its error.
     fn total(&self) -> (Twofold, f64);
 }
 
-/// The ends of a sum that is off by `error` at most.
+/// The ends of an enclosure of a sum with an error of at most `error`.
 ///
-/// Adding the error to it may add 2^-102 of |value| + error, which is paid for four times.
+/// Adding the error to it may add 2^-102 of |value| + error; four times that is allowed for.
 pub(crate) fn ends(value: Twofold, error: f64) -> (Twofold, Twofold) {
     let off = error * (1.0 + 1e-9) + value.hi().abs() * (4.0 * Twofold::ERROR) + f64::MIN_POSITIVE;
     (value.add(Twofold::double(-off)), value.add(Twofold::double(off)))
 }
 
-/// The error of a product, of factors given by size and error; `rounding` is relative to the product of the sizes.
+/// Upper bound on the error of a product, of factors given by size and error; `rounding` is relative to the product of the sizes.
 fn error_of_product(a: (f64, f64), b: (f64, f64), rounding: f64) -> f64 {
-    // With |a'| <= |a| + e_a: |a' b' - a b| <= |a| e_b + |b| e_a + e_a e_b. The last term pays for underflow.
+    // With |a'| <= |a| + e_a: |a' b' - a b| <= |a| e_b + |b| e_a + e_a e_b. The last term covers underflow.
     let error = a.0 * b.1 + b.0 * a.1 + a.1 * b.1 + a.0 * b.0 * rounding;
     error * (1.0 + 1e-12) + f64::MIN_POSITIVE
 }
 
-/// Near a double: 15 digits.
+/// A midpoint in doubles: 15 digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearDouble {
     pub(crate) value: Complex64,
@@ -53,7 +53,7 @@ pub(crate) struct NearDouble {
 }
 
 impl NearDouble {
-    /// A ball in doubles: each part of the midpoint off by half a unit in its last place at most.
+    /// A ball in doubles: each part of the midpoint is rounded by at most half a unit in its last place.
     pub(crate) fn of(ball: &ComplexTwofold) -> Self {
         let (re, im) = ball.middle();
         let value = Complex64::new(re.hi(), im.hi());
@@ -67,18 +67,18 @@ impl Near for NearDouble {
     fn real(value: &Enclosure) -> Self {
         let middle = value.approximate();
         let width = Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0.to_f64_round(Round::Up);
-        // The last term pays for a middle that underflows.
+        // The last term covers a middle that underflows.
         let error = (width + middle.abs() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
         NearDouble { value: Complex64::new(middle, 0.0), error }
     }
 
-    /// The product of the doubles errs by less than sqrt(5) 2^-53 |a||b| (Brent, Percival & Zimmermann 2007).
+    /// The error of the product of doubles is less than sqrt(5) 2^-53 |a||b| (Brent, Percival & Zimmermann 2007).
     fn mul(self, other: Self) -> Self {
         let (a, b) = ((self.value.norm(), self.error), (other.value.norm(), other.error));
         NearDouble { value: self.value * other.value, error: error_of_product(a, b, 1.2 * f64::EPSILON) }
     }
 
-    /// Each part of the sum is off by half a unit in its last place at most.
+    /// Each part of the sum has an error of at most half a unit in its last place.
     fn add(self, other: Self) -> Self {
         let value = self.value + other.value;
         let error = (self.error + other.error + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
@@ -104,14 +104,14 @@ impl NearSum<NearDouble> for SumOfDoubles {
         self.terms += 1.0;
     }
 
-    /// Each term errs by 2 units of 2^-53 of |a||b|, and each addition by one of what is summed so far.
+    /// The error of each term is at most 2 units of 2^-53 of |a||b|, and that of each addition one unit of the partial sum.
     fn total(&self) -> (Twofold, f64) {
         let rounding = self.size * (self.terms + 4.0) * f64::EPSILON;
         (Twofold::double(self.value), (self.error + rounding) * (1.0 + 1e-6) + f64::MIN_POSITIVE)
     }
 }
 
-/// Near the sum of two doubles: 30 digits.
+/// A midpoint in sums of two doubles: 30 digits.
 impl Near for ComplexTwofold {
     type Sum = SumOfTwofolds;
 
@@ -128,7 +128,7 @@ impl Near for ComplexTwofold {
     }
 }
 
-/// The powers P^j of a number, of which those for j = 2^k are made once.
+/// The powers P^j of a number, of which those for j = 2^k are computed once.
 pub(crate) struct Powers {
     squares: Vec<ComplexTwofold>,
 }
@@ -172,7 +172,7 @@ impl NearSum<ComplexTwofold> for SumOfTwofolds {
         self.terms += 1.0;
     }
 
-    /// Each term errs by 3 units of |a||b|, and each addition by one of what is summed so far.
+    /// The error of each term is at most 3 units of |a||b|, and that of each addition one unit of the partial sum.
     fn total(&self) -> (Twofold, f64) {
         let rounding = self.size * (self.terms + 8.0) * Twofold::ERROR;
         (self.value, (self.error + rounding) * (1.0 + 1e-6) + f64::MIN_POSITIVE)
@@ -187,7 +187,7 @@ mod tests {
     use crate::numeric::field::{Field, Real};
 
     /// Products and sums of hundreds of numbers against exact arithmetic.
-    fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexTwofold) -> N, near: f64) {
+    fn sums_are_within_their_error_bounds<N: Near>(of: impl Fn(&ComplexTwofold) -> N, near: f64) {
         let number =
             |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
         let ball =
@@ -211,7 +211,7 @@ mod tests {
 
     /// Powers of a point of the unit circle, exactly: (3 + 4 i) / 5.
     #[test]
-    fn powers_know_how_near_they_are() {
+    fn powers_are_within_their_error_bounds() {
         let fifth = |n: i64| Real::ratio(n, 5, ());
         let powers = Powers::new(ComplexTwofold::new(fifth(3), fifth(4)), 1000);
         assert!(powers.at(0).is_none());
@@ -232,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(NearDouble::of, 1e-10);
+    fn doubles_are_within_their_error_bounds() {
+        sums_are_within_their_error_bounds(NearDouble::of, 1e-10);
     }
 
     #[test]
-    fn sums_of_two_doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(|z| *z, 1e-25);
+    fn sums_of_two_doubles_are_within_their_error_bounds() {
+        sums_are_within_their_error_bounds(|z| *z, 1e-25);
     }
 }

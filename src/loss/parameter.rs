@@ -1,7 +1,7 @@
-//! The quantities of the field, checked once when they are made: what is one of these types needs no further check.
+//! The parameters of the field, checked once when they are made: a value of one of these types needs no further check.
 //!
-//! Each is an exact rational in its range and dereferences to it. Questions accept anything that can become one, such as a
-//! rational or the text of a number, and refuse what is out of range with an error that says what would be right.
+//! Each is an exact rational in its range and dereferences to it. Functions accept any type that converts to one, such as a rational or the text of a
+//! number, and refuse a value out of range with an error that gives the range.
 
 use std::{fmt, ops::Deref, str::FromStr};
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_range_is_refused_with_its_name() {
+    fn values_out_of_range_are_refused_by_name() {
         for text in ["0", "1", "-1e-5", "2"] {
             let refused = Delta::try_from(text).unwrap_err().to_string();
             assert!(refused.starts_with(&format!("delta = {text} is out of range")), "{refused}");

@@ -4,7 +4,7 @@ use rug::{Integer, Rational};
 
 use crate::numeric::field::Real;
 
-/// An angle of node x step / modulus full turns, reduced exactly whatever the node.
+/// An angle of node x step / modulus full turns, reduced exactly for any node.
 #[derive(Clone, Debug)]
 pub(crate) struct ExactPhase {
     step: Integer,

@@ -1,7 +1,6 @@
-//! A contour and the nodes that are summed on it: the main lobe, and which windows survive beyond.
+//! A contour and the nodes that are summed on it: the main lobe, and the windows that survive beyond.
 //!
-//! What is left out is bounded by [`contour`](super::contour) from what the plan says of it; the sieve that finds the
-//! windows keeps its own margins.
+//! [`contour`](super::contour) bounds the truncation error from the fields of the plan; the sieve that finds the windows keeps its own margins.
 
 use std::f64::consts::PI;
 
@@ -14,19 +13,19 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// How many nodes a sum may have before the question is refused.
+/// The largest number of nodes of a sum; a request that needs more is refused.
 pub(super) const MOST_NODES: i64 = 2_000_000;
 
-/// How many nodes of surviving windows are summed on the line: a second's worth.
+/// The largest number of nodes of surviving windows on an unbounded contour: a second's worth.
 pub(super) const MOST_ON_LINE: usize = 10_000;
 
-/// The half period of a lattice up to which a sweep is not worth remembering.
+/// The half period of a lattice up to which a sweep is not worth keeping.
 const SHORT: f64 = 1e5;
 
-/// So many nodes are looked at by one processor at least.
+/// One processor examines at least this many nodes.
 const PART: usize = 1_000;
 
-/// So many times as many are looked at to find them.
+/// The number of nodes examined, as a multiple of those to be found.
 const CANDIDATES: i64 = 5;
 
 /// The contour and the nodes on it.
@@ -38,36 +37,35 @@ pub(crate) struct Plan {
     pub exact_c: Rational,
     /// The losses after which the rule repeats itself: the heights are 2 pi j / period. On a lattice a multiple of h.
     pub period: Rational,
-    /// The number N of nodes of one period of the integrand on a lattice, odd for a sum by itself; `None` on the
-    /// line. The node N / 2 of an even N is its own conjugate.
+    /// The number N of nodes of one period of the integrand on a lattice, odd for a single sum; `None` on an unbounded contour. The node N / 2 of an
+    /// even N is its own conjugate.
     pub nodes: Option<i64>,
     /// Ranges of nodes j >= 0 that are summed, both ends included; the first starts at 0. Negative nodes are their
     /// conjugates.
     pub lobes: Vec<(i64, i64)>,
-    /// Where the bound for the term below c, and for the one above, is taken.
+    /// The points where the bounds for the terms below c and above c are taken.
     pub below: f64,
     pub above: f64,
-    /// Nodes j left out of the lobes, up to `last`, have |product of the factors| <= exp(-cut) j / reach, where
-    /// `reach` is the end of the first lobe; infinite where none is left out.
+    /// Nodes j outside of the lobes, up to `last`, have |product of the factors| <= exp(-cut) j / reach, where `reach` is the end of the first lobe;
+    /// infinite where no node is omitted.
     pub cut: f64,
-    /// What of the kernel falls with the height: 1/j^2 for hockey sticks and on the line, 1/j for tails on a lattice.
+    /// The decay of the kernel with the height: 1/j^2 for hockey sticks and on an unbounded contour, 1/j for tails on a lattice.
     pub decay: i32,
-    /// Nodes dropped beside those below the cut: an upper bound for the sum of |product of the factors| / j^decay, in
-    /// units of exp(-cut).
+    /// Upper bound on the sum of |product of the factors| / j^decay over the nodes that were dropped in addition to those below the cut, in units of
+    /// exp(-cut).
     pub dropped: f64,
     /// The last node that the sieve covers.
     pub last: i64,
-    /// Beyond it, on the line, the sum of |product of the factors| / j^2 is at most beyond / last.
+    /// Beyond it, on an unbounded contour, the sum of |product of the factors| / j^2 is at most beyond / last.
     pub beyond: f64,
-    /// How far up the sweep goes at most, as a multiple of the height of the main lobe: all that is needed, or less where
-    /// no proof is asked for.
+    /// The largest height of the sweep, as a multiple of the height of the main lobe: all that is needed, or less where no proof is requested.
     pub far: f64,
-    /// Whether the sieve stopped at its budget: the line gives no more digits.
+    /// Whether the sieve stopped at its budget: then an unbounded contour gives no more digits.
     pub exhausted: bool,
 }
 
 impl Plan {
-    /// How many nodes are summed.
+    /// The number of nodes that are summed.
     pub(crate) fn evaluated(&self) -> i64 {
         self.lobes.iter().map(|(from, to)| to - from + 1).sum()
     }
@@ -77,11 +75,10 @@ impl Plan {
         self.lobes.iter().flat_map(|&(from, to)| from..=to)
     }
 
-    /// Of nodes beyond the first lobe, each with a bound for ln |product of the factors|, sums those that matter: the
-    /// others are dropped while their bounds add up to no more than what the cut leaves out anyway, and so is what is
-    /// beyond `last` or more than `most`.
+    /// Of nodes beyond the first lobe, each with an upper bound on ln |product of the factors|, sums those that matter: the others are dropped while
+    /// their bounds add up to no more than the truncation error of the cut, and so are nodes beyond `last` or beyond the heaviest `most`.
     pub(crate) fn keep(&mut self, candidates: Vec<(i64, f64)>, most: usize) {
-        // In units of exp(-cut), so that what is far below the smallest double keeps its weight.
+        // In units of exp(-cut), so that a product far below the smallest double keeps its weight.
         let weight =
             |(node, ln_bound): (i64, f64)| (ln_bound + self.cut - f64::from(self.decay) * (node as f64).ln()).exp();
         let mut nodes: Vec<(f64, i64)> = (candidates.into_iter().filter(|(node, _)| *node <= self.last))
@@ -96,7 +93,7 @@ impl Plan {
             dropped += nodes[kept].0;
             kept += 1;
         }
-        // Fewer than 2^53 terms: the roundings of their sum are a 10^-6th part at most.
+        // Fewer than 2^53 terms: the rounding errors of their sum are at most a 10^-6th part.
         self.dropped += dropped * (1.0 + 1e-6);
         self.exhausted |= dropped > left_out;
         let mut nodes: Vec<i64> = nodes[kept..].iter().map(|(_, node)| *node).collect();
@@ -110,18 +107,17 @@ impl Plan {
         }
     }
 
-    /// About the sum of |product of the factors| / j^decay that the cut leaves out anyway, in units of exp(-cut).
+    /// The approximate sum of |product of the factors| / j^decay that the cut omits anyway, in units of exp(-cut).
     fn left_out(&self, last: i64) -> f64 {
         if self.decay == 2 { 1.0 / self.lobes[0].1 as f64 } else { last as f64 / self.lobes[0].1 as f64 }
     }
 
-    /// What the rule divides by: the number of nodes on a lattice, the period on the line.
+    /// The divisor of the rule: the number of nodes on a lattice, the period on an unbounded contour.
     pub(crate) fn divisor(&self) -> Rational {
         self.nodes.map_or_else(|| self.period.clone(), Rational::from)
     }
 
-    /// The same contour and cut with another period, on a lattice whose step divides it. Nothing where the main lobe
-    /// would nearly fill the period.
+    /// The same contour and cut with another period, on a lattice whose step divides it. `None` where the main lobe would nearly fill the period.
     pub(crate) fn on_lattice(&self, period: &Rational, step: &Rational, rho: f64) -> Option<Plan> {
         let nodes = Rational::from(period / step);
         let nodes = (*nodes.denom() == 1).then(|| nodes.numer().to_i64()).flatten().filter(|nodes| *nodes < 1 << 61)?;
@@ -146,19 +142,19 @@ impl Plan {
     }
 }
 
-/// The refusal of a sweep on a lattice of the given step, or on the line.
+/// The refusal of a sweep on a lattice of the given step, or on an unbounded contour.
 pub(super) fn unsweepable(step: Option<f64>, needed: String, budget: String) -> Error {
     Error::Unsweepable { step: step.map_or("0".to_string(), |step| format!("{step:.3e}")), needed, budget }
 }
 
 impl SumSieve {
-    /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve came, after at most `budget` windows, and nodes on a lattice. On the line at most `most_on_line` of their nodes are summed.
+    /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height that the sieve reached, after at most `budget`
+    /// windows, and nodes on a lattice. On an unbounded contour at most `most_on_line` of their nodes are summed.
     pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize, budget: u64) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
-        // A node takes about as long to look at as a window.
+        // To examine a node takes about as long as to examine a window.
         let most = if plan.nodes.is_some() { MOST_NODES.min(budget as i64) } else { most_on_line as i64 * CANDIDATES };
         let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
@@ -172,9 +168,9 @@ impl SumSieve {
         Ok(plan)
     }
 
-    /// The height beyond which all adds no more than what the cut leaves out anyway, to a few percent.
+    /// The height beyond which all nodes add no more than the truncation error of the cut, to a few percent.
     fn enough(&self, start: f64, spacing: f64, cut: f64) -> f64 {
-        // What is beyond a height weighs less the higher it is.
+        // The weight of all nodes beyond a height decreases with the height.
         let suffices = |height: f64| start * cut.min(600.0).exp() * self.beyond(spacing, height / spacing) <= height;
         let (mut low, mut high) = (start, (start * 2f64.powi(900)).min(f64::MAX));
         while high / low > 1.05 {
@@ -188,8 +184,8 @@ impl SumSieve {
         high
     }
 
-    /// The ranges of nodes beyond the first lobe that this sum's sieve cannot rule out, up to where it came, which
-    /// becomes the plan's `last`. At most about `most` of them on the line; more are refused on a lattice.
+    /// The ranges of nodes beyond the first lobe that this sum's sieve cannot rule out, up to the height that it reached, which becomes the plan's
+    /// `last`. At most about `most` of them on an unbounded contour; more are refused on a lattice.
     pub(crate) fn survivors(&self, plan: &mut Plan, most: i64, budget: u64) -> Result<Vec<(i64, i64)>> {
         let reach = plan.lobes[0].1;
         let spacing = plan.height(1);
@@ -201,11 +197,11 @@ impl SumSieve {
         let target = Target { from: start, to: top, cut: plan.cut, resolution: 2.0 * spacing, budget };
         let swept = match plan.nodes {
             Some(_) if top < SHORT => self.sweep(&target),
-            // The same end for every question on the lattice, although its half period comes with other roundings.
+            // The same end for every request on the lattice, although its half period is rounded differently.
             Some(_) => self.remembered_sweep(&target, half_period(plan) * (1.0 + 1e-9)),
             None => self.remembered_sweep(&target, f64::INFINITY),
         };
-        // An approximation stays near.
+        // An approximation does not go further up.
         let reached = if plan.far.is_finite() { swept.reached.min(top) } else { swept.reached };
         let covered = reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
         let mut exhausted = swept.reached < top;
@@ -241,8 +237,8 @@ fn half_period(plan: &Plan) -> f64 {
     plan.nodes.map_or(f64::INFINITY, |nodes| PI / Rational::from(&plan.period / nodes).to_f64())
 }
 
-/// How many of the survivors, the heaviest first, have to be summed so that the rest weighs no more than what the cut
-/// leaves out anyway; and the weight of the rest. The share is that of `truncation_error` of the bounds.
+/// The number of survivors, the heaviest first, that have to be summed so that the remaining ones weigh no more than the truncation error of the cut;
+/// and the weight of the remaining ones. The share is that of `truncation_error` of the bounds.
 fn heaviest(swept: &Swept, plan: &Plan, spacing: f64, last: i64) -> (usize, f64) {
     let left_out = plan.left_out(last);
     let weight_from = |index: usize| swept.weight_from(index, spacing, plan.decay, plan.cut);
@@ -258,7 +254,7 @@ fn heaviest(swept: &Swept, plan: &Plan, spacing: f64, last: i64) -> (usize, f64)
     (needed, weight_from(needed))
 }
 
-/// The nodes of an interval of heights, and more on each side for the roundings of its ends and of the quotients.
+/// The nodes of an interval of heights, and more on each side for the rounding errors of its ends and of the quotients.
 fn nodes_of(part: &Survivor, spacing: f64, (first, last): (i64, i64)) -> (i64, i64) {
     let margin = 1.0 + part.to / spacing * 2f64.powi(-48);
     let from = ((part.from / spacing - margin).floor() as i64).max(first);

@@ -1,9 +1,8 @@
-//! The questions that are put to a sum of privacy losses, and their kernels.
+//! The functionals that are computed of a sum of privacy losses, and their kernels.
 //!
-//! Let L have its values on rho + h Z and let M(s) = E[exp(s L)]. A question is a sequence g(l) >= 0 on the lattice
-//! with sum over l of P[L = l] g(l) asked for, and kappa(s) = h sum over l of g(l) exp(-s l) its transform, which
-//! converges in an open strip of Re s. For every c in the strip the answer is the integral of
-//! M(s) kappa(s) / (2 pi i) over one period of the line Re s = c. With l0 the first value that counts:
+//! Let L have its values on rho + h Z and let M(s) = E[exp(s L)]. A question is a sequence g(l) >= 0 on the lattice, whose answer is the sum over l
+//! of P[L = l] g(l), and kappa(s) = h sum over l of g(l) exp(-s l) is its transform, which converges in an open strip of Re s. For every c in the
+//! strip the answer is the integral of M(s) kappa(s) / (2 pi i) over one period of the vertical line Re s = c. With l0 the first value that counts:
 //!
 //! | question | g(l) | kappa(s) exp(s l0) / h | strip |
 //! | --- | --- | --- | --- |
@@ -16,8 +15,8 @@
 //! profile are in the first line. Nothing cancels: n1, n2 and the two denominators are formed without subtraction of
 //! near numbers.
 //!
-//! Without a lattice, or where its period is too long to sweep, the hockey stick and its complement take the whole line
-//! and the kernel exp(-s eps) / (s (s + 1)), which knows nothing of a lattice.
+//! Without a lattice, or where its period is too long to sweep, the hockey stick and its complement take the unbounded contour, the whole vertical
+//! line, and the kernel exp(-s eps) / (s (s + 1)), which does not depend on a lattice.
 
 use rug::Rational;
 
@@ -27,7 +26,7 @@ use crate::{
     numeric::field::{Field, Real},
 };
 
-/// Which sequence g is summed against the masses; see the module's table.
+/// The sequence g that is summed against the masses; see the module's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
     HockeyStick,
@@ -49,7 +48,7 @@ impl Kernel {
     }
 }
 
-/// A question put to a sum.
+/// One functional of a sum, at one threshold.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub kernel: Kernel,
@@ -59,20 +58,20 @@ pub(crate) struct Question {
     pub first: Rational,
     /// l0 - eps, in (0, h].
     pub gap: Rational,
-    /// The lattice step h of the periodic kernels, or `None` for the kernel on the line.
+    /// The lattice step h of the periodic kernels, or `None` for the kernel of an unbounded contour.
     pub step: Option<Rational>,
 }
 
 impl Question {
-    /// The hockey stick at epsilon: on the lattice of the sum if it has one, else on the line.
+    /// The hockey stick at epsilon: on the lattice of the sum if it has one, else on an unbounded contour.
     pub(crate) fn hockey_stick(sum: &LossSum, epsilon: &Rational) -> Self {
         let first = sum.above(epsilon);
         let gap = Rational::from(&first - epsilon);
         Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap, step: sum.step().cloned() }
     }
 
-    /// A tail from the first lattice value >= z. The kernel 1 / s of a tail does not decay fast enough on the line for
-    /// the bounds of the rule, so a sum without a lattice is refused.
+    /// A tail from the first lattice value >= z. The kernel 1 / s of a tail does not decay fast enough on an unbounded contour for the bounds of the
+    /// rule, so a sum without a lattice is refused.
     pub(crate) fn tail(kernel: Kernel, sum: &LossSum, z: &Rational) -> Result<Self> {
         let step = sum.step().ok_or(Error::NoLattice)?.clone();
         let last_below = sum.at_most(z);
@@ -80,18 +79,18 @@ impl Question {
         Ok(Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: Some(step) })
     }
 
-    /// The same hockey stick, or complement of one, on the line.
+    /// The same hockey stick, or complement of one, on an unbounded contour.
     pub(crate) fn on_line(self) -> Self {
         Question { first: self.threshold.clone(), gap: Rational::new(), step: None, ..self }
     }
 
-    /// Where the kernel's exponential starts: l0 on a lattice, eps on the line.
+    /// Where the kernel's exponential starts: l0 on a lattice, eps on an unbounded contour.
     pub(crate) fn start(&self) -> &Rational {
         if self.step.is_some() { &self.first } else { &self.threshold }
     }
 }
 
-/// exp(-c h): the size of exp(-s h) on the line Re s = c.
+/// exp(-c h): the modulus of exp(-s h) on the vertical line Re s = c.
 pub(crate) fn modulus<R: Real>(step: &Rational, c: &Rational, precision: R::Precision) -> R {
     R::rational(&-Rational::from(c * step), precision).exp()
 }
@@ -104,7 +103,7 @@ pub(crate) fn numerator<R: Real>(question: &Question, step: &Rational, modulus: 
     (real(&gap).exp_m1().neg(), second.mul(modulus))
 }
 
-/// kappa(s) exp(s l0) / h at the nodes of a lattice, kappa(s) exp(s eps) on the line.
+/// kappa(s) exp(s l0) / h at the nodes of a lattice contour, kappa(s) exp(s eps) on an unbounded one.
 pub(crate) enum Bracket<F: Field> {
     /// The periodic kernels.
     Lattice(Periodic<F>),
@@ -128,7 +127,7 @@ pub(crate) struct Periodic<F: Field> {
 }
 
 impl<F: Field> Bracket<F> {
-    /// On the line Re s = c, where the rule repeats itself after losses of one `period`: on a lattice so many nodes.
+    /// On the vertical line Re s = c, where the rule repeats itself after losses of one `period`: on a lattice that is the number of nodes.
     pub(crate) fn new(
         question: &Question,
         c: &Rational,
@@ -155,8 +154,8 @@ impl<F: Field> Bracket<F> {
         })
     }
 
-    /// A and B of kappa = n1 A + n2 exp(-c h) B for a hockey stick on a lattice: they depend on the contour only. On the line
-    /// the kernel, which is A.
+    /// A and B of kappa = n1 A + n2 exp(-c h) B for a hockey stick on a lattice: they depend on the contour only. For an unbounded contour the
+    /// kernel, as A.
     pub(crate) fn parts(&self, node: i64) -> (F, Option<F>) {
         match self {
             Bracket::Lattice(periodic) => {

@@ -1,4 +1,4 @@
-//! Contours in doubles, for searching: approximations without proof. What is made for one question serves those next to it.
+//! Contours in doubles, for searches: approximations without proof. A contour made for one request serves requests close to it.
 
 use std::f64::consts::TAU;
 
@@ -17,17 +17,17 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// What a contour leaves out of its question.
+/// ln of the relative truncation error of a contour for its own request.
 const LN_SHARE: f64 = -34.539;
-/// For neighbors it is so many nats less, and what it leaves out of theirs may be larger by as many.
+/// For requests close to it the error is smaller by this many nats, and may be larger for theirs by as many.
 const SPARE_NATS: f64 = 4.0;
-/// The factors at more nodes are not kept.
+/// At most this many nodes have their factors kept.
 const MOST_KEPT: i64 = 100_000;
 
-/// So many nodes are evaluated by one processor at least.
+/// One processor evaluates at least this many nodes.
 const PART: usize = 512;
 
-/// Of a hockey stick that is no further from one doubles tell one minus it to fewer digits.
+/// Within this distance from 1, doubles resolve the complement of a hockey stick to fewer digits.
 pub(crate) const SMALL_REST: f64 = 1e-3;
 
 /// A contour and the factors of the sum at its nodes.
@@ -35,9 +35,9 @@ pub(crate) const SMALL_REST: f64 = 1e-3;
 pub(crate) struct RoughContour {
     question: Question,
     plan: Plan,
-    /// In the order of the nodes that are summed.
+    /// In the order in which the nodes are summed.
     products: Vec<Complex64>,
-    /// ln of what the factors leave out.
+    /// ln of the constant that the factors omit.
     scale: f64,
 }
 
@@ -45,30 +45,30 @@ pub(crate) struct RoughContour {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rough {
     pub(crate) ln: f64,
-    /// Whether terms do not cancel until nothing is left but their roundings.
-    pub(crate) is_told: bool,
+    /// Whether terms do not cancel down to their rounding errors.
+    pub(crate) is_resolved: bool,
 }
 
 impl Rough {
-    /// ln of the hockey stick of which this is ln of the same, or of one minus it, by the kernel.
+    /// ln of the hockey stick, given ln of it or of its complement, by the kernel.
     pub(crate) fn ln_hockey_stick(self, kernel: Kernel) -> f64 {
         if kernel == Kernel::Complement { (-self.ln.exp()).ln_1p() } else { self.ln }
     }
 }
 
 impl Contours {
-    /// The question for one minus a hockey stick, where that is estimated to be small.
+    /// The request for the complement of a hockey stick, where that is estimated to be small.
     pub(crate) fn small_rest(&self, question: &Question) -> Option<Question> {
-        if !self.may_tell_rest(question) {
+        if !self.may_give_complement(question) {
             return None;
         }
         let rest = Question { kernel: Kernel::Complement, ..question.clone() };
         (self.search(&rest).ln_estimate() < SMALL_REST.ln()).then_some(rest)
     }
 
-    /// ln of a question's answer in doubles: about 13 digits. The plan is made anew while the answer turns out far from what it was made
-    /// for: first the saddle point estimate, then the last answer. `for_others`: with the contour, for questions next to this one. `None` where it
-    /// would take longer than so many seconds, as predicted.
+    /// ln of the answer to a request in doubles: about 13 digits. The plan is made again while the answer turns out far from the one it was made for:
+    /// first the saddle point estimate, then the last answer. `for_others`: with the contour, for requests close to this one. `None` where it is
+    /// predicted to take longer than this many seconds.
     pub(crate) fn rough(
         &self,
         question: &Question,
@@ -94,7 +94,7 @@ impl Contours {
             }
             let contour = RoughContour::new(self, question, plan);
             let rough = contour.ln_approx(self, question);
-            if attempt == ATTEMPTS || !rough.is_told || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
+            if attempt == ATTEMPTS || !rough.is_resolved || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
                 return Ok(Some((rough, contour)));
             }
             expected = rough.ln;
@@ -117,8 +117,8 @@ impl RoughContour {
         self.plan.evaluated() <= MOST_KEPT
     }
 
-    /// The same hockey stick at another epsilon, as this contour asks it; `None` if that is not next to its own: what the rule adds of a loss
-    /// further out changes by exp((x - c) d) over a distance of d, x where that is bounded.
+    /// The same hockey stick at another epsilon, in the form in which this contour computes it; `None` if that is not close enough: the aliasing
+    /// error of a loss further out changes by exp((x - c) d) over a distance of d, x where that is bounded.
     pub(crate) fn neighbor(&self, contours: &Contours, epsilon: &Rational) -> Option<Question> {
         let distance = Rational::from(epsilon - &self.question.threshold).to_f64().abs();
         let steepest = (self.plan.above - self.plan.c).max(self.plan.c - self.plan.below).max(1.0 + self.plan.c.abs());
@@ -130,9 +130,9 @@ impl RoughContour {
         Some(Question { kernel: self.question.kernel, ..question })
     }
 
-    /// ln of the answer to a question.
+    /// ln of the answer to a request.
     pub(crate) fn ln_approx(&self, contours: &Contours, question: &Question) -> Rough {
-        /// What the roundings of a term are of it, and a few digits above.
+        /// ln of the rounding error of a term relative to it, and a few digits above.
         const LN_NOISE: f64 = -24.0;
         let (sum, plan) = (contours.sum(), &self.plan);
         let bracket = Bracket::<Complex64>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
@@ -140,7 +140,7 @@ impl RoughContour {
         let term = |(node, product): (i64, &Complex64)| {
             bracket.at(node) * product * Complex64::cis(TAU * turns.at::<f64>(node, ()))
         };
-        // Node 0, and twice the others: nodes j and -j are conjugates. The parts are the same on any number of cores.
+        // Node 0, and twice the others: nodes j and -j are conjugates. The parts are the same for any number of cores.
         let first = plan.summed().zip(&self.products).next().map(term).unwrap_or_default();
         let nodes: Vec<i64> = plan.summed().collect();
         let of_part = |(nodes, products): (&[i64], &[Complex64])| {
@@ -150,7 +150,7 @@ impl RoughContour {
         let total = 2.0 * parts.iter().sum::<f64>() - first.re;
         let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;
         let ln = prefactor + total.abs().ln() - plan.divisor().to_f64().ln();
-        Rough { ln, is_told: total.abs().ln() > first.norm().ln() + LN_NOISE }
+        Rough { ln, is_resolved: total.abs().ln() > first.norm().ln() + LN_NOISE }
     }
 }
 
@@ -165,9 +165,9 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// Neighbors on a lattice and on the line, against proofs; what is further away is not told.
+    /// Requests close to one another, on a lattice and on an unbounded contour, against proofs; requests further away are refused.
     #[test]
-    fn neighbors_are_told_as_well() {
+    fn contours_serve_requests_close_to_their_own() {
         let of = |law: Law, shift, copies| Group { law, shift, copies };
         let gaussian = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
         let laplace = |epsilon: &str| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() };
@@ -191,8 +191,8 @@ mod tests {
                     let Ok(Some((own, contour))) = rough(1.0) else { continue };
                     assert!(rough(1e-7).unwrap().is_none());
                     let proven = evaluator.hockey_stick(&middle, 16).unwrap().value.ln().approximate();
-                    // The line knows nothing of what a lattice repeats far up.
-                    if !own.is_told || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {
+                    // The unbounded contour does not see what a lattice repeats far up.
+                    if !own.is_resolved || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {
                         assert!(is_on_line, "{groups:?} {middle}: {own:?} {proven}");
                         continue;
                     }
@@ -205,12 +205,12 @@ mod tests {
                         let Some(question) = contour.neighbor(&contours, &epsilon) else {
                             panic!("{groups:?} {epsilon}")
                         };
-                        let told = contour.ln_approx(&contours, &question);
+                        let shifted = contour.ln_approx(&contours, &question);
                         let proven = evaluator.hockey_stick(&epsilon, 16).unwrap().value.ln().approximate();
-                        let off = (told.ln - proven).abs();
+                        let off = (shifted.ln - proven).abs();
                         assert!(
-                            told.is_told && off < 1e-10 * (1.0 + proven.abs()),
-                            "{groups:?} {epsilon}: {told:?} {proven}"
+                            shifted.is_resolved && off < 1e-10 * (1.0 + proven.abs()),
+                            "{groups:?} {epsilon}: {shifted:?} {proven}"
                         );
                     }
                     let far = &middle + Rational::from_f64(reach * 1.1).unwrap();

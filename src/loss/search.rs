@@ -1,7 +1,7 @@
 //! The search for a contour in doubles: its real part, its period and where the main lobe is cut.
 //!
-//! Nothing here needs a proof: every real part, spacing and height gives a true enclosure, because
-//! [`bounds`](super::bounds) bounds what each choice leaves out. A bad choice costs time only.
+//! Nothing here needs a proof: every real part, spacing and height gives a true enclosure, because [`bounds`](super::bounds) bounds the errors of
+//! each choice. A bad choice costs time only.
 
 use std::{cell::OnceCell, f64::consts::PI};
 
@@ -20,20 +20,20 @@ use crate::{
     numeric::rational,
 };
 
-/// What the plan needs to know of the sum and the question, in doubles.
+/// The facts about the sum and the request from which a plan is made, in doubles.
 pub(crate) struct ContourSearch<'a> {
     sum: &'a LossSum,
     sieve: &'a SumSieve,
     kernel: Kernel,
-    /// Whether some losses are bounded, so that the bound for M is not a Gaussian's alone.
+    /// Whether some losses are bounded, so that the bound for M has factors other than a Gaussian's.
     bounded: bool,
-    /// Whether M is taken as it is where a Gaussian's is far above it: for this sum alone, not for all of its rho.
+    /// Whether M itself is used where a Gaussian's is far above it: for this sum alone, not for all sums of its rho.
     coarse: bool,
     rho: f64,
-    /// The lattice step, where the lattice kernel is asked for.
+    /// The lattice step, for a lattice contour.
     step: Option<f64>,
     exact_step: Option<Rational>,
-    /// The threshold z of the question.
+    /// The threshold z of the request.
     at: f64,
     /// The first lattice value that counts.
     first: f64,
@@ -41,10 +41,10 @@ pub(crate) struct ContourSearch<'a> {
     gap: f64,
     /// See [`Plan::far`].
     far: f64,
-    /// How many windows a sweep may look at, and how many nodes beyond the main lobe are summed on the line.
+    /// The largest number of windows that a sweep may examine, and of nodes beyond the main lobe that an unbounded contour sums.
     budget: u64,
     most_on_line: usize,
-    /// The real part of every contour, found when it is asked for first.
+    /// The real part of every contour, found on first use.
     saddle: OnceCell<f64>,
 }
 
@@ -69,39 +69,39 @@ impl<'a> ContourSearch<'a> {
         }
     }
 
-    /// For this sum by itself: what the rule adds is bounded by M, not by a Gaussian's for all sums of this rho.
+    /// For this sum alone: the aliasing error is bounded by M, not by a Gaussian's for all sums of this rho.
     pub(crate) fn of_itself(self) -> Self {
         ContourSearch { coarse: self.sum.groups().iter().any(theta::is_coarse), ..self }
     }
 
-    /// For an approximation: on the line only the nearest side lobes are looked for.
+    /// For an approximation: an unbounded contour considers only the nearest side lobes.
     pub(crate) fn unproven(self) -> Self {
         ContourSearch { far: 1e4, ..self }
     }
 
-    /// The same with sweeps that stop after so many windows.
+    /// The same with sweeps that stop after this number of windows.
     pub(crate) fn within(self, budget: u64) -> Self {
         ContourSearch { budget, ..self }
     }
 
-    /// The same which sums so many nodes beyond the main lobe on the line.
+    /// The same with at most this many nodes beyond the main lobe on an unbounded contour.
     pub(crate) fn with_nodes(self, most_on_line: usize) -> Self {
         ContourSearch { most_on_line, ..self }
     }
 
-    /// How many windows its sweeps may look at.
+    /// The largest number of windows that its sweeps may examine.
     pub(crate) fn budget(&self) -> u64 {
         self.budget
     }
 
-    /// What the line misses of a hockey stick on the lattice where only the nearest side lobes are looked for, relative to it: the
+    /// The relative truncation error of a hockey stick on a lattice that is evaluated on an unbounded contour with only the nearest side lobes: the
     /// images of the main lobe 2 pi k / h above it, k not zero, which weigh |c (c + 1)| / (2 pi k / h)^2 each.
     pub(crate) fn images(&self) -> f64 {
         self.step.map_or(0.0, |h| h * h * (self.saddle_point() * (self.saddle_point() + 1.0)).abs() / 12.0)
     }
 
-    /// What some groups add to ln of exp(rho (x + x^2)), and to its derivative: bounded losses, and coarse ones where they are taken
-    /// as they are.
+    /// The terms that single groups add to ln of exp(rho (x + x^2)), and to its derivative: bounded losses, and coarse ones where their own M is
+    /// used.
     fn own(&self, x: f64) -> (f64, f64) {
         let mut own = (0.0, 0.0);
         for group in self.sum.groups() {
@@ -112,7 +112,7 @@ impl<'a> ContourSearch<'a> {
         own
     }
 
-    /// Whether that is nothing at all.
+    /// Whether there are no such terms.
     fn is_plain(&self) -> bool {
         !self.bounded && !self.coarse
     }
@@ -129,7 +129,7 @@ impl<'a> ContourSearch<'a> {
         self.rho * (x + x * x) + own
     }
 
-    /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected but those of coarse groups: the root of an increasing function in
+    /// The saddle point of M(s) kappa(s) on the real axis, without thetas other than those of coarse groups: the root of an increasing function in
     /// the strip in which the kernel converges.
     fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
@@ -161,7 +161,7 @@ impl<'a> ContourSearch<'a> {
         -self.first - if self.kernel == Kernel::UpperTail { pole(c) } else { pole(c + 1.0) }
     }
 
-    /// ln of |kappa(c)| / h, or of |kappa(c)| on the line.
+    /// ln of |kappa(c)| / h, or of |kappa(c)| on an unbounded contour.
     fn ln_kernel(&self, c: f64) -> f64 {
         let Some(h) = self.step else { return -c * self.at - (c * (c + 1.0)).abs().ln() };
         let bracket = match self.kernel {
@@ -185,7 +185,7 @@ impl<'a> ContourSearch<'a> {
         self.ln_answer(self.saddle_point())
     }
 
-    /// ln of the answer by the saddle point method at c, thetas included in the size of M but not in its curvature.
+    /// ln of the answer by the saddle point method at c; the size of M includes the thetas, its curvature does not.
     fn ln_answer(&self, c: f64) -> f64 {
         let poles = match self.kernel {
             Kernel::HockeyStick | Kernel::Complement => c.powi(-2) + (c + 1.0).powi(-2),
@@ -202,8 +202,8 @@ impl<'a> ContourSearch<'a> {
         ln_mgf + self.ln_kernel(c) + unit.ln() + width.ln()
     }
 
-    /// ln of the bound for the terms that the trapezoid rule adds on one side, with the point x at which it is taken:
-    /// the sum over k >= 1 is at most exp(ln_size(x) - x z) / (exp(period |x - c|) - 1).
+    /// ln of the bound on the terms that the trapezoid rule adds on one side, with the point x at which it is taken: the sum over k >= 1 is at most
+    /// exp(ln_size(x) - x z) / (exp(period |x - c|) - 1).
     fn ln_alias(&self, x: f64, c: f64, period: f64) -> f64 {
         let power = period * (x - c).abs();
         let denominator = if power > 30.0 { power } else { power.exp_m1().ln() };
@@ -218,7 +218,7 @@ impl<'a> ContourSearch<'a> {
             true => (self.at + sign * period - self.rho) / (2.0 * self.rho),
             false => increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40),
         };
-        // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
+        // Bounded losses shorter than the period have no stationary point: the bound falls without end, so a distant point is enough.
         let far = c + 1000.0 / self.step.unwrap_or(1.0);
         let endless = self.rho == 0.0 && self.at + period >= self.sum.offset().to_f64();
         let above = if endless { far } else { stationary(1.0) };
@@ -234,8 +234,8 @@ impl<'a> ContourSearch<'a> {
         p.max(q) + (-(p - q).abs()).exp().ln_1p()
     }
 
-    /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is the answer where it is known better
-    /// than by the saddle point method.
+    /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is ln of the answer where that is known better than by the saddle point
+    /// method.
     pub(crate) fn plan(&self, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
         let (c, period, cut) = self.measures(ln_share, ln_answer);
         self.plan_through(c, period, cut)
@@ -252,7 +252,7 @@ impl<'a> ContourSearch<'a> {
         (period, cut)
     }
 
-    /// The main lobe on the line of a contour through a point, with this period and cut.
+    /// The main lobe of an unbounded contour through a point, with this period and cut.
     pub(crate) fn main_lobe_through(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
         self.main_lobe_on_line(c, period, cut)
     }
@@ -265,32 +265,32 @@ impl<'a> ContourSearch<'a> {
         }
     }
 
-    /// A plan of another question, with the bounds for what the rule adds taken where this question has them smallest.
+    /// A plan of another request, with the bounds on aliasing taken where this request has them smallest.
     pub(crate) fn plan_with_aliases(&self, plan: &Plan) -> Plan {
         let (below, above) = self.alias_points(plan.c, plan.period.to_f64());
         Plan { below, above, ..plan.clone() }
     }
 
-    /// The losses after which a contour repeats itself whose errors are about exp(ln_share) of the answer. Nothing is swept.
+    /// The losses after which a contour repeats itself whose errors are about exp(ln_share) of the answer. It needs no sweep.
     pub(crate) fn period(&self, ln_share: f64) -> f64 {
         self.measures(ln_share, None).1
     }
 
-    /// How many nodes a whole period has at least, about, whatever the errors: it is longer than the standard deviation of the losses. Quick, as
-    /// nothing is solved; infinite on the line.
+    /// An approximate lower bound on the number of nodes of a whole period, whatever the errors: it is longer than the standard deviation of the
+    /// losses. Quick, as no equation is solved; infinite for an unbounded contour.
     pub(crate) fn least_period_nodes(&self) -> f64 {
         const NUDGE: f64 = 1e-4;
         let variance = || (self.slope(NUDGE) - self.slope(-NUDGE)) / (2.0 * NUDGE);
         self.step.map_or(f64::INFINITY, |step| variance().max(0.0).sqrt() / step)
     }
 
-    /// How many nodes a whole period has, about, for errors of exp(ln_share) of the answer; infinite on the line. Nothing is
-    /// swept.
+    /// The approximate number of nodes of a whole period, for errors of exp(ln_share) of the answer; infinite for an unbounded contour. It needs no
+    /// sweep.
     pub(crate) fn period_nodes(&self, ln_share: f64) -> f64 {
         self.step.map_or(f64::INFINITY, |step| self.period(ln_share) / step)
     }
 
-    /// The plan on the line before any side lobes, and before the sieve.
+    /// The plan of an unbounded contour before any side lobes, and before the sieve.
     pub(crate) fn plan_of_main_lobe(&self, ln_share: f64) -> Result<Plan> {
         let (c, period, cut) = self.measures(ln_share, None);
         self.main_lobe_on_line(c, period, cut)
@@ -305,7 +305,7 @@ impl<'a> ContourSearch<'a> {
     fn at(&self, c: f64, target: f64) -> (f64, f64, f64) {
         // The shortest period whose aliases are below the target.
         let mut long = self.step.unwrap_or(1e-3);
-        // On the line no period is too short; losses may be far below a thousandth.
+        // On an unbounded contour no period is too short; losses may be far below a thousandth.
         while self.step.is_none() && long > 1e-300 && self.ln_aliases(c, long) <= target {
             long /= 2.0;
         }
@@ -321,13 +321,13 @@ impl<'a> ContourSearch<'a> {
                 long = middle;
             }
         }
-        // The size of what is left out for a cut of zero, more or less: see `truncation_error` of the bounds.
+        // The approximate truncation error for a cut of zero: see `truncation_error` of the bounds.
         let ln_left_out = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
             (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
         };
         let cut = (self.ln_size(c) + ln_left_out - target).max(1.0);
-        // Up to the end of a long period the nodes left out of a hockey stick add up to ln (N / 2 J), and what is dropped to two.
+        // Up to the end of a long period the truncation errors of a hockey stick add up to ln (N / 2 J), and those of dropped nodes to two.
         let of_period = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, Some(h)) => {
                 let lobes = PI / h / (cut / self.rho).sqrt();
@@ -414,7 +414,7 @@ impl<'a> ContourSearch<'a> {
         Ok(plan)
     }
 
-    /// The node at which the main lobe has fallen to the cut.
+    /// The node at which the main lobe has decayed to the cut.
     fn reach(&self, cut: f64, spacing: f64) -> f64 {
         ((cut / self.rho).sqrt() / spacing).ceil().max(1.0).min(2f64.powi(61))
     }
@@ -428,8 +428,8 @@ impl<'a> ContourSearch<'a> {
     }
 }
 
-/// The root of an increasing function in (low, high), an end where there is none: after widening, to what so many rounds of bisection
-/// give. Rounds of bisection alternate with two of regula falsi, an end that stays twice having its value halved.
+/// The root of an increasing function in (low, high), an end where there is none: after widening, to the precision of this number of rounds of
+/// bisection. Rounds of bisection alternate with two of regula falsi, where an end that stays twice has its value halved.
 fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> f64 {
     let (mut left, mut right) = (low, if high.is_finite() { high } else { low + 1.0 });
     let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -449,7 +449,7 @@ fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> 
         }
         let middle = left + (right - left) / 2.0;
         let chord = left - below * ((right - left) / (above - below));
-        // Two steps from the last end, so that the other one moves, too.
+        // Two steps away from the last end, so that the other end moves as well.
         let chord = if -below < above { chord + enough / 2.0 } else { chord - enough / 2.0 };
         let at = if round % 3 > 0 && left < chord && chord < right { chord } else { middle };
         let value = f(at);

@@ -1,15 +1,15 @@
-//! Contours that neighboring questions share: a privacy profile of many points.
+//! Contours that requests close to one another share: a privacy profile of many points.
 //!
-//! On a contour, only the phase and two factors of the kernel know of epsilon (`Bracket::parts`). With P the turn of the phase
-//! from node to node, the rule's sum is
+//! On a contour, only the phase and two factors of the kernel depend on epsilon (`Bracket::parts`). With P the turn of the phase from node to node,
+//! the rule's sum is
 //!
 //! n1 sum over j of Re(P^j X_j) + n2 exp(-c h) sum over j of Re(P^j Y_j)
 //!
-//! on a lattice, and the first sum alone, without n1, on the line. X_j and Y_j hold the theta functions, which take nearly all
-//! of the time, and are computed once for each cell of a fixed grid ([`cells`](super::cells)). So an answer is the same
-//! whatever else is asked, but has other last digits than that of a contour through its own saddle point.
+//! on a lattice, and the first sum alone, without n1, on an unbounded contour. X_j and Y_j hold the theta functions, which take nearly all of the
+//! time, and are computed once for each cell of a fixed grid ([`cells`](super::cells)). So an answer does not depend on what else is requested, but
+//! has other last digits than that of a contour through its own saddle point.
 //!
-//! The sums are in two doubles, which carry their errors (`near`).
+//! The sums are in two doubles, with bounds on their errors (`near`).
 
 use std::{
     collections::HashMap,
@@ -42,22 +42,22 @@ use crate::{
     },
 };
 
-/// More digits are asked of a contour of one's own.
+/// Requests for more digits take a contour of their own.
 pub(crate) const MOST_DIGITS: u32 = 20;
 
 /// Contours of more nodes are not shared.
 const MOST_NODES: i64 = 2_000;
 
-/// So many nodes are evaluated by one processor at least.
+/// One processor evaluates at least this many nodes.
 const PART: usize = 64;
 
-/// The precision of what is multiplied by the sums.
+/// The precision of the factors that multiply the sums.
 const BITS: u32 = 120;
 
-/// Contours by their cell and by digits; none where it has none.
+/// Contours by their cell and by digits; `None` for a cell without one.
 type ByCell = HashMap<(Cell, u32), Option<Arc<SharedContour>>>;
 
-/// The contours of a sum that questions have shared so far.
+/// The contours of a sum that requests have shared so far.
 #[derive(Debug, Default)]
 pub(crate) struct SharedContours {
     known: Mutex<ByCell>,
@@ -67,30 +67,30 @@ pub(crate) struct SharedContours {
 #[derive(Debug)]
 pub(crate) struct SharedContour {
     plan: Plan,
-    /// exp(-c h) on a lattice; `None` on the line.
+    /// exp(-c h) on a lattice; `None` on an unbounded contour.
     modulus: Option<TwofoldBall>,
-    /// What the plan leaves out.
+    /// The truncation error of the plan.
     left_out: Option<UpperBound>,
     lobes: Vec<Lobe>,
-    /// ln of what the factors leave out.
+    /// ln of the constant that the factors omit.
     scale: Enclosure,
-    /// Whether it is of this sum by itself, not of all sums of its rho.
+    /// Whether its bounds are those of this sum alone, not of all sums of its rho.
     of_itself: bool,
 }
 
-/// Nodes that follow each other.
+/// Consecutive nodes.
 #[derive(Debug)]
 struct Lobe {
     first: i64,
     /// X_j, twice for j > 0.
     x: Vec<ComplexTwofold>,
-    /// Y_j likewise; empty on the line.
+    /// Y_j likewise; empty on an unbounded contour.
     y: Vec<ComplexTwofold>,
 }
 
 impl SharedContours {
-    /// The hockey stick at epsilon by the contour of its cell, for at most [`MOST_DIGITS`]; `None` where none is shared. A contour
-    /// is made only if `worth` says so of the question in the middle of the cell.
+    /// The hockey stick at epsilon by the contour of its cell, for at most [`MOST_DIGITS`]; `None` where none is shared. A contour is made only if
+    /// `worth` accepts the epsilon in the middle of the cell.
     pub(crate) fn hockey_stick(
         &self,
         contours: &Contours,
@@ -103,7 +103,7 @@ impl SharedContours {
         let saddle = contours.search_by_rho(&question.clone().on_line()).saddle_point();
         let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
-        // Made without the lock: two threads may make the same one, which is better than one that waits.
+        // Made without the lock: two threads may make the same contour, which is better than one that waits.
         let shared = match known {
             Some(shared) => shared,
             None => {
@@ -135,7 +135,7 @@ impl SharedContour {
             let question = Question::hockey_stick(sum, threshold);
             if on_line { question.on_line() } else { question }
         };
-        // The ends of the cell are what is hardest to reach from its middle.
+        // The ends of the cell are the hardest to reach from its middle.
         let (mut period, mut cut) = (0_f64, 0_f64);
         let (low, high) = cell.ends(rho);
         for end in [threshold(low)?, middle.clone(), threshold(high)?] {
@@ -153,10 +153,11 @@ impl SharedContour {
         Ok(Some(Self::of(sum, &question, plan, false)))
     }
 
-    /// The contour of a question to so many digits, for its neighbors as well, with its own answer; `None` where these are not met.
+    /// The contour of a request to this number of digits, also for requests close to it, with its own answer; `None` where the requested precision is
+    /// not reached.
     pub(crate) fn around(contours: &Contours, question: &Question, digits: u32) -> Result<Option<(Self, Answer)>> {
         const ATTEMPTS: usize = 3;
-        // For neighbors the errors may be a little larger.
+        // For requests close to it the errors may be a little larger.
         const SPARE_NATS: f64 = 2.0;
         let search = contours.search(question);
         let (mut ln_share, mut known) = (ln_share(digits) - SPARE_NATS, None);
@@ -185,7 +186,7 @@ impl SharedContour {
         let bracket = Bracket::<ComplexTwofold>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
         let parts = |node: i64| {
             let factors = product.at(node);
-            // Nodes j and -j are conjugates. A period of a sum by itself has an odd number of nodes.
+            // Nodes j and -j are conjugates. A period of a single sum has an odd number of nodes.
             let factors = if node == 0 { factors } else { Near::add(factors, factors) };
             let (a, b) = bracket.parts(node);
             (Near::mul(factors, a), b.map(|b| Near::mul(factors, b)))
@@ -204,7 +205,7 @@ impl SharedContour {
         SharedContour { plan, modulus, left_out, lobes, scale, of_itself }
     }
 
-    /// The answer to a hockey stick of the cell, wider than asked if the contour was too short for it.
+    /// The answer to a hockey stick of the cell, below the requested precision if the contour was too short for it.
     fn hockey_stick(&self, contours: &Contours, lattice: Question, digits: u32) -> Answer {
         let question = if self.modulus.is_none() { lattice.on_line() } else { lattice };
         let (value, proof) = self.enclose(contours, &question);
@@ -212,7 +213,7 @@ impl SharedContour {
         Answer { met: value.is_tight(digits), value, proof: proof.into() }
     }
 
-    /// Encloses the answer to a question next to the one that it was made for, on the same lattice or on the line as that one.
+    /// Encloses the answer to a request close to the one that it was made for, on the same lattice or on an unbounded contour as that one.
     pub(crate) fn enclose(&self, contours: &Contours, question: &Question) -> (Enclosure, ContourProof) {
         let sum = contours.sum();
         let search = if self.of_itself { contours.search(question) } else { contours.search_by_rho(question) };
@@ -277,10 +278,10 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// Against contours through their own saddle points and lists of atoms: lattices that are coarse and fine, the line, many
-    /// cells, and the ends of the profile.
+    /// Against contours through their own saddle points and enumeration: lattices that are coarse and fine, the unbounded contour, many cells, and
+    /// the ends of the profile.
     #[test]
-    fn shared_contours_agree_with_those_of_one_question() {
+    fn shared_contours_agree_with_those_of_one_request() {
         let group = |(sigma2, copies): &(&str, u64)| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
             shift: 1,
@@ -308,7 +309,7 @@ mod tests {
                     assert!(!shared.met || shared.value.is_tight(digits));
                     served += u32::from(shared.value != own.value);
                     let again = sum.evaluator().hockey_stick_of_many(&epsilon, digits).unwrap();
-                    assert_eq!(again.value, shared.value, "the same whatever was asked before");
+                    assert_eq!(again.value, shared.value, "the answer does not depend on earlier requests");
                 }
             }
         }

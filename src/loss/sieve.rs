@@ -6,23 +6,22 @@
 //! |F(t)| <= psi(d) / psi(0),   psi(d) = sum over k in Z of exp(-sigma2 (d - 2 pi k)^2 / 2).
 //!
 //! psi is a theta function that decreases on [0, pi] (see `factor_bound`), so a group is below any target except in windows
-//! around the multiples of 2 pi / w. The windows of the groups are intersected, the rarest first. What remains is halved
-//! until the product of all factors is below the target, or until the piece is as short as a few nodes. The pieces that
-//! survive are returned and integrated; nothing is ignored.
+//! psi is a theta function that decreases on [0, pi] (see `factor_bound`), so a group is below any target except in windows around the multiples of 2
+//! pi / w. The windows of the groups are intersected, the rarest first. The remaining pieces are halved until the product of all factors is below the
+//! target, or until the piece is as short as a few nodes. The pieces that survive are returned and integrated; no piece is ignored.
 //!
-//! The kernel falls as 1/t^2, so the target may rise with the height: at t it is exp(-cut) t / from, which leaves a
-//! sum that grows only with the logarithm of the height. The sweep goes octave by octave, each with the target of its
-//! lower end. It ends for good where the target reaches one, or it stops at its budget and says at which height.
+//! The kernel falls as 1/t^2, so the target may rise with the height: at t it is exp(-cut) t / from, which leaves a sum that grows only with the
+//! logarithm of the height. The sweep goes octave by octave, each with the target of its lower end. It is complete where the target reaches one; else
+//! it stops at its budget and reports the height.
 //!
-//! Sweeps are remembered, because the next question about the same sum often needs the same one. Memory changes no
-//! answer: the start, the target and the resolution of a remembered sweep are rounded to a fixed grid, and a question
-//! uses exactly the octaves that it would have swept itself, however far another question went.
+//! Sweeps are kept, because the next request to the same sum often needs the same one. This changes no answer: the start, the target and the
+//! resolution of a kept sweep are rounded to a fixed grid, and a request uses exactly the octaves that it would have swept itself, however far
+//! another request went.
 //!
 //! Far up, groups need not be small everywhere to be small on average: see [`far_field`](super::far_field).
 //!
-//! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
-//! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
-//! widened by.
+//! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few operations behind it are below
+//! 10^-12 relative; heights have an uncertainty of 2^-48 of themselves, by which the windows are widened.
 
 use std::{
     cell::OnceCell,
@@ -43,16 +42,16 @@ use super::{
     windows::{BudgetReached, Comb, Windows},
 };
 
-/// How many windows and pieces may be looked at before a sweep stops.
+/// The largest number of windows and pieces that a sweep may examine.
 pub(crate) const BUDGET: u64 = 4_000_000;
 
-/// The length of an octave from which on the windows of bundles are looked at before those of their groups.
+/// From this length of an octave on, the windows of bundles are examined before those of their groups.
 const BUNDLED_FROM: f64 = 5e5;
 
 /// Bounds of groups with their exact weights, and the bundles of them that were swept.
 type Groups<'a> = (&'a [FactorBound], &'a [Rational], &'a Arc<KnownBundles>);
 
-/// What is to be swept: the heights from `from` to `to` for the target exp(-cut) t / from.
+/// The task of a sweep: the heights from `from` to `to` for the target exp(-cut) t / from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub from: f64,
@@ -60,11 +59,11 @@ pub(crate) struct Target {
     pub cut: f64,
     /// Pieces shorter than this are not divided further.
     pub resolution: f64,
-    /// How many windows and pieces may be looked at.
+    /// The largest number of windows and pieces to examine.
     pub budget: u64,
 }
 
-/// The start, cut, resolution and end of a remembered sweep, on a fixed grid.
+/// The start, cut, resolution and end of a kept sweep, on a fixed grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct GridPoint {
     /// Binary logarithms.
@@ -72,7 +71,7 @@ struct GridPoint {
     resolution: i32,
     /// In multiples of 8.
     cut: u64,
-    /// The bits of the height at which the sweep ends at the latest.
+    /// The bits of the largest height at which the sweep may end.
     end: u64,
 }
 
@@ -80,7 +79,7 @@ impl GridPoint {
     /// The grid point that serves a target: it starts no later, and its own target is nowhere above.
     fn of(target: &Target, end: f64) -> Self {
         let from = exponent(target.from);
-        // exp(-cut) t / from is nowhere above the asked target if and only if cut + ln(from) is not below it.
+        // exp(-cut) t / from is nowhere above the requested target if and only if cut + ln(from) is not below it.
         let cut = target.cut + (target.from / 2f64.powi(from)).ln();
         let resolution = exponent(target.resolution * std::f64::consts::SQRT_2);
         GridPoint { from, resolution, cut: (cut / 8.0).ceil() as u64, end: end.to_bits() }
@@ -97,23 +96,23 @@ fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023
 }
 
-/// A remembered sweep, with the survivors of its first octaves as questions asked for them.
+/// A kept sweep, with the survivors of its first octaves, for each number of octaves that a request needed.
 #[derive(Debug)]
 struct Remembered {
     sweep: Sweep,
     of_octaves: HashMap<usize, Arc<Swept>>,
 }
 
-/// What is known of the heights beyond a sweep.
+/// The bounds for the heights beyond a sweep.
 #[derive(Debug)]
 enum Beyond {
     /// From the groups of the sum.
     Own(OnceLock<FarField>),
-    /// From two sums of which this one has half each.
+    /// For L_p + L_q, from the sieves of 2 L_p and 2 L_q.
     Halves([Arc<SumSieve>; 2]),
 }
 
-/// The sieve of a sum: the bounds of its factors, and the sweeps that were made so far.
+/// The sieve of a sum: the bounds of its factors, and the sweeps made before.
 #[derive(Debug)]
 pub(crate) struct SumSieve {
     bounds: Vec<FactorBound>,
@@ -147,7 +146,7 @@ impl SumSieve {
         (&self.bounds, &self.weights, &self.bundles)
     }
 
-    /// A sweep for exactly this target, which is not remembered.
+    /// A sweep for exactly this target, which is not kept.
     pub(crate) fn sweep(&self, target: &Target) -> Arc<Swept> {
         let end = target.to * (1.0 + 1e-9);
         let mut sweep = Sweep::new(self.groups(), target.from, target.cut, target.resolution, end);
@@ -155,9 +154,9 @@ impl SumSieve {
         Arc::new(sweep.swept(sweep.octaves.len()))
     }
 
-    /// A sweep for the target or a stricter one, which covers the heights from `from` to `to` unless more windows than the
-    /// budget would have to be looked at, and ends at `end` at the latest. The bounds do not depend on Re s, so that one
-    /// sweep serves many questions: a survivor of a stricter target is only looked at in vain.
+    /// A sweep for the target or a stricter one, which covers the heights from `from` to `to` unless that takes more windows than the budget, and
+    /// ends at `end` at the latest. The bounds do not depend on Re s, so that one sweep serves many requests: a survivor of a stricter target costs
+    /// time only.
     pub(crate) fn remembered_sweep(&self, target: &Target, end: f64) -> Arc<Swept> {
         let point = GridPoint::of(target, end);
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -178,8 +177,8 @@ impl SumSieve {
         Arc::clone(of_octaves.entry(octaves).or_insert_with(|| Arc::new(sweep.swept(octaves))))
     }
 
-    /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
-    /// of which nothing is known one by one but that continuous noise is nowhere above its factor at `last`; at most one.
+    /// Upper bound, of at most 1, on `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`, from averages of
+    /// the periodic factors alone; continuous noise is nowhere above its factor at `last`.
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
         match &self.far {
             Beyond::Own(far) => {
@@ -196,13 +195,13 @@ impl SumSieve {
         }
     }
 
-    /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
+    /// Upper bound on ln of the product of all factors at height t, whatever Re s is.
     pub(crate) fn ln_bound(&self, t: f64) -> f64 {
         self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(t, t))).sum::<f64>() * (1.0 - 1e-6)
     }
 }
 
-/// The groups as the sieve sees them, and their exact weights.
+/// The groups for which the sieve has bounds, and their exact weights.
 fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
     let of_group = |group: &Group| {
         let (weight, copies) = (group.weight(), group.copies as f64);
@@ -232,7 +231,7 @@ struct Octave {
     end: f64,
     /// In order of their heights.
     survivors: Vec<Survivor>,
-    /// How many windows and pieces were looked at, in this octave and in those before it.
+    /// The number of windows and pieces examined, in this octave and in those before it.
     looked_at: u64,
 }
 
@@ -246,7 +245,7 @@ struct Sweep {
     from: f64,
     cut: f64,
     resolution: f64,
-    /// It ends here at the latest.
+    /// The largest height at which it may end.
     end: f64,
     octaves: Vec<Arc<Octave>>,
     /// The largest budget that did not suffice for the next octave.
@@ -265,13 +264,13 @@ impl Sweep {
         bundles::combs(self.bounds.iter().zip(&self.weights), padded(self.cut), &self.bundles)
     }
 
-    /// The height up to which it came.
+    /// The height that it has reached.
     fn reached(&self) -> f64 {
         self.octaves.last().map_or(self.from, |octave| octave.end)
     }
 
-    /// Takes the octaves of a sweep that differs in its end only, as far as they are whole before this one's end and needed
-    /// up to `to`: they are the same, because an octave knows of the end only where the end cuts it short.
+    /// Takes the octaves of a sweep that differs in its end only, as far as they are complete before this one's end and needed up to `to`: they are
+    /// the same, because the end affects only the octave that it cuts short.
     fn take_over(&mut self, octaves: &[Arc<Octave>], to: f64) {
         for octave in octaves {
             let whole = self.reached() * 2.0;
@@ -282,7 +281,7 @@ impl Sweep {
         }
     }
 
-    /// How many octaves a question needs that goes up to `to` with a budget, as far as they are there.
+    /// The number of octaves that a request needs that goes up to `to` with a budget, as far as they exist.
     fn octaves_for(&self, to: f64, budget: u64) -> usize {
         let affordable = self.octaves.partition_point(|octave| octave.looked_at <= budget);
         let enough = self.octaves.partition_point(|octave| octave.end < to) + 1;
@@ -296,7 +295,7 @@ impl Sweep {
         Swept::new(survivors, reached, self.resolution, self.cut)
     }
 
-    /// Goes on up to `to`, or until `budget` windows have been looked at in all.
+    /// Goes on up to `to`, or until `budget` windows have been examined in all.
     fn advance(&mut self, to: f64, budget: u64) {
         let combs = OnceCell::new();
         while self.reached() < to.min(self.end) && self.refused.is_none_or(|refused| budget > refused) {
@@ -310,14 +309,14 @@ impl Sweep {
         }
     }
 
-    /// The next octave; one without end where nothing beyond can exceed its target.
+    /// The next octave; one without end where no height beyond can exceed its target.
     fn octave(&self, budget: u64, combs: &OnceCell<Vec<Comb>>) -> Result<Octave, BudgetReached> {
         let start = self.reached();
         let end = (start * 2.0).min(self.end);
         let looked_at = self.octaves.last().map_or(0, |octave| octave.looked_at);
         let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
         let padded = padded(target);
-        // Continuous noise only decays: where it suffices alone, it does for good.
+        // Continuous noise only decays: where it suffices alone, it suffices for all heights beyond.
         let steady = self.bounds.iter().filter(|bound| !bound.periodic);
         if target <= 0.0 || steady.map(|bound| bound.ln_factor(bound.nearest(start, end))).sum::<f64>() <= -padded {
             return Ok(Octave { end: f64::INFINITY, survivors: Vec::new(), looked_at });
@@ -339,7 +338,7 @@ impl Sweep {
         };
         let Windows { mut survivors, looked_at, .. } = windows;
         survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
-        // Neighbors of nearly the same bound become one.
+        // Adjacent pieces of nearly the same bound become one.
         survivors.dedup_by(|next, kept| {
             let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
             if touches {
@@ -387,7 +386,7 @@ mod tests {
         assert!(above > 100 && covered < above * 2 + 200, "{above} above, {covered} covered");
     }
 
-    /// The sums of what survives, and of what lies beyond a node, against the factors themselves.
+    /// The sums over the survivors, and over the nodes beyond one, against the factors themselves.
     #[test]
     fn weights_bound_the_sums_they_stand_for() {
         let bounds = [
@@ -422,7 +421,7 @@ mod tests {
         }
     }
 
-    /// A question finds the same survivors whatever was swept before it, further up, with other targets or less budget.
+    /// A request finds the same survivors whatever was swept before it: further up, with other targets or with a smaller budget.
     #[test]
     fn memory_changes_no_answer() {
         let group = |sigma2: (u32, u32), copies| {
@@ -443,7 +442,7 @@ mod tests {
             assert_eq!(shown(&again), shown(&fresh));
         }
         assert!(fresh.reached >= 900.0 && !fresh.survivors.is_empty());
-        // With little budget it stops early, before and after the sweep has gone further for others.
+        // With a small budget it stops early, before and after the sweep has gone further for others.
         let poor = target(11.0, 900.0, 13.0, 40);
         let (early, late) =
             (SumSieve::new(&sum).remembered_sweep(&poor, f64::INFINITY), sieve.remembered_sweep(&poor, f64::INFINITY));
@@ -451,15 +450,15 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_sweep_stops_and_says_where() {
+    fn a_sweep_without_end_stops_and_reports_the_height() {
         let bounds = [FactorBound { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
         let swept = sweep(&bounds, 1.0, 1e18, 60.0, 0.1);
         assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);
-        // With a low target it is over when the target reaches one.
+        // With a low target it is complete when the target reaches one.
         assert_eq!(sweep(&bounds, 1.0, 1e18, 5.0, 0.1).reached, f64::INFINITY);
     }
 
-    /// Sweeps that differ in their end share octaves, and find what each finds alone.
+    /// Sweeps that differ in their end share octaves, and each finds the same as alone.
     #[test]
     fn an_end_changes_no_octave_below_it() {
         let group = |sigma2: (u32, u32), copies| {

@@ -1,10 +1,10 @@
-//! The fourth engine: a little continuous noise is added, and taken away again. It serves where fine groups share no lattice that can
-//! be swept: there the contour has no end, and lists of losses are too long.
+//! Gaussian smoothing: a little continuous noise is added to a sum, and its effect is subtracted from the answer. It serves where fine groups share
+//! no lattice that can be swept: there the contour has no end, and the losses are too many to enumerate.
 //!
 //! # The sum
 //!
-//! Let Y be the privacy loss of continuous Gaussian noise of scale s: normal, of mean s^2 / 2 and variance s^2, which spends
-//! rho = s^2 / 2. Its profile D is known in closed form ([`gaussian`](super::gaussian)), and [`profile`] takes it from polynomials. For any loss L independent of Y,
+//! Let Y be the privacy loss of continuous Gaussian noise of scale s: normal, of mean s^2 / 2 and variance s^2, which spends rho = s^2 / 2. Its
+//! profile D has a closed form ([`gaussian`](super::gaussian)), which [`profile`] evaluates by polynomials. For any loss L independent of Y,
 //!
 //! ```text
 //! E[(1 - exp(eps - l - Y))_+] = (1 - exp(eps - l))_+ + w(l) D(|eps - l|),    w(l) = min(1, exp(eps - l)),
@@ -16,19 +16,19 @@
 //! delta_L(eps) = delta_(L + Y)(eps) - C,    C = sum over l of P[L = l] w(l) D(|eps - l|).
 //! ```
 //!
-//! The first term has a contour that ends, because the characteristic function of Y decays as exp(-s^2 t^2 / 2): it is swept up to
-//! a height of a few / s. In C only losses count that lie within a few s of eps, which [`close`] finds one by one. The larger s, the
-//! fewer heights and the more losses: the product of both is a constant of the groups, far below the number of all losses. (Ewald
-//! summed the potentials of a crystal so: one half of each term in the lattice, the other in its dual.) C is far below delta
-//! and is subtracted without loss; from one minus delta nothing is subtracted, C is added.
+//! The first term has a contour that ends, because the characteristic function of Y decays as exp(-s^2 t^2 / 2): it is swept up to a height of a few
+//! / s. In C only losses count that lie within a few s of eps, which [`close`] enumerates. The larger s, the lower the heights and the more the
+//! losses: their product is a constant of the groups, far below the number of all losses. (This is Ewald's summation of the potentials of a crystal:
+//! one half of each term in the lattice, the other in its dual.) C is far below delta, so the subtraction cancels no digits; for the complement of
+//! delta, C is added.
 //!
 //! # The masses
 //!
-//! Groups whose sigma2 is not small are fine: their sums are Gaussian up to a factor 1 + e of every mass ([`fine`](super::fine)), where many
-//! digits see it after a ripple of a few cosines.
+//! Groups whose sigma2 is not small are fine: their sums are Gaussian up to a factor 1 + e of every mass ([`fine`](super::fine)). For many digits,
+//! the factor is a ripple of a few cosines and a smaller e.
 //!
-//! The losses of all other groups are listed with lower bounds for their masses, tilted by c, which fall short of one by m in total
-//! ([`coarse`]). A sum of such a loss and of fine ones is called a point.
+//! The losses of all other groups are enumerated with lower bounds on their masses, tilted by c, which fall short of 1 by m in total ([`coarse`]). A
+//! sum of such a loss and of fine ones is called a point.
 //!
 //! # The proof
 //!
@@ -50,7 +50,7 @@
 //!   c n_j shift_j. For 0 <= x < 1, E_c[exp(x z_j^2 / (2 v_j))] <= 1.25 / sqrt(1 - x): the tilted masses are those of
 //!   exp(-z^2 / (2 v)) up to 1 + e, and a sum of such terms over the integers is off from its integral by one at most. With
 //!   x = 1 - k / (2 E), P_c[A] <= exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k.
-//! - What is not stored of the listed masses: P_c[A] <= m.
+//! - The truncated mass of the enumerated losses: P_c[A] <= m.
 
 mod close;
 mod cost;
@@ -69,7 +69,7 @@ use rug::{Float, Integer, Rational, float::Round};
 pub(crate) use self::interval::{Crowd, Interval};
 use self::{
     close::{Close, TooMany},
-    cost::Foretold,
+    cost::Prediction,
     parts::{Distances, Fine, Parts},
     profile::Profile,
 };
@@ -96,22 +96,22 @@ use crate::{
     },
 };
 
-/// Sums of more groups than this are not asked.
+/// Sums of more groups are not served.
 const MOST_GROUPS: usize = 12;
-/// So many losses of groups that are not fine are listed at most.
+/// At most this many losses of groups that are not fine are enumerated.
 const MOST_LISTED: f64 = 60_000.0;
-/// So many digits more than asked for have the two terms, and at most so many a point.
+/// Both terms are computed to this number of additional digits, and each point to at most this number.
 const MORE_DIGITS: u32 = 1;
 const MOST_MORE_DIGITS: u32 = 20;
-/// Errors are asked to be so many nats below the last digit.
+/// Errors are kept this many nats below the last digit.
 const SPARE_NATS: f64 = 5.0;
-/// So many points are summed by one processor.
+/// One processor sums this many points.
 const PART: usize = 64;
-/// So many scales are remembered.
+/// At most this many scales are kept.
 const REMEMBERED: usize = 4;
 
-/// So many nodes beyond the main lobe are summed at most; of sums of more than a few groups fewer, and these are taken to cost more, as their
-/// lobes are hard to foretell.
+/// At most this many nodes beyond the main lobe are summed; for sums of more than a few groups fewer, and each is taken to cost more, as their lobes
+/// are hard to predict.
 const MOST_NODES: usize = 400_000;
 const MOST_NODES_OF_MANY: usize = 10_000;
 const A_FEW: usize = 5;
@@ -122,17 +122,17 @@ const DEARER: f64 = 20.0;
 pub(super) struct Smoothed {
     sum: LossSum,
     outline: Outline,
-    /// The groups as so many digits see them; `None` where numbers would not fit.
+    /// The groups at the precision of each number of digits; `None` where numbers would not fit.
     parts: Mutex<HashMap<u32, Option<Arc<Parts>>>>,
-    /// The scale for a tilt in eighths and so many digits.
-    scales: Mutex<HashMap<(i64, u32), Option<Foretold>>>,
+    /// The scale for a tilt in eighths and a number of digits.
+    scales: Mutex<HashMap<(i64, u32), Option<Prediction>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
     profiles: Mutex<Vec<Arc<Profile>>>,
-    /// Of the last question.
+    /// The enumeration of the last request.
     list: Mutex<Option<Arc<Listed>>>,
 }
 
-/// The listed losses of the groups that are not fine, in so many bits and with masses cut at 2^-cut.
+/// The enumerated losses of the groups that are not fine, in `bits` bits and with masses cut at 2^-cut.
 #[derive(Debug)]
 struct Listed {
     c: Rational,
@@ -140,19 +140,19 @@ struct Listed {
     bits: u32,
     digits: u32,
     losses: Vec<coarse::Atom>,
-    /// At least ln of each mass.
+    /// Upper bound on ln of each mass.
     ln_masses: Vec<f64>,
     missing: Float,
 }
 
 /// A point near eps.
 struct Near {
-    /// Which of the listed losses.
+    /// The index of the enumerated loss.
     listed: usize,
     multiples: Vec<i64>,
-    /// eps - l, in the units of its listed loss.
+    /// eps - l, in the units of its enumerated loss.
     distance: Integer,
-    /// At least ln of what it adds, but for the factor of all points.
+    /// Upper bound on ln of its term, without the factor of all points.
     ln_most: f64,
 }
 
@@ -167,7 +167,7 @@ struct Bounds {
 }
 
 impl Smoothed {
-    /// Of a sum without continuous noise and of few groups.
+    /// For a sum without continuous noise and of few groups; `None` for others.
     pub(super) fn new(sum: &LossSum) -> Option<Self> {
         if sum.step().is_none() || sum.groups().len() > MOST_GROUPS {
             return None;
@@ -184,18 +184,18 @@ impl Smoothed {
         })
     }
 
-    /// The groups as so many digits see them.
+    /// The groups at the precision of this number of digits.
     fn parts(&self, digits: u32) -> Option<Arc<Parts>> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.entry(digits).or_insert_with(|| Parts::new(&self.sum, digits).ok().map(Arc::new)).clone()
     }
 
-    /// How many seconds a hockey stick takes, about; `None` where it would take too long, or no group is fine.
+    /// The predicted seconds of a hockey stick; `None` where it would take too long, or no group is fine.
     pub(super) fn seconds(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
-        self.scale(self.eighths(epsilon), digits).map(|foretold| foretold.seconds)
+        self.scale(self.eighths(epsilon), digits).map(|prediction| prediction.seconds)
     }
 
-    /// The tilt of an epsilon in eighths where losses are wider under it, else zero: few scales are chosen.
+    /// The tilt of an epsilon in eighths where losses spread more under it, else zero: few scales are chosen.
     fn eighths(&self, epsilon: &Rational) -> i64 {
         const WIDER: f64 = 1.1;
         let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
@@ -203,32 +203,32 @@ impl Smoothed {
         if is_wider { (8.0 * tilt).round() as i64 } else { 0 }
     }
 
-    /// The scale at which a question takes least: a matter of the sum, the tilt and the digits alone.
-    fn scale(&self, eighths: i64, digits: u32) -> Option<Foretold> {
+    /// The scale with the lowest cost: it depends on the sum, the tilt and the digits alone.
+    fn scale(&self, eighths: i64, digits: u32) -> Option<Prediction> {
         let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
         *scales.entry((eighths, digits)).or_insert_with(|| {
             let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
             let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
             let from = 6 - coarsest.log2().floor() as i32;
             let tilt = eighths as f64 / 8.0;
-            let costs = (from.max(1)..from + 120).map(|k| self.foretold(&parts, k, tilt, digits));
-            let affordable = costs.filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY);
+            let costs = (from.max(1)..from + 120).map(|k| self.predict(&parts, k, tilt, digits));
+            let affordable = costs.filter(|prediction| prediction.seconds <= machine::MOST_OF_ANY);
             affordable.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
         })
     }
 
-    /// The same for an epsilon: where c s is not small, C is not small beside delta, and digits would cancel.
-    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Foretold> {
+    /// The same for an epsilon, with a smaller scale where c s is not small: else C would not be small beside delta, and digits would cancel.
+    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Prediction> {
         const SMALL: f64 = 16.0;
         let eighths = self.eighths(epsilon);
-        let foretold = self.scale(eighths, digits)?;
+        let prediction = self.scale(eighths, digits)?;
         let needed = (SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).log2().ceil();
-        if needed <= f64::from(foretold.k) {
-            return Some(foretold);
+        if needed <= f64::from(prediction.k) {
+            return Some(prediction);
         }
         let parts = self.parts(digits)?;
-        let foretold = || self.foretold(&parts, needed as i32, eighths as f64 / 8.0, digits);
-        (needed < 500.0).then(foretold).filter(|foretold| foretold.seconds <= machine::MOST_OF_ANY)
+        let prediction = || self.predict(&parts, needed as i32, eighths as f64 / 8.0, digits);
+        (needed < 500.0).then(prediction).filter(|prediction| prediction.seconds <= machine::MOST_OF_ANY)
     }
 
     fn is_of_few(&self) -> bool {
@@ -239,7 +239,7 @@ impl Smoothed {
         if self.is_of_few() { MOST_NODES } else { MOST_NODES_OF_MANY }
     }
 
-    /// The contours of the sum with continuous noise of scale 2^-k; the oldest make room.
+    /// The contours of the sum with continuous noise of scale 2^-k; the oldest are dropped.
     fn contours(&self, k: i32) -> Result<Arc<Contours>> {
         let mut contours = self.contours.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = contours.iter().find(|(other, _)| *other == k) {
@@ -256,7 +256,7 @@ impl Smoothed {
         Ok(new)
     }
 
-    /// D for noise of scale 2^-k to so many digits; the oldest make room.
+    /// D for noise of scale 2^-k to this number of digits; the oldest are dropped.
     fn profile(&self, k: i32, digits: u32) -> Arc<Profile> {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = profiles.iter().find(|known| known.is_for(k, digits)) {
@@ -272,19 +272,19 @@ impl Smoothed {
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
     pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Option<Answer>> {
-        let Some(foretold) = self.scale_at(epsilon, digits) else { return Ok(None) };
-        let k = foretold.k;
+        let Some(prediction) = self.scale_at(epsilon, digits) else { return Ok(None) };
+        let k = prediction.k;
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let (question, period) = contours.of_shorter_period(question, digits + MORE_DIGITS);
-        // A sweep of so many would stop early.
-        if foretold.nodes(period) > 2.0 * self.most_nodes() as f64 {
+        // A sweep of this many nodes would stop early.
+        if prediction.nodes(period) > 2.0 * self.most_nodes() as f64 {
             return Ok(None);
         }
         let choice = contours.choose_on_line(question, digits + MORE_DIGITS)?;
-        // Far more nodes than were foretold.
+        // Far more nodes than predicted.
         let of_nodes = choice.nodes() as f64 * machine::PER_SMOOTHED_FACTOR * self.sum.groups().len() as f64;
-        if of_nodes > 6.0 * foretold.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
+        if of_nodes > 6.0 * prediction.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
         let smooth = match session.first(&contours, Some(k), &choice, digits + MORE_DIGITS)? {
@@ -326,7 +326,7 @@ impl Smoothed {
             }
         };
         let Some((correction, points)) = correction else { return Ok(None) };
-        // Bits enough for one minus the answer.
+        // Bits enough for the complement.
         let correction = Enclosure::double(0.0, bits).add(&correction);
         let value = smooth.value.sub(&correction).clamp(0.0, 1.0);
         let summary = format!(
@@ -356,7 +356,7 @@ impl Smoothed {
         Bounds { c, ln_scale, width, energy, cut }
     }
 
-    /// At least what all points add that are not looked at, `missing` being what is not stored of the listed masses.
+    /// Upper bound on the terms of all points that are not considered, `missing` being the truncated mass of the enumerated losses.
     fn left_out(parts: &Parts, bounds: &Bounds, s: f64, missing: &Float) -> Enclosure {
         const BITS: u32 = 96;
         let real = |x: f64| Enclosure::double(x, BITS);
@@ -371,7 +371,7 @@ impl Smoothed {
         share.mul(&real(0.63).mul(&real(s))).mul(&bounds.ln_scale.add(&size.mul(&width)).exp())
     }
 
-    /// C, to an error of about 10^-digits of exp(ln_answer), and how many points were summed; `None` where numbers would not fit.
+    /// C, to an error of about 10^-digits of exp(ln_answer), and the number of points summed; `None` where numbers would not fit.
     fn correction(
         &self,
         epsilon: &Rational,
@@ -412,9 +412,9 @@ impl Smoothed {
         Ok(Some((Enclosure::new(sum.lower().clone(), upper), asked)))
     }
 
-    /// The listed losses of a question: those of the last one serve its neighbors.
+    /// The enumeration of a request: the last one is used again for requests close to one another.
     fn list(&self, parts: &Parts, bounds: &Bounds, bits: u32, digits: u32) -> Option<Arc<Listed>> {
-        /// Cuts are rounded up to multiples of this, so that questions share lists.
+        /// Cuts are rounded up to multiples of this, so that requests share enumerations.
         const CUT_STEP: u32 = 16;
         let (c, cut) = (&bounds.c, bounds.cut.next_multiple_of(CUT_STEP));
         let mut last = self.list.lock().unwrap_or_else(PoisonError::into_inner);
@@ -429,7 +429,7 @@ impl Smoothed {
         Some(list)
     }
 
-    /// What the points add: those that matter one by one, the largest first, and a bound for the others.
+    /// The terms of the points: those that matter are computed, the largest first; the others are bounded.
     #[expect(clippy::too_many_arguments, reason = "one step of `correction`")]
     fn summed(
         &self,
@@ -447,7 +447,8 @@ impl Smoothed {
         let ln_factor = factor.ln_above();
         near.par_sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let ln_share = ln_error - SPARE_NATS - ln_factor;
-        // What those from each on add, at most, in units of exp(ln_share); for the roundings of logarithms and sums a millionth.
+        // Upper bounds on the sum of all terms from each one on, in units of exp(ln_share); the millionth that `most` adds below covers the
+        // rounding errors of logarithms and sums.
         let mut after = vec![0.0_f64; near.len() + 1];
         for (at, point) in near.iter().enumerate().rev() {
             after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
@@ -455,7 +456,7 @@ impl Smoothed {
         let asked = after.partition_point(|rest| *rest > 1.0);
         let zero = || Enclosure::double(0.0, bits);
         let value = |point: &Near| {
-            // As many digits as this one has above the error.
+            // The digits of this term above the error.
             let wanted =
                 ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + MOST_MORE_DIGITS));
             let wanted = wanted.ceil() as u32 + 2;
@@ -469,7 +470,7 @@ impl Smoothed {
             let mass = exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p).mul(&value);
             parts.rippled(mass, point.multiples.iter().map(|&x| i128::from(x)))
         };
-        // In parts of as many points on every machine, so that no rounding depends on it.
+        // In parts of a fixed number of points, so that the rounding does not depend on the machine.
         let of_part = |points: &[Near]| {
             if stop.is_set() {
                 return Err(TooMany);
@@ -486,7 +487,7 @@ impl Smoothed {
     }
 }
 
-/// The energy beyond which the tilted masses of so many fine groups are exp(-needed) in all, about.
+/// The approximate energy beyond which the tilted masses of this number of fine groups are exp(-needed) in all.
 fn energy_beyond(dimension: usize, needed: f64) -> f64 {
     let dimension = dimension as f64;
     let mut energy = needed.max(dimension);
@@ -497,7 +498,7 @@ fn energy_beyond(dimension: usize, needed: f64) -> f64 {
     energy
 }
 
-/// At least those masses: exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k.
+/// Upper bound on those masses: exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k.
 fn beyond_energy(dimension: usize, energy: f64, bits: u32) -> Enclosure {
     let real = |x: f64| Enclosure::double(x, bits);
     let (dimension, energy) = (dimension as f64, real(energy));
@@ -506,9 +507,9 @@ fn beyond_energy(dimension: usize, energy: f64, bits: u32) -> Enclosure {
     ln.exp()
 }
 
-/// exp(-x) to about so many digits.
+/// exp(-x) to about this number of digits.
 fn exp_of_minus(x: &Rational, digits: u32) -> Enclosure {
-    // Sums of two doubles lose nothing to underflow up to there, and few digits to the size of the argument.
+    // Up to there, sums of two doubles lose no digits to underflow, and few to the size of the argument.
     const MOST: u32 = 500;
     let minus = Rational::from(-x);
     if digits <= twofold::ball::MOST_DIGITS && *x < MOST {
@@ -517,8 +518,8 @@ fn exp_of_minus(x: &Rational, digits: u32) -> Enclosure {
     exact_exponent(&minus, precision::bits(digits, 24)).exp()
 }
 
-/// At least ln of exp(-x_1^2 / (2 v_1) - ...) w D for a point, but for its listed mass; the last terms pay for the roundings, and for what is
-/// lost where a variance or a distance is rounded to a double.
+/// Upper bound on ln of exp(-x_1^2 / (2 v_1) - ...) w D for a point, without its enumerated mass; the last terms cover the rounding errors, also of
+/// variances and distances that are rounded to doubles.
 fn ln_most(close: &Close, multiples: &[i64], distance: f64, s: f64) -> f64 {
     let squares: f64 =
         close.variances().zip(multiples).map(|(variance, &x)| (x as f64).powi(2) / (2.0 * variance)).sum();
@@ -544,9 +545,9 @@ mod tests {
         LossSum::new(list.iter().map(group)).unwrap()
     }
 
-    /// Sums of which lists and contours tell the same: fine groups alone, beside coarse ones, near one and far out.
+    /// Sums for which enumeration and contours agree: fine groups alone, beside coarse ones, close to 1 and far out.
     #[test]
-    fn what_is_added_is_taken_away_again() {
+    fn smoothing_agrees_with_enumeration_and_contours() {
         let mut scales = std::collections::BTreeSet::new();
         for groups in [
             vec![('d', "100", 1, 3)],

@@ -1,44 +1,44 @@
-//! The third engine: a few losses listed, and the profile of the rest asked for at each. It serves where fine noise stands beside
-//! coarse: there the lists of the second engine are long, and a contour has a lobe for every turn of the coarse groups under
-//! the wide envelope of the fine ones.
+//! Conditioning: a few losses are enumerated, and the profile of the remaining groups is evaluated at each. It serves where fine noise stands beside
+//! coarse noise: there an enumeration of all losses is long, and a contour has a lobe for every turn of the coarse groups under the wide envelope of
+//! the fine ones.
 //!
 //! # The sum
 //!
-//! L = A + B with A the losses of the coarse groups and B those of the rest, independent. With D the profile of B,
+//! L = A + B with A the losses of the coarse groups and B those of the remaining groups, independent. With D the profile of B,
 //!
 //! ```text
 //! delta(eps) = sum over a of P[A = a] D(eps - a),    D(y) = E[(1 - exp(y - B))_+],
 //! D(-y)      = 1 - exp(-y) + exp(-y) D(y)            for y >= 0,
 //! ```
 //!
-//! the second line because the pair of B is symmetric. So the profile of B is asked for at y >= 0 only, and nothing is subtracted
-//! but an exponential from one. For small eps one minus delta is summed in the same way, from 1 - D(y) and exp(-y) (1 - D(y)).
+//! the second line because the pair of B is symmetric. So the profile of B is evaluated at y >= 0 only, and nothing is subtracted but an exponential
+//! from one. For small eps the complement of delta is summed in the same way, from 1 - D(y) and exp(-y) (1 - D(y)).
 //!
-//! Far from eps - a = 0 nothing is asked for. With rho the zCDP of B, M_B(x) <= exp(rho (x + x^2)) for x >= 0, where a bounded
-//! loss of at most l has rho = l^2 / 2 (Bun & Steinke, Proposition 1.4), and (1 - exp(-d))_+ <= exp(x d), so that
+//! Far from eps - a = 0 the profile is not evaluated. With rho the zCDP of B, M_B(x) <= exp(rho (x + x^2)) for x >= 0, where a bounded loss of at
+//! most l has rho = l^2 / 2 (Bun & Steinke, Proposition 1.4), and (1 - exp(-d))_+ <= exp(x d), so that
 //!
 //! ```text
 //! 0 <= D(y) <= exp(-(y - rho)^2 / (4 rho))    for y >= rho,    by x = (y - rho) / (2 rho).
 //! ```
 //!
-//! Where the losses of A are further apart than B reaches, one or two of them are near enough to be asked about. B may be split
-//! again. Where that is foretold to take least, the list may be longer and its losses less far apart: more of them are asked about.
+//! Where the losses of A are further apart than B reaches, the profile is evaluated at one or two of them. B may be conditioned again. Where that has
+//! the lowest predicted cost, more losses may be enumerated and stand closer together: the profile is then evaluated at more of them.
 //!
 //! # The proof
 //!
-//! The masses of A are those of the law tilted by c, stored as lower bounds that fall short of one by m in total
-//! (see [`atoms`](super::atoms)). What the masses that are stored nowhere add is, under the tilt, at most m times the largest
-//! of M_A(c) exp(-c a) D(eps - a); and for c >= 0, (1 - exp(-d))_+ <= k exp(c d) with k = c^c / (c + 1)^(c + 1), so that
+//! The masses of A are those of the law tilted by c, stored as lower bounds that fall short of 1 by m in total (see [`atoms`](super::atoms)). The
+//! truncated mass adds, under the tilt, at most m times the largest of M_A(c) exp(-c a) D(eps - a); and for c >= 0, (1 - exp(-d))_+ <= k exp(c d)
+//! with k = c^c / (c + 1)^(c + 1), so that
 //!
 //! ```text
-//! D(eps - a) <= k M_B(c) exp(-c (eps - a)),    what is missing adds at most m k M_A(c) M_B(c) exp(-c eps).
+//! D(eps - a) <= k M_B(c) exp(-c (eps - a)), the truncated mass adds at most m k M_A(c) M_B(c) exp(-c eps).
 //! ```
 //!
-//! M_B(c) is at most exp(rho (c + c^2)) again, or M_A(c) M_B(c) = M(c) is taken as it is where B has bounded losses, of which c may be so large that
-//! rho knows nothing.
+//! M_B(c) is at most exp(rho (c + c^2)) again, or M_A(c) M_B(c) = M(c) itself is used where B has bounded losses: there c may be so large that the
+//! bound by rho is far too weak.
 //!
-//! For one minus delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both
-//! ends: what is missing adds at most m M_A(c) exp(-c eps).
+//! For the complement of delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both ends: the
+//! truncated mass adds at most m M_A(c) exp(-c eps).
 
 mod list;
 mod matter;
@@ -76,33 +76,33 @@ use crate::{
     numeric::{Enclosure, precision, rational, twofold},
 };
 
-/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where what a split
-/// takes is compared with what other engines take.
+/// Required distance of the losses of the coarse groups, in standard deviations of the remaining groups; also where the cost of conditioning is
+/// compared with that of other engines.
 const APART: f64 = 16.0;
 const LEAST_APART: f64 = 2.0;
-/// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
+/// Upper bound, approximate, on the number of losses when an enumeration is made again with a finer cut: they are only outlined in doubles.
 const MOST_GROWN: f64 = 1e6;
-/// The profile of the rest is asked for at so many places at most.
+/// The profile of the remaining groups is evaluated at no more than this many losses.
 const MOST_ASKED: usize = 400;
-/// By how much other engines are preferred for many digits, of which more is foretold.
+/// Factor on the predicted cost for many digits, which is less certain: other engines are then preferred.
 const OF_MARGIN: f64 = 1.5;
-/// So many lists are remembered at most, of so many losses together unless one has more.
+/// At most this many enumerations are kept, with at most `MOST_HELD` losses together unless a single one has more.
 const REMEMBERED: usize = 4;
 const MOST_HELD: f64 = 5e5;
-/// Cuts are rounded up to multiples of this, so that questions share lists.
+/// Cuts are rounded up to multiples of this, so that requests share enumerations.
 const CUT_STEP: u32 = 32;
-/// How often an answer is computed with more bits.
+/// The largest number of attempts with more and more bits.
 const ATTEMPTS: u32 = 6;
-/// What is so many bits above the last digit, or less, does not make an answer wider than asked.
+/// An error that is this many bits above the last digit, or fewer, leaves the answer within the requested precision.
 const ENOUGH: f64 = -2.0;
 
-/// The rest of a sum, however its profile is found.
+/// The remaining groups of a sum, however their profile is computed.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
-    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as requested. The requests of one list are a session.
+    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether the requested precision is reached. The requests of one enumeration are a session.
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     fn ln_approx(&self, epsilon: &Rational, session: &Session) -> Result<f64>;
-    /// How many seconds a question to so many digits takes, about.
+    /// The predicted seconds of a request to this number of digits.
     fn seconds(&self, epsilon: &Rational, digits: u32) -> f64;
 }
 
@@ -114,27 +114,27 @@ pub(super) struct Split {
     coarse: LossSum,
     outline_of_coarse: Outline,
     rest: Box<dyn Rest>,
-    /// The zCDP of the rest, and in doubles.
+    /// The zCDP of the remaining groups, exactly and in doubles.
     rho: Rational,
     rho_approx: f64,
-    /// Whether the rest has bounded losses.
+    /// Whether the remaining groups have bounded losses.
     is_bounded: bool,
-    /// By how many standard deviations of the rest the losses of each coarse group are apart.
+    /// The distance of the losses of each coarse group, in standard deviations of the remaining groups.
     apart: f64,
-    /// What a question about the rest takes, for so many digits.
+    /// Predicted seconds of a request to the remaining groups, by digits.
     seconds_of_rest: Mutex<HashMap<u32, f64>>,
-    /// The lists of the last few questions.
+    /// The enumerations of the last few requests.
     lists: Mutex<Vec<Arc<List>>>,
 }
 
 impl Split {
-    /// The splits of a sum, given what answers about the rest: where its groups are furthest apart first.
+    /// The conditionings of a sum, given an evaluator for its remaining groups: the one with the losses furthest apart first.
     pub(super) fn all<R: Rest + 'static>(sum: &LossSum, rest_of: impl Fn(LossSum) -> R) -> Vec<Self> {
         let of = |(groups, first, apart): (Vec<Group>, usize, f64)| Split::new(sum, groups, first, apart, &rest_of);
         ways(sum).into_iter().filter(|(.., apart)| *apart >= LEAST_APART).filter_map(of).collect()
     }
 
-    /// The groups before the first of the rest are listed.
+    /// Conditions on the groups before the first of the remaining ones.
     fn new<R: Rest + 'static>(
         sum: &LossSum,
         mut groups: Vec<Group>,
@@ -161,18 +161,18 @@ impl Split {
         })
     }
 
-    /// Whether the groups are far apart and a question lists few losses.
+    /// Whether the groups are far apart and a request enumerates few losses.
     pub(super) fn serves(&self, epsilon: &Rational, digits: u32) -> bool {
         self.apart >= APART && self.losses(epsilon, digits) <= MOST_LOSSES
     }
 
-    /// The seconds that a question takes, about, if it lists not too many losses where no other engine serves.
+    /// The predicted seconds of a request, if it enumerates not too many losses for the case that no other engine serves.
     pub(super) fn seconds(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
-        // Where all of them matter, each is made in full.
+        // Where all of them matter, each is computed in full.
         let most = MOST_GROWN.min(2e7 / f64::from(digits));
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let losses = Some(self.predicted(plan, atoms::first_cut(digits))).filter(|losses| *losses <= most)?;
-        // From where the rest is likely to be it reaches so far on both sides.
+        // The distance on both sides of epsilon within which the remaining groups matter.
         let reach = 4.0 * (self.rho_approx * f64::from(digits) * LN_10).sqrt();
         let span = coarse::span(&self.coarse, &self.outline_of_coarse, plan.tilt(), atoms::first_cut(digits));
         let asked = Some(1.0 + losses * (reach / span).min(1.0)).filter(|asked| *asked <= MOST_ASKED as f64)?;
@@ -189,19 +189,19 @@ impl Split {
         self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits))
     }
 
-    /// Whether a list of this plan would be too long, or take longer than this.
+    /// Whether an enumeration of this plan would be too long, or take longer than this.
     fn is_too_fine(&self, plan: Plan, cut: u32, most_seconds: f64) -> bool {
         self.predicted(plan, cut) > MOST_GROWN
             || coarse::seconds(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut) > most_seconds
     }
 
-    /// How many losses a list of this plan has, about.
+    /// The approximate number of losses in an enumeration of this plan.
     fn predicted(&self, plan: Plan, cut: u32) -> f64 {
         coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut)
     }
 
-    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met, one would take longer than this, or the time
-    /// is over.
+    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, by enumerations with more and more bits until the requested precision is reached, one would take
+    /// longer than this, or the time is over.
     pub(super) fn hockey_stick(
         &self,
         epsilon: &Rational,
@@ -214,11 +214,11 @@ impl Split {
         let (mut digits_of_rest, mut reach) = (digits + 1, 0);
         let mut best: Option<Answer> = None;
         let mut before = f64::INFINITY;
-        // A finer list asks for much that the one before has asked for.
+        // A finer enumeration requests many of the same values as the one before.
         let (of_rest, limit) = (session.of_part(), session.deadline());
         let known_rest = RefCell::new(HashMap::<(Rational, u32), (Enclosure, bool)>::new());
         for attempt in 0..ATTEMPTS {
-            let told = Cell::new(true);
+            let all_met = Cell::new(true);
             let profile = |y: &Rational, digits| {
                 let known = known_rest.borrow().get(&(y.clone(), digits)).cloned();
                 let (value, met) = match known {
@@ -229,7 +229,7 @@ impl Split {
                         found
                     }
                 };
-                told.set(told.get() && met);
+                all_met.set(all_met.get() && met);
                 Ok(value)
             };
             let found = self.enclose(epsilon, plan, cut, (digits_of_rest, reach, limit), profile);
@@ -244,17 +244,17 @@ impl Split {
             if met || attempt + 1 == ATTEMPTS || limit.is_over() {
                 break;
             }
-            // What is missing is mended by a finer list, what was left out by less of that, all else by more digits of the rest, if it has any
-            // and if they help.
+            // A finer enumeration reduces the truncated mass, a lower floor reduces the part of the losses that were not considered, and more digits
+            // of the remaining groups reduce all other errors, if more can be computed and if they help.
             cut = finer(cut, missed).unwrap_or(cut);
             reach += further(left_out);
             let by_rest = wider.is_finite() && missed.max(left_out) < wider - 1.0;
-            if by_rest && (!told.get() || wider > before - 1.0) {
+            if by_rest && (!all_met.get() || wider > before - 1.0) {
                 break;
             }
             before = if by_rest { wider } else { f64::INFINITY };
             digits_of_rest += if by_rest { (wider * 0.302) as u32 + 2 } else { 0 };
-            // Below the range of floats nothing gets better.
+            // Below the range of floats no attempt is better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
             if best.as_ref().is_some_and(vanishes) || self.is_too_fine(plan, cut, most_seconds) {
@@ -264,7 +264,8 @@ impl Split {
         let answer = best.ok_or(Error::EmptyComposition)?;
         Ok(match plan {
             Plan::Direct(_) => answer,
-            // Met if both are as narrow as asked: next to one the answer is, without that; just below a loss it is small, and its first digits cancel.
+            // Met if both numbers have the requested precision: the answer close to 1 has it anyway; just below a loss it is small, and its first
+            // digits cancel.
             Plan::Complement(_) => {
                 let value = atoms::one_minus(&answer.value);
                 Answer { met: answer.met && value.is_tight(digits), value, ..answer }
@@ -272,8 +273,8 @@ impl Split {
         })
     }
 
-    /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the
-    /// rest. `None` where a list that is fine enough would take longer than this.
+    /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the remaining
+    /// groups. `None` where an enumeration that is fine enough would take longer than this.
     pub(super) fn ln_hockey_stick_approx(
         &self,
         epsilon: &Rational,
@@ -282,7 +283,7 @@ impl Split {
     ) -> Option<f64> {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| {
-            // Roundings lead above one.
+            // Rounding errors may lead above one.
             let value = Float::with_val(64, self.rest.ln_approx(y, session)?.min(0.0)).exp();
             Ok(Enclosure::new(value.clone(), value))
         };
@@ -312,8 +313,8 @@ impl Split {
         None
     }
 
-    /// The hockey stick, or one minus it, from one list. What is left out where nothing is known yet is at most 10^-`reach` of what it would be
-    /// by default.
+    /// The hockey stick, or its complement, from one enumeration. As long as no value is known, the losses that are not considered add at most
+    /// 10^-`reach` times their default share.
     fn enclose(
         &self,
         epsilon: &Rational,
@@ -326,22 +327,22 @@ impl Split {
         let (bits, at) = (list.bits, epsilon.to_f64());
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
-        // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
+        // A loss above epsilon counts P - exp(epsilon) Q plus the correction by the remaining groups; one below it counts their profile.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
         let (losses, dropped) = self.that_matter(&list, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
-        // Where the rest matters, the largest first; for all others, their bound.
+        // Where the remaining groups matter, the largest first; for all others, their bound.
         let mut near: Vec<(f64, Outlined)> = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let floor =
             if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
         let count = near.len() as f64;
-        // All that is dropped is proven to be below the floor: what does not compare with it, as no number does, is kept.
+        // All dropped losses are proven to be below the floor: a bound that cannot be compared with it, a NaN, is kept.
         let dropped_from = floor - count.ln();
         near.retain(|(ln, _)| ln.is_nan() || dropped_from.is_nan() || *ln > dropped_from);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        // Upper bounds on what each of them adds, and on what those from each on add; of a NaN there is none but one.
+        // Upper bounds on the term of each of them, and on the sum of all terms from each one on; a NaN has no bound but 1.
         let bound = |ln: f64| {
             if ln.is_nan() { Float::with_val(64, 1) } else { Enclosure::double(ln, 64).exp().upper().clone() }
         };
@@ -362,7 +363,7 @@ impl Split {
             if is_enough || asked >= MOST_ASKED || limit.is_over() {
                 break;
             }
-            // As many digits as this term has above the last one that counts, in steps for which the rest shares lists.
+            // The digits of this term above the last one that counts, in steps for which the remaining groups share enumerations.
             const STEP: u32 = 4;
             let gain =
                 if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
@@ -377,12 +378,12 @@ impl Split {
             };
             asked += 1;
             let term = weight(&atom).mul(&profile);
-            // Whatever was found, the bound holds.
+            // The bound holds whatever value was found.
             let bound = Enclosure::new(Float::new(64), most.clone());
             let term = term.meet(&bound).ok_or(Error::Contradiction { what: "the profile of the finer noise" })?;
             settled = if complement { settled.sub(&term) } else { settled.add(&term) };
         }
-        // 0 <= weight D <= most for those that nobody asked about.
+        // 0 <= weight D <= most for those that were not evaluated.
         let unasked = Enclosure::new(Float::new(64), after[near.len() - asked].clone());
         settled = if complement { settled.sub(&unasked) } else { settled.add(&unasked) };
         let missed = self.missed(&list, epsilon, complement);
@@ -401,7 +402,7 @@ impl Split {
         Ok(Found { value, missed, left_out: Float::with_val_round(64, left_out + dropped, Round::Up).0, proof })
     }
 
-    /// The list of a tilt, made if need be; the oldest makes room.
+    /// The enumeration of a tilt, made if need be; the oldest is dropped.
     fn list(&self, tilt: f64, cut: u32, bits: u32) -> Result<Arc<List>> {
         let c = tilt::exact(tilt);
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
@@ -417,7 +418,7 @@ impl Split {
         Ok(list)
     }
 
-    /// At least what the masses that are stored nowhere add.
+    /// Upper bound on the contribution of the truncated mass.
     fn missed(&self, list: &List, epsilon: &Rational, complement: bool) -> Float {
         let (c, bits) = (&list.c, list.bits);
         let mut exponent = Rational::from(c * epsilon);
@@ -439,32 +440,32 @@ impl Split {
     }
 }
 
-/// What one list tells of a hockey stick, or of one minus it.
+/// The result of one enumeration for a hockey stick, or for its complement.
 struct Found {
     value: Enclosure,
-    /// At least what masses that are stored nowhere, and losses that were left out, make it wider.
+    /// Upper bound on the width due to the truncated mass, and to losses that were not considered.
     missed: Float,
     left_out: Float,
     proof: Proof,
 }
 
-/// The cut of the first list for so many digits.
+/// The cut of the first enumeration for this number of digits.
 fn first_cut(digits: u32) -> u32 {
     atoms::first_cut(digits).next_multiple_of(CUT_STEP)
 }
 
-/// The bits of a list for so many digits, in steps for which questions share lists.
+/// The bits of an enumeration for this number of digits, in steps for which requests share enumerations.
 fn bits_of_list(digits: u32) -> u32 {
     precision::bits(digits, 64).next_multiple_of(64)
 }
 
-/// The cut of the next list where the missing masses are so many bits above the last digit; `None` where a finer list would not help.
+/// The cut of the next enumeration, for a truncated mass that is this many bits above the last digit; `None` where a finer one would not help.
 fn finer(cut: u32, missed: f64) -> Option<u32> {
     let next = || if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) };
     (missed > ENOUGH).then(|| next().next_multiple_of(CUT_STEP))
 }
 
-/// How many digits further is to be looked where what was left out is so many bits above the last digit.
+/// The number of digits by which `reach` has to grow if the losses not considered are this many bits above the last digit.
 fn further(left_out: f64) -> u32 {
     if left_out > ENOUGH && left_out.is_finite() { (left_out * std::f64::consts::LOG10_2) as u32 + 4 } else { 0 }
 }
@@ -496,9 +497,9 @@ mod tests {
         Split::all(sum, SumEvaluator::new).into_iter().find(|split| split.apart >= APART).unwrap()
     }
 
-    /// Coarse beside fine, against lists of all atoms: below, between and above the coarse losses, and next to one minus.
+    /// Coarse beside fine groups, against an enumeration of all losses: below, between and above the coarse losses, and close to 1.
     #[test]
-    fn the_split_answers_what_lists_of_all_losses_do() {
+    fn conditioning_agrees_with_enumeration() {
         for groups in [
             vec![('l', "3.21", 1, 4), ('d', "2000", 1, 1)],
             vec![('l', "3.21", 2, 2), ('d', "2000.3", 1, 3), ('d', "30001/7", 2, 1)],
@@ -524,7 +525,7 @@ mod tests {
                     assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                     assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
                     asked += answer.proof.count("evaluated").unwrap();
-                    // One minus it is as accurate, too.
+                    // The complement is as precise, too.
                     let one = Enclosure::double(1.0, answer.value.lower().prec());
                     let rest = one.sub(&answer.value);
                     assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
@@ -542,9 +543,9 @@ mod tests {
         }
     }
 
-    /// Whatever groups are listed, on one lattice or not, and however close the rest comes to their losses.
+    /// Any choice of the enumerated groups, on one lattice or not, with profiles of the remaining groups that come arbitrarily close to the losses.
     #[test]
-    fn every_way_to_split_answers_the_same() {
+    fn every_conditioning_agrees_with_the_others() {
         let mut ways = Vec::new();
         for groups in [
             vec![('l', "11", 1, 9), ('d', "1/3", 2, 7), ('d', "15.283", 1, 3), ('d', "190000", 1, 2)],
@@ -572,7 +573,7 @@ mod tests {
         assert!(ways[0].contains(&true) && ways[0].contains(&false), "{ways:?}");
     }
 
-    /// A rest, and the most digits that it was asked for.
+    /// Remaining groups, and the most digits that were requested of them.
     #[derive(Debug)]
     struct Recorded(SumEvaluator, &'static AtomicU32);
 
@@ -589,9 +590,10 @@ mod tests {
         }
     }
 
-    /// Where all that counts is a loss to which the rest hardly reaches, less is left out: the rest is not asked for more digits.
+    /// Where the whole answer comes from a loss that the remaining groups hardly reach, fewer losses are dropped: no more digits of the remaining
+    /// groups are requested.
     #[test]
-    fn the_rest_is_asked_for_no_more_digits_where_it_gives_far_less_than_its_bound() {
+    fn no_more_digits_are_requested_of_groups_that_contribute_little() {
         static MOST: AtomicU32 = AtomicU32::new(0);
         let sum = sum(&[('d', "1/10000", 2, 4), ('d', "1/79", 1, 1998), ('d', "238554338/4099", 1, 6)]);
         let splits = Split::all(&sum, |rest| Recorded(SumEvaluator::new(rest), &MOST));
@@ -606,9 +608,9 @@ mod tests {
         }
     }
 
-    /// Continuous noise beside coarse counts: the rest is in closed form, and as many digits as are asked for.
+    /// Continuous noise beside coarse counts: the remaining groups have a closed form, to any requested number of digits.
     #[test]
-    fn continuous_noise_is_a_rest_as_good_as_any() {
+    fn continuous_noise_serves_as_the_remaining_group() {
         let mixed = sum(&[('l', "3", 1, 2), ('c', "10000", 1, 4)]);
         let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
         for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
@@ -621,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn only_groups_that_are_far_apart_are_split() {
+    fn only_groups_that_are_far_apart_are_conditioned_on() {
         let none = |groups: &[(char, &str, u64, u64)]| {
             !Split::all(&sum(groups), SumEvaluator::new).iter().any(|split| split.apart >= APART)
         };

@@ -1,4 +1,4 @@
-//! Stopping: a question that nobody waits for any more ends at the next point that it would evaluate.
+//! Stopping: a request whose answer is no longer wanted ends at the next point that it would evaluate.
 
 use std::sync::{
     Arc,
@@ -7,11 +7,11 @@ use std::sync::{
 
 use crate::error::{Error, Result};
 
-/// A wish that may come while a question is worked on: that it be stopped. Whoever asks keeps a clone and sets it; the
-/// evaluators of an account that was given one ([`Composition::until`](crate::account::Composition::until)) look at it before
-/// every point that they evaluate, and return [`Error::Stopped`] from then on.
+/// A request to stop a computation. The caller keeps a clone and sets it; the evaluators of an account that was given one
+/// ([`Composition::until`](crate::account::Composition::until)) check it before every point that they evaluate, and return [`Error::Stopped`] from
+/// then on.
 ///
-/// It changes no answer, and so is no part of a value: two of them are always equal. The default is never set.
+/// It changes no answer, and so is no part of a value: any two of them are equal. The default is never set.
 ///
 /// ```
 /// use dp_assay::{Error, account::{Account, Composition, Stop}};
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 pub struct Stop(Option<Arc<AtomicBool>>);
 
 impl Stop {
-    /// One that can be set, and is not yet.
+    /// A stop that can be set, and is not set yet.
     pub fn new() -> Stop {
         Stop(Some(Arc::default()))
     }
@@ -36,7 +36,7 @@ impl Stop {
         self.0.is_some()
     }
 
-    /// Stops what looks at this one or at a clone of it. The default has nobody to tell.
+    /// Stops every computation that checks this one or a clone of it. No effect on the default.
     pub fn set(&self) {
         if let Some(flag) = &self.0 {
             flag.store(true, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Stop {
         self.0.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Refused where it was set.
+    /// An error if it was set.
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(Error::Stopped) } else { Ok(()) }
     }

@@ -1,5 +1,4 @@
-//! Weighted sums of independent noise terms, the privacy losses of which they are made, and the lattice on which they
-//! lie.
+//! Weighted sums of independent noise terms, the privacy losses that they add up to, and the lattice of their values.
 
 use rug::{Integer, Rational};
 
@@ -100,7 +99,7 @@ impl LossSum {
         &self.offset
     }
 
-    /// The mean of L under P, in doubles: for choosing. Discrete Gaussian losses lie around their rho, evenly.
+    /// The mean of L under P, in doubles, for choices. Discrete Gaussian losses lie around their rho, evenly.
     pub(crate) fn mean_approx(&self) -> f64 {
         let bounded = self.groups.iter().map(|group| theta::ln_bounded_mgf_approx(group, 0.0).1);
         self.rho.to_f64() + bounded.sum::<f64>()
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    /// Counts that no 64 bits hold are refused: they would wrap to a few.
+    /// Numbers of copies above 64 bits are refused: they would wrap to small ones.
     #[test]
     fn copies_do_not_wrap() {
         let half = || group("5", 1, 1 << 63);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn above_and_at_most_are_neighbors_on_the_lattice() {
+    fn above_and_at_most_are_adjacent_on_the_lattice() {
         let sum = LossSum::new([group("5", 1, 10)]).unwrap();
         assert_eq!(sum.above(&parse("1").unwrap()), parse("1.2").unwrap());
         assert_eq!(sum.at_most(&parse("1").unwrap()), parse("1").unwrap());
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_groups_merge_whatever_their_order() {
+    fn equal_groups_merge_in_any_order() {
         let a = LossSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
         let b = LossSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
         assert_eq!(a.groups(), b.groups());

@@ -1,19 +1,19 @@
-//! What survives a sweep of the sieve: intervals of heights with bounds for the product on them, and their weights.
+//! Survivors of a sweep of the sieve: intervals of heights with bounds on the product there, and their weights.
 
-/// What a sweep has found.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
-    /// Intervals that cover every height at which the product may exceed its target, those that weigh most first.
+    /// Intervals that cover every height at which the product may exceed its target, the heaviest first.
     pub survivors: Vec<Survivor>,
-    /// The weights of the survivors from an index on, together.
+    /// The total weight of the survivors from each index on.
     tails: Vec<Weight>,
     /// The cut of the sweep: weights are in units of exp(-cut).
     cut: f64,
-    /// The height up to which the survivors cover it.
+    /// The height up to which the survivors cover all such heights.
     pub reached: f64,
 }
 
-/// An interval of heights, with a bound for ln of the product on it.
+/// An interval of heights, with an upper bound on ln of the product there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Survivor {
     pub from: f64,
@@ -30,16 +30,16 @@ struct Weight {
 }
 
 impl Survivor {
-    /// Whether it survives the target exp(-cut) t / from of another question, too.
+    /// Whether it also survives the target exp(-cut) t / from of another request.
     pub(crate) fn matters(&self, from: f64, cut: f64) -> bool {
         let floor = -(cut + 1e-6 * (1.0 + cut));
         self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
     }
 
-    /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: what survives is above the
-    /// target, so here b is at least about 1 / from. Where b overflows the weight is infinite, and nothing is dropped.
+    /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: a survivor is above the target, so here b is at least about
+    /// 1 / from. Where b overflows the weight is infinite, and nothing is dropped.
     fn weight(&self, cut: f64) -> Weight {
-        // A quotient that underflows is raised to the smallest normal double, and one by a power that overflows is infinite.
+        // A quotient that underflows is raised to the smallest normal double; one by a power that overflows becomes infinite.
         let each = |k: i32| {
             let power = self.from.powi(k);
             let quotient = (self.ln_bound * (1.0 - 1e-6) + cut).exp() / power;
@@ -56,7 +56,7 @@ impl Swept {
             let weight = part.weight(cut);
             weight.long[1] + resolution * weight.short[1]
         };
-        // There may be millions of them, and a weight takes an exponential.
+        // There may be millions of them, and each weight costs an exponential.
         let mut weighed: Vec<(f64, Survivor)> = survivors.into_iter().map(|part| (importance(&part), part)).collect();
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
         let survivors: Vec<Survivor> = weighed.into_iter().map(|(_, part)| part).collect();
@@ -69,12 +69,11 @@ impl Swept {
         Swept { survivors, tails, cut, reached }
     }
 
-    /// An upper bound, in units of exp(-cut), for the sum of |product| / j^decay over the nodes, `spacing` apart, in the
-    /// survivors from `index` on: an interval holds at most (to - from) / spacing + 1 of them, and two more for the
-    /// roundings of its ends.
+    /// Upper bound, in units of exp(-cut), on the sum of |product| / j^decay over the nodes, `spacing` apart, in the survivors from `index` on: an
+    /// interval holds at most (to - from) / spacing + 1 of them, and two more for the rounding errors of its ends.
     pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32, cut: f64) -> f64 {
         let (tail, k) = (&self.tails[index], if decay == 2 { 1 } else { 0 });
-        // A sweep's cut is at least that of the question it serves, so this factor is at most one.
+        // A sweep's cut is at least that of the request it serves, so this factor is at most one.
         let unit = (cut - self.cut).exp();
         (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * unit * (1.0 + 1e-6)
     }
@@ -84,7 +83,7 @@ impl Swept {
 mod tests {
     use super::*;
 
-    /// Where the square of a height is beyond all doubles its survivors weigh more than any target, and not nothing.
+    /// Where the square of a height is beyond all doubles, its survivors weigh more than any target instead of zero.
     #[test]
     fn heights_whose_squares_overflow_are_never_dropped() {
         let part = Survivor { from: 1e160, to: 2e160, ln_bound: -1.0 };
@@ -94,7 +93,7 @@ mod tests {
         assert!(small.weight_from(0, 0.5, 2, 12.0) > 0.0);
     }
 
-    /// b exp(cut) with b = exp(ln_bound): where both are beyond what doubles hold, the weight is what it is at ordinary sizes.
+    /// b exp(cut) with b = exp(ln_bound): where both are outside the range of doubles, the weight is the same as at ordinary sizes.
     #[test]
     fn products_below_every_double_keep_their_weight() {
         let swept = |depth: f64| {
@@ -108,7 +107,7 @@ mod tests {
                 for decay in [1, 2] {
                     let at = |swept: &Swept, cut| swept.weight_from(index, 0.5, decay, cut);
                     let (expected, kept) = (at(&near, 12.0), at(&far, 12.0 + depth));
-                    // A margin of 1e-6 of ln b is part of the bound.
+                    // The bound includes a margin of 1e-6 of ln b.
                     assert!(
                         kept >= expected && kept <= expected * (2e-6 * depth).exp(),
                         "{depth} {index}: {kept} {expected}"

@@ -30,8 +30,8 @@ use crate::numeric::{
 /// Below this variance proxy the direct side is summed, above it the images.
 pub(super) const DIRECT_BELOW: f64 = 0.3;
 
-/// One group's factor F^copies on the line Re s = c, without its normalising constant: with f the angle at a node as
-/// a fraction of a full turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.
+/// One group's factor F^copies on the vertical line Re s = c, without its normalising constant: with f the angle at a node as a fraction of a full
+/// turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.
 #[derive(Debug)]
 pub(crate) struct Factor<F: Field> {
     copies: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Factor<F: Field> {
     series: Series<F>,
     precision: <F::Real as Real>::Precision,
     one: F,
-    /// Terms below exp(-cut) are left out and bounded.
+    /// Terms below exp(-cut) are omitted and bounded.
     cut: f64,
 }
 
@@ -51,16 +51,16 @@ enum Series<F: Field> {
     Images { turn: ExactPhase, curvature: F::Real, curvature_approx: f64, phases: Vec<F>, scale: F::Real },
     /// sum over x of weights[x] exp(2 pi i x f).
     Polynomial { turn: ExactPhase, weights: Vec<F>, two_pi: F::Real },
-    /// Nothing: a continuous Gaussian, whose angle is not reduced.
+    /// No series: a continuous Gaussian, whose angle is not reduced.
     Unit { turns_per_node: F::Real },
 }
 
-/// What a group contributes to a node: the exponent, the phase in turns, and the factor that is not a pure exponential.
+/// The contribution of a group to a node: the exponent, the phase in turns, and the factor that is not a pure exponential.
 pub(crate) struct NodeFactor<F: Field> {
     pub ln_modulus: F::Real,
     pub turns: F::Real,
     pub series: Option<F>,
-    /// ln of the relative size of what was left out of the factor.
+    /// ln of the relative truncation error of the factor.
     pub ln_left_out: f64,
 }
 
@@ -162,8 +162,7 @@ impl<F: Field> Factor<F> {
     ) -> (Option<F>, f64) {
         let position = 2.0 * f.approximate();
         // The term k of the nearer side is exp(-curvature (k^2 - k |position|)); with |position| <= 1 all terms
-        // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors pay for
-        // the roundings of this line.
+        // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors cover the rounding errors of this line.
         let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
         let unscaled = scale.approximate() == 1.0;
         if ln_all < -self.cut && unscaled {
@@ -188,8 +187,8 @@ impl<F: Field> Factor<F> {
             None if unscaled => return (None, ln_all + (self.copies as f64).ln()),
             None => zero(),
         };
-        // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
-        // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).
+        // Omitted: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of ratio below exp(-2 curvature) < 1/2
+        // that starts below 2 exp(-cut).
         let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
         (Some(self.one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
     }
@@ -198,11 +197,11 @@ impl<F: Field> Factor<F> {
 /// The masses of the losses of one discrete Laplace term, tilted by exp(c loss) and scaled to sum to one.
 ///
 /// With q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0, q^shift / (1 + q) at
-/// x = shift, and (1 - q) q^x / (1 + q) between: all that lies beyond an end has the end's loss.
+/// x = shift, and (1 - q) q^x / (1 + q) between: the mass beyond an end has the end's loss.
 fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precision: R::Precision) -> Vec<R> {
     let real = |x: &Rational| R::rational(x, precision);
     let middle = real(&-epsilon.clone()).exp_m1().neg();
-    // exp(-epsilon x) exp(-2 c epsilon x), the common factor exp(c epsilon shift) / (1 + q) left out.
+    // exp(-epsilon x) exp(-2 c epsilon x), without the common factor exp(c epsilon shift) / (1 + q).
     let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
     let power = |x: u64| real(&(-(Rational::from(&slope * x)))).exp();
     let weights: Vec<R> = (0..=shift)
@@ -267,7 +266,7 @@ pub(crate) fn ln_coarse_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
     let (sigma2, copies, shift) = (sigma2.to_f64(), group.copies as f64, group.shift as f64);
     let m = c * shift;
     let away = m - m.round();
-    // Relative to the nearest integer; what is further away than this is below exp(-36).
+    // Relative to the nearest integer; terms further away than this are below exp(-36).
     let reach = (72.0 * sigma2).sqrt().ceil() + 1.0;
     let (mut sum, mut moment, mut normaliser) = (0.0, 0.0, 0.0);
     for x in -(reach as i32)..=reach as i32 {
@@ -281,12 +280,12 @@ pub(crate) fn ln_coarse_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
     (copies * ln, copies * shift * moment / sum / sigma2)
 }
 
-/// The direct side around m: which x are kept, relative to the largest term.
+/// The direct side around m: the values x that are kept, relative to the largest term.
 struct Direct {
     first: Integer,
     /// -((x - m)^2 - least^2) / (2 sigma2) for the x kept, where `least` is the distance from m to Z.
     exponents: Vec<Rational>,
-    /// -ln of a bound for the terms left out.
+    /// -ln of an upper bound on the omitted terms.
     ln_tail: f64,
 }
 
@@ -313,8 +312,8 @@ fn square(x: &Rational) -> Rational {
     x.clone().square()
 }
 
-/// Encloses ln of what [`Factor`] leaves out of E[exp(c L)] exp(-rho (c + c^2)) for all copies of a group: the
-/// normalising constant and the largest term of the direct side, or the moment generating function of a bounded law.
+/// Encloses ln of the constant that [`Factor`] omits from E[exp(c L)] exp(-rho (c + c^2)) for all copies of a group: the normalising constant and the
+/// largest term of the direct side, or the moment generating function of a bounded law.
 pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
     let copies = Enclosure::rational(&Rational::from(group.copies), bits);
     match &group.law {
@@ -322,7 +321,7 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
             let least = Enclosure::rational(&ln_least(sigma2, group, c), bits);
             let normaliser = ln_normaliser(sigma2, bits);
             let axis = axis(group, c);
-            // What is divided by one is not divided by anything.
+            // A factor of 1 is omitted.
             let one_copy =
                 if axis == 1 { normaliser.negate() } else { Enclosure::rational(&axis, bits).ln().sub(&normaliser) };
             least.add(&one_copy.mul(&copies))
@@ -347,8 +346,8 @@ pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
     }
 }
 
-/// About the value of one copy's series on the axis, as an exact number: the series is divided by it before it is raised
-/// to the number of copies, so that many copies of small noise stay within the range of a radius. One for large sigma2.
+/// An exact number close to the value of one copy's series on the axis: the series is divided by it before it is raised to the number of copies, so
+/// that many copies of small noise stay within the range of a radius. One for large sigma2.
 fn axis(group: &Group, c: &Rational) -> Rational {
     let Law::DiscreteGaussian { sigma2 } = &group.law else { return Rational::from(1) };
     let m = Rational::from(c * group.shift);
@@ -395,11 +394,11 @@ fn normaliser_exponent(sigma2: &Rational, bits: u32) -> Enclosure {
     pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits))
 }
 
-/// Encloses ln of the same, off by 2^-bits or a little more. What the sum exceeds one by, x, is small for all but the smallest noise,
-/// and has to be known to few bits then: x - x^2 / 2 <= ln(1 + x) <= x.
+/// Encloses ln of the same, with an error of 2^-bits or a little more. The excess x of the sum over 1 is small for all but the smallest noise, and a
+/// few bits of it suffice then: x - x^2 / 2 <= ln(1 + x) <= x.
 fn ln_normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
     const GUARD: u32 = 16;
-    // x <= 2^-below_one, for x < 4 exp(-a); the first factor pays for the roundings of this line.
+    // x <= 2^-below_one, for x < 4 exp(-a); the first factor covers the rounding errors of this line.
     let exact = sigma2.to_f64();
     let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
     let below_one = (a * (1.0 - 1e-12) * std::f64::consts::LOG2_E - 2.0).clamp(0.0, 1e9) as u32;
@@ -441,7 +440,7 @@ pub(crate) fn weighted_theta(a: &Enclosure, bits: u32, weight: impl Fn(u32) -> u
         let square = Enclosure::double(-f64::from(k) * f64::from(k), bits);
         let term = a.mul(&square).exp().mul(&Enclosure::double(f64::from(weight(k)), bits));
         sum = sum.add(&term);
-        // What follows is at most tail_ratio times the last term.
+        // The remaining terms are at most tail_ratio times the last one.
         if least * f64::from((k + 1) * (k + 1)) - least > f64::from(bits) || k > 2000 {
             let tail = Float::with_val_round(bits, term.upper() * tail_ratio(least, k), Round::Up).0;
             return Enclosure::new(sum.lower().clone(), Float::with_val_round(bits, sum.upper() + &tail, Round::Up).0);
@@ -452,13 +451,13 @@ pub(crate) fn weighted_theta(a: &Enclosure, bits: u32, weight: impl Fn(u32) -> u
 
 /// An upper bound for (sum over j > k of weight(j) exp(-a j^2)) / (weight(k) exp(-a k^2)), with weight(j + 1) <=
 /// 4 weight(j): the first ratio is at most 4 exp(-a (2 k + 1)) and all later ones are below 4 exp(-3) < 1/5 for
-/// a >= 1, so the sum is at most 5/4 of its first term. The factor 1 + 10^-9 pays for the roundings of the doubles.
+/// a >= 1, so the sum is at most 5/4 of its first term. The factor 1 + 10^-9 covers the rounding errors of the doubles.
 fn tail_ratio(a: f64, k: u32) -> f64 {
     4.0 * (-a * f64::from(2 * k + 1)).exp() * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
 }
 
-/// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large
-/// sigma2, negative for small, all of it for bounded laws.
+/// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large sigma2, negative for small; the
+/// whole ln E[exp(c L)] for bounded laws.
 pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
     let (m, copies) = (c * group.shift as f64, group.copies as f64);
     let sigma2 = match &group.law {
@@ -478,7 +477,7 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    /// In few bits where it is small, against the logarithm of the whole sum.
+    /// A small logarithm, computed with few bits, against the logarithm of the whole sum.
     #[test]
     fn the_logarithm_of_the_normaliser_is_that_of_the_normaliser() {
         for sigma2 in ["1e-4", "0.29", "0.3", "1/2", "1", "2", "3.7", "5", "8.1", "40", "1e9", "1e300"] {

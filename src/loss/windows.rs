@@ -1,8 +1,7 @@
 //! The windows of several groups, intersected: the heights at which the product of their factors may exceed a target.
 //!
-//! A group is below the target but in windows around the multiples of its period, and so is a bundle of groups that repeat
-//! together. The windows are intersected, the rarest first, and what remains is halved until the product of all groups
-//! settles it.
+//! A group is below the target except in windows around the multiples of its period, and so is a bundle of groups that repeat together. The windows
+//! are intersected, the rarest first, and the remaining pieces are halved until the product of all groups decides.
 
 use std::cell::Cell;
 
@@ -12,7 +11,7 @@ use super::{
     survivors::Survivor,
 };
 
-/// The sweep has looked at as many windows as it may.
+/// The sweep has examined as many windows as its budget allows.
 pub(super) struct BudgetReached;
 
 /// The least integer >= 0 that is not below x, as a double. Below 2^63 a conversion truncates, and above 2^52 every double is
@@ -25,7 +24,7 @@ fn first_integer(x: f64) -> f64 {
     if whole < x { whole + 1.0 } else { whole }
 }
 
-/// Windows that repeat: `period` apart, all that lie around a multiple of it, relative to that multiple and in order.
+/// Windows that repeat after `period`: all that lie around a multiple of it, relative to that multiple and in order.
 #[derive(Clone, Debug)]
 pub(super) struct Comb {
     pub(super) period: f64,
@@ -33,7 +32,7 @@ pub(super) struct Comb {
 }
 
 impl Comb {
-    /// How many windows there are per unit of height.
+    /// The number of windows per unit of height.
     pub(super) fn density(&self) -> f64 {
         self.windows.len() as f64 / self.period
     }
@@ -46,10 +45,10 @@ pub(super) struct Windows {
     combs: Vec<Comb>,
     cut: f64,
     resolution: f64,
-    /// How many windows and pieces were looked at, and may be.
+    /// The number of windows and pieces examined, and its limit.
     pub(super) looked_at: u64,
     budget: u64,
-    /// What survived so far.
+    /// The survivors so far.
     pub(super) survivors: Vec<Survivor>,
 }
 
@@ -72,12 +71,12 @@ impl Windows {
         Windows { looked_at, budget, ..self }
     }
 
-    /// Adds what survives of the heights from `from` to `to`.
+    /// Adds the survivors among the heights from `from` to `to`.
     pub(super) fn intersect(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.intersect_from(0, from, to)
     }
 
-    /// The same within some lobes; `None` where these cannot be listed.
+    /// The same within some lobes; `None` where these cannot be enumerated.
     pub(super) fn intersect_lobes(&mut self, lobes: &Lobes) -> Option<Result<(), BudgetReached>> {
         let listed = Cell::new(0);
         let most = self.budget.saturating_sub(self.looked_at);
@@ -105,8 +104,8 @@ impl Windows {
         let (Some(&(lowest, _)), Some(&(_, highest))) = (comb.windows.first(), comb.windows.last()) else {
             return Ok(());
         };
-        // The ends of the windows were found to 10^-9 of their lengths, and multiples of the period are off by a few units in the
-        // last place of the height.
+        // The ends of the windows were found to 10^-9 of their lengths, and multiples of the period have errors of a few units in the last place of
+        // the height.
         let margin = period * 1e-9 + to * 2f64.powi(-48);
         if (to - from) / period > self.budget as f64 {
             return Err(BudgetReached);
@@ -130,7 +129,7 @@ impl Windows {
         Ok(())
     }
 
-    /// Halves [from, to] until the product of all groups settles it.
+    /// Halves [from, to] until the product of all groups decides.
     fn refine(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.count()?;
         let bound: f64 = self.bounds.iter().map(|group| group.ln_factor(group.bound.nearest(from, to))).sum();

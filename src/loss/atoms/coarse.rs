@@ -1,4 +1,4 @@
-//! The losses of a few groups one by one, for the engine that asks another evaluator about the rest: see
+//! Enumeration of the losses of a few groups, for conditioning, where another evaluator computes the profile of the remaining groups: see
 //! [`split`](super::super::split).
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
@@ -16,21 +16,21 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// So many losses are listed at most, about, and so many for sure.
+/// An enumeration has at most this many losses as predicted, and at most `MOST_FOR_SURE` in any case.
 pub(in crate::loss) const MOST_LOSSES: f64 = 1e5;
 const MOST_FOR_SURE: f64 = 2e6;
 
-/// All losses of a sum that matter at a tilt c, with lower bounds for their tilted masses.
+/// All losses of a sum that matter at a tilt c, with lower bounds on their tilted masses.
 #[derive(Debug)]
 pub(in crate::loss) struct Coarse {
     /// Encloses ln E[exp(c L)].
     pub(in crate::loss) ln_mgf: Enclosure,
-    /// What all stored tilted masses together fall short of one: at most.
+    /// Upper bound on the truncated mass: 1 minus the sum of all stored tilted masses.
     pub(in crate::loss) missing: Float,
     parts: Vec<TiltedMasses>,
 }
 
-/// A loss of the sum, and what is stored of its mass: under P, and under Q, which is exp(-loss) times as much.
+/// A loss of the sum, and its stored mass: under P, and under Q, which is exp(-loss) times as much.
 #[derive(Debug)]
 pub(in crate::loss) struct Atom {
     pub(in crate::loss) loss: Rational,
@@ -38,12 +38,12 @@ pub(in crate::loss) struct Atom {
     pub(in crate::loss) q: Enclosure,
 }
 
-/// How many losses would be listed at a tilt, with masses cut at 2^-cut; infinite where a group has too many.
+/// The predicted number of losses in an enumeration at a tilt, with masses cut at 2^-cut; infinite where a group has too many.
 pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     merged(sum, outline, tilt, cut).map_or(f64::INFINITY, |(parts, _)| parts.iter().map(|part| part.length).product())
 }
 
-/// From the smallest of these losses to the largest, about; infinite where a group has too many.
+/// The approximate distance from the smallest of these losses to the largest; infinite where a group has too many.
 pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     let of_group = |(k, group): (usize, &Group)| {
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut));
@@ -52,7 +52,7 @@ pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u3
     sum.groups().iter().enumerate().map(of_group).sum()
 }
 
-/// How many seconds the masses of such a list take, about.
+/// The predicted seconds for the masses of such an enumeration.
 pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     let words = table::fineness(sum, cut).words as f64;
     let of_groups = sum.groups().iter().enumerate().map(|(k, group)| {
@@ -74,7 +74,7 @@ fn merged(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> Option<(Vec<
 }
 
 impl Coarse {
-    /// The losses of a sum tilted by c, where all that is left out has a tilted mass of at most 2^-cut or so.
+    /// The losses of a sum tilted by c, with a truncated tilted mass of about 2^-cut.
     pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {
         let groups = sum.groups().len() as u32;
         let fineness = table::fineness(sum, cut + groups.ilog2() + 3);
@@ -100,7 +100,7 @@ impl Coarse {
         })
     }
 
-    /// The losses of each group, with what is stored of their masses in so many bits.
+    /// The losses of each group, with their stored masses in this number of bits.
     pub(in crate::loss) fn of_groups(&self, c: &Rational, bits: u32) -> Vec<Vec<Atom>> {
         let of_part = |part: &TiltedMasses| {
             let (units, exponent) = part.units();
@@ -124,7 +124,7 @@ impl Coarse {
         self.parts.iter().map(of_part).collect()
     }
 
-    /// Every loss of the sum, as often as it is one.
+    /// Every loss of the sum, once for each way in which it arises.
     pub(in crate::loss) fn losses(&self, c: &Rational, bits: u32) -> Vec<Atom> {
         let mut all = vec![Atom::none(bits)];
         for single in self.of_groups(c, bits) {
@@ -147,20 +147,20 @@ impl Atom {
     }
 }
 
-/// A factor times exp(-x l) at each loss l of a part in turn: by one product from the one before, and anew now and then.
+/// A factor times exp(-x l) at each loss l of a part in turn: by one product from the one before, and computed directly from time to time.
 struct Powers<F> {
     anew: F,
     /// exp(-x step).
     ratio: Enclosure,
     bits: u32,
     place: i64,
-    /// Since the last one that was found anew.
+    /// The number of products since the last direct computation.
     run: u32,
     current: Enclosure,
 }
 
 impl<F: Fn(i64, u32) -> Enclosure> Powers<F> {
-    /// Each product adds a few units of the last place to the width: the spare bits hold those of so many.
+    /// Each product adds a few units of the last place to the width: the spare bits hold this number of them.
     const RUN: u32 = 64;
     const SPARE_BITS: u32 = 10;
 
@@ -182,7 +182,7 @@ impl<F: Fn(i64, u32) -> Enclosure> Iterator for Powers<F> {
     }
 }
 
-/// An exponent in so many bits after its point.
+/// An exponent with this number of bits after its point.
 pub(in crate::loss) fn exact_exponent(exponent: &Rational, bits: u32) -> Enclosure {
     let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 1;
     Enclosure::rational(exponent, bits + size)
@@ -201,7 +201,7 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// Every mass with its share of what is missing holds the mass that convolution on the common lattice gives.
+    /// Every mass with its share of the truncated mass contains the mass that convolution on the common lattice gives.
     #[test]
     fn losses_are_those_of_the_convolved_law() {
         let number = |text: &str| parse(text).unwrap();
@@ -220,11 +220,11 @@ mod tests {
             let tilted = exact_exponent(&Rational::from(&c * &atom.loss), bits).sub(&coarse.ln_mgf).exp();
             sum.add(&atom.p.mul(&tilted))
         });
-        // One is the total and what is missing.
+        // The total and the truncated mass add up to 1.
         let missing = Enclosure::new(Float::new(bits), coarse.missing.clone());
         assert!(total.add(&missing).contains(&Rational::from(1)) && total.is_tight(30), "{total:?}");
         assert!(coarse.ln_mgf.overlaps(&sum.ln_mgf(&c, 160)));
-        // Under Q the losses are the negatives: tilted by -1 - c, the list has the same masses the other way round.
+        // Under Q the losses are the negatives: tilted by -1 - c, the enumeration has the same masses in reverse order.
         let mirrored = Coarse::new(&sum, &(-1 - c.clone()), 90).unwrap().losses(&(-1 - c), bits);
         let mass = |list: &[Atom], at: &Rational, under_p: bool| -> f64 {
             let same = list.iter().filter(|atom| atom.loss == *at);

@@ -5,11 +5,10 @@ use rug::{Float, Integer, Rational, float::Round};
 use super::{key::Key, masses::TiltedMasses, wide::Wide};
 use crate::numeric::Enclosure;
 
-/// Losses reference + h key, h the step of the common lattice, in ascending order, with what is summed over them.
+/// Losses reference + h key, h the step of the common lattice, in ascending order, with the numbers that are summed over them.
 ///
-/// With c the tilt and M(c) the moment generating function of the part, and relative to the part's reference loss,
-/// P[L = l] = M(c) exp(-c reference) p and Q[L = l] = M(c) exp(-(c + 1) reference) q, up to what the stored masses
-/// fall short of the truth.
+/// With c the tilt and M(c) the moment generating function of the part, and relative to the part's reference loss, P[L = l] = M(c) exp(-c reference)
+/// p and Q[L = l] = M(c) exp(-(c + 1) reference) q, up to the truncated mass.
 #[derive(Clone, Debug)]
 pub(super) struct Column<K, const N: usize> {
     pub(super) keys: Vec<K>,
@@ -21,14 +20,14 @@ pub(super) struct Column<K, const N: usize> {
     pub(super) falling: Vec<Wide<N>>,
     /// exp(l - reference).
     pub(super) rising: Vec<Wide<N>>,
-    /// How many parts were multiplied.
+    /// The number of parts that were multiplied.
     pub(super) parts: usize,
 }
 
-/// The most nats that the exponentials of one part span: far inside the range of floats, and so are their products.
+/// The largest span of the exponentials of one part in nats: far inside the range of floats, and so are their products.
 pub(super) const MOST_NATS: f64 = 1e8;
-/// The most nats between the smallest and the largest sum of all parts: exp of any distance between two of them is a float of MPFR, whose
-/// exponents end at 2^30 - 1, that is at 744,261,117 nats.
+/// The largest distance in nats between the smallest and the largest sum of all parts: exp of any distance between two of them is a float of MPFR,
+/// whose exponents end at 2^30 - 1, that is at 744,261,117 nats.
 pub(super) const MOST_NATS_OF_ALL: f64 = 7e8;
 
 /// An entry of one part carries at most this many units in any of its four numbers: two for each exponential, one for
@@ -124,9 +123,9 @@ pub(super) fn reference(masses: &TiltedMasses) -> Rational {
 
 /// exp(x k) for k = first, first + 1, ..., each the last one times exp(x).
 ///
-/// With 128 bits more than a [`Wide`] has, and exponents rounded at 128 more than their own size needs, the first value
-/// and the ratio are off by a relative 2^-(64 N + 126) each, and after k steps the value by less than (2 k + 1) times
-/// that: far below one unit for every k below 2^60. The conversion is the second unit.
+/// With 128 bits more than a [`Wide`] has, and exponents rounded at 128 bits more than their own size needs, the relative error of the first value
+/// and of the ratio is 2^-(64 N + 126) each, and after k steps that of the value less than (2 k + 1) times that: far below one unit for every k below
+/// 2^60. The conversion is the second unit.
 struct Exponentials<const N: usize> {
     value: Float,
     ratio: Float,

@@ -27,7 +27,7 @@ pub(super) trait Key: Copy + Ord + Debug + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn integer(self) -> Integer;
-    /// A double near it.
+    /// A double close to it.
     fn approximate(self) -> f64;
     /// A non-negative key: one unit.
     fn wide<const N: usize>(self) -> Wide<N>;

@@ -10,9 +10,8 @@
 //!
 //! line(alpha) <= f(alpha) <= `P[L < l] + exp(l) max(0, Q[L >= l] - alpha)`,
 //!
-//! and the two differ only where alpha is beyond the right knot. The search finds the smallest l of which the lists prove
-//! that Q[L > l] <= alpha, so the two ends are as close as the lists know the place of the knot: an alpha that is a knot
-//! to any number of digits is no harder than another.
+//! and the two differ only where alpha is beyond the right knot. The search finds the smallest l of which the lists prove that Q[L > l] <= alpha, so
+//! the two ends are as close as the lists resolve the place of the knot: an alpha that is a knot to any number of digits is no harder than another.
 //!
 //! Near alpha = 1 everything is counted from the other end: Q[L >= l] - alpha = (1 - alpha) - Q[L < l].
 
@@ -26,8 +25,7 @@ use super::{
 };
 use crate::numeric::Enclosure;
 
-/// Encloses f(alpha) for 0 < alpha < 1, at any tilt. `None` where the lists cannot prove of any of their losses that it is
-/// far enough out.
+/// Encloses f(alpha) for 0 < alpha < 1, at any tilt. `None` where the lists cannot prove of any of their losses that it is large enough.
 pub(super) fn tradeoff<K: Key, const N: usize>(table: &Tilted<K, N>, alpha: &Rational) -> Option<Enclosure> {
     let bits = 64 * N as u32 + 64;
     let exact = |x: &Rational| Enclosure::rational(x, bits);
@@ -42,7 +40,7 @@ pub(super) fn tradeoff<K: Key, const N: usize>(table: &Tilted<K, N>, alpha: &Rat
             Search { table, side, limit: target }.first()?
         }
         Side::Upper => {
-            // First without the masses that are stored nowhere; what they add above t falls with t.
+            // First without the truncated mass; its contribution above t falls with t.
             let target = limit(table, &exact(alpha), Round::Down)?;
             let near = Search { table, side, limit: target }.first()?;
             let loss = table.loss(near);
@@ -73,8 +71,8 @@ pub(super) fn tradeoff<K: Key, const N: usize>(table: &Tilted<K, N>, alpha: &Rat
     Some(Enclosure::new(line.lower().clone(), above.upper().clone()).clamp(0.0, 1.0))
 }
 
-/// What the stored Q-masses must sum to so that the true ones are surely on the asked side of `target`: the sum as it is
-/// computed, with all its roundings, times exp(ln M(c) - (c + 1) reference).
+/// The value that the sum of stored Q-masses must reach so that the true sum is surely on the requested side of `target`: in terms of the computed
+/// sum, with all its rounding errors, times exp(ln M(c) - (c + 1) reference).
 fn limit<K: Key, const N: usize>(table: &Tilted<K, N>, target: &Enclosure, round: Round) -> Option<Wide<N>> {
     // computed <= stored exp(units) and stored <= computed exp(units), and a scale of one carries the same.
     let units = table.scaled(&Wide::one(), table.lists.units_of_a_tail(), Under::Q);
@@ -84,16 +82,15 @@ fn limit<K: Key, const N: usize>(table: &Tilted<K, N>, target: &Enclosure, round
         // Rounded down once more by its conversion.
         Round::Down => (*quotient.lower() > 0).then(|| Wide::float(quotient.lower())),
         _ => {
-            // More than what the conversion cuts off, which is below a relative 2^(1 - 64 N).
+            // More than the truncation of the conversion, which is below a relative 2^(1 - 64 N).
             let margin = 1 + (Float::with_val(bits, 1) >> (64 * N as u32 - 2));
             Some(Wide::float(&Float::with_val_round(bits, quotient.upper() * &margin, Round::Up).0))
         }
     }
 }
 
-/// The search for a threshold: the first key t from which the condition on the sum holds, as it is computed. The condition
-/// is "at most the limit" for the masses at or above t and "at least the limit" for those below t; both hold from some
-/// key on.
+/// The search for a threshold: the first key t from which the condition on the computed sum holds. The condition is "at most the limit" for the
+/// masses at or above t and "at least the limit" for those below t; both hold from some key on.
 struct Search<'a, K, const N: usize> {
     table: &'a Tilted<K, N>,
     side: Side,
@@ -140,8 +137,8 @@ impl<K: Key, const N: usize> Search<'_, K, N> {
         Some(self.narrowed(low, high))
     }
 
-    /// Between a key where it does not hold and one where it does: by interpolation of the logarithm of the sum, with
-    /// halving in between, until the pairs left can be listed.
+    /// Between a key where it does not hold and one where it does: by interpolation of the logarithm of the sum, with halving in between, until the
+    /// remaining pairs can be enumerated.
     fn narrowed(&self, mut low: Probe<K, N>, mut high: Probe<K, N>) -> K {
         let target = self.limit.log2();
         for round in 0.. {
@@ -171,7 +168,7 @@ impl<K: Key, const N: usize> Search<'_, K, N> {
         high.key
     }
 
-    /// The first key between the two, from a list of all pairs between them.
+    /// The first key between the two, by enumeration of all pairs between them.
     fn listed(&self, low: &Probe<K, N>, high: &Probe<K, N>) -> K {
         let pairs = self.table.lists.between(low.key, high.key);
         match self.side {
@@ -199,7 +196,7 @@ impl<K: Key, const N: usize> Search<'_, K, N> {
     }
 }
 
-/// About a share of a width of at least two, at least one and less than the width.
+/// An approximate share of a width of at least two, at least one and less than the width.
 fn part<K: Key>(width: K, share: f64) -> K {
     let width = width.integer();
     let share = (share * 2f64.powi(53)) as u64;

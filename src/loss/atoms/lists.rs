@@ -1,8 +1,7 @@
 //! Two sorted lists of losses, one for each half of the groups, and sums over all pairs in one pass.
 //!
-//! Every pass runs over the first list in order, while the place in the second list that meets the threshold moves the
-//! other way; what is summed of the second list grows with it. So a pass takes as many steps as both lists have
-//! entries, and all its terms are non-negative.
+//! Every pass runs over the first list in order, while the place in the second list that meets the threshold moves the other way; the partial sum
+//! over the second list grows with it. So a pass takes as many steps as both lists have entries, and all its terms are non-negative.
 
 use std::sync::OnceLock;
 
@@ -95,9 +94,9 @@ pub(super) struct Lists<K, const N: usize> {
     /// The step of the lattice on which all losses lie.
     h: Wide<N>,
     h_approx: f64,
-    /// 1/2, 1/3, ...: as many as the series of 1 - exp(-x) needs.
+    /// 1/2, 1/3, ...: enough of them for the series of 1 - exp(-x).
     reciprocals: Vec<Wide<N>>,
-    /// What is summed of the second list from a few places on.
+    /// The partial sums over the second list from a few places on.
     marks: OnceLock<Vec<Above<K, N>>>,
 }
 
@@ -106,9 +105,9 @@ pub(super) struct Lists<K, const N: usize> {
 pub(super) struct Threshold<K, const N: usize> {
     /// The largest key at or below the threshold, among sums of two keys: it orders them, and is the threshold itself unless [`moved`](Self::moved).
     pub(super) key: K,
-    /// By how many steps the threshold is below that key; `None` where it is not. A sum s of two keys is s - key + moved steps above it.
+    /// The number of steps by which the threshold is below that key; `None` where it is not. A sum s of two keys is s - key + moved steps above it.
     moved: Option<Wide<N>>,
-    /// By how much of a step the next key is above the threshold, in (0, 1].
+    /// The fraction of a step by which the next key is above the threshold, in (0, 1].
     pub(super) rest: Wide<N>,
     /// exp(x - reference of all).
     pub(super) exp: Wide<N>,
@@ -122,7 +121,7 @@ struct Steps<'a, K, const N: usize> {
     rest: Option<&'a Wide<N>>,
 }
 
-/// What is summed of the second list from a place j on, as [`Lists::excess`] names it.
+/// The partial sums over the second list from a place j on, in the notation of [`Lists::excess`].
 #[derive(Clone, Copy, Debug)]
 struct Above<K, const N: usize> {
     place: usize,
@@ -142,23 +141,23 @@ impl<K, const N: usize> Above<K, N> {
     }
 }
 
-/// A sum over pairs, and how many pairs it has.
+/// A sum over pairs, and the number of pairs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairSum<const N: usize> {
     pub(super) sum: Wide<N>,
     pub(super) pairs: u64,
 }
 
-/// Lists of so many entries are gone through in parts, the same on every machine: from so many places of the second, and at most so many of the
-/// first.
+/// Two lists with this number of entries together are processed in parts, the same on every machine: between `MARKS` places of the second list, and
+/// of at most `MOST_OF_A_PART` entries of the first.
 const LONG: usize = 1 << 15;
 const MARKS: usize = 16;
 const MOST_OF_A_PART: usize = 1 << 17;
 
-/// At most as many pairs are listed one by one.
+/// At most this many pairs are enumerated in the last step of a search.
 pub(super) const LISTED: u64 = 2048;
 
-/// Below 2^-CLOSE, 1 - exp(-x) is summed as a series; above it is one minus a product, which gains CLOSE bits of error.
+/// Below 2^-CLOSE, 1 - exp(-x) is summed as a series; above it is 1 minus a product, which gains CLOSE bits of error.
 const CLOSE: i32 = 30;
 
 impl<K: Key, const N: usize> Lists<K, N> {
@@ -176,7 +175,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
         }
     }
 
-    /// How many entries the two lists have.
+    /// The number of entries of the two lists.
     pub(super) fn lengths(&self) -> (usize, usize) {
         (self.first.len(), self.second.len())
     }
@@ -190,15 +189,15 @@ impl<K: Key, const N: usize> Lists<K, N> {
         ((self.first.parts() + self.second.parts()) * (UNITS_OF_A_PART + 1) + 8) as f64
     }
 
-    /// The units of [`upper`](Self::upper) and [`lower`](Self::lower): those of a pair, and one for each addition in
-    /// either list. As many additions of single pairs to such a sum as are ever [listed](LISTED) are paid for.
+    /// The units of [`upper`](Self::upper) and [`lower`](Self::lower): those of a pair, and one for each addition in either list. This also covers as
+    /// many additions of single pairs to such a sum as are ever [enumerated](LISTED).
     pub(super) fn units_of_a_tail(&self) -> f64 {
         self.units_of_a_pair() + (self.first.len() + self.second.len()) as f64 + (2 * LISTED) as f64
     }
 
-    /// The units of [`excess`](Self::excess). One minus a product of units k carries 2^(CLOSE + 3) k + 1, by the rule of
-    /// [`Wide`] for 1 - y >= 2^-(CLOSE + 1); the product is of two exponentials of halves and one for the threshold. The
-    /// suffix sums of the second list are added up twice. Twice that pays for the other factors of a term.
+    /// The units of [`excess`](Self::excess). One minus a product of units k carries 2^(CLOSE + 3) k + 1, by the rule of [`Wide`] for 1 - y >=
+    /// 2^-(CLOSE + 1); the product is of two exponentials of halves and one for the threshold. The suffix sums of the second list are added up twice.
+    /// Twice that covers the other factors of a term.
     pub(super) fn units_of_an_excess(&self) -> f64 {
         let pair = self.units_of_a_pair();
         (pair + 8.0) * f64::from(CLOSE + 4).exp2() + (self.first.len() + 2 * self.second.len()) as f64
@@ -249,7 +248,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
     ///
     /// which is also the step from b_j to b_(j - 1): nothing is subtracted but exponentials from one.
     ///
-    /// Neither sum knows of the threshold: those of a few places are kept, and the parts of long lists between them are gone through at once.
+    /// Neither sum depends on the threshold: those of a few places are kept, and the parts of long lists between them are processed in parallel.
     pub(super) fn excess(&self, threshold: &Threshold<K, N>) -> Wide<N> {
         let (first, second) = (&self.first.entries, &self.second.entries);
         if first.len() + second.len() < LONG {
@@ -270,7 +269,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
         parts.iter().fold(Wide::ZERO, |sum, part| sum.add(part))
     }
 
-    /// What is summed of the second list from some places on, from its end down.
+    /// The partial sums over the second list from some places on, from its end down.
     fn marks(&self) -> Vec<Above<K, N>> {
         let mut above = Above::none(self.second.len());
         let mut marks = vec![above];
@@ -328,7 +327,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
         if steps == K::zero() && moved.is_none() {
             return Wide::ZERO;
         }
-        // At least 2^-CLOSE: the last factor pays for the roundings of doubles. Then 1 - exp(-x) >= x / 2 for x <= 1.
+        // At least 2^-CLOSE: the last factor covers the rounding errors of doubles. Then 1 - exp(-x) >= x / 2 for x <= 1.
         let whole = if rest.is_some() { steps.approximate() - 1.0 } else { steps.approximate() };
         let far = moved.map_or(0.0, |moved| moved.log2().exp2());
         if self.h_approx * (whole + far) > f64::from(-CLOSE).exp2() * 1.001 {
@@ -340,12 +339,12 @@ impl<K: Key, const N: usize> Lists<K, N> {
         };
         let steps = moved.map_or(steps, |moved| steps.add(moved));
         let x = steps.mul(&self.h);
-        // A threshold just below a step of more than 2^-CLOSE: the same, found from the rest.
+        // A threshold just below a step of more than 2^-CLOSE: the same, found from `rest`.
         if x.log2() > f64::from(-CLOSE) + 0.001 {
             return exp().one_minus();
         }
-        // What the series leaves out is below its first term that is missing, a relative 2^-(CLOSE terms). Each y that is
-        // subtracted from one is below 2^-CLOSE, so its own units shrink by that: every inner factor carries two at most.
+        // The truncation error of the series is below its first omitted term, a relative 2^-(CLOSE terms). Each y that is subtracted from one is
+        // below 2^-CLOSE, so its own units shrink by that: every inner factor carries two at most.
         let one = Wide::one();
         let inner =
             self.reciprocals.iter().rev().fold(one, |inner, reciprocal| x.mul(reciprocal).mul(&inner).one_minus());
@@ -395,12 +394,12 @@ impl<K: Key, const N: usize> Threshold<K, N> {
         let steps = Rational::from(&distance / h);
         let floor = steps.clone().floor().into_numer_denom().0;
         // All sums of two keys lie within MOST_NATS_OF_ALL nats of the reference (`Parts::table`). So no pair is above a threshold whose exponential is
-        // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits that there are.
+        // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits of the mantissa.
         let bits = 64 * N as u32 + 64;
         let size = distance.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
         let exp = Float::with_val_round(bits, Float::with_val(bits + size, &distance).exp_ref(), Round::Down).0;
         let placed = K::place(&floor);
-        // Moved down, where no pair is above the threshold, the key leaves none above it either: nothing is measured from there.
+        // Moved down, where no pair is above the threshold, the key leaves none above it either: no distance is measured from there.
         let moved = (placed.moved > 0).then(|| Wide::from_words(&placed.moved.to_digits::<u64>(Order::Lsf), 0));
         Threshold {
             key: placed.key,

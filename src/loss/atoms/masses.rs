@@ -1,9 +1,8 @@
 //! Tilted masses and their convolutions, in fixed point, as lower bounds whose shortfall is known exactly.
 //!
-//! A mass is stored in units of 2^-bits and is at most the truth. The true masses of a tilted law sum to one, so what
-//! all stored masses together fall short of the truth, cut ends and roundings alike, is one minus their sum: no bound
-//! for a tail is needed. Products are formed exactly, by Kronecker substitution into one multiplication of big
-//! integers, and rounded down again.
+//! A mass is stored in units of 2^-bits and is at most the truth. The true masses of a tilted law sum to 1, so the truncated mass, by cut ends and
+//! rounding alike, is 1 minus the sum of all stored masses: no bound for a tail is needed. Products are formed exactly, by Kronecker substitution
+//! into one multiplication of big integers, and rounded down again.
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
@@ -18,18 +17,18 @@ use crate::{
 pub(super) struct TiltedMasses {
     /// The loss at k = 0.
     pub(super) origin: Rational,
-    /// How far apart the losses are.
+    /// The distance between losses.
     pub(super) step: Rational,
     /// The integer k of the first mass.
     pub(super) first: i64,
     /// Encloses ln E[exp(c L)].
     pub(super) ln_mgf: Enclosure,
-    /// How many words a mass has; it is in units of 2^(1 - 64 words), so that a mass of one fits.
+    /// The number of words of a mass; it is in units of 2^(1 - 64 words), so that a mass of one fits.
     pub(super) words: usize,
     pub(super) digits: Vec<u64>,
 }
 
-/// How finely masses are kept.
+/// The precision at which masses are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Fineness {
     /// Words of a mass.
@@ -52,7 +51,7 @@ impl TiltedMasses {
         (self.digits.chunks(self.words), i64::from(self.bits()))
     }
 
-    /// What all stored masses fall short of the truth: at most, and exact but for the rounding of the last line.
+    /// Upper bound on the truncated mass, exact but for the rounding of the last line.
     pub(super) fn missing(&self) -> Float {
         let mut sum = vec![0_u64; self.words + 1];
         for mass in self.digits.chunks(self.words) {
@@ -114,18 +113,18 @@ impl TiltedMasses {
         Ok(self.stretched(&step)?.convolved(&other.stretched(&step)?).trimmed(fineness.cut + 2))
     }
 
-    /// The sum of those of the groups that are named, on their common lattice.
+    /// The sum of the laws of the named groups, on their common lattice.
     pub(super) fn joined(single: &[Self], groups: &[usize], fineness: Fineness) -> Result<Self> {
         let (first, others) = groups.split_first().ok_or(Error::EmptyComposition)?;
         others.iter().try_fold(single[*first].clone(), |merged, &k| merged.merged(&single[k], fineness))
     }
 
-    /// As a group of this number is planned with.
+    /// The part by which a group of this index is planned.
     pub(super) fn part(&self, group: usize) -> Part {
         Part { groups: vec![group], step: self.step.clone(), length: self.len() as f64 }
     }
 
-    /// The same law on a finer lattice; refused where that has more places than any plan asks for.
+    /// The same law on a finer lattice; refused where that has more places than any plan allows.
     fn stretched(&self, step: &Rational) -> Result<Self> {
         const MOST_PLACES: usize = 1 << 26;
         let factor = Rational::from(&self.step / step);
@@ -179,8 +178,7 @@ impl TiltedMasses {
         self
     }
 
-    /// Masses proportional to numbers of which lower bounds are given, in units of 2^-bits; `total` is at least the sum of
-    /// all the numbers.
+    /// Masses proportional to numbers of which lower bounds are given, in units of 2^-bits; `total` is an upper bound on the sum of all the numbers.
     pub(super) fn scaled(mut digits: Vec<u64>, total: &Float, words: usize) -> Vec<u64> {
         let bits = 64 * words as u32 - 1;
         // units / total, both factors rounded down, and so is their product.

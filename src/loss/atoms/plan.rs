@@ -1,10 +1,10 @@
-//! Which groups become one list, and which lists stand on which side: planned from the lengths alone.
+//! Planned from the lengths alone: the groups that are convolved into one list, and the lists of each half.
 
 use rug::Rational;
 
 use crate::numeric::rational;
 
-/// A list that is to be: how many losses it has and how far apart they are.
+/// A planned list: the number of its losses and their distance.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// The groups that are convolved into it.
@@ -28,14 +28,14 @@ pub(super) struct Plan {
 
 /// The longest list that groups are merged into.
 const LONGEST_MERGED: f64 = 2e6;
-/// The same where all sums of all parts are listed.
+/// The same where all sums of all parts are enumerated.
 const LONGEST_OF_ALL: f64 = 1e5;
-/// Up to this many parts all ways to split them are tried.
+/// Up to this number of parts, all divisions into two halves are tried.
 const TRIED: usize = 8;
 
 impl Plan {
-    /// Merges parts whose common lattice holds fewer losses than their product, as long as that makes all lists
-    /// together shorter, and splits what is left into halves.
+    /// Merges parts whose common lattice holds fewer losses than their product, as long as that makes all lists together shorter, and divides the
+    /// remaining parts into halves.
     pub(super) fn new(mut parts: Vec<Part>) -> Self {
         let mut merged = 0.0;
         let mut best = split(&lengths(&parts));
@@ -58,8 +58,8 @@ impl Plan {
     }
 }
 
-/// Merges parts whose common lattice holds fewer losses than their product, as long as that makes the product of all much shorter; and
-/// the lengths of all that was merged, together.
+/// Merges parts whose common lattice holds fewer losses than their product, as long as that makes the product of all much shorter; and the total
+/// length of all mergers.
 pub(super) fn merge_all(mut parts: Vec<Part>) -> (Vec<Part>, f64) {
     let mut merged = 0.0;
     loop {
@@ -73,8 +73,8 @@ pub(super) fn merge_all(mut parts: Vec<Part>) -> (Vec<Part>, f64) {
     }
 }
 
-/// Of all mergers of two parts, on their common lattice, the one of the least score, if that is below `most`. A score is a matter of
-/// the pair and the length of its sum.
+/// Of all mergers of two parts, on their common lattice, the one of the least score, if that is below `most`. A score depends on the pair and the
+/// length of its sum.
 fn best_merger(parts: &[Part], most: f64, score: impl Fn([usize; 2], f64) -> f64) -> Option<([usize; 2], Part)> {
     let mut found: Option<(f64, [usize; 2], f64)> = None;
     for (i, j) in (0..parts.len()).flat_map(|i| (i + 1..parts.len()).map(move |j| (i, j))) {
@@ -105,7 +105,7 @@ fn common(a: &Part, b: &Part) -> Option<f64> {
     (length <= LONGEST_MERGED).then_some(length)
 }
 
-/// What multiples of their greatest common divisor two steps are.
+/// The integers by which two steps are multiples of their greatest common divisor.
 fn multiples(a: &Rational, b: &Rational) -> (f64, f64) {
     let crosswise = |x: &Rational, y: &Rational| x.numer().to_u64()?.checked_mul(y.denom().to_u64()?);
     if let (Some(of_a), Some(of_b)) = (crosswise(a, b), crosswise(b, a)) {
@@ -119,15 +119,15 @@ fn multiples(a: &Rational, b: &Rational) -> (f64, f64) {
     (Rational::from(a / &gcd).to_f64(), Rational::from(b / &gcd).to_f64())
 }
 
-/// The parts of both sides, and how many sums each side has.
+/// The parts of both sides, and the number of sums of each side.
 #[derive(Clone, Debug)]
 struct Split {
     sides: [Vec<usize>; 2],
     lengths: [f64; 2],
 }
 
-/// The split of parts of these lengths with the shortest lists: among all for a few parts, else each part, from the longest,
-/// to the shorter side.
+/// The division of parts of these lengths with the shortest lists: among all divisions for a few parts, else each part, from the longest, goes to the
+/// shorter side.
 fn split(lengths: &[f64]) -> Split {
     let product = |side: &Vec<usize>| side.iter().map(|&k| lengths[k]).product::<f64>();
     let indexes = 0..lengths.len();
@@ -140,7 +140,7 @@ fn split(lengths: &[f64]) -> Split {
     Split { lengths: sides.each_ref().map(product), sides }
 }
 
-/// The second side, as bits, of the split of a few parts with the shortest lists; the last part stands on the first side.
+/// The second side, as bits, of the division of a few parts with the shortest lists; the last part stands on the first side.
 fn shortest(lengths: &[f64]) -> usize {
     let mut products = [1.0; 1 << TRIED];
     for (k, length) in lengths.iter().enumerate() {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn many_parts_are_split_evenly() {
+    fn many_parts_are_divided_evenly() {
         let parts: Vec<(String, f64)> = (0..14).map(|k| (format!("1/{}", 1_000_003 + 2 * k), 2.0)).collect();
         let parts: Vec<(&str, f64)> = parts.iter().map(|(step, length)| (step.as_str(), *length)).collect();
         let plan = plan(&parts);

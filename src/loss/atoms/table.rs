@@ -1,4 +1,4 @@
-//! Tables of one sum at one tilt, in the arithmetic that their digits need.
+//! Tables of one sum at one tilt, in the arithmetic that their digits require.
 
 use rug::{Float, Integer, Rational, float::Round};
 
@@ -18,36 +18,36 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// What a table answers, whatever its arithmetic.
+/// The answers of a table, in any arithmetic.
 pub(super) trait Table: Send + Sync {
     /// E[(1 - exp(epsilon - L))_+], for c >= 0.
     fn hockey_stick(&self, epsilon: &Rational) -> Enclosure;
-    /// One minus that, for -1 <= c <= 0.
+    /// The complement of that, for -1 <= c <= 0.
     fn complement(&self, epsilon: &Rational) -> Enclosure;
     /// The probability of one side of z under P. The tilt must be in the range where exp(-c d) is at
     /// most one on that side.
     fn tail(&self, z: &Rational, side: Side) -> Enclosure;
     /// The trade-off function, or `None` where the masses are too coarse to place alpha.
     fn tradeoff(&self, alpha: &Rational) -> Option<Enclosure>;
-    /// How many losses the two lists have.
+    /// The number of losses of the two lists.
     fn lengths(&self) -> (usize, usize);
-    /// What the lists occupy, in bytes.
+    /// The memory of the lists, in bytes.
     fn bytes(&self) -> usize;
     /// The tilt.
     fn tilt(&self) -> &Rational;
     /// The bits of a number's mantissa.
     fn bits(&self) -> u32;
-    /// The tilted mass that is stored nowhere: at most.
+    /// Upper bound on the truncated tilted mass.
     fn missing(&self) -> &Float;
 }
 
-/// Bits of a mantissa beyond those at which masses are cut: for the distance of neighboring losses and the lengths.
+/// Bits of a mantissa beyond those at which masses are cut: for the distance of adjacent losses and the lengths.
 const GUARD_BITS: u32 = 26;
 
 /// The longest mantissa.
 pub(super) const MOST_WORDS: u32 = 40;
 
-/// How many words a mantissa needs for the digits at which masses are first cut at 2^-cut.
+/// The number of words of a mantissa for the digits at which masses are first cut at 2^-cut.
 pub(super) fn mantissa_words(cut: u32) -> u32 {
     (cut + GUARD_BITS).div_ceil(64).max(2)
 }
@@ -105,7 +105,7 @@ impl Parts {
         let plan = Plan::new(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
         let joined = plan.parts.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness));
         let parts: Vec<TiltedMasses> = joined.collect::<Result<_>>()?;
-        // Stored masses are lower bounds of masses that sum to one: more than that is a fault, and no bound.
+        // Stored masses are lower bounds on masses that sum to 1: a larger sum is a fault, and no bound.
         if parts.iter().any(|part| part.missing() < 0) {
             return Err(Error::Contradiction { what: "the masses of a list, which add up to more than one" });
         }
@@ -154,8 +154,8 @@ impl Parts {
     }
 }
 
-/// Words enough for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by
-/// one unit, and what is lost by one copy is lost by all.
+/// Enough words for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by one unit, and mass lost by one
+/// copy is lost by all.
 pub(super) fn fineness(sum: &LossSum, cut: u32) -> Fineness {
     let copies = sum.groups().iter().map(|group| group.copies.ilog2() + 1).max().unwrap_or(0);
     const LENGTH_BITS: u32 = 24;

@@ -1,7 +1,7 @@
 //! The tilted masses of one term of each law, from which those of a group are convolved.
 //!
-//! Weights that are proportional to the masses are bounded from below one by one, and their total from above, so each
-//! quotient is a lower bound for a mass. The sum of a group of fine noise is all but Gaussian, and needs no convolution.
+//! Weights that are proportional to the masses have lower bounds each, and their total an upper bound, so each quotient is a lower bound on a mass.
+//! The sum of a group of fine noise is Gaussian up to a factor close to 1, and needs no convolution.
 
 use std::f64::consts::LN_2;
 
@@ -30,13 +30,13 @@ pub(super) fn of_group(group: &Group, c: &Rational, fineness: Fineness) -> Resul
         Law::DiscreteLaplace { epsilon } => laplace(epsilon, group.shift, c, fineness.words),
         Law::Gaussian { .. } => return Err(Error::NoLattice),
     };
-    // What is cut from one copy is lost by all of them.
+    // Mass that is cut from one copy is lost by all of them.
     let shares = group.copies.ilog2() + 3;
     let each = Fineness { cut: fineness.cut + shares, ..fineness };
     Ok(single.raised(group.copies, each).trimmed(fineness.cut + 2))
 }
 
-/// At least ln of how much the masses of a fine group are off, if that is far less than what is cut.
+/// Upper bound on ln of the relative error of the masses of a fine group, if that is far below the cut.
 pub(super) fn off_if_fine(group: &Group, cut: u32) -> Option<f64> {
     fine::ln_off(group).filter(|ln_off| *ln_off < -f64::from(cut + 6) * LN_2)
 }
@@ -59,7 +59,7 @@ fn of_fine_group(group: &Group, c: &Rational, fineness: Fineness, ln_off: f64) -
         .mul(&one.sub(&off.mul(&Enclosure::double(3.0, 64))))
         .lower()
         .clone();
-    // Beyond k a Gaussian has 2 exp(-k^2 / (2 v)): what is cut is counted with all that is missing.
+    // Beyond k a Gaussian has 2 exp(-k^2 / (2 v)): this cut is part of the truncated mass.
     let reach = (2.0 * v.to_f64() * f64::from(fineness.cut + 8) * LN_2).sqrt() as usize + 2;
     let side = |d: &Rational| {
         let mut slope = Slope::new(&v, d, precision, Round::Down);
@@ -103,7 +103,7 @@ fn reversed(digits: &[u64], words: usize) -> impl Iterator<Item = u64> {
     digits.chunks(words).rev().flatten().copied()
 }
 
-/// A product of two non-negative numbers, rounded as told.
+/// A product of two non-negative numbers, rounded in the given direction.
 fn times(a: &Float, b: &Float, round: Round) -> Float {
     Float::with_val_round(a.prec(), a * b, round).0
 }
@@ -161,7 +161,7 @@ fn gaussian(sigma2: &Rational, shift: u64, c: &Rational, words: usize) -> Tilted
             low.advance();
             high.advance();
             if high.value < smallest && high.ratio < 1 {
-                // The ratios of neighbors fall, so what follows sums to at most value / (1 - ratio).
+                // The ratios of successive terms fall, so the remaining ones sum to at most value / (1 - ratio).
                 let room = Float::with_val_round(precision, 1 - &high.ratio, Round::Down).0;
                 let rest = Float::with_val_round(precision, &high.value / &room, Round::Up).0;
                 upper_total = Float::with_val_round(precision, &upper_total + &rest, Round::Up).0;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_masses_fall_short_by_what_they_say_and_no_more() {
+    fn stored_masses_fall_short_by_the_truncated_mass_at_most() {
         for group in groups() {
             for c in ["-7/2", "-1", "0", "1/3", "12"] {
                 let masses = of_group(&group, &parse(c).unwrap(), FINE).unwrap();
@@ -298,7 +298,7 @@ mod tests {
 
     /// Untilted at c = 0, a mass tilted by c is mass exp(c l) / M(c).
     #[test]
-    fn tilting_moves_masses_as_it_says() {
+    fn tilted_masses_follow_their_definition() {
         let bits = 300;
         let mut met = 0;
         for group in groups() {
@@ -326,8 +326,8 @@ mod tests {
         assert!(met >= 40, "{met}");
     }
 
-    /// The masses of fine groups in closed form are those of the convolution of their terms: both are lower bounds that fall short by
-    /// no more than what is missing.
+    /// The masses of fine groups in closed form are those of the convolution of their terms: both are lower bounds that fall short by no more than
+    /// the truncated mass.
     #[test]
     fn fine_groups_need_no_convolution() {
         let fineness = Fineness { words: 3, cut: 100 };

@@ -1,5 +1,4 @@
-//! The engine against paths that share no code with it: enumeration in intervals, convolution on the product lattice, and
-//! the contour.
+//! The engine against methods that share no code with it: enumeration in intervals, convolution on the product lattice, and the contour.
 
 use rug::{Float, Rational, float::Round};
 
@@ -48,8 +47,8 @@ fn coarse() -> Vec<Vec<Group>> {
     ]
 }
 
-/// The law of a sum by enumeration of all its copies: every loss with an enclosure of its mass, ascending. Gaussian terms
-/// reach so far that what is left out is below 2^-200.
+/// The law of a sum by enumeration of all its copies: every loss with an enclosure of its mass, ascending. Gaussian terms reach so far that the
+/// truncated mass is below 2^-200.
 fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
     let bits = 260;
     let exp = |x: &Rational| Enclosure::rational(x, bits).exp();
@@ -81,7 +80,7 @@ fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
         for _ in 0..group.copies {
             let pairs =
                 list.iter().flat_map(|(l, p)| single.iter().map(move |(m, q)| (Rational::from(l + m), p.mul(q))));
-            // What no answer at 60 digits can see is not carried on.
+            // Masses too small to matter to any answer at 60 digits are dropped.
             list = gathered(pairs.collect());
             list.retain(|(_, mass)| *mass.upper() > Float::with_val(53, 1) >> 330);
         }
@@ -89,7 +88,7 @@ fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
     list
 }
 
-/// Equal losses together, ascending.
+/// Equal losses combined, ascending.
 fn gathered(mut list: Vec<(Rational, Enclosure)>) -> Vec<(Rational, Enclosure)> {
     list.sort_by(|a, b| a.0.cmp(&b.0));
     list.dedup_by(|next, kept| {
@@ -106,7 +105,7 @@ fn total<'a>(masses: impl Iterator<Item = Enclosure> + 'a) -> Enclosure {
     masses.fold(Enclosure::double(0.0, 260), |sum, mass| sum.add(&mass))
 }
 
-/// Two enclosures of one number, the second of which leaves out up to 2^-190.
+/// Two enclosures of one number, the second of which omits up to 2^-190.
 #[track_caller]
 fn agree(got: &Enclosure, oracle: &Enclosure, what: &str) {
     let slack = Float::with_val(64, 1) >> 190;
@@ -227,7 +226,7 @@ fn two_precisions_overlap_and_delta_falls() {
     }
 }
 
-/// Losses of 10^12 nats in steps of 2 x 10^5: exp(epsilon) is beyond the range of floats, one minus delta is not.
+/// Losses of 10^12 nats in steps of 2 x 10^5: exp(epsilon) is beyond the range of floats, the complement of delta is not.
 #[test]
 fn far_beyond_the_range_of_exponentials_lists_answer() {
     let groups = [gaussian("5", 1_000_000, 10)];
@@ -246,13 +245,13 @@ fn far_beyond_the_range_of_exponentials_lists_answer() {
 }
 
 #[test]
-fn small_and_near_one_keep_their_digits() {
+fn values_near_zero_and_one_keep_their_digits() {
     let atoms = atoms(&[gaussian("5", 1, 10), gaussian("7", 1, 3)]);
     let fine = atoms.hockey_stick(&number("60"), 60).unwrap();
     let coarse = atoms.hockey_stick(&number("60"), 12).unwrap();
     assert!(fine.met && coarse.met && fine.value.overlaps(&coarse.value));
     assert!(*fine.value.upper() < 1e-300 && *fine.value.lower() > 0);
-    // One minus delta, where delta is close to one.
+    // The complement, where delta is close to 1.
     let large = super::tests::atoms(&[gaussian("1/10", 1, 40)]);
     for epsilon in ["0", "3", "40"] {
         let [rest, finer] = [15, 45].map(|digits| {
@@ -349,7 +348,7 @@ fn the_tradeoff_is_symmetric() {
 }
 
 #[test]
-fn the_same_question_has_the_same_answer_whatever_was_asked_before() {
+fn an_answer_does_not_depend_on_earlier_requests() {
     let groups = [gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1)];
     let used = atoms(&groups);
     for k in 0..12 {
@@ -366,7 +365,7 @@ fn the_same_question_has_the_same_answer_whatever_was_asked_before() {
 }
 
 #[test]
-fn what_cannot_be_listed_is_refused_and_costs_infinitely_or_too_much() {
+fn sums_that_cannot_be_enumerated_are_refused_at_their_cost() {
     let continuous = Group { law: Law::Gaussian { sigma2: number("5") }, shift: 1, copies: 1 };
     let query = Query::HockeyStick(number("1"));
     assert!(Atoms::new(&sum(std::slice::from_ref(&continuous))).is_err());
@@ -413,9 +412,9 @@ fn predicted_lengths_are_those_of_the_lists() {
     }
 }
 
-/// Just below a loss most of the mass is at it, and one minus the answer is next to one: what cancels is asked for as well.
+/// Just below a loss most of the mass is at it, and the complement of the answer is close to 1: the digits that cancel are requested as well.
 #[test]
-fn just_below_a_loss_an_answer_is_small_and_as_narrow_as_asked() {
+fn just_below_a_loss_a_small_answer_has_the_requested_precision() {
     let list = atoms(&[gaussian("1/125", 2, 2)]);
     for epsilon in ["499.99999999999", "500.00000000001", "499.99"] {
         let epsilon = number(epsilon);
@@ -426,13 +425,13 @@ fn just_below_a_loss_an_answer_is_small_and_as_narrow_as_asked() {
             assert!(answer.value.overlaps(&fine) && fine.is_tight(60), "{epsilon} {digits}: {answer:?} {fine:?}");
         }
     }
-    // No loss but 500 and 750 matter, the first with 1 - exp(-10^-11) = 9.99999999995e-12, the second with 2 exp(-125/2) = 1.43755651e-27.
+    // Only the losses 500 and 750 matter, the first with 1 - exp(-10^-11) = 9.99999999995e-12, the second with 2 exp(-125/2) = 1.43755651e-27.
     let delta = list.hockey_stick(&number("499.99999999999"), 20).unwrap().value;
     let [least, most] = ["9.9999999999500014375565e-12", "9.9999999999500014375566e-12"].map(number);
     assert!(*delta.lower() > least && *delta.upper() < most, "{delta:?}");
 }
 
-/// Thresholds that no key holds, in every width: far below one listed loss and among several, where all gaps together are small and where they
+/// Thresholds that no key holds, in every width: far below one enumerated loss and among several, where all gaps together are small and where they
 /// are not. The oracle sums over all losses in balls.
 #[test]
 fn thresholds_beyond_all_keys_keep_their_distance() {

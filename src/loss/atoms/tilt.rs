@@ -1,12 +1,11 @@
-//! The tilt: which exponential weight puts a question where the masses are. Searched in doubles, rounded to a grid.
+//! The tilt: the exponential weight that moves the masses to the threshold of a request. Searched in doubles, rounded to a grid.
 //!
-//! The law of L tilted by c has masses proportional to P[L = l] exp(c l). For a threshold x, the value of a question is
-//! M(c) exp(-c x) times an expectation of something in [0, 1] under that law, so the best tilt makes
-//! ln M(c) - c x smallest (with the hockey stick's own factor, below). Any tilt in the range of the question is sound:
-//! what is chosen here decides how many masses must be kept, and nothing else.
+//! The law of L tilted by c has masses proportional to P[L = l] exp(c l). For a threshold x, the value of a request is M(c) exp(-c x) times an
+//! expectation of a number in [0, 1] under that law, so the best tilt makes ln M(c) - c x smallest (with the hockey stick's own factor, below). Any
+//! tilt in the range of the request is sound: the choice here only determines how many masses must be kept.
 //!
-//! Tilts are rounded to a grid of about four standard deviations of L, so that questions near each other share their
-//! lists, and so that the lists depend on the question alone.
+//! Tilts are rounded to a grid of about four standard deviations of L, so that requests close to one another share their lists, and so that the lists
+//! depend on the request alone.
 
 use std::f64::consts::PI;
 
@@ -18,14 +17,14 @@ use super::super::{
 };
 use crate::numeric::rational;
 
-/// At which tilt a question is put to a list, and whether one minus the answer is asked for.
+/// The tilt for a request, and whether the list computes the number itself or its complement.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::loss) enum Plan {
     Direct(f64),
     Complement(f64),
 }
 
-/// ln of a probability that is well below one half.
+/// ln of a probability that is clearly below one half.
 pub(super) const SMALLER: f64 = -2.0;
 
 impl Plan {
@@ -42,7 +41,7 @@ pub(in crate::loss) struct Outline {
     groups: Vec<GroupOutline>,
     /// The spacing of tilts, a power of two.
     spacing: f64,
-    /// Beyond this tilt a bounded sum is at its largest loss for all that doubles can tell.
+    /// Beyond this tilt a bounded sum is at its largest loss, as far as doubles resolve.
     largest_tilt: f64,
 }
 
@@ -89,7 +88,7 @@ impl GroupOutline {
         }
     }
 
-    /// About the largest variance of a group's loss under any tilt.
+    /// The approximate largest variance of a group's loss under any tilt.
     fn largest_variance(&self) -> f64 {
         match *self {
             // Halfway between two integers a small Gaussian is a fair coin.
@@ -196,8 +195,7 @@ impl Outline {
         Outline { groups, spacing, largest_tilt }
     }
 
-    /// How a hockey stick of this sum at epsilon is asked for: itself, or one minus it where that is surely the smaller of the
-    /// two.
+    /// The plan for a hockey stick of this sum at epsilon: the number itself, or its complement where that is surely the smaller of the two.
     pub(in crate::loss) fn hockey_plan(&self, sum: &LossSum, epsilon: &Rational) -> Plan {
         let first = sum.above(epsilon).to_f64();
         let (epsilon, last) = (epsilon.to_f64(), sum.at_most(epsilon).to_f64());
@@ -229,7 +227,7 @@ impl Outline {
         self.groups[group].at(c).variance
     }
 
-    /// Where an increasing function of a tilt beyond `from`, in the direction of `sign`, passes a target.
+    /// The tilt at which an increasing function of it, beyond `from` in the direction of `sign`, passes a target.
     fn solve(&self, from: f64, sign: f64, passed: impl Fn(f64) -> bool) -> f64 {
         let (mut low, mut high) = (-600.0, self.largest_tilt.ln());
         for _ in 0..70 {
@@ -253,7 +251,7 @@ impl Outline {
     /// of the logarithm of the bound is increasing.
     pub(super) fn hockey_stick(&self, epsilon: f64, first: f64) -> f64 {
         let c = self.solve(0.0, 1.0, |c| self.at(c).mean >= first.max(epsilon + (1.0 / c).ln_1p()));
-        // Where all losses are small, a tilt of zero would give up the factor 1 / c.
+        // Where all losses are small, a tilt of zero would lose the factor 1 / c.
         if self.spacing >= 1.0 { self.rounded(c).max(self.spacing) } else { self.rounded(c) }
     }
 
@@ -267,8 +265,8 @@ impl Outline {
         self.rounded(self.solve(0.0, -1.0, |c| self.at(c).mean <= last)).min(0.0)
     }
 
-    /// -1 <= c <= 0 for one minus a hockey stick at epsilon, between the losses `last` and `first` on either side of it:
-    /// for the larger of exp(-c last) and exp(epsilon - (c + 1) first).
+    /// -1 <= c <= 0 for the complement of a hockey stick at epsilon, between the losses `last` and `first` on either side of it: for the larger of
+    /// exp(-c last) and exp(epsilon - (c + 1) first).
     pub(super) fn complement(&self, epsilon: f64, last: f64, first: f64) -> f64 {
         let equal = if first > last { (epsilon - first) / (first - last) } else { 0.0 };
         let (below, above) = (self.lower_tail(last), self.lower_tail(first));
@@ -349,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn tilts_stay_in_the_range_of_their_question_and_meet_the_threshold() {
+    fn tilts_stay_in_the_range_of_their_request_and_meet_the_threshold() {
         let (_, outline) = outline(&[("5", 1, 10), ("3", 1, 4)], &[("0.2", 2, 2)]);
         for x in [-40.0, -1.0, 0.0, 0.5, 3.0, 50.0] {
             let (hockey, upper, lower) = (outline.hockey_stick(x, x), outline.upper_tail(x), outline.lower_tail(x));

@@ -1,16 +1,15 @@
-//! The lists of a sum at one tilt, and what follows from them with its proof.
+//! The lists of a sum at one tilt, and the answers that follow from them with their proofs.
 //!
-//! Let M(c) = E[exp(c L)], and let the stored tilted masses of part i fall short of the truth by m_i in total. The tilted
-//! law of L is the product of those of the parts, so what all pairs of the lists fall short of it is at most
-//! 1 - prod (1 - m_i) <= sum m_i =: m. A question about a threshold z is
+//! Let M(c) = E[exp(c L)], and let the stored tilted masses of part i fall short of the truth by m_i in total. The tilted law of L is the product of
+//! those of the parts, so all pairs of the lists fall short of it by at most 1 - prod (1 - m_i) <= sum m_i =: m. A request with threshold z is
 //!
 //! ```text
 //! E[g(L)] = M(c) E_c[exp(-c L) g(L)],    0 <= exp(-c l) g(l) <= s exp(-c z)  for every l,
 //! ```
 //!
-//! with E_c the expectation under the tilted law. The sum over the stored masses is a bound from below, and m s M(c) exp(-c z)
-//! more is one from above. For a tail in the range of c for which it is asked, s is one and z is the first loss of the
-//! lattice that counts: on a coarse lattice that is far better than the threshold itself.
+//! with E_c the expectation under the tilted law. The sum over the stored masses is a lower bound, and m s M(c) exp(-c z) more is an upper bound. For
+//! a tail in its range of c, s is 1 and z is the first loss of the lattice that counts: on a coarse lattice that is far better than the threshold
+//! itself.
 
 use rug::{Float, Integer, Rational};
 
@@ -21,7 +20,7 @@ use super::{
 };
 use crate::numeric::Enclosure;
 
-/// Which side of a threshold is summed.
+/// The side of a threshold that is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// The losses at or above it.
@@ -37,7 +36,7 @@ pub(super) enum Under {
     Q,
 }
 
-/// The lists with all that does not depend on the question.
+/// The lists with all that does not depend on the request.
 #[derive(Debug)]
 pub(super) struct Tilted<K, const N: usize> {
     pub(super) lists: Lists<K, N>,
@@ -48,7 +47,7 @@ pub(super) struct Tilted<K, const N: usize> {
     pub(super) h: Rational,
     /// Encloses ln M(c).
     pub(super) ln_mgf: Enclosure,
-    /// m: what all stored tilted masses fall short of one.
+    /// m: an upper bound on the truncated mass, that is 1 minus all stored tilted masses.
     pub(super) missing: Float,
     /// The largest loss of a bounded sum, whose smallest is its negative.
     pub(super) largest: Option<Rational>,
@@ -65,7 +64,7 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         self.ln_mgf.sub(&Enclosure::rational(exponent, bits)).exp()
     }
 
-    /// Encloses a sum of P-masses, or of Q-masses, from what was summed.
+    /// Encloses a sum of P-masses, or of Q-masses, from its computed value, which carries `units`.
     pub(super) fn scaled(&self, sum: &Wide<N>, units: f64, under: Under) -> Enclosure {
         sum.enclosure(units).mul(&self.scale(&(self.exponent(under) * &self.reference)))
     }
@@ -78,18 +77,17 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         }
     }
 
-    /// Encloses what the missing masses add where exp(-c (l - z)) <= 1 for all losses l that count, or under Q
-    /// exp(-(c + 1) (l - z)) <= 1.
+    /// Encloses the contribution of the truncated mass where exp(-c (l - z)) <= 1 for all losses l that count, or under Q exp(-(c + 1) (l - z)) <= 1.
     pub(super) fn missed(&self, z: &Rational, under: Under) -> Enclosure {
         self.up_to_missing(&self.scale(&(self.exponent(under) * z)))
     }
 
-    /// From zero to a factor times what is missing.
+    /// From zero to a factor times the truncated mass.
     fn up_to_missing(&self, factor: &Enclosure) -> Enclosure {
         Enclosure::new(Float::new(64), self.missing.clone()).mul(factor)
     }
 
-    /// How many steps from the reference the first loss that is at least z is.
+    /// The number of steps from the reference to the first loss that is at least z.
     fn steps_to(&self, z: &Rational) -> Integer {
         (Rational::from(z - &self.reference) / &self.h).ceil().into_numer_denom().0
     }
@@ -166,7 +164,7 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         stored.add(&missed).clamp(0.0, 1.0)
     }
 
-    /// One minus that, for -1 <= c <= 0: P[L <= epsilon] + exp(epsilon) Q[L > epsilon].
+    /// The complement of that, for -1 <= c <= 0: P[L <= epsilon] + exp(epsilon) Q[L > epsilon].
     pub(super) fn complement(&self, epsilon: &Rational) -> Enclosure {
         let units = self.lists.units_of_a_tail();
         let first = self.above(epsilon);

@@ -1,8 +1,7 @@
-//! Non-negative numbers with N words of mantissa and an exponent that never overflows: what long lists of masses are
-//! summed in.
+//! Non-negative numbers with N words of mantissa and an exponent that never overflows: the arithmetic in which long lists of masses are summed.
 //!
-//! Nothing is ever subtracted from a number of its own size, so a relative error is all that has to be known, and it
-//! only adds up. Every operation here truncates: its result r' satisfies r (1 - 2^(1 - 64 N)) <= r' <= r, hence
+//! Nothing is ever subtracted from a number of its own size, so it suffices to track relative errors, and they only add up. Every operation here
+//! truncates: its result r' satisfies r (1 - 2^(1 - 64 N)) <= r' <= r, hence
 //!
 //! `|ln(r' / r)| <= UNIT = 2^(2 - 64 N)`,    because -ln(1 - x) <= 2 x for 0 <= x <= 1/2.
 //!
@@ -87,8 +86,8 @@ impl<const N: usize> Wide<N> {
         if self.is_zero() || other.is_zero() {
             return Self::ZERO;
         }
-        // The product has 2 N words; its upper N are kept, and one bit more where the highest is clear. So what is lost
-        // is below one in the last place of a mantissa of at least 2^(64 N - 1).
+        // The product has 2 N words; its upper N are kept, and one bit more where the highest is clear. So the truncation is below one in the last
+        // place of a mantissa of at least 2^(64 N - 1).
         let mut high = [0_u64; N];
         let mut low = [0_u64; N];
         for (i, &a) in self.mantissa.iter().enumerate() {
@@ -134,10 +133,10 @@ impl<const N: usize> Wide<N> {
             carry = first || second;
         }
         if !carry {
-            // Lost: what was shifted out, below one in the last place.
+            // Truncated: the bits that were shifted out, below one in the last place.
             return Wide { mantissa, exponent: large.exponent };
         }
-        // Lost: that and the lowest bit, together below one in the last place of the new mantissa.
+        // Truncated: those and the lowest bit, together below one in the last place of the new mantissa.
         for index in 0..N {
             let above = if index + 1 < N { mantissa[index + 1] & 1 } else { 1 };
             mantissa[index] = mantissa[index] >> 1 | above << 63;
@@ -178,7 +177,7 @@ impl<const N: usize> Wide<N> {
         if shift < 0 {
             return Self::ZERO;
         }
-        // 2^BITS - floor(x 2^BITS): exact for x >= 1/2, else at least 2^(BITS - 1) and off by less than one.
+        // 2^BITS - floor(x 2^BITS): exact for x >= 1/2, else at least 2^(BITS - 1) and with an error of less than one.
         let mut words = self.shifted_right(shift);
         if words.iter().all(|&word| word == 0) {
             return Self::one();
@@ -204,7 +203,7 @@ impl<const N: usize> Wide<N> {
         let mid = Float::with_val(bits, Integer::from_digits(&self.mantissa, Order::Lsf));
         let shift = self.exponent.clamp(-(1 << 29), 1 << 29) as i32;
         let mid = mid << shift;
-        // exp(k UNIT) <= 1 + 2 k UNIT for k UNIT <= 1; the doubles that counted are rounded by less than the last factor.
+        // exp(k UNIT) <= 1 + 2 k UNIT for k UNIT <= 1; the last factor covers the rounding errors of the doubles in which units are counted.
         let ln = units * (1.0 + 1e-9);
         let relative = Float::with_val(bits, ln) >> (Self::BITS as u32 - 3);
         if relative > 1 || self.exponent != i64::from(shift) {

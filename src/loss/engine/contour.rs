@@ -105,7 +105,7 @@ impl Engine for Contour {
     }
 
     fn approximate(&self, request: &Prepared, session: &Session, tolerance: Tolerance) -> Result<Option<f64>> {
-        /// Relative to the answer, what the images of the main lobe add that are not looked at.
+        /// Upper bound on the relative contribution of the images of the main lobe that are omitted.
         const LEFT_OUT: f64 = 1e-13;
         let complement = self.contours.small_rest(&request.question).filter(|_| tolerance.negligible < 1.0);
         let mut question = complement.unwrap_or_else(|| request.question.clone());
@@ -117,9 +117,9 @@ impl Engine for Contour {
         let swept = self.rough(question.clone(), Some(search), session, tolerance.most_seconds)?;
         let Some((rough, contour)) = swept else { return Ok(None) };
         let kernel: Kernel = question.kernel;
-        if rough.is_told {
+        if rough.is_resolved {
             session.keep(contour);
         }
-        Ok(rough.is_told.then(|| rough.ln_hockey_stick(kernel)))
+        Ok(rough.is_resolved.then(|| rough.ln_hockey_stick(kernel)))
     }
 }

@@ -3,7 +3,7 @@
 //! They decide which engine is tried first, and so how long an answer takes; no digit of an enclosure's proof depends on them. They are fixed
 //! numbers, the same on every machine, so that the choice is.
 
-/// What is predicted to take no longer is tried before the costs of other engines are looked at: to predict them takes as long.
+/// An engine that is predicted to take no longer is tried before the costs of others are predicted: that would take as long.
 pub(crate) const QUICK: f64 = 0.002;
 /// An enumeration for a value of a trade-off function that takes no longer is preferred to supporting lines.
 pub(crate) const AT_ONCE: f64 = 0.02;
@@ -13,7 +13,7 @@ pub(crate) const MOST_OF_ENUMERATION: f64 = 1.5;
 /// Gaussian smoothing that takes longer is not begun, nor any engine that is called by its name.
 pub(crate) const MOST_OF_ANY: f64 = 4.0;
 
-/// A window that a sieve looks at.
+/// A window that a sieve examines.
 pub(crate) const PER_WINDOW: f64 = 1e-7;
 /// A node of a contour in doubles.
 pub(crate) const PER_ROUGH_NODE: f64 = 4e-7;

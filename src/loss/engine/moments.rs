@@ -144,7 +144,7 @@ impl Engine for Moments {
 
 /// Where epsilon is far below rho: for -1 <= x <= 0, min(1, exp(eps - l)) <= exp(x (l - eps)) and M(x) <= exp(rho (x + x^2)), so that the
 /// complement of delta is at most exp(-(rho - eps)^2 / (4 rho)), by x = (eps - rho) / (2 rho). `None` where that is not far below all relevant
-/// values, or where losses are bounded, of which this rho knows nothing.
+/// values, or where losses are bounded, which this rho does not describe.
 pub(crate) fn nearly_one(sum: &LossSum, request: &Request) -> Option<Answer> {
     const ENOUGH: f64 = 1e8;
     let (epsilon, digits, rho) = (&request.at, request.goal.digits, sum.rho());

@@ -49,7 +49,7 @@ impl Engine for CommonStep {
 
     /// Nothing where there is one that proves as many digits, but for a short period of a contour, which takes less.
     fn cost(&self, request: &Prepared, _: &Session, _: f64) -> Cost {
-        let serves = || self.get().is_some_and(|(merged, _)| merged.tells(request.digits()));
+        let serves = || self.get().is_some_and(|(merged, _)| merged.suffices_for(request.digits()));
         if request.epsilon().is_some() && !request.period().is_short() && serves() {
             Cost::NOTHING
         } else {
@@ -71,7 +71,7 @@ impl Engine for CommonStep {
     }
 
     fn approximate(&self, request: &Prepared, session: &Session, tolerance: Tolerance) -> Result<Option<f64>> {
-        /// What two groups have beside the merged one is below what doubles hold.
+        /// With a deviation of the remaining loss below this, the merged sum agrees with the groups in doubles.
         const DEVIATION: f64 = 1e-14;
         let Some((_, evaluator)) = self.get().filter(|(merged, _)| merged.deviation() < DEVIATION) else {
             return Ok(None);

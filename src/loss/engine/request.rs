@@ -46,7 +46,8 @@ pub(crate) struct Request {
     pub amortized_over: f64,
 }
 
-/// Who shares the work that is done once: the steps to one epsilon, the supporting lines of one trade-off value, the points of a profile.
+/// The number of requests that share the work that is done once: the steps to one epsilon, the supporting lines of one trade-off value, the points
+/// of a profile.
 pub(crate) const OF_A_ROOT: f64 = 6.0;
 pub(crate) const OF_LINES: f64 = 8.0;
 pub(crate) const OF_A_PROFILE: f64 = 4.0;

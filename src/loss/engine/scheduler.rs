@@ -102,7 +102,7 @@ pub(crate) fn first<'a>(
 struct Candidates<'e, 'r> {
     request: &'r Prepared<'r>,
     session: &'r Session,
-    /// What the session prefers.
+    /// The engine that the session prefers.
     preferred: Option<&'e dyn Engine>,
     /// The engines whose cost was not looked at yet.
     unseen: VecDeque<&'e dyn Engine>,
@@ -177,7 +177,7 @@ pub(crate) fn approximate(
     session: &Session,
     tolerance: Tolerance,
 ) -> Result<f64> {
-    /// What doubles hold.
+    /// The digits that doubles give.
     const DIGITS: u32 = 13;
     session.check()?;
     let sum = evaluator.sum();
@@ -198,14 +198,14 @@ pub(crate) fn approximate(
     if let Some(ln) = evaluator.moments().approximate(&prepared, session, tolerance)? {
         return Ok(ln);
     }
-    // Below every float nothing else knows more, and far below what matters nothing else is of interest.
+    // Below every float no engine is more precise, and far below the tolerance an estimate is enough.
     let estimate = prepared.search.ln_estimate();
     if estimate < LN_LEAST.max(tolerance.far) {
         return Ok(estimate);
     }
     match by_engines(evaluator, &prepared, session, tolerance)? {
         Some(ln) => Ok(ln),
-        // A proof of a few digits, where doubles settle nothing.
+        // A proof of a few digits, where doubles do not resolve it.
         None => match evaluator.ln_of_few_digits(epsilon, session) {
             Err(error) if error.is_fatal() => Err(error),
             found => Ok(found.ok().flatten().unwrap_or(estimate)),
@@ -274,9 +274,9 @@ mod tests {
         numeric::{Enclosure, rational::parse},
     };
 
-    /// One minus a hockey stick that is next to one, of its own and as a neighbor: against proofs, relative to itself, where it matters.
+    /// The complement of a hockey stick close to 1, of a single request and of one close to another: against proofs, relative to itself.
     #[test]
-    fn one_minus_a_hockey_stick_next_to_one_is_told_as_well() {
+    fn the_complement_of_a_hockey_stick_close_to_one_is_approximated() {
         let of = |sigma2: &str, copies| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
             shift: 1,
@@ -287,7 +287,7 @@ mod tests {
         for (groups, most, epsilons) in [
             (vec![of("1664982992/4099", 3), of("922/25", 100), of("5", 9999)], 1e-12, ["250", "400", "899.5"]),
             (vec![of("5", 1000), of("1001/7", 30)], 1e-12, ["20", "60", "80"]),
-            // A staircase, which the line tells less well.
+            // A staircase, which an unbounded contour approximates less well.
             (vec![of("1/125", 10), of("85332323", 2), of("507/5", 100)], 1e-6, ["540", "580", "600"]),
         ] {
             let evaluator = SumEvaluator::new(LossSum::new(groups.clone()).unwrap());
@@ -309,7 +309,7 @@ mod tests {
 
     /// Below what is of interest an estimate serves, which is below it too; above it the answer is the same.
     #[test]
-    fn what_is_far_below_is_estimated() {
+    fn values_far_below_the_tolerance_are_estimated() {
         const FAR: f64 = -100.0;
         let group = |sigma2: &str, copies| Group {
             law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
@@ -319,11 +319,11 @@ mod tests {
         let evaluator = SumEvaluator::new(LossSum::new([group("5", 100), group("1001/7", 30)]).unwrap());
         let (mut estimated, mut same) = (0, 0);
         for epsilon in (1..=20).map(|k| Rational::from(10 * k)) {
-            let told = |far| {
+            let approximation = |far| {
                 let tolerance = Tolerance { far, ..Tolerance::OF_VALUE };
                 evaluator.ln_hockey_stick_approx_together(&epsilon, &Session::of(12), tolerance).unwrap()
             };
-            let (ln, with_far) = (told(f64::NEG_INFINITY), told(FAR));
+            let (ln, with_far) = (approximation(f64::NEG_INFINITY), approximation(FAR));
             if with_far == ln {
                 same += 1;
                 continue;

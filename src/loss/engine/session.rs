@@ -4,7 +4,7 @@
 //! ([`shared`](crate::loss::shared)), and so do contours in doubles ([`rough`](crate::loss::rough)). The engine that answered one request is tried
 //! first for the next.
 //!
-//! A session belongs to the answer that is looked for: which request comes first in it depends on that answer alone, and what it remembers ends
+//! A session belongs to one answer: which request comes first in it depends on that answer alone, and what it remembers ends
 //! with it. So an answer is the same whatever was requested before.
 
 use std::{
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Contours of fewer nodes are made anew for each request.
+/// Contours of fewer nodes are made again for each request.
 const FEW_NODES: i64 = 1_000;
 /// The distance at which a contour still serves, in units of what changes the size of the integrand by a factor of e.
 const NEAR: f64 = 1.0;
@@ -38,7 +38,7 @@ const FEW_DIGITS: u32 = 4;
 /// Contours are made for multiples of this number of digits, if they prove them.
 const DIGITS_STEP: u32 = 4;
 
-/// What the requests of one answer share.
+/// The state that the requests of one answer share.
 #[derive(Debug)]
 pub(crate) struct Session {
     deadline: Limit,
@@ -118,7 +118,7 @@ impl Session {
         self.deadline
     }
 
-    /// What ends it before.
+    /// The stop that may end it earlier.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -148,7 +148,7 @@ impl Session {
         self.answered.borrow().as_ref().map(|last| last.engine)
     }
 
-    /// Whether an engine answered last, to so many digits that its lists serve a request to these as well.
+    /// Whether this engine answered last, to enough digits for its lists to serve a request to `digits` as well.
     pub(crate) fn has_prepared(&self, engine: &str, digits: u32) -> bool {
         let answered = self.answered.borrow();
         answered.as_ref().is_some_and(|last| last.engine == engine && digits <= last.digits + FEW_DIGITS)
@@ -206,7 +206,7 @@ impl Session {
             let rough = contour.ln_approx(contours, &question);
             let ln = rough.ln_hockey_stick(question.kernel);
             let is_lost = complement_matters && question.kernel == Kernel::HockeyStick && ln > -SMALL_REST;
-            (rough.is_told && !is_lost).then_some(ln)
+            (rough.is_resolved && !is_lost).then_some(ln)
         })
     }
 

@@ -1,4 +1,4 @@
-//! Answers about the largest hockey stick of a family.
+//! Answers requests about the largest hockey stick of a family.
 
 use std::{
     collections::HashMap,
@@ -22,16 +22,16 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// Digits that tell which unit is the largest, but for near ties.
+/// Digits at which the unit with the largest hockey stick stands out, but for near ties.
 const FEW_DIGITS: u32 = 10;
 
-/// How many pairs are answered one by one where the common contour does not tell the largest sharply enough.
+/// At most this many pairs are answered one by one where the common contour does not determine the largest sharply enough.
 const MOST_CONTENDERS: usize = 64;
 
-/// The second enclosures of at most this many units are looked at for one answer.
+/// At most this many units have their second enclosures evaluated for one answer.
 const MOST_SECOND: usize = 300;
 
-/// How many are looked through for those of one law.
+/// At most this many are searched for those of the same law.
 const MOST_COMPARED: usize = 4096;
 
 /// The units of a family that may exceed a target.
@@ -39,30 +39,30 @@ const MOST_COMPARED: usize = 4096;
 pub struct Above {
     /// The largest of those that are not shown to be at most the target.
     pub pair: Option<Pair>,
-    /// How many could not be told from the target in doubles.
+    /// The number of units that doubles could not distinguish from the target.
     pub contenders: usize,
 }
 
-/// Answers questions about the largest hockey stick of a family.
+/// Answers requests about the largest hockey stick of a family.
 #[derive(Debug)]
 pub struct FamilyEvaluator {
     family: Arc<Family>,
     common: CommonContour,
-    /// The evaluators of the units that were needed by themselves.
+    /// The evaluators of single units that were needed.
     alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
-    /// The second way to enclose what each member adds.
+    /// The second enclosure of what each member adds.
     second: OnceLock<Vec<Second>>,
     stop: Stop,
 }
 
 impl FamilyEvaluator {
-    /// An evaluator that remembers nothing yet.
+    /// An evaluator with nothing kept yet.
     pub fn new(family: Arc<Family>) -> Self {
         let common = CommonContour::new(Arc::clone(&family));
         FamilyEvaluator { common, family, alone: Mutex::default(), second: OnceLock::new(), stop: Stop::default() }
     }
 
-    /// The same, which answers nothing more once `stop` is set.
+    /// The same, which refuses every further request once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
         FamilyEvaluator { stop: stop.clone(), alone: Mutex::default(), ..self }
     }
@@ -88,15 +88,14 @@ impl FamilyEvaluator {
         Ok(evaluator)
     }
 
-    /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless the answer says that
-    /// it was not met.
+    /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         super::check_epsilon(epsilon)?;
         self.confirmed(epsilon, self.largest(epsilon, digits)?)
     }
 
-    /// A largest hockey stick that the second enclosures of the units do not exclude: that of the unit named is not above it, and not all of them
-    /// are below.
+    /// A largest hockey stick that the second enclosures of the units do not exclude: that of the named unit is not above it, and not all of them are
+    /// below.
     fn confirmed(&self, epsilon: &Rational, answer: Answer) -> Result<Answer> {
         const WHAT: &str = "the largest hockey-stick divergence of a family, which a second enclosure excludes";
         let of_leader = self.second_of(answer.pair().unwrap_or_default(), epsilon)?.value;
@@ -118,8 +117,8 @@ impl FamilyEvaluator {
         }
     }
 
-    /// The largest hockey stick by means that share no code with those that certify it. Of very many units the one named bounds it from below, and
-    /// nothing but one from above.
+    /// The largest hockey stick by a method that shares no code with the engines that certify it. Of very many units the named one gives the lower
+    /// bound, and the only upper bound is 1.
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Pair) -> Result<SecondEnclosure> {
         let of_leader = self.second_of(leader, epsilon)?;
         if self.count() > MOST_SECOND {
@@ -159,7 +158,7 @@ impl FamilyEvaluator {
         Ok(if refined.met || narrower { refined } else { by_common })
     }
 
-    /// The same, quicker where many are asked for: by contours that neighboring questions share, where they serve.
+    /// The same, quicker for many requests: by contours that requests close to one another share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         super::check_epsilon(epsilon)?;
         self.stop.check()?;
@@ -171,8 +170,8 @@ impl FamilyEvaluator {
         }
     }
 
-    /// The same for many more digits: the common contour tells which units may be the largest, and each of
-    /// them is answered by itself, however many they are.
+    /// The same for many more digits: the common contour determines which units may be the largest, and each of them is answered by its own
+    /// evaluator, at any number.
     pub fn hockey_stick_one_by_one(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.stop.check()?;
         let forgotten = |pair: Pair| Ok(Arc::new(self.forgotten(pair)?));
@@ -184,7 +183,7 @@ impl FamilyEvaluator {
         self.confirmed(epsilon, answer)
     }
 
-    /// A unit that attains the largest hockey stick at epsilon, as far as doubles tell: an approximation.
+    /// A unit that attains the largest hockey stick at epsilon, as far as doubles resolve it: an approximation.
     pub fn leader(&self, epsilon: &Rational) -> Result<Pair> {
         self.stop.check()?;
         if let Some((_, pair)) = self.common.largest_approx(epsilon)? {
@@ -194,7 +193,7 @@ impl FamilyEvaluator {
         Ok(largest.pair().unwrap_or_default())
     }
 
-    /// Which units may exceed `target` at epsilon, beside those of the same law as a unit that is `known` not to.
+    /// The units that may exceed `target` at epsilon, except those of the same law as a unit that is `known` not to.
     pub fn above(&self, epsilon: &Rational, target: &Rational, digits: u32, known: &[Pair]) -> Result<Above> {
         self.stop.check()?;
         let floor = Float::with_val_round(128, target, Round::Down).0;
@@ -218,7 +217,7 @@ impl FamilyEvaluator {
         Ok(Above { pair: largest.map(|(pair, _)| pair), contenders: contenders.len() })
     }
 
-    /// Refuses to pass over a unit whose second enclosure is above the target, of families that are not too large to look at each.
+    /// Refuses to ignore a unit whose second enclosure is above the target, in families small enough to check each unit.
     fn confirm_others_below(&self, epsilon: &Rational, target: &Rational, contenders: &[Pair]) -> Result<()> {
         if self.count() > MOST_SECOND {
             return Ok(());
@@ -230,7 +229,7 @@ impl FamilyEvaluator {
         if above.contains(&true) { Err(Error::Contradiction { what }) } else { Ok(()) }
     }
 
-    /// Every unit's hockey stick, to about the asked digits.
+    /// Every unit's hockey stick, to about the requested digits.
     pub fn all(&self, epsilon: &Rational, digits: u32) -> Result<Vec<(Pair, Enclosure)>> {
         self.stop.check()?;
         if let Some(all) = self.common.all_by_one_contour(epsilon, digits)? {
@@ -252,7 +251,7 @@ impl FamilyEvaluator {
     }
 }
 
-/// The largest of the units asked for, each by itself. The first of those with the greatest lower end is named.
+/// The largest of the given units, each evaluated alone. The first of those with the greatest lower end is named.
 fn largest_of(
     units: &[Pair],
     unit: impl Fn(Pair) -> Result<Arc<SumEvaluator>> + Sync,

@@ -45,7 +45,7 @@ pub struct SumEvaluator {
     splits: Arc<Splits>,
     with_noise: Arc<WithNoise>,
     moments: Moments,
-    /// In the order in which their costs are looked at.
+    /// In the order in which their costs are predicted.
     engines: Vec<Box<dyn Engine>>,
     /// Whether it answers for the remaining groups of a conditioning: only the whole sum is confirmed by a second enclosure.
     is_remaining: bool,
@@ -55,7 +55,7 @@ pub struct SumEvaluator {
 }
 
 impl LossSum {
-    /// An evaluator of this sum, which remembers nothing yet.
+    /// An evaluator of this sum, with nothing kept yet.
     pub fn evaluator(&self) -> SumEvaluator {
         SumEvaluator::new(self.clone())
     }
@@ -71,12 +71,12 @@ pub(crate) enum Together {
 }
 
 impl SumEvaluator {
-    /// An evaluator that remembers nothing yet.
+    /// An evaluator with nothing kept yet.
     pub fn new(sum: LossSum) -> Self {
         Self::made(sum, false)
     }
 
-    /// Of the remaining groups of a conditioning.
+    /// For the remaining groups of a conditioning.
     pub(crate) fn of_remaining(sum: LossSum) -> Self {
         Self::made(sum, true)
     }
@@ -113,7 +113,7 @@ impl SumEvaluator {
         }
     }
 
-    /// The same, which answers nothing more once `stop` is set.
+    /// The same, which refuses every further request once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
         SumEvaluator { stop: stop.clone(), ..self }
     }
@@ -156,8 +156,8 @@ impl SumEvaluator {
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
     ///
-    /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
-    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
+    /// The relative width is at most 10^-digits unless `met` is false. Where the answer is close to 1, its complement is as precise too, unless a
+    /// contour of a lattice step above 50 answered or the complement is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         super::check_epsilon(epsilon)?;
         self.answer(&Request::hockey_stick(epsilon, digits), &Session::single(Limit::of(digits), &self.stop))
@@ -213,7 +213,8 @@ impl SumEvaluator {
         if answer.met { Ok(answer) } else { Ok(Answer { met: value.is_tight(digits), value, ..answer }) }
     }
 
-    /// The hockey-stick divergence by means that share no code with those that certify it, for epsilon >= 0: to a few digits, or hardly any.
+    /// The hockey-stick divergence by a method that shares no code with the engines that certify it, for epsilon >= 0: to a few digits, or fewer than
+    /// one.
     pub fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
         self.second().hockey_stick(epsilon)
     }
@@ -227,8 +228,8 @@ impl SumEvaluator {
         self.second.get_or_init(|| Second::new(self.sum()))
     }
 
-    /// The hockey stick by one engine, whatever it costs and whatever the others would do: for comparing engines. `None` where it does not serve,
-    /// and where it would take longer than an enumeration that is affordable.
+    /// The hockey stick by one engine, at any cost and whichever engine would be chosen: for comparing engines. `None` where it does not serve, and
+    /// where it would take longer than an enumeration that is affordable.
     pub fn hockey_stick_by(&self, engine: &str, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         super::check_epsilon(epsilon)?;
         self.stop.check()?;
@@ -335,12 +336,12 @@ impl SumEvaluator {
             );
             matches!(first, Ok(Some(engine)) if engine.name() == crate::loss::engine::contour::NAME)
         };
-        // Whatever hinders a contour that is shared, one's own may do.
+        // A shared contour may fail where the contour of the request alone succeeds.
         let shared = self.shared.hockey_stick(&self.contours, epsilon, digits, is_worth);
         Ok(shared.ok().flatten().filter(|answer| answer.met))
     }
 
-    /// The same by a contour, whatever the lists would cost.
+    /// The same by a contour, at whatever cost of enumeration.
     #[cfg(test)]
     pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         let question = crate::loss::question::Question::hockey_stick(self.sum(), epsilon);
@@ -387,8 +388,8 @@ impl SumEvaluator {
         Enumeration::new(atoms).tradeoff(alpha, digits)
     }
 
-    /// The trade-off function from the engine that would find the height of a supporting line at this epsilon, where it finds the function itself in
-    /// one search; `None` elsewhere.
+    /// The trade-off function from the engine that would find the height of a supporting line at this epsilon, if that engine finds the function
+    /// itself in one search; `None` elsewhere.
     pub(crate) fn tradeoff_in_place_of_lines(
         &self,
         alpha: &Rational,
@@ -420,7 +421,7 @@ impl SumEvaluator {
         scheduler::approximate(self, epsilon, session, tolerance)
     }
 
-    /// ln of the hockey stick from a proof of a few digits, where doubles settle nothing.
+    /// ln of the hockey stick from a proof of a few digits, where doubles do not resolve it.
     pub(crate) fn ln_of_few_digits(&self, epsilon: &Rational, session: &Session) -> Result<Option<f64>> {
         const DIGITS: u32 = 6;
         let single = Session::single(session.deadline(), session.stop());
@@ -492,9 +493,9 @@ mod tests {
     use super::*;
     use crate::{loss::law::Group, numeric::rational::parse};
 
-    /// What is not told to many digits is told to as many as if fewer were asked for.
+    /// If the requested precision cannot be reached, the result is at least as precise as with fewer digits.
     #[test]
-    fn more_digits_do_not_tell_less() {
+    fn a_request_for_more_digits_is_no_less_precise() {
         let group = |law, shift, copies| Group { law, shift, copies };
         let (laplace, gaussian) = (
             |epsilon| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },

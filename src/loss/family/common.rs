@@ -26,11 +26,11 @@ use crate::{
     },
 };
 
-/// How many digits sums of doubles give nearly always, and sums of sums of two doubles.
+/// The number of digits that sums of doubles nearly always give, and that of sums of sums of two doubles.
 const IN_DOUBLES: u32 = 10;
 const IN_TWOFOLDS: u32 = 22;
 
-/// The precision of what sums in doubles are multiplied by.
+/// The precision of the factors that multiply sums in doubles.
 const BITS: u32 = 64;
 
 /// The contour that the pairs of a family share.
@@ -45,14 +45,14 @@ pub(crate) struct CommonContour {
 pub(crate) struct Largest {
     /// Encloses the maximum.
     pub value: Enclosure,
-    /// A unit at which it is attained, as far as the enclosures tell.
+    /// A unit at which it is attained, as far as the enclosures show.
     pub pair: Pair,
     /// How it was certified.
     pub proof: ContourProof,
 }
 
 impl Largest {
-    /// As an answer that meets its width, with so many units that may be the largest.
+    /// As an answer of the requested precision, with this number of units that may be the largest.
     pub(crate) fn into_answer(self, contenders: usize) -> Answer {
         let proof = Proof::from(self.proof).of_pair(self.pair, contenders);
         Answer { value: self.value, proof, met: true }
@@ -65,7 +65,7 @@ impl CommonContour {
         CommonContour { sieved: SievedFamily::new(family), shared: SharedKinds::default() }
     }
 
-    /// Every unit's hockey stick by the common contour, to about the asked digits; `None` if no contour serves all.
+    /// Every unit's hockey stick by the common contour, to about the requested digits; `None` if no contour serves all.
     pub(crate) fn all_by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Vec<(Pair, Enclosure)>>> {
         let Some(summed) = self.summed(epsilon, digits, 0, None)? else { return Ok(None) };
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
@@ -96,8 +96,8 @@ impl CommonContour {
 
     /// The largest hockey stick by the common contour, and the units that may attain it; `None` if no contour serves all.
     ///
-    /// First all units in doubles. Where these do not tell the largest sharply enough, those that may be it once more, in sums
-    /// of two doubles: what encloses their largest encloses that of all.
+    /// First all units in doubles. If these do not separate the largest from the others sharply enough, those that may be it once more, in sums of
+    /// two doubles: an enclosure of their largest encloses that of all.
     pub(crate) fn by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<(Largest, Vec<Pair>)>> {
         const ATTEMPTS: u32 = 3;
         let Some(first) = self.summed(epsilon, digits.min(IN_DOUBLES), 0, None)? else { return Ok(None) };
@@ -125,7 +125,7 @@ impl CommonContour {
         Ok(Some((largest, contenders)))
     }
 
-    /// The same by a contour that neighboring questions share, with at most as many digits as sums of two doubles carry.
+    /// The same by a contour that requests close to one another share, with at most as many digits as sums of two doubles carry.
     pub(crate) fn by_shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<(Largest, Vec<Pair>)>> {
         let digits = digits.clamp(IN_DOUBLES, IN_TWOFOLDS);
         let Some(shared) = self.shared.of(&self.sieved, epsilon, digits)? else { return Ok(None) };
@@ -140,13 +140,13 @@ impl CommonContour {
         let among: BTreeSet<Pair> = contenders.into_iter().collect();
         let kinds: Vec<Kind> = summed.kinds.iter().map(|kind| kind.among(&among)).collect();
         let sums = shared.sums(&self.sieved, &kinds, false);
-        // Kinds without a contender have nothing to say.
+        // Kinds without a contender are left out.
         let (kinds, of_kind) = kinds.into_iter().zip(sums.of_kind).filter(|(_, sums)| !sums.is_empty()).unzip();
         Ok(self.largest(&Summed { kinds, sums: Sums { of_kind, ..sums }, bits }))
     }
 
-    /// The units whose hockey stick may exceed `floor`, as far as this contour tells; `None` if no contour serves all. All are
-    /// compared in doubles, and what these do not tell in sums of two doubles.
+    /// The units whose hockey stick may exceed `floor`, as far as this contour shows; `None` if no contour serves all. All are compared in doubles,
+    /// and those that doubles do not resolve in sums of two doubles.
     pub(crate) fn may_exceed(&self, epsilon: &Rational, floor: &Float, digits: u32) -> Result<Option<Vec<Pair>>> {
         let mut among: Option<BTreeSet<Pair>> = None;
         for digits in [IN_DOUBLES, digits.clamp(IN_DOUBLES + 1, IN_TWOFOLDS)] {
@@ -189,7 +189,7 @@ impl CommonContour {
         Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, pairs: &kind.pairs, sums, top })
     }
 
-    /// The sums of all units, or of some, for so many digits.
+    /// The sums of all units, or of some, for this number of digits.
     fn summed(
         &self,
         epsilon: &Rational,
@@ -208,8 +208,7 @@ impl CommonContour {
         Ok(Some(Summed { kinds, sums, bits }))
     }
 
-    /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so one
-    /// speaks for all.
+    /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so the bounds of one hold for all.
     fn certify(&self, kind: &Kind, summed: &Summed, (low, high): (Twofold, Twofold)) -> (Enclosure, ContourProof) {
         let sum = &self.sieved.family.double;
         let errors = sum.errors(&kind.question, &kind.plan);
@@ -218,7 +217,7 @@ impl CommonContour {
     }
 }
 
-/// The contours of all kinds of pairs with the sums on them, from balls of so many bits.
+/// The contours of all kinds of pairs with the sums on them, from balls of this number of bits.
 struct Summed {
     kinds: Vec<Kind>,
     sums: Sums,
@@ -237,24 +236,24 @@ struct OfKind<'a> {
 struct Top {
     /// Its upper end.
     sum: Twofold,
-    /// The upper end of the answer that it stands for.
+    /// The upper end of the answer that belongs to it.
     answer: Float,
-    /// At most the answer that a unit of a sum stands for.
+    /// Lower bound on the change of the answer for a unit of a sum.
     unit: Float,
 }
 
 impl OfKind<'_> {
     /// The pairs that may be as large as `lower`.
     ///
-    /// All share the bound for what is left out, so a sum that is at most s stands for an answer of at most
-    /// top.answer - (top.sum - s) unit, whatever the signs: below `lower` where top.sum - s > (top.answer - lower) / unit.
+    /// All share the bound on the truncation error, so a sum that is at most s belongs to an answer of at most top.answer - (top.sum - s) unit,
+    /// whatever the signs: below `lower` where top.sum - s > (top.answer - lower) / unit.
     fn above(&self, lower: &Float) -> impl Iterator<Item = Pair> {
         let room = Float::with_val_round(64, &self.top.answer - lower, Round::Up).0;
         let slack = Float::with_val_round(64, room / &self.top.unit, Round::Up).0.to_f64_round(Round::Up);
         // Four roundings of doubles, each at most half a unit in the last place of the larger number.
         let rounding = 4.0 * f64::EPSILON * (self.top.sum.hi().abs() + slack.abs());
         let least = Twofold::double(self.top.sum.hi() - slack - rounding);
-        // What is not a number excludes nothing.
+        // A NaN excludes nothing.
         let may_be = move |sum: &PairSum| sum.upper().partial_cmp(&least) != Some(Ordering::Less);
         self.pairs.iter().zip(self.sums).filter(move |(_, sum)| may_be(sum)).map(|(pair, _)| pair)
     }

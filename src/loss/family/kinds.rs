@@ -1,4 +1,4 @@
-//! The contours of a family: which pairs share which kernel, and the nodes at which they are summed.
+//! The contours of a family: the pairs that share a kernel, and the nodes at which they are summed.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -20,31 +20,31 @@ use crate::{
     },
 };
 
-/// How many windows each sieve may look at on the line at least.
+/// Lower bound on the number of windows that each sieve may examine on an unbounded contour.
 const LEAST_BUDGET: u64 = 100_000;
 
-/// The same for a contour that many questions share, which has to be found quickly or not at all.
+/// The same for a contour that many requests share, which has to be found quickly or not at all.
 const QUICK_BUDGET: u64 = 250_000;
 
-/// So few pairs have a sieve each.
+/// Without further conditions, at most this many pairs have a sieve each, or as many pairs as there are members.
 const FEW_PAIRS: usize = 8;
 
-/// So many pairs may have a sieve each.
+/// At most this many pairs may have a sieve each.
 const MOST_SIEVED: usize = 5_000;
 
-/// How many nodes of windows that survive for one member are looked at, and how many are summed for all pairs.
+/// The largest number of nodes of windows that survive for one member that are examined, and of nodes that are summed for all pairs.
 const MOST_ON_LINE: i64 = 20_000;
 const MOST_SUMMED_ON_LINE: usize = 2_000;
 const MOST_ON_LATTICE: i64 = 100_000;
 
-/// The pairs of one lattice step, or all pairs on the line, with the contour that they share.
+/// The pairs of one lattice step, or all pairs on an unbounded contour, with the contour that they share.
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
     pub(super) question: Question,
     /// With the nodes that all pairs sum.
     pub(super) plan: Plan,
     pub(super) pairs: Pairs,
-    /// The nodes that a pair sums beside those, where pairs were sieved one by one.
+    /// The nodes that a pair sums in addition, where pairs were sieved one by one.
     pub(super) own: Option<Arc<[Vec<i64>]>>,
 }
 
@@ -54,7 +54,7 @@ impl Kind {
         node == 0 || self.plan.nodes == Some(2 * node)
     }
 
-    /// How many products of members' factors its sums take at most.
+    /// Upper bound on the number of products of members' factors in its sums.
     pub(super) fn most_products(&self) -> usize {
         let own: usize = self.own.iter().flat_map(|own| own.iter()).map(Vec::len).sum();
         self.plan.evaluated() as usize * self.pairs.members().len() + 2 * own
@@ -95,12 +95,12 @@ impl SievedFamily {
         self.kinds_of(epsilon, &sketch.plan_of_main_lobe(ln_share)?, among, false)
     }
 
-    /// The search for a contour on the line.
+    /// The search for an unbounded contour.
     pub(super) fn search<'a>(&'a self, question: &Question) -> ContourSearch<'a> {
         ContourSearch::new(&self.family.double, &self.doubles[0], question)
     }
 
-    /// The same for a main lobe on the line; `quick`: refused if a sweep takes long.
+    /// The same for a main lobe on an unbounded contour; `quick`: refused if a sweep takes long.
     pub(super) fn kinds_of(
         &self,
         epsilon: &Rational,
@@ -114,7 +114,7 @@ impl SievedFamily {
         };
         let question = self.question(epsilon, None);
         let rho = self.family.rho().to_f64();
-        // Any period does on the line; on a lattice a multiple of every step.
+        // Any period serves on an unbounded contour; on a lattice a multiple of every step.
         let multiple = self.family.common.as_ref().map(|common| Rational::from(&plan.period / common).ceil() * common);
         let period = multiple.unwrap_or_else(|| plan.period.clone());
         let mut kinds = Vec::new();
@@ -145,7 +145,7 @@ impl SievedFamily {
         }
     }
 
-    /// The hockey stick at epsilon on the lattice rho + step Z, or on the line.
+    /// The hockey stick at epsilon on the lattice rho + step Z, or on an unbounded contour.
     pub(super) fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
         let (kernel, threshold) = (Kernel::HockeyStick, epsilon.clone());
         let Some(step) = step else {
@@ -228,7 +228,7 @@ impl SievedFamily {
         Ok(kinds)
     }
 
-    /// For each member a bound of ln |F| at the nodes that are candidates for its pairs.
+    /// For each member an upper bound on ln |F| at the nodes that are candidates for its pairs.
     fn bounds(&self, kinds: &[Kind], candidates: &[Vec<Vec<i64>>], height: f64) -> Vec<ByNode<f64>> {
         let mut wanted = vec![Vec::new(); self.family.len()];
         for (kind, candidates) in kinds.iter().zip(candidates) {
@@ -253,9 +253,8 @@ impl SievedFamily {
         self.doubles.par_iter().zip(wanted).map(of_member).collect()
     }
 
-    /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless the
-    /// pairs are few, whose own sieves leave less over, or a member repeats itself so soon that its double does though the
-    /// pair does not.
+    /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless the pairs are few, whose own
+    /// sieves leave fewer survivors, or a member repeats itself so soon that its double does though the pair does not.
     fn to_sieve(&self, pairs: &Pairs, lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
         let members = pairs.members();
         let coarse = |member: &usize| self.family.members[*member].step().is_some_and(|step| step.to_f64() > FINE);

@@ -1,18 +1,16 @@
 //! The largest hockey stick of a family: E[(1 - exp(eps - L))_+] for L = L_p + L_q with p and q from a family of sums, or
 //! for each L_p alone.
 //!
-//! The members have the same rho and only Gaussian terms, so one contour serves all pairs: the same real part, the same
-//! heights of the nodes and the same cut. A group that occurs in several members is evaluated once for each node, in
-//! balls. From there on all is done in doubles with errors that are carried along, so a pair costs a few additions a
-//! node: ten digits for hundreds of thousands of pairs. The few that may be the largest are summed again in sums of two
-//! doubles, which carry more than twenty (`near`).
+//! The members have the same rho and only Gaussian terms, so one contour serves all pairs: the same real part, the same heights of the nodes and the
+//! same cut. A group that occurs in several members is evaluated once for each node, in balls. All later steps are in doubles with bounds on their
+//! errors, so a pair costs a few additions a node: ten digits for hundreds of thousands of pairs. The few pairs that may be the largest are summed
+//! again in sums of two doubles, which give more than twenty digits (`near`).
 //!
-//! Pairs of one lattice step are of one kind: they share the kernel and the nodes. Where every step divides a period
-//! that is not too long, each kind keeps its own lattice; otherwise all take the kernel on the line.
+//! Pairs of one lattice step are of one kind: they share the kernel and the nodes. Where every step divides a period that is not too long, each kind
+//! keeps its own lattice; otherwise all take the kernel of the unbounded contour.
 //!
-//! The sieve is asked for the pairs (p, p) only: |F_p F_q| <= (|F_p|^2 + |F_q|^2) / 2, so what holds for the doubles of
-//! two members holds for the pair. Where more digits are asked for than this gives, the
-//! [`evaluator`](super::evaluator) answers the pairs that may be the largest by themselves.
+//! Only the pairs (p, p) are sieved: |F_p F_q| <= (|F_p|^2 + |F_q|^2) / 2, so bounds that hold for the doubles of two members hold for the pair. If
+//! more digits are requested than this gives, the [`evaluator`](super::evaluator) answers the pairs that may be the largest one by one.
 
 mod common;
 mod kinds;
@@ -41,14 +39,13 @@ use crate::{
     numeric::rational,
 };
 
-/// Lattices up to this step are too fine to sweep their period, and the kernel on the line does as well.
+/// Lattices up to this step are too fine to sweep their period, and the kernel of the unbounded contour serves as well.
 const FINE: f64 = 5e-7;
 
-/// A common multiple of the lattice steps up to this is no burden: the contour's period is longer anyway, or not much
-/// shorter.
+/// Lattice steps with a common multiple of at most this many nats are cheap to combine: the contour's period is longer anyway, or not much shorter.
 const LONGEST_COMMON: u32 = 30;
 
-/// Which sums a family stands for.
+/// The units of a family: pairs of members or single members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     /// L_p + L_q for all p <= q.
@@ -62,12 +59,12 @@ pub enum Units {
 pub struct Family {
     members: Vec<Arc<LossSum>>,
     units: Units,
-    /// Twice the first member, which speaks for all pairs where one contour serves them; the member itself where units are single, of which
-    /// no contour serves more than one.
+    /// Twice the first member, from which all pairs take the facts they share where one contour serves them; the member itself where units are
+    /// single, of which no contour serves more than one.
     double: LossSum,
     /// Twice each member; none where units are single.
     doubles: Vec<LossSum>,
-    /// The different groups of all members, and which of them each member has.
+    /// The different groups of all members, and the indices of those that each member has.
     groups: Vec<Group>,
     of_member: Vec<Vec<usize>>,
     /// Whether one contour serves all.
@@ -142,13 +139,13 @@ impl Family {
         Ok(family)
     }
 
-    /// Whether no lattice step serves any pair, so that all are on the line.
+    /// Whether no lattice step serves any pair, so that all take the unbounded contour.
     #[cfg(test)]
     pub(crate) fn shares_no_step(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.members.len()
     }
@@ -163,7 +160,7 @@ impl Family {
         self.units == Units::Pairs
     }
 
-    /// Something of each member.
+    /// A value computed from each member.
     pub(crate) fn each_member<T>(&self, of: impl Fn(&LossSum) -> T) -> Vec<T> {
         self.members.iter().map(|member| of(member)).collect()
     }
@@ -173,7 +170,7 @@ impl Family {
         self.each_unit().collect()
     }
 
-    /// The same one by one: there may be very many.
+    /// The same as an iterator: there may be very many.
     fn each_unit(&self) -> impl Iterator<Item = Pair> + use<> {
         let (n, in_pairs) = (self.len(), self.units == Units::Pairs);
         (0..n).flat_map(move |p| (p..if in_pairs { n } else { p + 1 }).map(move |q| (p, q)))
@@ -185,7 +182,7 @@ impl Family {
         if self.units == Units::Pairs { largest * 2_u32 } else { largest }
     }
 
-    /// Of some units, the first of each law.
+    /// The first unit of each law among the given units.
     pub fn of_different_laws(&self, units: impl IntoIterator<Item = Pair>) -> Result<Vec<Pair>> {
         let mut laws = BTreeSet::new();
         let mut different = Vec::new();

@@ -8,7 +8,7 @@ use super::Pair;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs(Arc<[(u32, u32)]>);
 
-/// A place in a family, which has at most [`Pairs::MOST_MEMBERS`].
+/// The indices of a pair in a family, which has at most [`Pairs::MOST_MEMBERS`] members.
 fn narrow((p, q): Pair) -> (u32, u32) {
     (p as u32, q as u32)
 }
@@ -18,7 +18,7 @@ fn wide(&(p, q): &(u32, u32)) -> Pair {
 }
 
 impl Pairs {
-    /// So many members have places that fit.
+    /// The largest number of members with indices that fit.
     pub(super) const MOST_MEMBERS: usize = u32::MAX as usize;
 
     pub(super) fn len(&self) -> usize {
@@ -43,7 +43,7 @@ impl Pairs {
         self.0.chunk_by(|a, b| a.0 == b.0).map(move |run| (run[0].0 as usize, run.iter().map(second)))
     }
 
-    /// The members of these pairs, in order. Of pairs there may be very many, of members not.
+    /// The members of these pairs, in order. There may be very many pairs, but not many members.
     pub(super) fn members(&self) -> Vec<usize> {
         let mut among = vec![false; self.iter().map(|(p, q)| p.max(q) + 1).max().unwrap_or(0)];
         self.iter().for_each(|(p, q)| (among[p], among[q]) = (true, true));

@@ -1,4 +1,4 @@
-//! The contours that neighboring questions to a family share: see [`shared`](crate::loss::shared) for the same of one sum.
+//! The contours that requests to a family share if they are close to one another: see [`shared`](crate::loss::shared) for the same of one sum.
 
 use std::{
     collections::HashMap,
@@ -28,32 +28,32 @@ use crate::{
     },
 };
 
-/// Products of members' factors on a contour that is shared, and on all that are remembered: a hundred bytes each, about.
+/// The largest number of products of members' factors on a contour that is shared, and on all that are kept: about a hundred bytes each.
 const MOST_PRODUCTS: usize = 250_000;
 const MOST_REMEMBERED: usize = 200_000;
 
-/// What is shared in each cell for so many digits; `None` where nothing is.
+/// The shared contours of each cell, by digits; `None` for a cell without any.
 type ByCell = HashMap<(Cell, u32), Option<Arc<SharedKind>>>;
 
-/// The contours that questions have shared so far.
+/// The contours that requests have shared so far.
 #[derive(Debug, Default)]
 pub(super) struct SharedKinds {
     known: Mutex<ByCell>,
 }
 
-/// The contours of a cell for so many digits, with all on them that does not depend on epsilon.
+/// The contours of a cell for one number of digits, with all data on them that do not depend on epsilon.
 #[derive(Debug)]
 pub(super) struct SharedKind {
     kinds: Vec<Kind>,
     /// The products of the members' factors.
     members: Members<ComplexTwofold>,
     in_doubles: Vec<ByNode<NearDouble>>,
-    /// For each kind `Bracket::parts`, twice but where a node counts once.
+    /// For each kind `Bracket::parts`, twice except where a node counts once.
     kernels: Vec<ByNode<(ComplexTwofold, Option<ComplexTwofold>)>>,
 }
 
 impl SharedKinds {
-    /// The contours that a question shares; `None` where none are shared.
+    /// The contours that a request shares; `None` where none are shared.
     pub(super) fn of(&self, family: &SievedFamily, epsilon: &Rational, digits: u32) -> Result<Option<Arc<SharedKind>>> {
         if !family.family.alike {
             return Ok(None);
@@ -69,7 +69,7 @@ impl SharedKinds {
         let made = SharedKind::new(family, cell, digits)?.map(Arc::new);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let remembered: usize = known.values().flatten().map(|shared| shared.products()).sum();
-        // Of as many as there are threads each may be in use.
+        // As many as there are threads may be in use.
         if remembered > MOST_REMEMBERED && known.len() > rayon::current_num_threads() {
             known.clear();
         }
@@ -110,12 +110,12 @@ impl SharedKind {
         Ok(Some(SharedKind { kinds, members, in_doubles, kernels }))
     }
 
-    /// How many products of members' factors it holds.
+    /// The number of products of members' factors that it holds.
     fn products(&self) -> usize {
         self.in_doubles.iter().map(ByNode::len).sum()
     }
 
-    /// The contours for a question of the cell.
+    /// The contours for a request of the cell.
     pub(super) fn kinds(&self, family: &SievedFamily, epsilon: &Rational) -> Vec<Kind> {
         let asked = |kind: &Kind| {
             let question = family.question(epsilon, kind.question.step.as_ref());
@@ -157,7 +157,7 @@ impl SharedKind {
     }
 }
 
-/// What a kind's kernel has at its nodes that does not depend on epsilon.
+/// The values of a kind's kernel at its nodes that do not depend on epsilon.
 fn kernel(kind: &Kind) -> ByNode<(ComplexTwofold, Option<ComplexTwofold>)> {
     let plan = &kind.plan;
     let bracket = Bracket::<ComplexTwofold>::new(&kind.question, &plan.exact_c, (&plan.period, plan.nodes), ());

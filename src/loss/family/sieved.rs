@@ -1,4 +1,4 @@
-//! A family with the sieves of its sums, which the nodes of the common contour are chosen by.
+//! A family with the sieves of its sums, by which the nodes of the common contour are chosen.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use crate::{
     loss::{answer::Pair, sieve::SumSieve, sum::LossSum},
 };
 
-/// What is known at some nodes.
+/// A value at each of some nodes.
 pub(super) type ByNode<T> = HashMap<i64, T, foldhash::fast::FixedState>;
 
 /// Sorts nodes and leaves each of them once.

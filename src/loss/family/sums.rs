@@ -1,4 +1,4 @@
-//! The trapezoid sums of all pairs, in doubles or pairs of doubles that carry their errors.
+//! The trapezoid sums of all pairs, in doubles or sums of two doubles, with bounds on their errors.
 
 use std::mem;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// The trapezoid sum of a pair, off by `error` at most, relative to a common factor.
+/// The trapezoid sum of a pair, with an error of at most `error`, relative to a common factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairSum {
     pub(super) value: Twofold,
@@ -29,12 +29,12 @@ pub(super) struct PairSum {
 }
 
 impl PairSum {
-    /// At most the sum.
+    /// Lower bound on the sum.
     pub(super) fn lower(&self) -> Twofold {
         near::ends(self.value, self.error).0
     }
 
-    /// At least the sum.
+    /// Upper bound on the sum.
     pub(super) fn upper(&self) -> Twofold {
         near::ends(self.value, self.error).1
     }
@@ -85,7 +85,7 @@ impl SievedFamily {
     ) -> Members<N> {
         let c = &kinds[0].plan.exact_c;
         let spacing = kinds[0].plan.period.clone().recip();
-        // Which nodes a member is needed at, and so which a group is.
+        // The nodes at which each member is needed, and so each group.
         let mut of_member = vec![Vec::new(); self.family.len()];
         for kind in kinds {
             let common: Vec<i64> = kind.plan.summed().collect();
@@ -123,8 +123,8 @@ impl SievedFamily {
         Members { values, scale: scales[0].add(&scales[0]) }
     }
 
-    /// The trapezoid sums of the pairs of a kind from the factors of the members at the nodes, and the kernel there: twice that
-    /// of the question, but at nodes that count once.
+    /// The trapezoid sums of the pairs of a kind from the factors of the members at the nodes, and the kernel there: twice that of the request,
+    /// except at nodes that count once.
     pub(super) fn sums_of_kind<N: Near>(
         &self,
         kind: &Kind,
@@ -136,7 +136,7 @@ impl SievedFamily {
         let mut own: Vec<i64> = kind.own.iter().flat_map(|own| own.iter()).flatten().copied().collect();
         each_once(&mut own);
         let own_kernel: ByNode<N> = own.into_iter().map(|node| (node, kernel(node))).collect();
-        // The common nodes as arrays: of these there may be very many pairs.
+        // The common nodes as arrays: there may be very many pairs that use them.
         let mut rows = vec![Vec::new(); members.len()];
         for member in kind.pairs.members() {
             rows[member] = common.iter().map(|node| members[member][node]).collect();

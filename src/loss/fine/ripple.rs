@@ -1,6 +1,6 @@
-//! By what the masses of fine noise differ from a Gaussian: a few cosines.
+//! The difference of the masses of fine noise from a Gaussian: a few cosines.
 //!
-//! In the proof of [`fine`](super) Poisson's formula tells more than a bound. A vector of integers z and z plus a multiple of (1, ..., 1) have one
+//! In the proof of [`fine`](super) Poisson's formula gives more than a bound. A vector of integers z and z plus a multiple of (1, ..., 1) have one
 //! projection, so the w are those of the z whose sum s has -n/2 < s <= n/2, each once. With X = x the translate of that lattice is by x in one
 //! coordinate, up to the projection, so the term of w turns by s x / n:
 //!
@@ -18,10 +18,10 @@
 //! d = 2:  C(n, s + 1) (n - s - 1), of one -1 and s + 1 ones, and C(n, s - 2) (n - s + 2), of one 2 and s - 2 ones.
 //! ```
 //!
-//! # The rest
+//! # The remaining terms
 //!
-//! All sums over z that follow come to the same one, n^(-|z|^2) summed over all z, which is (sum over j of n^(-j^2))^n <= 10 for n >= 2. For
-//! n = 1 only z = 0 counts.
+//! All sums over z that follow reduce to the same one, n^(-|z|^2) summed over all z, which is (sum over j of n^(-j^2))^n <= 10 for n >= 2. For n = 1
+//! only z = 0 counts.
 //!
 //! - d >= 4 and 0 <= s <= n/2. Then q^(s - s^2 / n) <= q^(s / 2) <= n^(-s), because n sqrt(q) <= 1, and q^d <= (n q)^4 n^(-d), because n q <= 1;
 //!   and s + d = |z|^2. They add at most 10 (n q)^4, and those of s < 0 no more than that again.
@@ -38,9 +38,9 @@ use crate::{
     numeric::{Enclosure, precision},
 };
 
-/// Periods longer than this are not tabled.
+/// Longer periods have no table.
 const MOST_COPIES: u64 = 4096;
-/// |s| is at most so large.
+/// Upper bound on |s|.
 const MOST_TERMS: u64 = 16;
 
 /// T(x) / theta(q)^n of a group of fine noise.
@@ -51,21 +51,21 @@ pub(in crate::loss) struct Ripple {
     values: Vec<Enclosure>,
 }
 
-/// How a ripple is summed.
+/// The terms of a ripple.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::loss) struct Shape {
-    /// |s| is at most so large.
+    /// Upper bound on |s|.
     terms: u64,
-    /// At least ln of what P[X = x] is off by, as a factor of the Gaussian.
+    /// Upper bound on ln of the error of P[X = x], relative to the Gaussian.
     pub(in crate::loss) ln_rest: f64,
 }
 
 impl Shape {
-    /// That whose rest is below 10^-digits; `None` if there is none, or the noise is not fine.
+    /// The ripple with an error below 10^-digits; `None` if there is none, or the noise is not fine.
     pub(in crate::loss) fn new(group: &Group, digits: u32) -> Option<Self> {
         ln_off(group).filter(|_| group.copies <= MOST_COPIES)?;
         let n = group.copies as f64;
-        // As in `ln_off`, the last factor pays for the roundings.
+        // As in `ln_off`, the last factor covers the rounding errors.
         let ln_q = -2.0 * PI * PI * group.law.parameter().to_f64() * (1.0 - 1e-9);
         let ln_beyond = 20_f64.ln() + 4.0 * (n.ln() + ln_q);
         let ln_rest = |terms: u64| {
@@ -79,7 +79,7 @@ impl Shape {
 }
 
 impl Ripple {
-    /// To about so many digits.
+    /// To about this number of digits.
     pub(in crate::loss) fn new(group: &Group, shape: Shape, digits: u32) -> Option<Self> {
         let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
         let (n, bits) = (group.copies, precision::bits(digits, 64));
@@ -114,7 +114,7 @@ impl Ripple {
     }
 }
 
-/// The least size of the numbers that are x or -x up to multiples of n.
+/// The smallest absolute value of the numbers that are x or -x up to multiples of n.
 fn folded(x: u64, n: u64) -> usize {
     let rest = x % n;
     rest.min(n - rest) as usize
@@ -124,16 +124,16 @@ fn binomial(n: u64, k: u64) -> Integer {
     (0..k).fold(Integer::from(1), |all, j| all * (n - j) / (j + 1))
 }
 
-/// How many vectors of the sum s have two more than s as the sum of their squares, for 0 <= s <= n/2.
+/// The number of vectors of sum s whose sum of squares is s + 2, for 0 <= s <= n/2.
 fn of_two_more(n: u64, s: u64) -> Integer {
     let opposite = if s + 2 <= n { binomial(n, s + 1) * (n - s - 1) } else { Integer::new() };
     let double = if s >= 2 { binomial(n, s - 2) * (n - s + 2) } else { Integer::new() };
     opposite + double
 }
 
-/// theta(q) = 1 + 2 q + 2 q^4 + ..., where q < e^-39: what follows a term is less than it.
+/// theta(q) = 1 + 2 q + 2 q^4 + ..., where q < e^-39: the terms after one are together less than it.
 fn theta(power: impl Fn(&Rational) -> Enclosure, bits: u32) -> Enclosure {
-    /// -ln q is more than so many binary digits.
+    /// A lower bound on -log2 q.
     const LEAST: u32 = 56;
     let last = (bits / LEAST).isqrt() + 1;
     let twice = |k: u32| power(&Rational::from(k * k)).times_power_of_two(1);
@@ -168,7 +168,7 @@ mod tests {
                     next[i + j] += Float::with_val(BITS, mass * other) / &normaliser;
                 }
             }
-            // Far from the middle nothing is looked at.
+            // Masses far from the middle are not compared.
             let spare = next.len().saturating_sub(one.len()) / 2;
             masses = next[spare..next.len() - spare].to_vec();
         }
@@ -178,9 +178,9 @@ mod tests {
         (0..12).map(|x| Float::with_val(BITS, &masses[middle + x as usize] * &root) / half(x, &variance)).collect()
     }
 
-    /// Masses of convolutions against the cosines: off by no more than the rest, and nearly by as much.
+    /// Masses of convolutions against the cosines: the error is below its bound, and nearly reaches it.
     #[test]
-    fn masses_are_off_by_no_more_than_the_rest() {
+    fn masses_are_within_their_error_bound() {
         let mut nearest = f64::INFINITY;
         for (sigma2, copies) in
             [((4, 1), 1), ((2, 1), 2), ((2, 1), 3), ((3, 1), 4), ((9, 4), 5), ((2, 1), 6), ((2, 1), 7), ((5, 2), 16)]
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_long_periods_and_of_coarse_noise() {
+    fn long_periods_and_coarse_noise_have_no_ripple() {
         assert!(Shape::new(&group((3, 1), 4097), 20).is_none());
         assert!(Shape::new(&group((19, 10), 5), 20).is_none());
         assert!(Shape::new(&group((2, 1), 1000), 60).is_none());

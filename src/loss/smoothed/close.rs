@@ -1,5 +1,5 @@
-//! All sums of multiples of a few steps that come close to a target, among those near a center: points of a lattice between two
-//! planes and inside an ellipsoid.
+//! Enumeration of all sums of multiples of a few steps that come close to a target, among those near a center: points of a lattice between two planes
+//! and inside an ellipsoid.
 //!
 //! With x the multiples, m their center, T the target, W the width and E the energy, they lie in one ellipsoid of the quadratic form
 //!
@@ -7,7 +7,7 @@
 //! sum (x_j - m_j)^2 / (2 v_j) + s E (T - sum of step_j x_j)^2 / W^2 <= (1 + s) E,    any s > 0,
 //! ```
 //!
-//! whose vectors a reduced basis lists ([`lattice`](crate::numeric::lattice)): about as many as there are points, however fine the steps.
+//! whose vectors are enumerated by a reduced basis ([`lattice`](crate::numeric::lattice)): about as many as there are points, however fine the steps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,12 +15,12 @@ use rug::{Float, Integer, Rational};
 
 use crate::{loss::stop::Stop, numeric::lattice::Form};
 
-/// More points or attempts than this are not looked at.
+/// The largest number of points and attempts.
 const MOST_STEPS: u64 = 20_000_000;
 
-/// The width is so many units: steps are rounded to half of one.
+/// The binary logarithm of the width in units: steps are rounded to half of one.
 const WIDTH_BITS: u32 = 46;
-/// Multiples of a step are at most this far from the center, so that the roundings of the steps stay a thousandth of the width.
+/// Multiples of a step are at most this far from the center, so that the rounding errors of the steps stay a thousandth of the width.
 const FARTHEST: f64 = 1e9;
 
 /// Multiples of a step, around a center.
@@ -37,21 +37,21 @@ pub(super) struct Rung {
 /// A rung, and its numbers rounded.
 #[derive(Debug)]
 struct Rounded {
-    /// In units, to half a unit.
+    /// In units, rounded by at most half a unit.
     step: i128,
-    /// The integer that is nearest to the center, and how far the center is above.
+    /// The integer that is nearest to the center, and the distance of the center above it.
     nearest: i64,
     above: f64,
     variance: f64,
 }
 
-/// Which points are looked for.
+/// The search for points.
 #[derive(Debug)]
 pub(super) struct Close {
     rungs: Vec<Rounded>,
     /// One unit is 2^-shift.
     shift: i32,
-    /// At least the width, in units, with what all steps are off.
+    /// Upper bound on the width, in units, including the rounding errors of all steps.
     width: i128,
     energy: f64,
     /// The sum of the steps at the nearest integers.
@@ -87,7 +87,7 @@ impl Ellipsoid {
         let in_widths = |rung: &Rung| Rational::from(&rung.step / width).to_f64();
         let steepest = rungs.iter().map(in_widths).fold(1.0, f64::max);
         let widest = rungs.iter().map(|rung| rung.variance).fold(1.0, f64::max);
-        // The largest and the smallest value on vectors of length one are so many binary digits apart; twice that for the basis.
+        // The binary digits between the largest and the smallest value on vectors of length one; twice that for the basis.
         let apart = 2.0 * steepest.log2() + widest.log2() + energy.log2().abs() + 4.0;
         if !apart.is_finite() || apart > 2000.0 {
             return None;
@@ -116,7 +116,7 @@ impl Ellipsoid {
         })
     }
 
-    /// Where the form of a target is least, and what is left there of its bound.
+    /// The point where the form of a target is least, and the part of its bound that is left there.
     ///
     /// With r the distance of the target from the centers, w = s E / W^2 and S the sum of step^2 v: at m + 2 w v step r / (1 + 2 w S) it
     /// is w r^2 / (1 + 2 w S).
@@ -127,7 +127,7 @@ impl Ellipsoid {
         let least = real(&distance).square() * &self.weight / &scale;
         let pull = distance * 2_u32 * &self.weight / scale;
         let place = |(center, slope): (&Float, &Float)| real(slope) * &pull + center;
-        // The last factor pays for the rounding.
+        // The last factor covers the rounding.
         let left = self.most - least.to_f64() * (1.0 - 1e-12);
         (self.centers.iter().zip(&self.slopes).map(place).collect(), left)
     }
@@ -136,7 +136,7 @@ impl Ellipsoid {
 impl Close {
     /// The points with a sum at most `width` from a target and an energy of at most `energy`; `None` where numbers would not fit.
     pub(super) fn new(rungs: &[Rung], width: &Rational, energy: f64) -> Option<Self> {
-        // No double holds the width: neither does a double hold what follows.
+        // If no double holds the width, no double holds the numbers that follow.
         let exponent = Some(width.to_f64().log2().floor()).filter(|exponent| exponent.is_finite())?;
         let shift = WIDTH_BITS as i32 - exponent as i32;
         let far = |rung: &Rung| (2.0 * energy * rung.variance).sqrt() + 2.0;
@@ -165,8 +165,8 @@ impl Close {
         self.rungs.iter().map(|rung| rung.variance)
     }
 
-    /// Calls `found` with the multiples of every point whose sum is close to the target, once each, and perhaps with a few that are a little
-    /// further away. Counts what is looked at.
+    /// Calls `found` with the multiples of every point whose sum is close to the target, once each, and possibly with a few that are a little further
+    /// away. Counts the steps.
     pub(super) fn each(
         &self,
         target: &Rational,
@@ -194,7 +194,7 @@ impl Close {
         })
     }
 
-    /// The same where targets are looked at side by side, with a common count: whether there are too many in all does not depend on their order.
+    /// The same where targets are searched in parallel, with a common count: whether there are too many in all does not depend on their order.
     pub(super) fn each_within(
         &self,
         target: &Rational,
@@ -209,7 +209,7 @@ impl Close {
         if looked_at.fetch_add(own, Ordering::Relaxed) + own > MOST_STEPS { Err(TooMany) } else { Ok(()) }
     }
 
-    /// The multiples, if they are close to what is left of the target and have no more energy.
+    /// The multiples, if they are close to the remaining target and have no more energy.
     fn close(&self, multiples: &[i128], rest: i128) -> Option<Vec<i64>> {
         let (mut rest, mut energy) = (rest, self.energy);
         for (rung, &multiple) in self.rungs.iter().zip(multiples) {
@@ -231,7 +231,7 @@ fn scaled(x: &Rational, shift: i32) -> Option<i128> {
     scaled.round().into_numer_denom().0.to_i128()
 }
 
-/// The integer nearest to a center, and how far the center is above it.
+/// The integer nearest to a center, and the distance of the center above it.
 fn nearest(center: &Rational) -> Option<(i64, f64)> {
     let nearest: Integer = center.clone().round().into_numer_denom().0;
     let above = Rational::from(center - &nearest).to_f64();
@@ -247,7 +247,7 @@ mod tests {
         Rung { step: parse(step).unwrap(), center: parse(center).unwrap(), variance }
     }
 
-    /// Against all points of a box, for one to four rungs: none is missing, none is found twice, and few are too far away.
+    /// Against all points of a box, for one to four rungs: all are found, none twice, and few are too far away.
     #[test]
     fn the_points_are_those_of_trying_all() {
         let rungs = [

@@ -1,4 +1,4 @@
-//! How long a question takes with continuous noise of one scale, foretold in doubles.
+//! The cost of a request with continuous noise of one scale, predicted in doubles.
 
 use std::f64::consts::{LN_2, LN_10, PI};
 
@@ -11,25 +11,25 @@ use crate::{
     numeric::{lattice, twofold},
 };
 
-/// So many points are found at most, which are held together: each takes 150 bytes or so.
+/// At most this many points are found, which are held together: each takes about 150 bytes.
 const MOST_FOUND: f64 = 3e6;
-/// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
+/// The number of windows examined for a node beyond the main lobe, and for an octave; and the number of steps for an enumerated loss.
 const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
 
-/// What a question takes with noise of one scale, about.
+/// The predicted cost of a request with noise of one scale.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Foretold {
+pub(super) struct Prediction {
     /// The scale is 2^-k.
     pub(super) k: i32,
     pub(super) seconds: f64,
-    /// How long the windows beyond the main lobe are together.
+    /// The total length of the windows beyond the main lobe.
     heights: f64,
 }
 
-impl Foretold {
-    /// How many nodes the windows hold on a contour of this period.
+impl Prediction {
+    /// The number of nodes in the windows on a contour of this period.
     pub(super) fn nodes(&self, period: f64) -> f64 {
         self.heights * period / (2.0 * PI)
     }
@@ -37,8 +37,8 @@ impl Foretold {
 
 impl Smoothed {
     /// At the scale 2^-k under a tilt, in doubles, from the volumes of ellipsoids: see the module.
-    pub(super) fn foretold(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Foretold {
-        let too_long = Foretold { k, seconds: f64::INFINITY, heights: f64::INFINITY };
+    pub(super) fn predict(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Prediction {
+        let too_long = Prediction { k, seconds: f64::INFINITY, heights: f64::INFINITY };
         let s = 2f64.powi(-k);
         let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
         let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
@@ -48,8 +48,8 @@ impl Smoothed {
         let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
         let radius = (2.0 * energy).sqrt();
         let dimension = own.len();
-        // Points in a slice of the ellipsoid, for each loss that is listed. Most of an ellipsoid is next to its surface, and what is there
-        // weighs least: a twelfth is summed.
+        // Points in a slice of the ellipsoid, for each enumerated loss. Most of an ellipsoid is close to its surface, where points weigh least: a
+        // twelfth is summed.
         let listed = parts
             .listed
             .as_ref()
@@ -64,15 +64,15 @@ impl Smoothed {
             return too_long;
         }
         let points = found / 12.0 + 1.0;
-        // And in the ellipsoid that is gone through.
+        // And in the ellipsoid that is searched.
         let share = 1.0 / (dimension as f64 - 1.0).max(1.0);
         let axes =
             deviations.iter().map(|deviation| deviation * (2.0 * (1.0 + share) * energy).sqrt()).product::<f64>();
         let looked_at =
             ball(dimension, 1.0) * axes / (1.0 + 2.0 * share * energy * (fine / (s * radius)).powi(2)).sqrt();
         let looked_at = listed.max(1.0) * (looked_at + OF_TARGET);
-        // Heights, and what the windows of the groups leave of them up to there, the rarest first: beside the windows around zero, where all
-        // are aligned, those of further multiples, in which the others lie anyhow.
+        // Heights, and the part of them that the windows of the groups leave up to there, the rarest first: beside the windows around zero, where all
+        // are aligned, those of further multiples, which the windows of the others cover by chance.
         let top = radius / s;
         let mut combs: Vec<(f64, f64)> =
             parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
@@ -89,7 +89,7 @@ impl Smoothed {
             looks += windows;
             aligned = aligned.min(comb.1);
         }
-        // At multiples of the period of all losses every group is.
+        // At multiples of the period of all losses every group is aligned.
         if let (Some(step), Some(narrowest)) = (self.sum.step(), combs.last()) {
             side += (top * step.to_f64() / (2.0 * PI)).floor() * width(narrowest);
         }
@@ -111,6 +111,6 @@ impl Smoothed {
             + looks * machine::PER_WINDOW
             + of_points
             + looked_at * machine::PER_STEP_TO_A_POINT;
-        Foretold { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
+        Prediction { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
     }
 }

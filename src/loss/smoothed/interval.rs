@@ -1,15 +1,15 @@
-//! The losses of an interval one by one, with their masses under Q: the steps by which Q[L > eps] falls there.
+//! Enumeration of the losses of an interval, with their masses under Q: the steps by which Q[L > eps] falls there.
 //!
-//! The mass of a point is that of the fine groups, exp(-x_1^2 / (2 v_1) - ...) / (sqrt(2 pi v_1) ...) up to a factor 1 + e, times that of
-//! a listed loss. What is not found lies beyond the energy or is not stored of the listed masses ([`smoothed`](super)); under the law tilted
-//! by c that is P_c[A] in all, under Q at most
+//! The mass of a point is that of the fine groups, exp(-x_1^2 / (2 v_1) - ...) / (sqrt(2 pi v_1) ...) up to a factor 1 + e, times that of an
+//! enumerated loss. Points that are not found lie beyond the energy or belong to the truncated mass of the enumerated losses ([`smoothed`](super));
+//! under the law tilted by c their mass is P_c[A] in all, under Q at most
 //!
 //! ```text
 //! M(c) exp(-(c + 1) l) P_c[A] <= M(c) exp(-(c + 1) eps + |c + 1| W) P_c[A]
 //! ```
 //!
-//! in an interval of W around eps; under P the same with c in place of c + 1. Where all losses are below zero it is told from -L, which is
-//! the loss of the same pair the other way round: Q[L = l] = P[L = -l].
+//! in an interval of W around eps; under P the same with c in place of c + 1. Where all losses are below zero, the interval of -L is enumerated,
+//! which is the loss of the same pair with P and Q exchanged: Q[L = l] = P[L = -l].
 
 use std::{
     f64::consts::{LN_2, LN_10, PI},
@@ -39,31 +39,31 @@ use crate::{
 /// The losses strictly between two.
 #[derive(Debug)]
 pub(crate) struct Interval {
-    /// In increasing order, with their masses under Q; some may be there several times.
+    /// In increasing order, with their masses under Q; a loss may occur several times.
     pub(crate) losses: Vec<(Rational, Enclosure)>,
-    /// At least the mass of all others under Q.
+    /// Upper bound on the mass of all others under Q.
     pub(crate) missing: Float,
-    /// How many were found, with those whose mass is too small to count.
+    /// The number of losses found, including those whose mass is too small to count.
     pub(crate) found: usize,
 }
 
-/// How many losses an interval has, about.
+/// The approximate number of losses of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
-    /// So many are found.
+    /// The number of losses found.
     pub(crate) points: f64,
-    /// So many matter.
+    /// The number of losses that matter.
     pub(crate) heavy: f64,
 }
 
-/// How an interval of losses above zero is looked through, chosen in doubles.
+/// The parameters of a search of an interval of losses above zero, chosen in doubles.
 struct Look {
     middle: Rational,
     half: Rational,
     c: Rational,
     under_q: bool,
     parts: Arc<Parts>,
-    /// ln of the mass of all losses of the interval, about, and of what may be left out.
+    /// The approximate ln of the mass of all losses of the interval, and ln of the allowed truncation error.
     ln_mass: f64,
     ln_error: f64,
     energy: f64,
@@ -79,7 +79,7 @@ impl Look {
         (smoothed.sum.ln_mgf(&self.c, BITS).sub(&at_middle), exponent)
     }
 
-    /// At least the mass of what is not found, `missing` being what is not stored of the listed masses.
+    /// Upper bound on the mass of the points that are not found, `missing` being the truncated mass of the enumerated losses.
     fn left_out(&self, smoothed: &Smoothed, missing: &Float) -> Enclosure {
         const BITS: u32 = 96;
         let (ln_scale, exponent) = self.ln_scale(smoothed);
@@ -91,9 +91,9 @@ impl Look {
 }
 
 impl Smoothed {
-    /// How many losses are looked at between two, to tell their masses to exp(ln_error) in all; `None` where that is not done.
+    /// The predicted number of losses between two, with their masses known to exp(ln_error) in all; `None` where they are not enumerated.
     pub(in crate::loss) fn predicted_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Crowd> {
-        /// Beyond so many binary digits a listed loss does not count.
+        /// The cut, as a power of 1/2, within which enumerated losses count as heavy.
         const LARGE: u32 = 4;
         let look = self.look_between(from, to, ln_error)?;
         let parts = &look.parts;
@@ -107,15 +107,15 @@ impl Smoothed {
         let deviations = parts.fine.iter().map(|one| one.variance.to_f64().sqrt());
         let across = parts.fine.iter().map(|one| one.deviation().powi(2)).sum::<f64>().sqrt();
         let cells = deviations.product::<f64>() * 2.0 * look.half.to_f64() / across;
-        // Within the energy; and as many as would have the same sum of squared masses if they were all as large.
+        // Within the energy; and the number of losses with the same sum of squared masses if all were equal.
         let dimension = parts.fine.len() - 1;
         let disc = lattice::ball(dimension) * (2.0 * look.energy).sqrt().powi(dimension as i32);
         let heavy = (4.0 * PI).sqrt().powi(dimension as i32);
         Some(Crowd { points: all * cells * disc, heavy: listed(LARGE).min(all) * cells * heavy })
     }
 
-    /// The losses strictly between two, their masses told to about exp(ln_error) in all; `None` where that would take too long, or more than so
-    /// many are found.
+    /// The losses strictly between two, their masses known to about exp(ln_error) in all; `None` where that would take too long, or where more than
+    /// `most` are found.
     pub(in crate::loss) fn between(
         &self,
         from: &Rational,
@@ -158,7 +158,7 @@ impl Smoothed {
         struct Point {
             listed: usize,
             multiples: Vec<i64>,
-            /// At least ln of its mass, but for the normaliser.
+            /// Upper bound on ln of its mass, without the normaliser.
             ln_most: f64,
         }
         let parts = &look.parts;
@@ -179,11 +179,11 @@ impl Smoothed {
             let found = close.each(&target, &mut looked_at, stop, &mut |multiples| {
                 let moved = multiples.iter().zip(&shifts).map(|(&x, shift)| (i128::from(x) + shift) as f64);
                 let energy: f64 = close.variances().zip(moved).map(|(v, x)| x * x / (2.0 * v)).sum();
-                // For the roundings.
+                // For the rounding errors.
                 let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
                 points.push(Point { listed: index, multiples, ln_most });
             });
-            // Steps that are nearly commensurate crowd losses where none, or few, are foretold.
+            // Steps that are nearly commensurate crowd losses where none, or few, are predicted.
             if found.is_err() || points.len() as f64 > most {
                 return None;
             }
@@ -193,7 +193,8 @@ impl Smoothed {
         let factor = parts.normaliser(bits);
         let ln_share = look.ln_error - SPARE_NATS - factor.ln_above();
         let scale = factor.mul(&parts.one(bits));
-        // The smallest, up to exp(ln_share) in all, are not told one by one; a millionth for the roundings of logarithms and sums.
+        // The smallest, up to exp(ln_share) in all, are dropped; the millionth that `most` adds below covers the rounding errors of logarithms and
+        // sums.
         let (mut dropped, mut kept) = (0.0_f64, points.len());
         while let Some(point) = points[..kept].last() {
             let next = (dropped + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
@@ -277,8 +278,8 @@ mod tests {
         all.into_iter().enumerate().map(|(k, mass)| (loss(k), mass)).collect()
     }
 
-    /// Every loss of an interval is found with its mass under Q, or its mass is among the missing: above zero and below, of fine groups and
-    /// with coarse ones beside them, far out and near the mean.
+    /// Every loss of an interval is found with its mass under Q, or its mass is part of `missing`: above zero and below, of fine groups and with
+    /// coarse ones beside them, far out and near the mean.
     #[test]
     fn losses_and_masses_are_those_of_convolutions() {
         const BITS: u32 = 300;
@@ -324,7 +325,7 @@ mod tests {
                     assert!(interval.losses.is_sorted_by(|a, b| a.0 <= b.0));
                     let mut missing = Enclosure::double(0.0, BITS);
                     let mut left = interval.losses.clone();
-                    // Q[L = l] = exp(-l) P[L = l]. Several points may have one loss: the masses of all of them together.
+                    // Q[L = l] = exp(-l) P[L = l]. Several points may have one loss: their masses are added.
                     let mut by_loss: std::collections::BTreeMap<Rational, Float> = Default::default();
                     for (loss, mass) in all.iter().filter(|(loss, _)| *loss > from && *loss < to) {
                         let q = Float::with_val(BITS, mass * Float::with_val(BITS, -loss.clone()).exp());
@@ -332,11 +333,11 @@ mod tests {
                     }
                     for (loss, q) in by_loss {
                         let own: Vec<_> = left.extract_if(.., |(other, _)| *other == loss).collect();
-                        let told = own.iter().fold(Enclosure::double(0.0, BITS), |sum, (_, mass)| sum.add(mass));
+                        let stored_mass = own.iter().fold(Enclosure::double(0.0, BITS), |sum, (_, mass)| sum.add(mass));
                         let truth = Enclosure::new(q.clone(), q);
-                        // What is stored of a listed mass is a little less.
-                        let lacks = truth.sub(&told).max(&Enclosure::double(0.0, BITS));
-                        assert!(*told.lower() <= *truth.upper(), "{loss}: {told} {truth}");
+                        // The stored mass of an enumerated loss is a little less.
+                        let lacks = truth.sub(&stored_mass).max(&Enclosure::double(0.0, BITS));
+                        assert!(*stored_mass.lower() <= *truth.upper(), "{loss}: {stored_mass} {truth}");
                         missing = missing.add(&Enclosure::new(lacks.lower().clone(), lacks.lower().clone()));
                         found += own.len();
                     }

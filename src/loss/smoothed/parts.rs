@@ -1,4 +1,4 @@
-//! The groups of a sum as so many digits see them: those whose noise is fine, and all others.
+//! The groups of a sum at the precision of a number of digits: those whose noise is fine, and all others.
 
 use std::{f64::consts::LN_10, sync::OnceLock};
 
@@ -19,16 +19,16 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// The masses of fine groups have so many digits more than asked for.
+/// The masses of fine groups have this number of digits beyond the requested ones.
 const MORE_DIGITS: u32 = 6;
 
-/// The groups, as so many digits see them.
+/// The groups at the precision of a number of digits.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) fine: Vec<Fine>,
     /// All others; `None` if there are none.
     pub(super) listed: Option<(LossSum, Outline)>,
-    /// At least |e| of the product of all masses of fine groups, but for what [`rippled`](Self::rippled) adds.
+    /// Upper bound on |e| of the product of all masses of fine groups, without the part that [`rippled`](Self::rippled) corrects.
     pub(super) off: f64,
     /// 1 / (2 v) of each fine group, over one denominator.
     halves: (Vec<Integer>, Integer),
@@ -44,13 +44,13 @@ pub(super) struct Fine {
     /// n shift
     pub(super) shifts: Rational,
     pub(super) rho: Rational,
-    /// At least |e| of its masses.
+    /// Upper bound on |e| of its masses.
     off: f64,
-    /// How the masses differ from a Gaussian, if so many digits see it.
+    /// The difference of the masses from a Gaussian, if it matters at this number of digits.
     ripples: Option<Ripples>,
 }
 
-/// A ripple, tabled when it is first asked for.
+/// A ripple, tabled on first use.
 #[derive(Debug)]
 struct Ripples {
     group: Group,
@@ -59,7 +59,7 @@ struct Ripples {
     table: OnceLock<Option<Ripple>>,
 }
 
-/// How far sums of multiples of the steps are from a target, over one denominator: no fraction is reduced on the way.
+/// The distances of sums of multiples of the steps from a target, over one denominator: no fraction is reduced on the way.
 pub(super) struct Distances {
     denominator: Integer,
     target: Integer,
@@ -80,7 +80,7 @@ impl Distances {
         self.steps.iter().zip(multiples).fold(self.target.clone(), |rest, (step, x)| rest - step * x)
     }
 
-    /// The same as doubles see it.
+    /// The same in doubles.
     pub(super) fn approximate(&self, distance: &Integer) -> f64 {
         (Float::with_val(64, distance) / &self.denominator).to_f64()
     }
@@ -92,7 +92,7 @@ impl Distances {
 }
 
 impl Fine {
-    /// `None` if a group is not fine to so many digits. With it at least |e| of what its masses are off with the ripples.
+    /// `None` if a group is not fine to this number of digits. Returned with an upper bound on |e| of its masses after the ripples.
     pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
         let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
         let up = |ln_off: f64| ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE;
@@ -115,7 +115,7 @@ impl Fine {
         Some((fine, up(ln_rest)))
     }
 
-    /// The ripple, if so many digits see it.
+    /// The ripple, if it matters at this number of digits.
     fn ripple(&self) -> Option<&Ripple> {
         let ripples = self.ripples.as_ref()?;
         let table = || Ripple::new(&ripples.group, ripples.shape, ripples.digits);
@@ -135,7 +135,8 @@ impl Parts {
             match Fine::new(group, digits) {
                 Some((one, its)) => {
                     fine.push(one);
-                    // The Gaussian is less than twice the mass, and products of such factors are off by less than twice their sum.
+                    // The Gaussian is less than twice the mass, and the relative error of products of such factors is less than twice the sum of
+                    // theirs.
                     off += 4.0 * its;
                 }
                 None => others.push(group.clone()),
@@ -151,8 +152,7 @@ impl Parts {
         Ok(Parts { halves: (inverses.iter().map(scaled).collect(), denominator), fine, listed, off })
     }
 
-    /// The losses of all other groups with what is stored of their masses, where at most 2^-cut or so is left out under the law tilted by c;
-    /// and what these masses fall short of, tilted.
+    /// The losses of all other groups with their stored masses, truncated at about 2^-cut under the law tilted by c; and the truncated mass, tilted.
     pub(super) fn list(&self, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<Atom>, Float)> {
         let Some((sum, _)) = &self.listed else { return Ok((vec![Atom::none(bits)], Float::new(64))) };
         let list = Coarse::new(sum, c, cut)?;
@@ -174,7 +174,7 @@ impl Parts {
         self.fine.iter().map(|fine| fine.rho.clone()).sum()
     }
 
-    /// x_1^2 / (2 v_1) + ..., exactly: minus ln of the mass of such multiples, but for the normaliser and what masses are off.
+    /// x_1^2 / (2 v_1) + ..., exactly: minus ln of the mass of such multiples, without the normaliser and the error of the masses.
     pub(super) fn energy(&self, multiples: &[i64]) -> Rational {
         let (halves, denominator) = &self.halves;
         let square = |(half, x): (&Integer, &i64)| Integer::from(*x).square() * half;
@@ -189,7 +189,7 @@ impl Parts {
         self.fine.iter().fold(Enclosure::double(1.0, bits), |all, fine| all.div(&root(fine)))
     }
 
-    /// A mass with the ripples of all fine groups at such sums of their noise.
+    /// A mass with the ripples of all fine groups at these sums of their noise.
     pub(super) fn rippled(&self, mass: Enclosure, at: impl Iterator<Item = i128>) -> Enclosure {
         self.fine.iter().zip(at).fold(mass, |mass, (one, x)| match one.ripple() {
             Some(ripple) => mass.mul(ripple.at(x)),
@@ -197,12 +197,12 @@ impl Parts {
         })
     }
 
-    /// At least the product of all ripples, anywhere.
+    /// Upper bound on the product of all ripples, anywhere.
     pub(super) fn most_rippled(&self) -> f64 {
         self.fine.iter().map(|one| (1.0 + one.off) * (1.0 + 1e-9)).product()
     }
 
-    /// The factor by which the masses are off.
+    /// The factor 1 + e of the masses.
     pub(super) fn one(&self, bits: u32) -> Enclosure {
         // In enclosures: in doubles an error below 2^-53 would be rounded away.
         let (one, off) = (Enclosure::double(1.0, bits), Enclosure::double(self.off, bits));

@@ -1,4 +1,4 @@
-//! The profile of the noise that is added, by polynomials: many values of one function.
+//! The profile of the smoothing noise, by polynomials: many values of one function.
 //!
 //! With v = y / s and F(v) = D(s v) / s, F'' = s F' + exp(-(v - s/2)^2 / 2) / sqrt(2 pi), because D'(y) = -exp(y) P[Y' > y] with Y' of
 //! mean -s^2 / 2. So the Taylor coefficients f_n of F around a point follow from F, F' and those of the Gaussian, c_n, there:
@@ -7,10 +7,10 @@
 //! (n + 1) c_(n+1) = -((v - s/2) c_n + c_(n-1)),    (n + 2) (n + 1) f_(n+2) = s (n + 1) f_(n+1) + c_n / sqrt(2 pi).
 //! ```
 //!
-//! What follows the first N is bounded by Cauchy's estimate. D(y) is the integral of (1 - exp(-t)) times the density of Y at y + t over
-//! t > 0, also for complex y; there the density is at most exp(w^2 / 2) times that at the real part, w the imaginary part of v. D
-//! decreases, so |F| <= exp(R^2 / 2) F(v - R) on the circle of radius R, and at a distance of r < R the rest is at most
-//! exp(R^2 / 2) F(v - R) (r / R)^N / (1 - r / R).
+//! The terms after the first N are bounded by Cauchy's estimate. D(y) is the integral of (1 - exp(-t)) times the density of Y at y + t over t > 0,
+//! also for complex y; there the density is at most exp(w^2 / 2) times that at the real part, w the imaginary part of v. D decreases, so |F| <=
+//! exp(R^2 / 2) F(v - R) on the circle of radius R, and at a distance of r < R the remainder is at most exp(R^2 / 2) F(v - R) (r / R)^N / (1 - r /
+//! R).
 
 use std::{
     collections::HashMap,
@@ -30,14 +30,14 @@ use crate::{
     },
 };
 
-/// So many cells have a unit of v; a point is at most half a cell from the middle of its own.
+/// The number of cells of a unit of v; a point is at most half a cell from the middle of its own.
 const CELLS: i64 = 8;
 /// Beyond this v the closed form serves: few points are there.
 const FARTHEST: i64 = 30;
-/// More terms than this are not summed.
+/// The largest number of terms.
 const MOST_TERMS: usize = 400;
 
-/// D for one scale s = 2^-k, to at most so many digits.
+/// D for one scale s = 2^-k, to at most a fixed number of digits.
 #[derive(Debug)]
 pub(super) struct Profile {
     k: i32,
@@ -52,7 +52,7 @@ struct Cell {
     full: Polynomial<Ball>,
 }
 
-/// Coefficients, and how far the function is off their polynomial at most.
+/// Coefficients, and an upper bound on the distance of the function from their polynomial.
 #[derive(Debug)]
 struct Polynomial<R> {
     coefficients: Vec<R>,
@@ -69,17 +69,17 @@ impl<R: Real> Polynomial<R> {
 }
 
 impl Profile {
-    /// Of noise of scale 2^-k, with nothing made yet.
+    /// For noise of scale 2^-k, with no cell computed yet.
     pub(super) fn new(k: i32, digits: u32) -> Self {
         Profile { k, digits, cells: Mutex::default() }
     }
 
-    /// Whether it is that of noise of scale 2^-k for at most so many digits.
+    /// Whether it is that of noise of scale 2^-k for at most this number of digits.
     pub(super) fn is_for(&self, k: i32, digits: u32) -> bool {
         (self.k, self.digits) == (k, digits)
     }
 
-    /// Encloses D(y) for y >= 0, to about so many digits.
+    /// Encloses D(y) for y >= 0, to about this number of digits.
     pub(super) fn at(&self, y: &Rational, digits: u32) -> Enclosure {
         let v = if self.k >= 0 { y.clone() << self.k as u32 } else { y.clone() >> self.k.unsigned_abs() };
         let index = Rational::from(&v * CELLS).round().into_numer_denom().0.to_i64().filter(|j| *j <= FARTHEST * CELLS);
@@ -102,7 +102,7 @@ impl Profile {
 
     fn cell(&self, index: i64) -> Arc<Cell> {
         let known = self.cells.lock().unwrap_or_else(PoisonError::into_inner).get(&index).cloned();
-        // Made without the lock: two threads may make the same one, which is better than one that waits.
+        // Made without the lock: two threads may make the same cell, which is better than one that waits.
         known.unwrap_or_else(|| {
             let made = Arc::new(Cell::new(self.k, index, self.digits));
             let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,13 +123,13 @@ fn rho(k: i32) -> Rational {
 }
 
 impl Cell {
-    /// Around v = index / CELLS, where F is known to so many digits.
+    /// Around v = index / CELLS, where F is known to this number of digits.
     fn new(k: i32, index: i64, digits: u32) -> Self {
         let middle = Rational::from((index, CELLS));
         let full = precision::bits(digits, 24);
         let terms = |bits: u32| Rest::choose(k, index as f64 / CELLS as f64, bits);
         let (of_quick, of_full) = (terms(precision::bits(twofold::ball::MOST_DIGITS, 24)), terms(full));
-        // The roundings of the n-th coefficient grow as the n-th of exp(v h + h^2 / 2) at most, and h is at most 1 / (2 CELLS).
+        // The rounding errors of the n-th coefficient grow as the n-th of exp(v h + h^2 / 2) at most, and h is at most 1 / (2 CELLS).
         let most = of_full.terms.max(of_quick.terms);
         let coefficients = taylor(k, &middle, most, full + 64);
         let quick = coefficients[..of_quick.terms].iter().map(TwofoldBall::of).collect();
@@ -170,14 +170,14 @@ fn taylor(k: i32, v: &Rational, terms: usize, bits: u32) -> Vec<Enclosure> {
     f
 }
 
-/// How many terms are summed, and the radius of the circle on which the rest is bounded.
+/// The number of terms, and the radius of the circle on which the remainder is bounded.
 struct Rest {
     terms: usize,
     radius: i64,
 }
 
 impl Rest {
-    /// The fewest terms after which the rest is below 2^-bits of F, about.
+    /// The smallest number of terms after which the remainder is below about 2^-bits of F.
     fn choose(k: i32, v: f64, bits: u32) -> Self {
         let s = 2f64.powi(-k);
         let terms = |radius: i64| {
@@ -191,7 +191,7 @@ impl Rest {
         choices.min_by_key(|rest| rest.terms).unwrap_or(Rest { terms: MOST_TERMS, radius: 1 })
     }
 
-    /// At least exp(R^2 / 2) F(v - R) (r / R)^N / (1 - r / R) for the half width r of a cell.
+    /// Upper bound on exp(R^2 / 2) F(v - R) (r / R)^N / (1 - r / R) for the half width r of a cell.
     fn bound(&self, k: i32, v: &Rational) -> Float {
         const BITS: u32 = 64;
         let real = |x: &Rational| Enclosure::rational(x, BITS);
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    /// In the middle of cells, on their borders and beyond all, for large and small noise: the closed form, as narrow as asked.
+    /// In the middle of cells, on their borders and beyond all, for large and small noise: agrees with the closed form, at the requested precision.
     #[test]
     fn polynomials_are_the_closed_form() {
         for k in [-1, 0, 3, 20, 300] {

@@ -1,5 +1,5 @@
-//! The losses of the coarse groups at one tilt: all of them outlined in doubles, and made when they matter. Where many questions need
-//! many of them, the masses above and below some of them are summed once.
+//! The losses of the coarse groups at one tilt: all of them outlined in doubles, and computed when they matter. Where many requests need many of
+//! them, the masses above and below some of them are summed once.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -23,32 +23,32 @@ pub(super) struct List {
     pub(super) ln_mgf: Enclosure,
     pub(super) missing: Float,
     pub(super) of_groups: Vec<Vec<Atom>>,
-    /// Every sum of one loss of each group, in increasing order as doubles know it.
+    /// Every sum of one loss of each group, in increasing order as far as doubles resolve.
     pub(super) sums: Vec<Outlined>,
-    /// At least the size of each.
+    /// Upper bound on the size of each.
     pub(super) size: f64,
     /// The masses of the largest losses under P and under Q, and of the smallest under P: of no block, of one, of two, ...
     above: Mutex<Vec<(Enclosure, Enclosure)>>,
     below: Mutex<Vec<Enclosure>>,
 }
 
-/// So many losses are a block.
+/// The number of losses of a block.
 const BLOCK: usize = 16;
 
 /// A loss of the coarse groups, in doubles: there may be very many, of which few matter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlined {
-    /// Which of the losses of each group, the last group's changing first.
+    /// The index of the loss of each group, the last group's changing first.
     pub(super) place: usize,
     pub(super) approx: f64,
-    /// The sizes of its terms, together: `approx` is off by less than 10^-15 of it.
+    /// The total size of its terms: the error of `approx` is less than 10^-15 of it.
     pub(super) size: f64,
-    /// At least ln of its mass.
+    /// Upper bound on ln of its mass.
     pub(super) ln_p: f64,
 }
 
 impl List {
-    /// The list of a sum tilted by c, in so many bits, where all that is left out has a tilted mass of at most 2^-cut or so.
+    /// The list of a sum tilted by c, in this number of bits, with a truncated tilted mass of about 2^-cut.
     pub(super) fn new(coarse: &LossSum, c: Rational, cut: u32, bits: u32) -> Result<Self> {
         let list = Coarse::new(coarse, &c, cut)?;
         let of_groups = list.of_groups(&c, bits);
@@ -71,7 +71,7 @@ impl List {
         Ok(List { ln_mgf, missing, of_groups, sums, size, above, below, c, cut, bits })
     }
 
-    /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, the same whatever is asked first.
+    /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, the same whatever is requested first.
     pub(super) fn above(&self, place: usize) -> (Enclosure, Enclosure) {
         let (count, end) = (self.sums.len() - place, self.sums.len());
         let blocks = count / BLOCK;
@@ -99,7 +99,7 @@ impl List {
         self.sums[blocks * BLOCK..place].iter().fold(known[blocks].clone(), and)
     }
 
-    /// What is stored of the mass of a loss under P and under Q.
+    /// The stored mass of a loss under P and under Q.
     pub(super) fn masses(&self, outlined: &Outlined) -> (Enclosure, Enclosure) {
         let mut atoms = self.terms(outlined);
         let first = atoms.next().map(|atom| (atom.p.clone(), atom.q.clone()));
@@ -128,9 +128,9 @@ mod tests {
     use super::*;
     use crate::loss::split::tests::{split, sum};
 
-    /// Masses above and below a place by totals are those of the losses there.
+    /// Total masses above and below a place are the sums over the losses there.
     #[test]
-    fn totals_are_what_losses_are_together() {
+    fn totals_are_the_sums_over_the_losses() {
         let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
@@ -142,13 +142,13 @@ mod tests {
                 losses.iter().fold(zero.clone(), |sum, loss| sum.add(of(&list.atom(loss))))
             };
             let (p, q) = list.above(place);
-            for (told, truth) in [
+            for (by_totals, truth) in [
                 (p, of(above, |atom| &atom.p)),
                 (q, of(above, |atom| &atom.q)),
                 (list.below(place), of(below, |atom| &atom.p)),
             ] {
-                assert!(told.overlaps(&truth), "{place}: {told} {truth}");
-                assert!(told.is_tight(30) || *told.upper() == 0, "{place}: {told}");
+                assert!(by_totals.overlaps(&truth), "{place}: {by_totals} {truth}");
+                assert!(by_totals.is_tight(30) || *by_totals.upper() == 0, "{place}: {by_totals}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which losses of a list matter to an answer, decided in doubles, and what these give without the rest.
+//! The losses of an enumeration that matter to an answer, selected in doubles, and their contribution without the remaining groups.
 
 use std::cmp::Ordering;
 
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{loss::atoms::coarse::exact_exponent, numeric::Enclosure};
 
-/// Losses so far from epsilon are summed together.
+/// Losses at this distance from epsilon, or further, are summed together.
 const FAR: f64 = 1.001;
-/// All losses beyond a place are summed, not only those that matter, if these are one of so many.
+/// All losses beyond a place are summed, not only those that matter, if at least one in `MANY` matters.
 const MANY: usize = 3;
 
 impl Split {
-    /// The losses that matter to the answer, and at least what all others add to it.
+    /// The losses that matter to the answer, and an upper bound on the contribution of all others.
     ///
-    /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to one minus delta at most
-    /// P[A = a] min(1, exp(y)). Which ones are left out is decided in doubles.
+    /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to the complement of delta at most
+    /// P[A = a] min(1, exp(y)). The losses to drop are selected in doubles.
     pub(super) fn that_matter(
         &self,
         list: &List,
@@ -43,7 +43,7 @@ impl Split {
         };
         let adds: Vec<f64> = list.sums.iter().map(ln_adds).collect();
         let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // About what is surely added: by losses above epsilon, or so far below it that the rest does not reach.
+        // The approximate contribution that is certain: of losses above epsilon, or so far below it that the remaining groups do not reach.
         let rho = self.rho_approx;
         let surely = |loss: &Outlined| match (at - loss.approx, complement) {
             (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
@@ -57,7 +57,7 @@ impl Split {
             largest - ln_of_guess(digits, reach)
         };
         let floor = floor - (list.sums.len() as f64).ln();
-        // What is not a number matters.
+        // A NaN matters.
         let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
         let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));
         let matter: Vec<Outlined> = of.map(|(loss, _)| *loss).collect();
@@ -71,9 +71,9 @@ impl Split {
         (matter, dropped)
     }
 
-    /// ln of at least what the rest adds at a loss: its weight times D(y).
+    /// Upper bound on ln of the contribution of the remaining groups at a loss: its weight times D(y).
     ///
-    /// The last factors and summands pay for the roundings.
+    /// The last factors and summands cover the rounding errors.
     pub(super) fn ln_most(&self, loss: &Outlined, epsilon: f64) -> f64 {
         let rho = self.rho_approx;
         let slack = slack(loss.size, epsilon);
@@ -85,12 +85,12 @@ impl Split {
     }
 }
 
-/// Encloses what delta would be without the rest, or one minus it, from the losses that matter, where each of the `others` may give anything
-/// from nothing to its bound; together they give at most `dropped`. Beside epsilon, exp(epsilon).
+/// Encloses delta without the remaining groups, or its complement, from the losses that matter, where the contribution of each of the `others` is
+/// between zero and its bound; together they contribute at most `dropped`. Beside epsilon, exp(epsilon).
 ///
-/// Far from epsilon all losses are summed once for all questions, with the others among them. Of these, one that is above epsilon gives
-/// at least P - exp(epsilon) Q to delta and at most P, which is its bound: what is not summed yet is still between zero and `dropped`. To one
-/// minus delta the rest may take all that it was summed with.
+/// Far from epsilon all losses are summed once for all requests, with the others among them. Of these, one that is above epsilon contributes at least
+/// P - exp(epsilon) Q to delta and at most P, which is its bound: the part not summed yet is still between zero and `dropped`. To the complement of
+/// delta it contributes between zero and the amount with which it was summed.
 pub(super) fn without_rest(
     list: &List,
     (losses, dropped): (&[Outlined], &Float),
@@ -118,7 +118,7 @@ pub(super) fn without_rest(
         }
     };
     let mut others = Enclosure::new(Float::new(64), dropped.clone());
-    // What is further away is above or below for sure, if doubles are off by less.
+    // Losses further away are above or below for sure, if the error of doubles is smaller.
     let is_below = |loss: &Outlined| loss.approx < at - FAR;
     let is_up_to = |loss: &Outlined| loss.approx <= at + FAR;
     if slack(list.size, at) >= FAR {
@@ -127,7 +127,7 @@ pub(super) fn without_rest(
         let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
         losses[first..last].iter().for_each(&mut add);
         let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
-        // All losses beyond, where not many more than matter.
+        // All losses beyond, where they are not many more than those that matter.
         let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
         let before = if complement { list.sums.partition_point(is_below) } else { 0 };
         if (below.len() + above.len()) * MANY >= before + beyond {
@@ -148,12 +148,13 @@ pub(super) fn without_rest(
     sum.add(&others)
 }
 
-/// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms of this size.
+/// Upper bound on the error of epsilon - loss in doubles: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms of this size.
 fn slack(size: f64, epsilon: f64) -> f64 {
     2e-15 * (epsilon.abs() + size)
 }
 
-/// By how many nats what is left out is below the largest bound where nothing is known yet: the rest may reach far less than its bound.
+/// The number of nats by which dropped losses are below the largest bound while no value is known: the remaining groups may reach far less than their
+/// bound.
 pub(super) fn ln_of_guess(digits: u32, reach: u32) -> f64 {
     ln_tenth(digits.saturating_mul(4).saturating_add(40).saturating_add(reach))
 }
@@ -175,8 +176,8 @@ mod tests {
         numeric::rational::parse,
     };
 
-    /// Where the threshold lies in a gap between coarse losses, a list holds thousands of which a few matter. What is left out is far below
-    /// the last digit, and the answer is that of a list of all.
+    /// Where the threshold lies in a gap between coarse losses, an enumeration holds thousands of which a few matter. The dropped ones are far below
+    /// the last digit, and the answer agrees with that of an enumeration of all.
     #[test]
     fn losses_that_do_not_matter_are_bounded_together() {
         let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
@@ -190,7 +191,7 @@ mod tests {
             for complement in [false, true] {
                 let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
                 let (matter, dropped) = split.that_matter(&list, &epsilon, (12, 0), complement);
-                // Each of the others, as it is, adds less than the bound for all of them.
+                // Each of the others adds less than the bound for all of them.
                 let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.place).collect();
                 for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {
                     let atom = list.atom(outlined);
@@ -208,15 +209,15 @@ mod tests {
         assert!(few >= 4, "{few}");
     }
 
-    /// What is not told of the losses that do not matter lies between nothing and their bounds, whether they are summed with those beyond or
-    /// not: what delta, or one minus it, would be lies in the enclosure with all of them and with none.
+    /// The unknown contribution of the losses that do not matter lies between zero and their bounds, whether they are summed with those beyond or
+    /// not: the enclosure of delta without the remaining groups, or of its complement, contains the value with all of them and with none.
     #[test]
-    fn losses_that_do_not_matter_give_anything_up_to_their_bound() {
+    fn losses_that_do_not_matter_contribute_up_to_their_bound() {
         let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
         let zero = Enclosure::double(0.0, list.bits);
-        // Whichever they are: where every second one matters they are summed with those beyond, where one of twenty does, one by one.
+        // For any choice: where every second one matters they are summed with those beyond; where one of twenty does, one by one.
         for every in [2, 20] {
             let (losses, others): (Vec<Outlined>, Vec<Outlined>) =
                 list.sums.iter().partition(|loss| loss.place.is_multiple_of(every));
@@ -225,7 +226,7 @@ mod tests {
             {
                 let epsilon = parse(above).unwrap() + sum.rho();
                 let exp = exact_exponent(&epsilon, list.bits).exp();
-                // What a loss gives without the rest, and at most.
+                // The contribution of a loss without the remaining groups, and its upper bound.
                 let gives = |loss: &Outlined| {
                     let atom = list.atom(loss);
                     match (atom.loss > epsilon, complement) {
@@ -244,7 +245,7 @@ mod tests {
                 };
                 let ((of_losses, _), (of_others, dropped)) = (total(&losses), total(&others));
                 let value = without_rest(&list, (&losses, dropped.upper()), (&epsilon, &exp), complement);
-                // With the rest those above epsilon give delta no less; one minus delta may be given nothing.
+                // With the remaining groups, losses above epsilon contribute no less to delta; to the complement they may contribute nothing.
                 let least = if complement { of_losses.clone() } else { of_losses.add(&of_others) };
                 assert!(value.lower() <= least.upper(), "{above} {complement}: {value} {least}");
                 let most = of_losses.add(&dropped);

@@ -1,4 +1,4 @@
-//! How a sum is split: its groups from coarse to fine, those that are far apart from the others first.
+//! The possible conditionings of a sum: its groups from coarse to fine, those that are far apart from the others first.
 
 use rug::Rational;
 
@@ -7,11 +7,11 @@ use crate::loss::{
     sum::LossSum,
 };
 
-/// Sums of more groups than this are not split.
+/// Sums of more groups are not conditioned.
 const MOST_GROUPS: usize = 8;
 
-/// The groups of a few from coarse to fine, how many of them are apart from the others, and by how many standard deviations of these the
-/// losses of each of them are: all ways, from the furthest apart.
+/// For a sum of a few groups: the groups from coarse to fine, the number of groups to condition on, and the distance of their losses in standard
+/// deviations of the remaining groups. All ways, from the largest distance.
 pub(super) fn ways(sum: &LossSum) -> Vec<(Vec<Group>, usize, f64)> {
     if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
         return Vec::new();
