@@ -4,10 +4,7 @@ use std::fmt;
 
 use rug::{Float, Rational};
 
-use super::{
-    atoms::Listed,
-    limit::Limit,
-};
+use super::{atoms::Listed, limit::Limit};
 use crate::{
     error::{Error, Result},
     numeric::Enclosure,

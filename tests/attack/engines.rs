@@ -109,7 +109,7 @@ fn row(class: &str, number: u64) -> String {
     let told = match answer {
         Ok(answer) => {
             let [lower, upper] = [end(answer.value.lower(), Round::Down), end(answer.value.upper(), Round::Up)];
-            format!("{},{},{},{lower},{upper}", answer.method.engine(), answer.met, digits(&answer))
+            format!("{},{},{},{lower},{upper}", answer.proof.engine(), answer.met, digits(&answer))
         }
         Err(error) => format!("error,false,0,\"{}\",", error.to_string().replace('"', "'")),
     };

@@ -16,10 +16,7 @@ use crate::{
         drawing::{ends, exact},
     },
     error::Result,
-    loss::{
-        answer::Pair,
-        evaluator::Evaluator,
-    },
+    loss::{answer::Pair, evaluator::Evaluator},
     numeric::Enclosure,
     release::Release,
     replication::{block_paths::worst_path, verdict::finite},
