@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`single`] | risk from one noisy count, or from one at each of several levels or releases |
 //! | `marginal` | the posterior averaged over all outputs |
+//! | `average` | averages over all outputs of a few counts, as a sum over these |
 //! | `few` | decisions from several counts whose noise takes few values |
 //! | [`others`] | the exact noise of a sum over d other groups |
 //! | [`hierarchical`] | the additional risk from counts of the groups above and beside |
@@ -24,6 +25,7 @@
 //! answered at all, that t answered truly, or that an unknown variable of t has a given value: each is the same attack
 //! under another name of p (Section S1.2).
 
+mod average;
 pub mod bound;
 mod chain;
 pub mod decision;

@@ -8,6 +8,7 @@
 use rug::Rational;
 
 use super::{
+    average::average,
     check_prior, exact_ends, exp, few,
     marginal::{marginal_by_integral, marginal_of_one},
     noise, odds, plus_at_most, posterior,
@@ -138,6 +139,15 @@ impl Attack {
     /// The posterior probability averaged over the outputs if the target is in the group (3.3), to a relative width of
     /// 10^-digits.
     pub fn marginal(&self, digits: u32) -> Result<Enclosure> {
+        if self.rhos.len() > 1 {
+            // marginal = F(exp(2 sum of rho) p / (1 - p)).
+            let bits = bits(digits, 40);
+            let twice = self.rhos.iter().fold(Rational::new(), |sum, rho| sum + rho) * 2_u32;
+            let w = exp(&twice, bits).mul(&Enclosure::rational(&odds(&self.prior), bits));
+            if let Some(value) = average(&self.rhos, &w, digits) {
+                return Ok(value);
+            }
+        }
         let mut bits = bits(digits, 40);
         loop {
             let value = match self.rhos.as_slice() {
@@ -155,6 +165,12 @@ impl Attack {
     /// The same if the target is not in the group. The mean of all posteriors is the prior: p E[posterior | present] +
     /// (1 - p) E[posterior | absent] = p.
     pub fn marginal_if_absent(&self, digits: u32) -> Result<Enclosure> {
+        // One digit more, for the product. 1 - marginal = F((1 - p) / p).
+        let exact_bits = bits(digits, 40);
+        let against = Enclosure::rational(&Rational::from(odds(&self.prior).recip_ref()), exact_bits);
+        if let Some(missing) = average(&self.rhos, &against, digits + 1) {
+            return Ok(missing.mul(&Enclosure::rational(&odds(&self.prior), exact_bits)).clamp(0.0, 1.0));
+        }
         let mut extra = 4;
         loop {
             let marginal = self.marginal(digits + extra)?;
