@@ -215,6 +215,7 @@ impl Account for WorstPath {
             value = bracket.and_then(|bracket| value.meet(&bracket)).ok_or(Error::Contradiction { what: TRADEOFF })?;
             pair = worst.pair().unwrap_or_default();
         }
+        evaluator.second_tradeoff(alpha, Some(pair))?.confirms(&value, tradeoff::SECOND)?;
         let method = Method::Worst { pair, contenders: 1, method: Box::new(Method::Lines) };
         Ok(Answer { met: value.is_tight(digits), value, method })
     }

@@ -369,7 +369,7 @@ impl Asked {
         let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
         // Every pair of block paths has noise of its own then: all digits of the worst would take minutes.
         let epsilon = match calibrated.worst() {
-            Some(worst) => worst.second_epsilon(&self.delta)?,
+            Some(worst) => worst.rough_epsilon(&self.delta)?,
             None => calibrated.whole.epsilon(&self.delta, self.digits)?,
         };
         Ok(Together { epsilon, target, compared })

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use dp_assay::{
     account::{Account, Epsilon, Point},
     chart::{Figure, curves},
+    loss::second::SecondEnclosure,
     numeric::Enclosure,
 };
 use rayon::prelude::*;
@@ -13,8 +14,8 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     drawn::Drawn,
-    output::{ends, exact, exact_text, json_number},
-    page,
+    output::{self, ends, exact, exact_text, json_number},
+    page::{self, Form},
     progress::Steps,
     quantity,
     subject::{self, Format, Subject},
@@ -58,12 +59,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let subject = args.subject.resolve()?;
     let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(args.points.into()));
-    let point = |epsilon: Rational| -> Result<Point> {
+    // Tables and CSV have no column for the second enclosure.
+    let with_second = matches!(args.format.form(), Form::Json);
+    let point = |epsilon: Rational| -> Result<(Point, Option<SecondEnclosure>)> {
         let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, args.format.digits)?;
+        let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
+        let second = with_second.then(second).transpose()?;
         steps.step();
-        Ok(point)
+        Ok((point, second))
     };
-    let curve: Vec<Point> = grid(&from, &to, args.points).into_par_iter().map(point).collect::<Result<_>>()?;
+    let found = grid(&from, &to, args.points).into_par_iter().map(point).collect::<Result<Vec<_>>>()?;
+    let (curve, seconds): (Vec<Point>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let rows: Vec<[String; 4]> = (curve.iter())
         .map(|point| {
             let (lower, upper) = ends(&point.delta.value);
@@ -78,6 +84,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
     object["status"] = status().collect::<Value>();
+    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
     if subject.worst().is_some() {
         let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
         object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();

@@ -41,8 +41,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let copies: u64 = loss.groups().iter().map(|group| group.copies).sum();
     // The proof of the upper end: delta there is at most the target.
     let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
-    let proof = subject.whole.delta(&at, digits)?;
-    let second = subject.whole.second_delta(&at.clone().try_into()?, proof.pair())?;
+    let evaluator = subject.whole.evaluator();
+    let proof = subject.whole.delta_by(&evaluator, &at, digits)?;
+    let second = evaluator.second_hockey_stick(&at, proof.pair())?;
     let how = proof.method.contour();
     let step = loss.step();
     let mut page = args.format.page();

@@ -264,17 +264,31 @@ pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
 }
 
-/// A second enclosure and what it was found by, for JSON.
+/// A second enclosure, its means, and why an end is missing, where one is: for JSON.
 pub fn second_json(second: &SecondEnclosure) -> Value {
     let mut object = second.value.to_json();
-    object["by"] = json!(second.by);
+    object["by"] = json!(second.by.to_string());
+    object["note"] = json!(second.note);
     object
+}
+
+/// The same where there is none, and why.
+pub fn no_second(note: &str) -> Value {
+    json!({ "lower": null, "upper": null, "by": null, "note": note })
+}
+
+/// Those of many points: an array for each key.
+pub fn second_arrays(all: &[SecondEnclosure]) -> Value {
+    let rows: Vec<Value> = all.iter().map(second_json).collect();
+    let column = |key: &str| rows.iter().map(|row| row.get(key).cloned().unwrap_or_default()).collect::<Value>();
+    json!({ "lower": column("lower"), "upper": column("upper"), "by": column("by"), "note": column("note") })
 }
 
 /// The same in a sentence.
 pub fn second_text(second: &SecondEnclosure) -> String {
     let (lower, upper) = (second.value.lower_text(4), second.value.upper_text(4));
-    format!("{lower} to {upper}, by {}", second.by)
+    let note = second.note.map_or_else(String::new, |note| format!(" ({note})"));
+    format!("{lower} to {upper}, by {}{note}", second.by)
 }
 
 #[cfg(test)]

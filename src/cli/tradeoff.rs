@@ -5,6 +5,7 @@ use dp_assay::{
     Error,
     account::{Account, Answer},
     chart::curves,
+    loss::second::SecondEnclosure,
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -15,8 +16,8 @@ use super::{
     curve::grid,
     drawn::Drawn,
     number,
-    output::{ends, exact_text, json_number},
-    page,
+    output::{self, ends, exact_text, json_number},
+    page::{self, Form},
     progress::Steps,
     subject::{self, Format, Subject},
 };
@@ -46,6 +47,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let subject = args.subject.resolve()?;
     let steps = Steps::new(alphas.len() as u64);
+    // Tables and CSV have no column for the second enclosure.
+    let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
     let beta = |alpha: &Rational| {
         let beta = subject.whole.tradeoff(alpha, args.format.digits).map_err(|error| match error {
             Error::OutOfRange { what, value, expected } => {
@@ -53,10 +56,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             }
             other => other,
         })?;
+        let second = with_second.then(|| evaluator.second_tradeoff(alpha, beta.pair())).transpose()?;
         steps.step();
-        Ok(beta)
+        Ok((beta, second))
     };
-    let betas = alphas.par_iter().map(beta).collect::<Result<Vec<Answer>>>()?;
+    let found = alphas.par_iter().map(beta).collect::<Result<Vec<(Answer, Option<SecondEnclosure>)>>>()?;
+    let (betas, seconds): (Vec<Answer>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {
             let (lower, upper) = ends(&beta.value);
@@ -71,6 +76,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
     object["status"] = status().collect::<Value>();
+    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
     page.object(object);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));

@@ -68,7 +68,7 @@ impl Asked {
     pub fn of(&self, subject: &Resolved) -> Result<Answers> {
         progress::stage("epsilon");
         let private =
-            epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, with_gdp: false })?;
+            epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, for_records: false })?;
         progress::stage("risk");
         let learned = bound::Asked {
             prior: self.prior.clone(),

@@ -145,15 +145,23 @@ impl SumEvaluator {
         }
         let is_told =
             |answer: &Answer, fewer| answer.value.is_tight(fewer) && (!asked.with_rest || is_rest_tight(answer, fewer));
-        self.confirmed(epsilon, digits, to_as_many_as_told(digits, asked.limit, is_told, ask)?)
+        self.confirmed(epsilon, digits, to_as_many_as_told(digits, asked.limit, is_told, ask)?, neighbors)
     }
 
-    /// An answer that its second enclosure does not exclude; of one below the requested precision, what both have in common.
-    fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer) -> Result<Answer> {
+    /// An answer that its second enclosure does not exclude; of one below the requested precision, the intersection of both. A step on the way to
+    /// another answer is not looked at where its precision is reached: that answer is.
+    fn confirmed(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        answer: Answer,
+        neighbors: Option<&Neighbors>,
+    ) -> Result<Answer> {
         const WHAT: &str = "a hockey-stick divergence, which its second enclosure excludes";
-        let second = self.second_hockey_stick(epsilon)?.value;
-        let value = answer.value.meet(&second).ok_or(Error::Contradiction { what: WHAT })?;
-        if answer.met { Ok(answer) } else { Ok(Answer { met: value.is_tight(digits), value, ..answer }) }
+        if self.is_rest || neighbors.is_some() && answer.met {
+            return Ok(answer);
+        }
+        self.second_hockey_stick(epsilon)?.met_with(answer, digits, WHAT)
     }
 
     /// The hockey-stick divergence by means that share no code with those that certify it, for epsilon >= 0: to a few digits, or hardly any.
@@ -161,9 +169,12 @@ impl SumEvaluator {
         self.second().hockey_stick(epsilon)
     }
 
-    /// The trade-off function by the same means, for 0 < alpha < 1.
+    /// The trade-off function by the same means, for 0 <= alpha <= 1.
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
-        self.second().tradeoff(alpha)
+        match SecondEnclosure::at_ends(alpha)? {
+            Some(known) => Ok(known),
+            None => self.second().tradeoff(alpha),
+        }
     }
 
     fn second(&self) -> &Second {
@@ -382,7 +393,7 @@ impl SumEvaluator {
             if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
                 && answer.met
             {
-                return self.confirmed(epsilon, digits, answer);
+                return self.confirmed(epsilon, digits, answer, neighbors);
             }
         }
         let limit = neighbors.map_or_else(|| Limit::of(digits), Neighbors::limit);
