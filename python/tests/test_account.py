@@ -387,7 +387,7 @@ def test_published_values_are_verified_as_a_data_frame() -> None:
     assert (frame["verdict"] == "agrees").any() and frame[frame["verdict"] != "agrees"]["erratum"].notna().all()
     polars = verify("sieve-quadrature-2026", frame="polars")
     assert polars.height == len(frame) and polars["verdict"].to_list() == frame["verdict"].tolist()
-    with pytest.raises(ValueError, match="no paper"):
+    with pytest.raises(ValueError, match="unknown paper"):
         verify("nosuch")
     with pytest.raises(ValueError, match="pandas"):
         verify("sieve-quadrature-2026", frame="arrow")

@@ -71,7 +71,7 @@ impl Ledger {
         let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(ways(entry)));
         if combinations > MOST_COMBINATIONS {
             let expected = format!("at most {MOST_COMBINATIONS} combinations of the paths of all releases");
-            return Err(Error::out_of_range("the combinations of paths", combinations, &expected));
+            return Err(Error::out_of_range("the number of combinations of paths", combinations, &expected));
         }
         Ok(Ledger { entries, units })
     }

@@ -21,6 +21,7 @@ use super::{
     number,
     output::{self, exact, exact_text},
     page::{Form, Page},
+    progress::Steps,
     quantity,
     queries::{self, QueryRow},
     subject::{self, Format, Resolved, Subject},
@@ -201,9 +202,15 @@ impl Args {
 
 /// Each level, and everything composed.
 pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
+    let steps = Steps::of_stage("epsilon of the levels and the whole", subject.levels.len() as u64 + 1);
+    let line = |part: &Part| {
+        let line = Line::of(part, &asked);
+        steps.step();
+        line
+    };
     let whole = subject.as_part(subject::whole_name(subject));
-    let levels = || subject.levels.par_iter().map(|part| Line::of(part, &asked)).collect::<Result<Vec<Line>>>();
-    let (levels, total) = rayon::join(levels, || Line::of(&whole, &asked));
+    let levels = || subject.levels.par_iter().map(line).collect::<Result<Vec<Line>>>();
+    let (levels, total) = rayon::join(levels, || line(&whole));
     Ok(Found { levels: levels?, total: total?, queries: Vec::new() })
 }
 

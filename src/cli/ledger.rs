@@ -17,7 +17,7 @@ use super::{
     Exit,
     output::{self, exact, exact_text},
     page::Page,
-    quantity,
+    progress, quantity,
     subject::Format,
 };
 
@@ -45,7 +45,10 @@ struct Account<'a> {
 impl Account<'_> {
     fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
         let ledger = population.ledger()?;
+        let count = output::count_of(population.releases.len() as u64, "release");
+        progress::stage(&format!("{}: epsilon of {count}, each alone", population.name));
         let each = ledger.each(delta, digits)?;
+        progress::stage(&format!("{}: epsilon of {count} composed", population.name));
         let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
         Ok(Account { population, each, composed, total })
     }

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::{
     Exit,
-    curve::grid,
-    drawn::Drawn,
+    curve::{grid, short},
+    drawn::{Drawn, Points},
     number,
     output::{self, ends, exact_text, json_number},
     page::{self, Form},
-    progress::Steps,
+    progress::{self, Steps},
     subject::{self, Format, Subject},
 };
 
@@ -27,9 +27,9 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// Number of equally spaced type I errors from 0 to 1
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    points: u32,
+    /// Number of equally spaced type I errors from 0 to 1 [default: 201, of which a table shows every tenth]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    points: Option<u32>,
     /// Only this type I error (repeatable)
     #[arg(long, value_name = "ALPHA", conflicts_with = "points", allow_hyphen_values = true)]
     alpha: Vec<String>,
@@ -40,12 +40,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let alphas: Vec<Rational> = if args.alpha.is_empty() {
-        grid(&Rational::new(), &Rational::from(1), args.points)
+    let (alphas, points): (Vec<Rational>, Points) = if args.alpha.is_empty() {
+        let points = args.drawn.points(args.points, &args.format);
+        (grid(&Rational::new(), &Rational::from(1), points.count), points)
     } else {
-        args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<_>>()?
+        let alphas = args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<Vec<_>>>()?;
+        let points = Points::all(alphas.len());
+        (alphas, points)
     };
     let subject = args.subject.resolve()?;
+    progress::stage("points of the trade-off function");
     let steps = Steps::new(alphas.len() as u64);
     // Tables and CSV have no column for the second enclosure.
     let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
@@ -80,7 +84,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.object(object);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
-    page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    let cells = |(alpha, beta): (&Rational, &Answer)| vec![short(alpha), beta.value.shown(args.format.shown())];
+    points.put(&mut page, &["alpha", "beta"], alphas.iter().zip(&betas).map(cells), &args.drawn);
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
     args.drawn.write(|| {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// So many seconds after an answer was begun nothing more is begun for it, of up to so many digits; for more, as numbers of as many digits take to
+/// Seconds after which an answer is the best interval proven so far, for up to so many digits; for more, as numbers of as many digits take to
 /// multiply.
 const SECONDS: f64 = 20.0;
 const DIGITS: f64 = 40.0;

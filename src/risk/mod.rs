@@ -93,10 +93,8 @@ pub(crate) fn odds(prior: &Rational) -> Rational {
 
 /// The ends of an enclosure of a real number as exact numbers; `what` names the number if one of them is infinite.
 fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
-    let end = |end: &Float| {
-        let expected = "a number with a finite lower and a finite upper end";
-        end.to_rational().ok_or_else(|| Error::out_of_range(what, end, expected))
-    };
+    let end =
+        |end: &Float| end.to_rational().ok_or_else(|| Error::unsuitable(format!("{what} has no finite bound ({end})")));
     Ok((end(value.lower())?, end(value.upper())?))
 }
 

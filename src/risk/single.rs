@@ -57,7 +57,7 @@ impl Attack {
     pub fn new(prior: Rational, rhos: Vec<Rational>) -> Result<Self> {
         check_prior(&prior)?;
         if rhos.is_empty() {
-            return Err(Error::out_of_range("the list of levels", "empty", "the rho of at least one noisy count"));
+            return Err(Error::missing("no rho is given: give that of at least one noisy count"));
         }
         for rho in &rhos {
             noise(rho)?;
@@ -85,8 +85,8 @@ impl Attack {
     /// The sum of L = rho (2 n - 1) over the counts.
     fn evidence(&self, noisy: &[i64]) -> Result<Rational> {
         if noisy.len() != self.rhos.len() {
-            let expected = format!("one for each rho, which makes {}", self.rhos.len());
-            return Err(Error::out_of_range("the number of noisy counts", noisy.len(), &expected));
+            let (given, rhos) = (noisy.len(), self.rhos.len());
+            return Err(Error::conflict(format!("{given} noisy counts for {rhos} rho: give one for each rho")));
         }
         let one = |(rho, n): (&Rational, &i64)| (Rational::from(*n) * 2_u32 - 1_u32) * rho;
         Ok(self.rhos.iter().zip(noisy).map(one).fold(Rational::new(), |sum, part| sum + part))
@@ -190,7 +190,7 @@ impl Attack {
     /// No tie occurs: the right side is either zero, where the left side is not, or transcendental.
     pub fn threshold(&self) -> Result<i64> {
         let [rho] = self.rhos.as_slice() else {
-            let expected = "one count; several have no common threshold";
+            let expected = "exactly 1: several counts have no common threshold";
             return Err(Error::out_of_range("the number of noisy counts", self.rhos.len(), expected));
         };
         if self.prior == Rational::from((1, 2)) {
@@ -209,8 +209,8 @@ impl Attack {
                     });
                 }
                 _ if bits > 100_000 => {
-                    let expected = "one whose odds are not within 10^-30000 of a turn";
-                    return Err(Error::out_of_range("the prior", rational::display(&self.prior), expected));
+                    let apart = "its odds must differ from a turn of the decision by more than 10^-30000";
+                    return Err(Error::undecided("the prior", rational::display(&self.prior), apart));
                 }
                 _ => bits *= 2,
             }
