@@ -385,8 +385,8 @@ mod tests {
         for (counts, share) in [
             (&["5x10"][..], 0.3),
             (&["500x1000", "7x3"], 0.1),
-            (&["1/5x3", "laplace 1x2"], 0.9),
-            (&["laplace 1/3x40"], 0.9),
+            (&["1/5x3", "laplace 1x2"], 0.95),
+            (&["laplace 1/3x40"], 0.95),
         ] {
             let composition = composition(counts);
             let evaluator = composition.evaluator();
