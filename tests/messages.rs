@@ -77,7 +77,7 @@ fn an_unknown_name_is_said_with_the_nearest_known_one() {
         (&["figures", "su-su-wang/figure-7"], &[], "unknown paper \"su-su-wang\", did you mean \"su-su-wang-2025\"? Figures are drawn of su-su-wang-2025, kazan-reiter-2023, safetab-2021, safetab-p-2024, spines-2024, sieve-quadrature-2026".into()),
         (&["prove", "--row", "census-2020/pl94-person-us-rho"], &["--out", &out.replace(".csv", ".json")], "--row: unknown value \"pl94-person-us-rho\", did you mean \"pl94-persons-us-rho\"?".into()),
         // Those of a short list in the arguments, by clap.
-        (&["epsilon", "--neighbors", "bouned"], &[&gaussian[..], &delta].concat(), "invalid value 'bouned' for '--neighbors <NEIGHBORS>'".into()),
+        (&["epsilon", "--neighbors", "bouned"], &[&gaussian[..], &delta].concat(), "invalid value 'bouned' for '--neighbors <RELATION>'".into()),
         (&["epsilon", "--format", "jsn"], &[&gaussian[..], &delta].concat(), "invalid value 'jsn' for '--format <table|csv|json|md|latex>'".into()),
         (&["calibrate", "--match", "zcpd"], &[&gaussian[..], &delta].concat(), "invalid value 'zcpd' for '--match <MATCH>'".into()),
         (&["epsilon", "--discrete-gausian", "5"], &delta, "unexpected argument '--discrete-gausian' found".into()),
@@ -123,7 +123,7 @@ fn an_unknown_name_in_a_file_is_said_with_its_place() {
     release(
         "sigma2",
         "sigm2",
-        "line 12, column 1: unknown field \"sigm2\", did you mean \"sigma2\"? It may have name, proportion, rho, law, sigma2, epsilon, times, cells, sensitivity, shift",
+        "line 12, column 1: unknown field \"sigm2\", did you mean \"sigma2\"? It may have name, proportion, rho, law, sigma2, epsilon, times, cells, sensitivity, shift, moves, kind",
     );
     let allocation = file("queries.toml", "[[query]]\nname = \"a\"\nmost_margn = 3\n");
     let said = refusal(&["allocate", &allocation, "--epsilon", "1", "--delta", "1e-9"]);
