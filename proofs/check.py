@@ -14,22 +14,22 @@ from bisect import bisect_left, bisect_right
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import accumulate, combinations_with_replacement, product
+from itertools import accumulate, combinations_with_replacement, groupby, product
 from math import gcd, isqrt, lcm, log
 from random import Random
 from re import fullmatch, search
 
-class Refused(Exception): pass  # the statement that does not hold
-def need(holds, statement):
+class Refused(Exception): pass
+def need(holds, statement):  # or the statement that does not hold
     if not holds: raise Refused(statement)
 # ====================================================================================== limits of work: a stated one for every law, and for all
 MOST_BYTES, MOST_DIGITS, MOST_BITS, MOST_EVALUATED = 1 << 20, 400, 4096, 30_000
 MOST_ATOMS, MOST_REACH, MOST_LOOKED_AT, MOST_SIZE, MOST_COVER = 2_000_000, 10**6, 40_000_000, 10_000, 300_000
-MOST_WORK, MOST_BALLS = 400 * 10**6, 10**9
+MOST_WORK, MOST_BALLS, MOST_WALKED = 400 * 10**6, 10**9, 10**8
 class Work:
-    """What a check will take in microseconds of one core of 2020, predicted before it begins from the certificate alone, without a clock. It decides
-    whether a check is begun, never what it proves."""
-    def __init__(self, report=None): self.planned, self.done, self.looked_at, self.cover, self.report = 0.0, 0.0, 0, 0, report
+    """Microseconds of one core of 2020 that a check takes, predicted from the certificate alone: whether it is begun, never what it proves."""
+    planned = done = looked_at = walked = cover = sieves = 0
+    def __init__(self, report=None): self.report = report
     def plan(self, cost):
         self.planned += cost
         need(self.planned <= MOST_WORK, f"a check takes less than {MOST_WORK // 10**6} s of one core; for this one more is predicted")
@@ -103,6 +103,7 @@ class Group:
         self.offset = self.count * self.shift * (self.parameter if laplace else self.weight / 2)
         self.rho = self.count * (self.shift * self.parameter) ** 2 / 2 if laplace else self.offset
         self.order = (self.LAWS.index(law), self.parameter, self.shift)
+        self.text = f"{law} {value[name]} {self.shift} {self.count}"  # a key; no author chooses numbers for keys, as their hashes can collide
         self.variance = int(self.count * least_variance(self.parameter) * (1 << 32)) if self.gaussian else 0  # at most that of all, times 2^32
 
 class Family:
@@ -111,8 +112,8 @@ class Family:
         need(scale > 0, "a factor is above 0")
         self.work, pairs = work or Work(), claim["pairs"]
         paths = [[Group(group, scale) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
-        known = {(group.order, group.count): group for path in paths for group in path}  # equal groups become one object
-        self.paths = [[known[group.order, group.count] for group in path] for path in paths]
+        known = {group.text: group for path in paths for group in path}  # equal groups become one object
+        self.paths = [[known[group.text] for group in path] for path in paths]
         need(self.paths and all(self.paths), "there are paths, and every path has groups")
         need(all(a.order < b.order for path in self.paths for a, b in zip(path, path[1:])), "groups are in order, each once")
         need(len({*map(tuple, self.paths)}) == len(paths) and type(pairs) is bool, "every path is there once, and pairs is true or false")
@@ -124,13 +125,13 @@ class Family:
     def offset(self, unit): return sum(self.offsets[path] for path in unit)
     def step(self, paths):
         """The greatest common divisor of the weights of all groups of these paths."""
-        step = common(self.steps[path] for path in paths)
-        need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits")
-        return step
-def common(fractions):
-    """The greatest common divisor of reduced fractions above 0. Of the weights of a unit it is the step of its losses, on offset + step Z."""
-    return reduce(lambda a, b: Fraction(gcd(a.numerator, b.numerator), lcm(a.denominator, b.denominator)), fractions)
-def step_of(groups): return common(group.weight for group in groups)
+        return reduce(common, (self.steps[path] for path in paths))
+def common(a, b):
+    """The greatest common divisor of two reduced fractions above 0. Of the weights of a unit it is the step of its losses, on offset + step Z."""
+    step = Fraction(gcd(a.numerator, b.numerator), lcm(a.denominator, b.denominator))
+    need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits")
+    return step
+def step_of(groups): return reduce(common, (group.weight for group in groups))
 
 @lru_cache(maxsize=None)
 def pi(p):
@@ -193,6 +194,9 @@ def exp_less_one(x):
     """A lower bound above 0 of exp(x) - 1 for x > 0: exp's own less 1 may be negative, but exp(x) - 1 >= x; far out exp(x) >= 2^(x / 0.694)."""
     need(x > 0, "exp(x) - 1 is above 0 where x is")
     return Fraction(2 ** int(min(x, 10**4) * 1000 / 694) - 1) if x > 99 else max(x, exp_ends(x, 64)[0] - 1)
+def exp_most(x):
+    """An upper bound of exp(x), |x| < 2^14; far out exp(x) = 2^(x / ln 2) is at most 2^(x / 0.69314) for x > 0, 2^(x / 0.69315) for x < 0."""
+    return exp_ends(x, 64)[1] if not 99 < abs(x) < 1 << 14 else Fraction(2) ** -(-x * 10**5 // (69314 if x > 0 else 69315))
 def ln_ends(x):
     """Both ends of ln(x) for x >= 1: with z = x exp(-y), whatever y is, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
     need(x >= 1, "a logarithm is of a number of at least 1")
@@ -231,8 +235,7 @@ def least_variance(sigma2):
 class Sieve:
     """Which nodes are proven small: of some groups, each so many times."""
     def __init__(self, contour, groups, times, order):
-        self.contour, self.cut, self.order, self.most = contour, contour.cut << (32 + FINE), [], MOST_LOOKED_AT
-        self.windows_seen = self.nodes_seen = 0
+        self.contour, self.cut, self.order, self.windows_seen, self.nodes_seen = contour, contour.cut << (32 + FINE), [], 0, 0
         # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period, less whole turns.
         turns = ((group.weight / contour.period % 1).as_integer_ratio() for group in groups)
         self.groups = [(above, below, times * group.variance) for (above, below), group in zip(turns, groups)]
@@ -250,24 +253,21 @@ class Sieve:
         return -((reach - n * STEPS) * below // (STEPS * above)), (n * STEPS + reach) * below // (STEPS * above)
     def windows(self, level, first, last):
         """The ranges of nodes in [first, last] at which every group of the order from this level on is within its reach of a whole turn."""
-        if level == len(self.order):
-            self.nodes_seen += last - first + 1
-            yield first, last
-            return
-        low, high = self.turns(level, first, last)
-        self.windows_seen += high - low + 1
-        if self.windows_seen + self.nodes_seen > self.most: raise Refused(f"at most {self.most} windows and nodes are looked at")
-        for n in range(low, high + 1):
-            start, end = self.window(level, n)
+        is_last = level == len(self.order)
+        low, high = (first, last) if is_last else self.turns(level, first, last)
+        self.windows_seen, self.nodes_seen = self.windows_seen + (high - low + 1) * (not is_last), self.nodes_seen + (high - low + 1) * is_last
+        if self.windows_seen + self.nodes_seen > self.most: raise Refused(f"at most {MOST_WALKED} windows and nodes are looked at in all")
+        if is_last: yield first, last
+        for start, end in (self.window(level, n) for n in (() if is_last else range(low, high + 1))):
             if max(start, first) <= min(end, last): yield from self.windows(level + 1, max(start, first), min(end, last))
-    def cost(self): return self.windows_seen * 1.6 + self.nodes_seen * (1 + 0.1 * len(self.groups))
+    def cost(self): return self.windows_seen * 1.6 + self.nodes_seen * (1 + 0.25 * len(self.groups))
     def plan(self, last, work):
-        """About how many windows and nodes a walk looks at, from windows of the first level that are drawn at random, and what that takes. A walk
-        that looks at eight times as many is refused."""
+        """About how many windows and nodes a walk looks at, from windows of the first level that are drawn at random, fewer for each further
+        sieve, and what that takes. The walks count for themselves, and end with a refusal where they look at too many."""
         low, high = self.turns(0, 1, last) if self.order else (1, last)
-        every, tried, draw, self.most = max(1, high - low + 1), 1, Random(last), 100 * SAMPLE
+        work.sieves, every, tried, draw, self.most = work.sieves + 1, max(1, high - low + 1), 1, Random(last), 10 * SAMPLE
         try:
-            for tried in range(1, min(every, SAMPLE) + 1) if self.order else ():
+            for tried in range(1, min(every, SAMPLE, 64 * SAMPLE // work.sieves + 1) + 1) if self.order else ():
                 start, end = self.window(0, draw.randrange(low, low + every))
                 for _ in self.windows(1, max(start, 1), min(end, last)) if max(start, 1) <= min(end, last) else (): pass
         except Refused: pass  # as many as a prediction needs
@@ -275,12 +275,12 @@ class Sieve:
         work.looked_at += self.windows_seen + self.nodes_seen
         need(work.looked_at <= MOST_LOOKED_AT, f"at most {MOST_LOOKED_AT} windows and nodes are looked at; more are predicted")
         work.plan(self.cost())
-        self.most, self.windows_seen, self.nodes_seen = 8 * (self.windows_seen + self.nodes_seen) + 10**6, 0, 0
-    def check(self, evaluated):
+    def check(self):
         """Every node j from 1 to the last one is evaluated, or |product of the factors| <= j exp(-cut); ln j >= 0.693 (bits of j - 1)."""
-        table, allowed, done = one_minus_cosines(), (693 << (32 + FINE)) // 1000, 0
+        table, allowed, done, work = one_minus_cosines(), (693 << (32 + FINE)) // 1000, 0, self.contour.work
+        self.most, self.windows_seen, self.nodes_seen = MOST_WALKED - work.walked, 0, 0
         for many, (first, last) in enumerate(self.windows(0, 1, self.contour.last)):
-            if many % 1024 == 0: done = self.contour.work.did(self.cost() - done) or self.cost()
+            if many % 1024 == 0: done = work.did(self.cost() - done) or self.cost()
             for node in range(first, last + 1):
                 total = allowed * (node.bit_length() - 1)
                 for above, below, weight in self.groups:
@@ -288,7 +288,8 @@ class Sieve:
                     # The part of a turn is rounded towards a whole turn, where 1 - cos is less.
                     part = node * above * STEPS // below % STEPS
                     total += weight * table[part if 2 * part < STEPS else STEPS - 1 - part]
-                if total < self.cut and node not in evaluated: raise Refused(f"node {node} is evaluated, or its factors are small")
+                if total < self.cut and not self.contour.evaluates(node): raise Refused(f"node {node} is evaluated, or its factors are small")
+        work.walked += self.windows_seen + self.nodes_seen
     def beyond(self, number):
         """(E) At most the sum over j > last of b_j / j^2, b_j the factor of a group that makes a < 1 turns a node. In a turn it rises
         and falls once, so that its values add up to at most 1 + mean / a; the turn around `last` and those that follow. The factor
@@ -313,7 +314,7 @@ class Contour:
         self.period, self.last = self.nodes * self.step, whole_number(hints["last"], 1, self.nodes // 2, "last")
         self.ranges = [span(pair, 0, self.last) for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED)]
         in_order = self.ranges and self.ranges[0][0] == 0 and all(a[1] < b[0] for a, b in zip(self.ranges, self.ranges[1:]))
-        many = sum(b + 1 - a for a, b in self.ranges)
+        many, self.firsts = sum(b + 1 - a for a, b in self.ranges), [a for a, _ in self.ranges]
         need(in_order and many <= MOST_EVALUATED, f"evaluated are at most {MOST_EVALUATED} nodes, in order from 0")
         need(many * len(self.used) * (self.p + 500) <= MOST_BALLS, f"nodes times paths times (bits + 500) are at most {MOST_BALLS}")
         self.plan(many, every, units, epsilons)
@@ -335,7 +336,7 @@ class Contour:
         one, times, c = exp_cost(p), mul_cost(p), float(self.c)
         terms = sum((2 * reach_of(group.parameter, p) + 1) * one + 2 * group.count.bit_length() * times for group in groups)
         self.first = many * (terms + 2 * one + 6 * times + sum(len(self.family.paths[path]) for path in self.used) * times)
-        lattices, starts = len(set(self.offsets.values())), len({(offset, unit[0]) for unit, offset in self.offsets.items()})
+        lattices, starts = (len(list(groupby(self.units, key))) for key in (self.offsets.get, lambda unit: (self.offsets[unit], unit[0])))
         exponents = sum(ends_cost(float(rho) * (c + c * c) - c * float(epsilon), p) for rho in self.offsets.values() for epsilon in epsilons)
         others = 20 * fraction_cost(size(self.step) + max(map(size, self.offsets.values()))) + 200
         products = lattices * (one + 4 * times) + (starts + len(units) * len(units[0])) * times
@@ -344,9 +345,8 @@ class Contour:
     def prove(self):
         """The nodes that are left out are small, and the factors of all others."""
         self.evaluated, self.tail, p = [node for first, last in self.ranges for node in range(first, last + 1)], Fraction(0), self.p
-        evaluated = set(self.evaluated)
         for sieve, order in self.sieves:
-            sieve.check(evaluated)
+            sieve.check()
             if self.last < self.nodes // 2:
                 # (D) The kernel beyond: period / (2 pi^2 j^2) with 2 pi^2 > 19, and less than 0.9 step for all nodes together.
                 far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
@@ -363,6 +363,7 @@ class Contour:
         self.kernels = [self.kernel(node) for node in self.evaluated]
         self.phases, self.terms = lru_cache(maxsize=1)(self.phases), lru_cache(maxsize=1)(self.terms)
         return self
+    def evaluates(self, node): return node <= self.ranges[bisect_right(self.firsts, node) - 1][1]
     def kernel(self, node):
         """(B) 1 / (1 - E) and 1 / (1 - exp(-h) E) with E = exp(-s h)."""
         p, h, angle = self.p, self.step, turn(-node, self.nodes, self.p)
@@ -397,7 +398,7 @@ class Contour:
         left, right = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1))
         points = (max(Fraction(0), min(left, self.c - min(1 / self.period, self.c / 2))), max(right, self.c + 1 / self.period))
         need(0 <= points[0] < self.c < points[1], "one point on each side of the contour")
-        return sum(exp_ends(rho * (x + x * x) - epsilon * x, 64)[1] / exp_less_one(self.period * abs(x - self.c)) for x in points)
+        return sum(exp_most(rho * (x + x * x) - epsilon * x) / exp_less_one(self.period * abs(x - self.c)) for x in points)
 def convolve(a, b, p):
     """The sums of a_i b_j over i + j = k, rounded down: digits of a product of two long numbers, for masses add up to one at most."""
     width = p // 4 + 1
@@ -434,7 +435,7 @@ class Atoms:
         self.work.plan(len(epsilons) * (sum(self.sizes) * (5 + mul_cost(self.p)) + ends_cost(max(map(float, epsilons), default=0), self.p)))
     def prove(self):
         """The masses of all sums of both halves."""
-        self.halves = [{0: (1 << self.p, 1 << self.p)}] * 2
+        self.halves = [[(0, 1 << self.p, 1 << self.p)]] * 2  # each sum of losses, in order, with its masses under P and Q
         for group, first, last, at, cost in self.plans:
             self.halves[at] = self.times(self.halves[at], int(group.weight / self.step), self.masses(group, first, last))
             self.work.did(cost)
@@ -460,20 +461,18 @@ class Atoms:
         mass = lambda x: total[x - least] if 0 <= x - least < len(total) else 0
         return [(x, mass(x), mass(-group.count * group.shift - x)) for x in range(first, last + 1)]
     def times(self, half, steps, masses):
-        """All sums of a loss of the half and one of a group."""
-        sums = {}
-        for (loss, (under_p, under_q)), (x, more_p, more_q) in product(half.items(), masses):
-            known_p, known_q = sums.get(loss + steps * x, (0, 0))
-            sums[loss + steps * x] = known_p + (under_p * more_p >> self.p), known_q + (under_q * more_q >> self.p)
-        return sums
+        """All sums of a loss of the half and one of a group, in order."""
+        both = sorted((a + steps * x, p * more_p >> self.p, q * more_q >> self.p) for (a, p, q), (x, more_p, more_q) in product(half, masses))
+        equal = ([*atoms] for _, atoms in groupby(both, lambda atom: atom[0]))
+        return [(atoms[0][0], sum(p for _, p, _ in atoms), sum(q for _, _, q in atoms)) for atoms in equal]
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one."""
         (one, other), ends, whole = self.halves, [], 1 << 2 * self.p
-        losses, least = sorted(other), (epsilon - self.family.offset(unit)) // self.step
-        for which in (0, 1):
-            from_here = [0, *accumulate(other[loss][which] for loss in reversed(losses))]  # its masses from each loss on
-            kept = sum(mass[which] * from_here[len(losses) - bisect_right(losses, least - loss)] for loss, mass in one.items())
-            ends.append((kept, kept + whole - sum(mass[which] for mass in one.values()) * from_here[-1]))
+        losses, least = [atom[0] for atom in other], (epsilon - self.family.offset(unit)) // self.step
+        for which in (1, 2):
+            from_here = [0, *accumulate(atom[which] for atom in reversed(other))]  # its masses from each loss on
+            kept = sum(atom[which] * from_here[len(losses) - bisect_right(losses, least - atom[0])] for atom in one)
+            ends.append((kept, kept + whole - sum(atom[which] for atom in one) * from_here[-1]))
         (p_lower, p_upper), (q_lower, q_upper), growth = *ends, exp_ends(epsilon, self.p)
         return (p_lower - growth[1] * q_upper) / whole, (p_upper - growth[0] * q_lower) / whole
 def normal_tail(z):
@@ -575,7 +574,7 @@ def marginal(family, hints, prior):
     far = float(offset + sum(max(-first, last) * group.weight for group, first, last, _, _ in atoms.plans))
     family.work.plan(atoms.sizes[0] * atoms.sizes[1] * (30 + 3 * ends_cost(far, 64) + 6 * fraction_cost(size(prior) + 3 * min(far, 1 << 14))))
     atoms.prove()
-    masses = [(a + b, p * q) for (a, (p, _)), (b, (q, _)) in product(*(half.items() for half in atoms.halves))]
+    masses = [(a + b, p * q) for (a, p, _), (b, q, _) in product(*atoms.halves)]
     shares = [[1 - 1 / (1 + prior / (1 - prior) * growth) for growth in exp_ends(offset + steps * atoms.step, 64)] for steps, _ in masses]
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
     left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
@@ -594,8 +593,8 @@ def statements(version, claim, proofs, work):
     need(all(claim[name] is None for name in reserved), f"{', '.join(reserved)} are null: nothing else is supported yet")
     about, at, family = claim["about"], claim["at"], Family(claim, work=work)
     need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
-    labels = claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str and claim["subject"].isprintable()
-    need(labels, "neighbors is add-remove or bounded, and subject a line of text")
+    labels = claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str
+    need(labels, "neighbors is add-remove or bounded, and subject a text")
     fields(at, *GIVEN[about].split())
     in_words = lambda name, x: name in ("grid", "noisy") or (about, name, x) == ("scale", "epsilon", "zcdp")
     at = {name: x if in_words(name, x) else fraction(x, name) for name, x in at.items()}
@@ -688,9 +687,10 @@ def main(arguments):
     for answer in (one(path, options.quiet) for path in options.files):
         failed = max(failed, status := ("proven", "refused", "unreadable").index(answer["verdict"]))
         lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ()), "labels, of which nothing is proven:"]
-        lines += [f"  {name}: {text}" for name, text in answer.get("labels", {}).items() if text is not None]
+        printed = lambda text: "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)  # a label fakes no line
+        lines += [f"  {name}: {printed(text)}" for name, text in answer.get("labels", {}).items() if text is not None]
         if answer["reason"]: lines = [f"{answer['file']}: REFUSED", f"{'cannot be read' if status > 1 else 'does not hold'}: {answer['reason']}"]
-        print(json.dumps(answer, ensure_ascii=False) if options.json else "\n  ".join(lines), flush=True)
+        print(json.dumps(answer) if options.json else "\n  ".join(lines), flush=True)
     return min(failed, 1)
 
 if __name__ == "__main__":

@@ -51,10 +51,25 @@ PLANTED = {
         ("left_out = scales[1] * (around", "left_out = 0 * (around"),
     ]),
     "nodes left out are not looked at": (["ten-counts"], [
-        ("if total < self.cut and node not in evaluated", "if False and node not in evaluated"),
+        ("if total < self.cut and not self.contour.evaluates(node)", "if False and not self.contour.evaluates(node)"),
     ]),
     "nodes beyond the last one weigh nothing": (["ten-counts"], [
         ("self.tail = max(self.tail, far * self.period / 19 + self.step)", "self.tail = Fraction(0)"),
+    ]),
+    "outcomes that are not kept weigh nothing": (["laplace", "tradeoff-atoms"], [
+        ("kept + whole - sum(atom[which] for atom in one) * from_here[-1]", "kept"),
+    ]),
+    "the middle one of three points need not be the highest": (["tradeoff-atoms", "orders"], [
+        ("y2 < z1 and max(upper_x, upper_z) <= lower", "y2 < z1"),
+    ]),
+    "outputs that are not kept have no posterior": (["marginal"], [
+        ("total + up * (left << 128)", "total"),
+    ]),
+    "an upper end is about the units that have hints": (["two-paths"], [
+        ('name == "lower" or not left', "True"),
+    ]),
+    "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
+        ("numbers[1] - numbers[0] == 1 == numbers[0].denominator", "numbers[1] > numbers[0]"),
     ]),
 }
 

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -85,6 +86,29 @@ class Work(unittest.TestCase):
             self.claim(None, [dict(contour(), units=[[k]]) for k in range(300)], paths=[[gaussian(count=k + 1)] for k in range(300)]),
         ):
             self.refused_quickly(whole)
+
+    def test_numbers_of_one_hash_cost_no_more(self):
+        """Python's hash of an integer or a fraction is its remainder by 2^61 - 1: an author can choose numbers that all have the same."""
+        prime = 2**61 - 1
+        laplace = [{"count": 1, "epsilon": text, "law": "discrete-laplace", "shift": 1} for text in ("1/10000", str(Fraction(prime, 10000)))]
+        whole = self.claim(laplace, [{"bits": 64, "kept": [[-1, 0], [-200000, 200000]], "units": None}])
+        whole["sha256"] = checker.seal(whole)
+        began = time.process_time()
+        self.assertEqual(checker.check(checker.canonical(whole)), ["delta(1) <= 1000000"])
+        self.assertLess(time.process_time() - began, 5)
+        counts = lambda sigma2, many: [[{"count": k + 1, "law": "discrete-gaussian", "shift": 1, "sigma2": sigma2}] for k in range(many)]
+        contour = {"bits": 64, "contour": "1", "cut": 30, "evaluated": [[0, 1]], "last": 1, "nodes": 3, "sieve": [[]] * 450, "units": None}
+        whole = self.claim(None, [contour], paths=counts(str(Fraction(10**18, 2 * prime)), 450))
+        whole["claim"]["pairs"] = True
+        self.refused_quickly(whole, "more is predicted")
+
+    def test_exponents_far_out_cost_no_more(self):
+        """Aliases of a contour at exponents of ten thousand: an exponential of so many bits takes a tenth of a second."""
+        gaussian = [{"count": 10**9, "law": "discrete-gaussian", "shift": 1, "sigma2": "5000000"}]
+        whole = self.claim(gaussian, [{"bits": 64, "contour": "9", "cut": 1, "evaluated": [[0, 1]], "last": 1, "nodes": 3, "sieve": [[]], "units": None}],
+                           "beta", {"alpha": "1/4"})
+        whole["proofs"].update(lower=whole["proofs"]["upper"], points=["1", "2", "3"])
+        self.refused_quickly(whole)
 
     def test_points_and_formulas_have_limits(self):
         gaussian = {"count": 10, "law": "gaussian", "shift": 1, "sigma2": "5"}

@@ -27,6 +27,62 @@ pub enum Error {
         /// The range that is accepted.
         expected: String,
     },
+    /// A name that is not known.
+    #[error("{}", unknown(kind, name, has, known.iter().map(String::as_str)))]
+    Unknown {
+        /// The kind of thing that is named.
+        kind: &'static str,
+        /// The name as it was given.
+        name: String,
+        /// The words before the list of known names, such as `the release r has`.
+        has: String,
+        /// The known names.
+        known: Vec<String>,
+    },
+    /// A text that does not have its form.
+    #[error("{what} {text:?}: expected {expected}")]
+    Malformed {
+        /// The name of the text.
+        what: String,
+        /// The text as it was given, clipped.
+        text: String,
+        /// The form that is accepted, with an example.
+        expected: String,
+    },
+    /// Inputs that do not go together, such as two options, two files, or lists of different lengths.
+    #[error("{why}")]
+    Conflict {
+        /// Which, and what would be right.
+        why: String,
+    },
+    /// An input that is needed and not there.
+    #[error("{why}")]
+    Missing {
+        /// Which, and where it would be given.
+        why: String,
+    },
+    /// An input that is understood and of a kind that this request does not take.
+    #[error("{why}")]
+    Unsuitable {
+        /// Which, and what is taken.
+        why: String,
+    },
+    /// A quantity so close to a boundary that no precision that is tried decides on which side it lies.
+    #[error("{what} = {value} is too close to a boundary to decide: {apart}")]
+    Undecided {
+        /// The name of the quantity.
+        what: String,
+        /// Its value.
+        value: String,
+        /// How far from which boundary it has to be.
+        apart: String,
+    },
+    /// A state that no input can lead to.
+    #[error("{what}: this is a fault of the program, please report it")]
+    Fault {
+        /// Which.
+        what: String,
+    },
     /// An intermediate number that left the range of doubles.
     #[error(
         "an intermediate number is {value}: the quantities asked for are beyond the range in which contours are searched, \
@@ -113,39 +169,6 @@ pub enum Error {
         "the losses lie on no lattice, because some noise is continuous; ask for delta, epsilon or the trade-off function instead"
     )]
     NoLattice,
-    /// A release or ledger that is neither bundled nor a file.
-    #[error(
-        "no {kind} named {name:?}{near}: bundled are {known}; or give the path of a TOML file of the same form",
-        near = did_you_mean(name, known.split(", "))
-    )]
-    UnknownName {
-        /// What was looked for.
-        kind: &'static str,
-        /// The name as it was given.
-        name: String,
-        /// The bundled names.
-        known: String,
-    },
-    /// A paper whose published values are not bundled.
-    #[error(
-        "no paper named {name:?}{near}: the published values of {known} are bundled; or give the path of a TOML file of the same \
-         form",
-        near = did_you_mean(name, known.split(", "))
-    )]
-    UnknownPaper {
-        /// The name as it was given.
-        name: String,
-        /// The bundled papers.
-        known: String,
-    },
-    /// A figure that is not drawn.
-    #[error("no figure named {name:?}{near}: there are {known}", near = did_you_mean(name, known.split(", ")))]
-    UnknownFigure {
-        /// The name as it was given.
-        name: String,
-        /// The figures, as PAPER/FIGURE.
-        known: String,
-    },
     /// Public data that is not bundled.
     #[error("{what} needs data that were not given: {needed}")]
     NeedsData {
@@ -162,30 +185,6 @@ pub enum Error {
     BudgetOnly {
         /// The release.
         release: String,
-    },
-    /// A geolevel that the release does not have.
-    #[error(
-        "the release {release} has no level {level:?}{near}: it has {known}",
-        near = did_you_mean(level, known.split(", "))
-    )]
-    UnknownLevel {
-        /// The level as it was given.
-        level: String,
-        /// The release.
-        release: String,
-        /// Its levels.
-        known: String,
-    },
-    /// A query that names no attribute or recode of the schema.
-    #[error(
-        "unknown query {part:?}{near}: total, detailed, or attributes and recodes joined by *; the schema has {known}",
-        near = did_you_mean(part, known.split(", "))
-    )]
-    UnknownQuery {
-        /// What of its name is not known.
-        part: String,
-        /// The attributes and recodes.
-        known: String,
     },
     /// A data file that breaks a rule of its form.
     #[error("{file}{at}: {why}", at = place(*line, *column))]
@@ -290,6 +289,7 @@ impl Error {
         }
     }
 
+    /// Refuses a number outside of a range. `expected` states the range in numbers; all else has a variant of its own.
     pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
@@ -297,6 +297,41 @@ impl Error {
     /// Whether it ends a computation whatever else may be tried: two enclosures that exclude each other, or a wish to stop.
     pub(crate) fn is_fatal(&self) -> bool {
         matches!(self, Error::Contradiction { .. } | Error::Stopped)
+    }
+
+    /// Refuses a name that is not among the known; `has` are the words before their list.
+    pub(crate) fn unknown<K: ToString>(
+        kind: &'static str,
+        name: &str,
+        has: &str,
+        known: impl IntoIterator<Item = K>,
+    ) -> Self {
+        let known = known.into_iter().map(|known| known.to_string()).collect();
+        Error::Unknown { kind, name: name.to_string(), has: has.to_string(), known }
+    }
+
+    pub(crate) fn malformed(what: &str, text: impl ToString, expected: &str) -> Self {
+        Error::Malformed { what: what.to_string(), text: clip(&text.to_string()), expected: expected.to_string() }
+    }
+
+    pub(crate) fn conflict(why: impl Into<String>) -> Self {
+        Error::Conflict { why: why.into() }
+    }
+
+    pub(crate) fn missing(why: impl Into<String>) -> Self {
+        Error::Missing { why: why.into() }
+    }
+
+    pub(crate) fn unsuitable(why: impl Into<String>) -> Self {
+        Error::Unsuitable { why: why.into() }
+    }
+
+    pub(crate) fn undecided(what: &str, value: impl ToString, apart: &str) -> Self {
+        Error::Undecided { what: what.to_string(), value: value.to_string(), apart: apart.to_string() }
+    }
+
+    pub(crate) fn fault(what: impl Into<String>) -> Self {
+        Error::Fault { what: what.into() }
     }
 
     /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
@@ -312,14 +347,101 @@ impl From<std::convert::Infallible> for Error {
     }
 }
 
-/// A question after a name that is not known, where a known one is close: empty, or ` (did you mean "..."?)`.
-pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    // As close as the parser of command lines asks of options, and no less in capitals.
-    const CLOSE: f64 = 0.8;
+/// The message about a name that is not known: the nearest known names, and after `has` the list of all, unless it is long and some are
+/// near.
+///
+/// `unknown level "Sate", did you mean "State"? The release r has US, State, County`
+pub fn unknown<'a>(kind: &str, name: &str, has: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    // More names than that are listed only where none is near, and then up to the other number.
+    const FEW: usize = 12;
+    const MOST: usize = 20;
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = nearest(name, &known);
+    let shown = clip(name);
+    // Names of files and columns may hold anything: quoted where a list would not be read alike.
+    let is_plain = |letter: char| letter.is_alphanumeric() || " -_./*+<>=()'".contains(letter);
+    let listed = |name: &&str| {
+        if !name.is_empty() && name.chars().all(is_plain) { clip(name) } else { format!("{:?}", clip(name)) }
+    };
+    let list = || match known.len() {
+        0 => "none".to_string(),
+        many => {
+            let first = known.iter().take(MOST).map(listed).collect::<Vec<_>>().join(", ");
+            if many > MOST { format!("{first}, and {} more", many - MOST) } else { first }
+        }
+    };
+    match near.as_slice() {
+        [] => format!("unknown {kind} {shown:?}: {has} {}", list()),
+        near => {
+            let quoted: Vec<String> = near.iter().map(|near| format!("{near:?}")).collect();
+            let meant = match quoted.split_last() {
+                Some((last, [])) => last.clone(),
+                Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                None => String::new(),
+            };
+            let mut letters = has.chars();
+            let has: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+            let all = if known.len() > FEW { String::new() } else { format!(" {has} {}", list()) };
+            format!("unknown {kind} {shown:?}, did you mean {meant}?{all}")
+        }
+    }
+}
+
+/// The known names nearest to one that is not, three at most: the same but for capitals, those that begin with it, and those at a small
+/// edit distance.
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
+    const MOST: usize = 3;
     let lower = name.to_lowercase();
-    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known));
-    let best = scored.filter(|(score, _)| *score > CLOSE).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(String::new, |(_, known)| format!(" (did you mean {known:?}?)"))
+    let rank = |known: &'a str| -> Option<(usize, usize, &'a str)> {
+        let other = known.to_lowercase();
+        let distance = strsim::damerau_levenshtein(&lower, &other);
+        // Letters that are wrong, missing or too many: one in three, of a short name one.
+        let most = (lower.chars().count() / 3).max(1);
+        let kind = match () {
+            () if distance == 0 => 0,
+            // Another code is another thing.
+            () if lower.bytes().all(|byte| byte.is_ascii_digit()) => return None,
+            () if is_next_number(&lower, &other) => return None,
+            () if lower.len() >= 3 && other.starts_with(&lower) => 1,
+            () if distance <= most && distance < lower.chars().count() => 2,
+            () => return None,
+        };
+        Some((kind, distance, known))
+    };
+    // A list of columns may be long, and so may be a name.
+    if name.len() > 200 {
+        return Vec::new();
+    }
+    let mut ranked: Vec<_> = known.iter().filter(|known| known.len() <= 200).filter_map(|known| rank(known)).collect();
+    ranked.sort_unstable();
+    ranked.dedup();
+    let Some(first) = ranked.first().map(|(kind, distance, _)| (*kind, *distance)) else { return Vec::new() };
+    // What begins with the name is as near whatever its length; of the others the nearest.
+    let is_near = |(kind, distance): (usize, usize)| kind == first.0 && (kind == 1 || distance == first.1);
+    ranked
+        .into_iter()
+        .filter(|(kind, distance, _)| is_near((*kind, *distance)))
+        .map(|(_, _, near)| near)
+        .take(MOST)
+        .collect()
+}
+
+/// Whether two names differ in the number at their ends alone, as figures do: the one is not meant by the other.
+fn is_next_number(name: &str, other: &str) -> bool {
+    let parts = |text: &str| {
+        let stem = text.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        (text[..stem].to_string(), text[stem..].to_string())
+    };
+    let ((stem, number), (other, other_number)) = (parts(name), parts(other));
+    let is_short = |number: &str| (1..=2).contains(&number.len());
+    let is_apart = stem.ends_with(|letter: char| !letter.is_alphanumeric());
+    stem == other && is_apart && number != other_number && is_short(&number) && is_short(&other_number)
+}
+
+/// Long text is quoted only by its beginning.
+pub(crate) fn clip(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST { text.to_string() } else { text.chars().take(MOST).chain("...".chars()).collect() }
 }
 
 /// Errors in lines below their number; of very many the first.
@@ -346,14 +468,33 @@ mod tests {
     #[test]
     fn a_near_name_is_offered_and_a_far_one_is_not() {
         let known = ["pl94-persons-us", "pl94-units-us", "dhc-persons-us"];
-        let offered = |name: &str| did_you_mean(name, known);
-        assert_eq!(offered("pl94-person-us"), " (did you mean \"pl94-persons-us\"?)");
-        assert_eq!(offered("DHC-persons-us"), " (did you mean \"dhc-persons-us\"?)");
-        assert_eq!((offered("nosuch"), offered("")), (String::new(), String::new()));
-        let error = Error::UnknownLevel { level: "Sate".into(), release: "r".into(), known: "US, State".into() };
+        let near = |name: &str| nearest(name, &known);
+        assert_eq!(near("pl94-person-us"), ["pl94-persons-us"]);
+        assert_eq!(near("DHC-persons-us"), ["dhc-persons-us"]);
+        assert_eq!(near("pl94"), ["pl94-units-us", "pl94-persons-us"]);
+        assert_eq!(near("nosuch"), [""; 0]);
+        assert_eq!(near(""), [""; 0]);
+        // Another number is another figure; a year may be wrong.
+        assert_eq!(nearest("figure-9", &["figure-8", "figure-10"]), [""; 0]);
+        assert_eq!(nearest("census-2021", &["census-2020"]), ["census-2020"]);
+        assert_eq!(nearest("GEOID1", &["GEOID10"]), ["GEOID10"]);
+        assert_eq!(nearest("99", &["09", "44"]), [""; 0]);
+        assert_eq!(nearest("hisp", &["votingage", "hispanic"]), ["hispanic"]);
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_is_said_with_those_that_are() {
+        let level = |name: &str| Error::unknown("level", name, "the release r has", ["US", "State"]).to_string();
+        assert_eq!(level("Sate"), "unknown level \"Sate\", did you mean \"State\"? The release r has US, State");
+        assert_eq!(level("Moon"), "unknown level \"Moon\": the release r has US, State");
+        assert_eq!(unknown("level", "x", "it has", []), "unknown level \"x\": it has none");
+        let many: Vec<String> = (0..100).map(|k| format!("column {k}x")).collect();
+        let many = || many.iter().map(String::as_str);
         assert_eq!(
-            error.to_string(),
-            "the release r has no level \"Sate\" (did you mean \"State\"?): it has US, State"
+            unknown("column", "colum 7x", "there are", many()),
+            "unknown column \"colum 7x\", did you mean \"column 7x\"?"
         );
+        assert!(unknown("column", "y", "there are", many()).ends_with(", column 19x, and 80 more"));
+        assert!(unknown("column", &"y".repeat(1000), "there are", many()).len() < 900);
     }
 }

@@ -30,7 +30,7 @@
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
 //!   and the conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
-//! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
+//! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and the limit for any adversary.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,

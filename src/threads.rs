@@ -32,7 +32,7 @@ fn number(text: &str) -> Result<Option<usize>> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let shown: String = text.chars().take(40).collect();
         let expected = "a number of threads: 1, 2, 3, ...; 0 or nothing for as many as there are cores";
-        return Err(Error::out_of_range(VARIABLE, format!("{shown:?}"), expected));
+        return Err(Error::malformed(VARIABLE, shown, expected));
     }
     // A number too long to hold is too many.
     let number = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) };

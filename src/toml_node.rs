@@ -10,7 +10,7 @@ use serde::{
 use toml::{Spanned, Value};
 
 use crate::{
-    error::{Error, Result, did_you_mean},
+    error::{Error, Result, clip, nearest, unknown},
     toml_reader::{Exact, TomlReader},
 };
 
@@ -239,8 +239,8 @@ impl<'a> Fields<'a> {
 
     /// An error about a field that is not there, and about one that was presumably to be it.
     pub(crate) fn missing(&self, name: &'static str, example: &str) -> Error {
-        let near = did_you_mean(name, self.left.keys().map(|key| key.get_ref().as_str()));
-        let near = near.replace("did you mean", "in place of").replace('?', "");
+        let left: Vec<&str> = self.left.keys().map(|key| key.get_ref().as_str()).collect();
+        let near = nearest(name, &left).first().map_or_else(String::new, |near| format!(" (in place of {near:?})"));
         self.refuse(format!("{name} is missing{near}, as in {name} = {example}"))
     }
 
@@ -273,8 +273,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn finish(self) -> Result<()> {
         let Some(key) = self.left.keys().next() else { return Ok(()) };
         let (name, known) = (key.get_ref(), self.asked);
-        let near = did_you_mean(name, known.iter().copied());
-        let why = format!("{}: no field {:?}{near}; it may have {}", self.what, clip(name), known.join(", "));
+        let why = format!("{}: {}", self.what, unknown("field", name, "it may have", known.iter().copied()));
         Err(self.reader.refuse(key.span().start, why))
     }
 }
@@ -287,11 +286,6 @@ fn example(name: &str) -> &'static str {
         "kind" => "\"epsilon\"",
         _ => "\"0.5\"",
     }
-}
-
-/// Long text is quoted only by its beginning.
-fn clip(text: &str) -> String {
-    if text.chars().count() <= 40 { text.to_string() } else { text.chars().take(40).chain("...".chars()).collect() }
 }
 
 /// The node as a value of the TOML library. Whole numbers stay numbers except in the fields `texts`; all others become the
@@ -365,7 +359,7 @@ mod tests {
             ("compute = 5", "compute must be a table"),
             (
                 "[compute]\ndelta = 0.1\ndelte = 5",
-                "f, line 3, column 1: compute: no field \"delte\" (did you mean \"delta\"?)",
+                "f, line 3, column 1: compute: unknown field \"delte\", did you mean \"delta\"?",
             ),
         ] {
             let message = message(wrong, delta).unwrap_err();

@@ -10,7 +10,7 @@ use serde::{
 use toml::Spanned;
 
 use crate::{
-    error::{Error, Result, did_you_mean},
+    error::{Error, Result, unknown},
     numeric::rational,
 };
 
@@ -206,8 +206,12 @@ pub(crate) fn with_near_name(why: &str) -> String {
         return why.to_string();
     }
     let mut quoted = why.split('`').skip(1).step_by(2);
-    let near = quoted.next().map_or_else(String::new, |name| did_you_mean(name, quoted));
-    format!("{why}{near}")
+    let kind = why.split(' ').nth(1).unwrap_or_default();
+    match quoted.next() {
+        Some(name) if kind == "field" => unknown(kind, name, "it may have", quoted),
+        Some(name) => unknown("name", name, "there are", quoted),
+        None => why.to_string(),
+    }
 }
 
 /// A plain number of TOML from its text: digits may be set apart by `_`, and whole numbers may have another base.
@@ -312,7 +316,7 @@ mod tests {
         assert_eq!(message(reader.refuse_file("is wrong")), "form.toml: is wrong");
         assert_eq!(message(reader.refuse(usize::MAX, "is wrong")), "form.toml: is wrong");
         let unknown = TomlReader::new("form.toml", "names = []\nnumbr = 1\n").toml::<Strict>().err().unwrap();
-        assert!(message(unknown).ends_with("(did you mean \"number\"?)"));
+        assert!(message(unknown).contains("unknown field \"numbr\", did you mean \"number\"? It may have "));
         for (text, said) in [
             ("number = twelve # a dozen\n", "line 1, column 10: \"twelve\" is no value: expected a number"),
             ("names = []\nPNG and more\n", "\"PNG and more\" is neither a comment"),

@@ -59,9 +59,9 @@ fn the_gains_of_the_redistricting_data_are_against_what_was_published() {
         assert_eq!(printed, (level["name"] == "Block").then_some("0.82"), "{level}");
     }
     let scale = ["calibrate", "--release", "pl94-units-us", "--delta", "1e-9", "--match", "published", "--scale-all"];
-    assert!(refusal(&scale).contains("nothing was published at delta = 1e-9, but at delta = 1e-10"));
+    assert!(refusal(&scale).contains("no epsilon was published at delta = 1e-9, but at delta = 1e-10"));
     let by_level = refusal(&["calibrate", "--release", "pl94-units-us", "--delta", "1e-10", "--match", "published"]);
-    assert!(by_level.contains("nothing was published for this account"), "{by_level}");
+    assert!(by_level.contains("no epsilon was published for this account"), "{by_level}");
 }
 
 /// Every figure stated by a bundled release is the one that `verify` judges, to its printed digits; or the release gives the reason.
@@ -138,7 +138,7 @@ fn nothing_is_published_for_a_release_of_ones_own() {
     assert_ne!(answer["compared_with"]["name"], "pure DP");
     for refused in [&["--per-level"][..], &["--scale-all"]] {
         let words = [&["calibrate", "--release", own, "--delta", "1e-8", "--match", "published"], refused].concat();
-        assert!(refusal(&words).contains("nothing was published"));
+        assert!(refusal(&words).contains("no epsilon was published"));
     }
     // Allocations and scaled noise are not the published mechanism either.
     let folder = folder.path().join("allocated.toml");
@@ -147,7 +147,7 @@ fn nothing_is_published_for_a_release_of_ones_own() {
     let sigma2 = vec![Rational::from(7); release.levels.iter().map(|level| level.queries.len()).sum()];
     release.with_sigma2(&sigma2, release.neighbors, ["a", "b", "c"]).unwrap().write(&folder).unwrap();
     let words = ["calibrate", "--release", folder.to_str().unwrap(), "--delta", "1e-10", "--match", "published"];
-    assert!(refusal(&words).contains("nothing was published"));
+    assert!(refusal(&words).contains("no epsilon was published"));
 }
 
 #[test]

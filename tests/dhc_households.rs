@@ -366,7 +366,7 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
         "--queries",
     ];
     for query in ["total", "tenure"] {
-        refused(at, &[&estimate[..], &[query]].concat(), "these join two histograms");
+        refused(at, &[&estimate[..], &[query]].concat(), "they join two histograms");
         let said = flat(&done(at, &[&estimate[..], &[query, "--constraints", "state-totals"]].concat()));
         assert!(said.contains("Not used, because they are of two histograms or of unknown groups: owned"), "{said}");
     }
@@ -386,7 +386,7 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
         (&|row| row.name = "pairs_dpq".to_string(), "pairs"),
         (
             &carries_more,
-            "the shares that tenure of the County \"044100031\" carries = those of 2 levels is out of range: those of 1 levels",
+            "the County \"044100031\" carries the shares of 2 levels by tenure, and of 1 by its other queries",
         ),
     ];
     for (second, expected) in spoilt {

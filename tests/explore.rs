@@ -126,7 +126,7 @@ fn paths_lead_to_no_file() {
         let (status, answer) = server.ask("epsilon", json!({ "release": release, "delta": "1e-10" }));
         assert_eq!(status, 400, "{release}");
         let error = answer["error"].as_str().expect("an error");
-        assert!(error.starts_with("--release: no release named"), "{error}");
+        assert!(error.starts_with("--release: unknown release"), "{error}");
     }
 }
 
@@ -246,7 +246,7 @@ fn answers_are_those_of_the_commands() {
     let levels = json!({ "release": release, "level": ["Tract Subset", "State"], "delta": "1e-11", "digits": 20, "queries": true });
     agrees(&server, "epsilon", levels);
     let reply = agrees(&server, "bound", json!({ "release": release, "prior": "1/2", "delta": "1e-10" }));
-    assert!(reply["said"][0].as_str().expect("words").contains("right at most 91.2 times in 100"), "{reply}");
+    assert!(reply["said"][0].as_str().expect("words").contains("right at most 91.2 % of the time"), "{reply}");
     agrees(&server, "bound", json!({ "discrete-gaussian": "5", "prior": "1/864", "delta": "1e-3", "digits": 8 }));
     // When a slider moves, unchanged settings are kept, and the numbers are those of the command.
     for (prior, delta, digits) in [("1/3", "1e-10", 12), ("1/3", "1e-9", 12), ("0.7", "1e-9", 12), ("0.7", "1e-9", 7)] {

@@ -281,7 +281,12 @@ fn what_does_not_fit_is_refused_with_its_place() {
         refused(at, words, says);
         fs::write(at.join(name), kept).unwrap();
     };
-    with("units.csv", "region,distrikt,municipality\n", &SPINE, "no column district (did you mean \"distrikt\"?)");
+    with(
+        "units.csv",
+        "region,distrikt,municipality\n",
+        &SPINE,
+        "unknown column \"district\", did you mean \"distrikt\"?",
+    );
     with(
         "units.csv",
         &UNITS.replace("region,", "country,region,").replace("South,Coast,H", "B,South,Coast,H"),
@@ -322,12 +327,12 @@ fn what_does_not_fit_is_refused_with_its_place() {
     with("counts.csv", &twice, &MEASURE, "this cell of the unit North/Fjord/Vik occurs twice: first in line 2");
     let confused = RELEASE.replace("name = \"sex\"", "name = \"region\"");
     with("release.toml", &confused, &MEASURE, "\"region\" is a level and an attribute");
-    refused(at, &[&MEASURE[..], &["--files", "nmf"]].concat(), "blocks of the census");
+    refused(at, &[&MEASURE[..], &["--files", "nmf"]].concat(), "digits of census blocks");
     assert!(!at.join("noisy").exists());
     // Inconsistent files of the spine.
     let units = fs::read_to_string(at.join("spine/blocks.csv")).unwrap();
     with("spine/blocks.csv", &units.replace("1,Vik", "1,Sund"), &MEASURE, "the unit 1 has the ids of unit 0");
-    with("spine/blocks.csv", &units.replace("id", "block"), &MEASURE, "no column id");
+    with("spine/blocks.csv", &units.replace("id", "block"), &MEASURE, "unknown column \"id\"");
     done(at, &MEASURE);
     refused(at, &[&ESTIMATE[..], &["--queries", "income"]].concat(), "income");
     refused(at, &[&ESTIMATE[..], &["--level", "parish"]].concat(), "parish");

@@ -235,8 +235,8 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
             "2,c,child",
             "line 4, column 1: this cell of the block 440010301001000 occurs twice: first in line 3",
         ),
-        ("age,count", "ages,count", "no column age"),
-        ("age,count", "age,counts", "no column count"),
+        ("age,count", "ages,count", "unknown column \"age\""),
+        ("age,count", "age,counts", "unknown column \"count\""),
         (",7\n", "\n", "cells where the header has"),
     ] {
         assert!(COUNTS.contains(from), "{from}");
@@ -249,7 +249,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
     for (from, to, says) in [
         ("\"age * some\"", "\"age * sum\"", "some"),
         ("\"age * some\"", "\"race * some\"", "each attribute once"),
-        ("\"age * some\"", "\"total \"", "each query of a level once"),
+        ("\"age * some\"", "\"total \"", "occurs twice in a level"),
         ("rho = \"2\"", "rho = \"3\"", ""),
         ("[\"1\", \"2\"]", "[\"1\"]", "line 14, column 8: the value \"2\" of \"race\" is in no group"),
         ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),
@@ -276,12 +276,12 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         assert!(message.contains(says), "{to}: {message}");
     }
     for (args, says) in [
-        (vec!["--release", "dhc-persons-us"], "levels and shares"),
+        (vec!["--release", "dhc-persons-us"], "do not have the shares of the 8 levels"),
         (vec!["--release", "sdhc-us"], "sdhc-us"),
         (vec!["--delta", "2"], "--delta"),
         (vec!["--spine", "nowhere"], "levels.csv"),
         (vec!["--counts", "nowhere.csv"], "nowhere.csv"),
-        (vec!["--column", "nothing"], "no column nothing"),
+        (vec!["--column", "nothing"], "unknown column \"nothing\""),
     ] {
         let mut all =
             vec!["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];

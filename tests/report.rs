@@ -196,12 +196,13 @@ fn a_release_with_levels() {
     let subject = ["--release", "su-su-wang-2025"];
     let (html, said) = agrees(&subject, ["1e-11", "1/2", "12"], "all composed");
     spares(&subject, "1e-11", &html);
-    for shown in ["is right at most 91.2 times in 100", "right at most between 53 (Block) and 76 (State)", "add-remove"]
+    for shown in
+        ["is right at most 91.2 % of the time", "right at most between 53 (Block) and 76 (State)", "add-remove"]
     {
         assert!(html.contains(shown) && (said.contains("right at most 91.2")), "{shown}: {said}");
     }
     let answer = json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-11", "--scale-all"]);
-    assert!(html.contains(&format!("All noise by one factor: {},", answer["factor"])), "{}", answer["factor"]);
+    assert!(html.contains(&format!("All noise can be scaled by {} (", answer["factor"])), "{}", answer["factor"]);
     // Program, inputs and command line are at the end.
     let (name, sha256) = ("su-su-wang-2025", &answer["provenance"]["inputs"][0]["sha256"]);
     assert!(html.contains(&format!("Input {name}")) && html.contains(sha256.as_str().expect("a hash")));
@@ -213,7 +214,7 @@ fn a_release_whose_worst_pair_of_block_paths_decides() {
     let subject = ["--release", "pl94-persons-us"];
     let (html, _) = agrees(&subject, ["1e-10", "1/10", "8"], "all composed");
     assert!(html.contains("the worst of 136 pairs of block paths") && html.contains("which of two records is"));
-    assert!(html.contains("guess rightly 90 times in 100"));
+    assert!(html.contains("they would be right 90 % of the time"));
     assert!(html.contains("The published figure is 17.14, by zCDP (best order); without rounding it is 17.1436."));
     assert!(html.contains("lower by 3.94 %"));
 }
@@ -223,7 +224,7 @@ fn counts_of_ones_own() {
     let subject = ["--discrete-gaussian", "5x10", "--discrete-gaussian", "40/3x7@2", "--group", "2"];
     let (html, _) = agrees(&subject, ["1e-9", "0.3", "20"], "composition");
     assert!(html.contains("groups of 2") && html.contains("others are scaled by the same factor"));
-    assert!(!html.contains("All noise by one factor"));
+    assert!(!html.contains("All noise can be scaled by"));
     spares(
         &["--discrete-gaussian", "5x10"],
         "1e-9",
@@ -317,6 +318,6 @@ fn extreme_answers_have_a_page() {
         let (html, said) = page(folder.path(), args);
         check(&html);
         assert!(!html.contains("NaN") && !html.contains("inf<"), "{args:?}");
-        assert!(said.contains("times in 100"), "{said}");
+        assert!(said.contains("% of the time"), "{said}");
     }
 }

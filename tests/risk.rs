@@ -876,3 +876,39 @@ fn the_sampler_under_a_prior_that_ends_decides_as_the_model() {
     }
     assert!(moved > 0, "the end of the prior matters somewhere");
 }
+
+/// Little noise in some counts, and noise of all sizes beside it: the averages are sums over outputs. Against each other, and against the outputs one by one.
+#[test]
+fn counts_with_little_noise_are_answered_with_all_digits() {
+    for (prior, rhos) in [
+        ("999999/1000000", &["0.926", "1156/5", "464/5"][..]),
+        ("99/100", &["2751/10", "1807/1000"]),
+        ("1/2", &["2823/10", "42.326"]),
+        ("1/3", &["1000", "999.5"]),
+        ("1/100", &["1000", "1000", "1000"]),
+        ("1/7", &["0.01", "1000", "500"]),
+        ("1/7", &["1e-7", "1e-4", "900"]),
+        ("1/9", &["0.05", "0.05", "0.05"]),
+    ] {
+        let attack = attack(prior, rhos);
+        let (marginal, absent) = (attack.marginal(12).unwrap(), attack.marginal_if_absent(12).unwrap());
+        let (correct, other) = (attack.correct_decision(12).unwrap(), attack.correct_if_absent(12).unwrap());
+        assert!([&marginal, &absent, &correct, &other].iter().all(|value| value.is_tight(12)), "{prior} {rhos:?}");
+        // p E[posterior | counts] + (1 - p) E[posterior | does not] = p.
+        let prior = Enclosure::rational(&number(prior), 400);
+        let sum = prior.mul(&marginal).add(&Enclosure::double(1.0, 400).sub(&prior).mul(&absent));
+        assert!(sum.overlaps(&prior), "{rhos:?}: {sum:?}");
+    }
+    // One by one, within a box that has all but 1e-12 of the probability.
+    for (prior, rhos) in [("1/3", &["1/2", "2"]), ("1/1000", &["3", "1"]), ("0.99", &["0.7", "5"])] {
+        let attack = attack(prior, rhos);
+        let (mut mean, mut seen) = (0.0, 0.0);
+        for (a, b) in (-8..=9).flat_map(|a| (-8..=9).map(move |b| (a, b))) {
+            let probability = attack.probability(&[a, b], true, 15).unwrap().approximate();
+            mean += probability * attack.posterior(&[a, b], 15).unwrap().approximate();
+            seen += probability;
+        }
+        assert!(seen > 1.0 - 1e-11);
+        assert!((attack.marginal(14).unwrap().approximate() - mean).abs() < 2e-11, "{prior} {rhos:?}");
+    }
+}

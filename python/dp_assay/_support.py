@@ -32,6 +32,9 @@ class Explanation(dict[str, Any]):
                 f"  truncation  at most {self['truncation_error_upper']:.3g}",
                 f"  rounding    at most {self['rounding_error_upper']:.3g}",
             ]
+        second = self["second_delta_at_upper"]
+        lines.append(f"a second enclosure of that delta, which shares no code with the first: {second:.3e}")
+        lines.append(f"by {second.method}")
         return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What an adversary learns from noisy counts (Kazan & Reiter 2023); what none can exceed is Account.risk."""
+"""What an adversary learns from noisy counts (Kazan & Reiter 2023); the limit for any adversary is Account.risk."""
 
 from ._native import Attack, HierarchicalAttack, posterior_at
 

@@ -293,6 +293,34 @@ impl Account {
         Ok(ends(py, &answers))
     }
 
+    /// delta(epsilon) by means that share no code with those of `delta`: moments of the loss, or comparison with continuous Gaussian noise. An
+    /// Enclosure of few digits whose `method` says by which, and why an end is missing where one is (`met` is False then). Every certified value was held
+    /// against it: if both excluded each other, that would be an error. epsilon in nats, from 0 to 1e15, or ValueError.
+    #[pyo3(signature = (epsilon))]
+    fn second_delta(&self, py: Python, epsilon: Exact) -> PyResult<Enclosure> {
+        let (epsilon, evaluator) = (epsilon_of(epsilon)?, self.evaluator());
+        Ok(work::run(py, move |_| evaluator.second_hockey_stick(&epsilon, None))?.into())
+    }
+
+    /// The epsilon at delta by `second_delta` alone, near that of `epsilon`; 0 < delta < 1, or ValueError.
+    #[pyo3(signature = (delta))]
+    fn second_epsilon(&self, py: Python, delta: Exact) -> PyResult<Enclosure> {
+        let (delta, resolved, evaluator) = (delta_of(delta)?, self.resolved(), self.evaluator());
+        let found = work::run(py, move |_| {
+            let first = resolved.whole.epsilon_by(&evaluator, &delta, 6)?;
+            resolved.whole.second_epsilon(&evaluator, &delta, &first)
+        })?;
+        Ok(found.into())
+    }
+
+    /// The trade-off function at one type I error by means that share no code with those of `tradeoff`: as in `second_delta`. alpha from 0 to 1,
+    /// or ValueError.
+    #[pyo3(signature = (alpha))]
+    fn second_tradeoff(&self, py: Python, alpha: Exact) -> PyResult<Enclosure> {
+        let evaluator = self.evaluator();
+        Ok(work::run(py, move |_| evaluator.second_tradeoff(&alpha.0, None))?.into())
+    }
+
     /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None where
     /// it is infinite), `is_bound` (whether it is a bound for this mechanism) and `note`. In nats; 0 < delta < 1, or ValueError. Conversions:
     /// Canonne, Kamath & Steinke 2020, Corollary 13; Bun & Steinke 2016, Proposition 1.3; Dong, Roth & Su 2022, Corollary 2.13.
@@ -344,15 +372,18 @@ impl Account {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (delta, resolved) = (delta_of(delta)?, self.resolved());
         let asked = delta.clone();
-        let (epsilon, proof) = work::run(py, move |_| {
+        let (epsilon, proof, second) = work::run(py, move |_| {
             let epsilon = resolved.whole.epsilon(&asked, digits)?;
             let unbounded = || dp_assay::Error::Unbounded { what: "epsilon" };
             // The proof of the upper end: delta there is at most the target.
             let at = epsilon.value.upper_rational().ok_or_else(unbounded)?;
-            let proof = resolved.whole.delta(&at, digits)?;
-            Ok((epsilon, proof))
+            let evaluator = resolved.whole.evaluator();
+            let proof = resolved.whole.delta_by(&evaluator, &at, digits)?;
+            let second = evaluator.second_hockey_stick(&at, proof.pair())?;
+            Ok((epsilon, proof, second))
         })?;
         let facts = self.explanation(py, &delta, epsilon, proof)?;
+        facts.set_item("second_delta_at_upper", Bound::new(py, Enclosure::from(second))?)?;
         py.import("dp_assay._support")?.getattr("Explanation")?.call1((facts,))
     }
 

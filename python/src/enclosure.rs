@@ -2,6 +2,7 @@
 
 use dp_assay::{
     account::Answer,
+    loss::second::SecondEnclosure,
     numeric::{Certainty, Enclosure as Interval, notation::Notation},
     rug::{Float, Integer, Rational, float::Round, ops::Pow},
 };
@@ -45,6 +46,13 @@ impl From<Interval> for Enclosure {
 impl From<Answer> for Enclosure {
     fn from(answer: Answer) -> Self {
         Enclosure { met: answer.met, method: Some(answer.proof.to_string()), value: answer.value }
+    }
+}
+
+impl From<SecondEnclosure> for Enclosure {
+    fn from(second: SecondEnclosure) -> Self {
+        let note = second.note.map_or_else(String::new, |note| format!(" ({note})"));
+        Enclosure { met: second.note.is_none(), method: Some(format!("{}{note}", second.by)), value: second.value }
     }
 }
 

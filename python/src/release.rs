@@ -18,7 +18,7 @@ use pyo3::{
 };
 
 use crate::{
-    account::{Account, delta_of, neighbors_of},
+    account::{Account, compared_of, delta_of, neighbors_of},
     enclosure::Enclosure,
     numbers::{self, Exact, to_fraction},
     work::{self, quick},
@@ -371,7 +371,8 @@ impl Ledger {
 
     /// The account of every population at delta: a dict by name, each a dict with neighbors, `releases` (a dict by name), `composed`
     /// (all whose counts are known, exactly, the worst over all combinations of block paths) and `zcdp_total` (all, from their budgets).
-    /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known) and zcdp_epsilon. `of_mixes` of
+    /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known), zcdp_epsilon, and compared_with
+    /// (the smaller one of that and pure DP, as Account.compared_with). `of_mixes` of
     /// `composed` has, by release, the mix of groups that is composed where all mixes together would be too many: the one that is worst for
     /// the release alone; of a record of another mix this epsilon says nothing.
     #[pyo3(signature = (delta, *, digits = 12))]
@@ -438,5 +439,6 @@ fn balance_of(py: Python, balance: Balance) -> PyResult<Bound<PyDict>> {
     row.set_item("rho", to_fraction(py, &balance.rho)?)?;
     row.set_item("epsilon", balance.epsilon.map(|epsilon| Bound::new(py, Enclosure::from(epsilon))).transpose()?)?;
     row.set_item("zcdp_epsilon", Bound::new(py, Enclosure::from(balance.zcdp_epsilon))?)?;
+    row.set_item("compared_with", compared_of(py, &balance.compared)?)?;
     Ok(row)
 }

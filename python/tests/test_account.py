@@ -65,12 +65,28 @@ def test_compare_explain_and_risk_are_the_program_s(assay: Assay) -> None:
     assert same(told["epsilon"], printed["epsilon"]) and same(told["delta_at_upper"], printed["delta_at_upper"])
     for key in ("groups", "counts", "method", "kernel", "evaluated_nodes", "side_lobes", "bits", "contour"):
         assert told[key] == printed[key], key
+    assert same(told["second_delta_at_upper"], printed["second_delta_at_upper"])
+    assert told["second_delta_at_upper"].method == printed["second_delta_at_upper"]["by"]
     assert "Re s" in str(told) and str(told["lattice_step"]) in str(told)
     printed = assay("risk", "bound", *given, "--prior", "1/3")
     own_risk = account.risk("1/3")
     for key, name in (("correct_decision", "correct_decision_upper"), ("posterior", "posterior_upper"), ("advantage", "advantage")):
         assert same(own_risk[key], printed[name]), key
     assert own_risk["posterior_exceeded"] >= account.risk("1/3")["posterior"].lower_float - 1e-12
+
+
+def test_second_enclosures_overlap_with_the_first() -> None:
+    for account in (DiscreteGaussian(5, 10), DiscreteLaplace("1/3", 4), DiscreteGaussian("1/5", 3) + DiscreteLaplace(1)):
+        for epsilon in (0, 1, "5/2"):
+            second = account.second_delta(epsilon)
+            assert second.overlaps(account.delta(epsilon)) and second.method, epsilon
+        assert account.second_epsilon("1e-5").overlaps(account.epsilon("1e-5"))
+        lower, upper = account.tradeoff([0.1])
+        second = account.second_tradeoff(0.1)
+        assert second.lower <= Fraction(float(upper[0])) and Fraction(float(lower[0])) <= second.upper
+    assert DiscreteGaussian(5, 10).second_delta(1).met
+    with pytest.raises(ValueError):
+        account.second_tradeoff(2)
 
 
 def test_curves_contain_single_answers_and_take_any_array() -> None:
@@ -371,7 +387,7 @@ def test_published_values_are_verified_as_a_data_frame() -> None:
     assert (frame["verdict"] == "agrees").any() and frame[frame["verdict"] != "agrees"]["erratum"].notna().all()
     polars = verify("sieve-quadrature-2026", frame="polars")
     assert polars.height == len(frame) and polars["verdict"].to_list() == frame["verdict"].tolist()
-    with pytest.raises(ValueError, match="no paper"):
+    with pytest.raises(ValueError, match="unknown paper"):
         verify("nosuch")
     with pytest.raises(ValueError, match="pandas"):
         verify("sieve-quadrature-2026", frame="arrow")

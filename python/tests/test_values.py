@@ -183,9 +183,9 @@ def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
         (lambda: mechanism.calibrate("1e-9", epsilon=1, decimals=-1), "decimals = -1 is out of range"),
         (lambda: mechanism.delta(1).shown(-1), "digits = -1 is out of range"),
         (lambda: Composition([]), "nothing to account for"),
-        (lambda: Release("nosuch"), "no release named"),
+        (lambda: Release("nosuch"), "unknown release \"nosuch\""),
         (lambda: Release("sdhc-pr"), "bundled for its budget only"),
-        (lambda: Release("su-su-wang-2025", ["Moon"]), "has no level \"Moon\""),
+        (lambda: Release("su-su-wang-2025", ["Moon"]), "unknown level \"Moon\""),
         (lambda: DiscreteGaussian(5, neighbors="none"), "expected \"add-remove\" or \"bounded\""),  # type: ignore[arg-type]
     ):
         with pytest.raises(ValueError) as refused:

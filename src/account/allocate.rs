@@ -213,13 +213,13 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
         many => format!("{} and {} more", limited[..5].join(", "), many - 5),
     };
     let (epsilon, delta) = (rational::display(epsilon), rational::display(delta));
-    let expected = format!(
-        "these targets need epsilon = {} at delta = {delta}, because even their largest noise has delta({epsilon}) = {}; the \
-         sigma2 that targets allow: {limited}",
+    let why = format!(
+        "these accuracy targets cannot be met at epsilon = {epsilon} and delta = {delta}: they need epsilon = {} or more, because even their largest \
+         noise has delta({epsilon}) = {}; the sigma2 that targets allow: {limited}",
         needed.upper_text(8),
         reached.shown(4)
     );
-    Ok(Error::out_of_range("the promised epsilon", epsilon, &expected))
+    Ok(Error::unsuitable(why))
 }
 
 fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon, stop: &Stop) -> Result<Allocation> {

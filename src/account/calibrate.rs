@@ -120,10 +120,10 @@ pub fn least_in<A: Account>(
     grid.least_where(guess, |point| match meets(&family(point)?, epsilon, delta)? {
         Certainty::Yes => Ok(true),
         Certainty::No => Ok(false),
-        Certainty::Undecided => Err(Error::out_of_range(
+        Certainty::Undecided => Err(Error::undecided(
             "the target epsilon",
             epsilon.shown(17),
-            "one that differs from the epsilon of every grid point by more than a relative 10^-40",
+            "it must differ from the epsilon of every grid point by more than a relative 10^-40",
         )),
     })
 }
@@ -138,7 +138,10 @@ pub fn least_on_grid<A: Account>(
 ) -> Result<Least> {
     let grid = Grid { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
     least_in(&grid, family, epsilon, delta, guess)?.ok_or_else(|| {
-        Error::out_of_range("the target epsilon", epsilon.shown(17), "one that some noise up to 10^18 reaches")
+        Error::unsuitable(format!(
+            "no noise up to 10^18 has the target epsilon {}: use a larger epsilon",
+            epsilon.shown(17)
+        ))
     })
 }
 

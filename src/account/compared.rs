@@ -216,8 +216,8 @@ impl Compared {
             (Against::Published, None) => Err(nothing_published(figures, delta)),
             (Against::By(by), _) => {
                 let epsilon = by.epsilon(account, delta, digits)?.ok_or_else(|| {
-                    let expected = "an account with a finite epsilon: the loss of Gaussian noise is unbounded";
-                    Error::out_of_range("match", by.key(), expected)
+                    let why = "has no finite epsilon here, because the loss of Gaussian noise is unbounded";
+                    Error::unsuitable(format!("{:?} {why}", by.key()))
                 })?;
                 // A figure by the same conversion is still shown beside it.
                 let published = figure.filter(|figure| figure.by == by).cloned();
@@ -258,14 +258,13 @@ fn renyi_may_be_smaller(account: &impl Account, delta: &Delta) -> Result<bool> {
 
 fn nothing_published(figures: &[PrintedFigure], delta: &Delta) -> Error {
     let at = figures.iter().filter_map(|figure| figure.delta.as_ref()).map(ToString::to_string).collect::<Vec<_>>();
-    let expected = match at.is_empty() {
-        true => "zcdp, best-order or pure: nothing was published for this account".to_string(),
+    Error::missing(match at.is_empty() {
+        true => "no epsilon was published for this account: match zcdp, best-order or pure".to_string(),
         false => format!(
-            "zcdp, best-order or pure: nothing was published at delta = {delta}, but at delta = {}",
+            "no epsilon was published at delta = {delta}, but at delta = {}: use that delta, or match zcdp, best-order or pure",
             at.join(", ")
         ),
-    };
-    Error::out_of_range("match", "published", &expected)
+    })
 }
 
 /// One of the accounts in a table.

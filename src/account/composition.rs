@@ -132,9 +132,15 @@ impl Counts {
 
     fn parse(text: &str, make: fn(Rational, u64, u64) -> Result<Self>) -> Result<Self> {
         let whole = |part: &str, what: &str| {
-            part.trim().parse::<u64>().map_err(|_| Error::Number {
-                text: part.chars().take(40).collect(),
-                why: format!("expected a form such as 5x10@1, with a whole number for {what}"),
+            part.trim().parse::<u64>().map_err(|_| {
+                let positive = part.trim().strip_prefix('-').and_then(|part| part.parse::<u64>().ok());
+                let parts = part.split(',').all(|part| part.trim().parse::<u64>().is_ok());
+                let why = match positive {
+                    Some(positive) if what == "SHIFT" => format!("the sign does not matter: use {positive}"),
+                    _ if parts => "repeat the option, once for each number".to_string(),
+                    _ => "as in 5x10@1".to_string(),
+                };
+                Error::malformed(what, part, &format!("a positive whole number; {why}"))
             })
         };
         let (rest, shift) = match text.split_once('@') {

@@ -47,7 +47,7 @@ fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
     Enclosure::rational(&exponent, bits + size).exp()
 }
 
-/// The smallest epsilon that rho-zCDP implies by the optimal order, and that order (Canonne, Kamath & Steinke 2020, Corollary 13):
+/// The smallest epsilon that rho-zCDP implies by the best order, and that order (Canonne, Kamath & Steinke 2020, Corollary 13):
 ///
 /// `epsilon = inf over alpha > 1 of rho alpha + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1 / alpha)`.
 pub fn zcdp_epsilon_optimal(rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {

@@ -20,9 +20,10 @@ use crate::{
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
         limit::Limit,
         parameter::{Delta, Rho},
+        second::{Means, SecondEnclosure},
     },
     numeric::{
-        Enclosure,
+        Enclosure, rational,
         root::{self, Decreasing, Hints, Stretch},
     },
 };
@@ -48,6 +49,46 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
 }
 
+/// The smallest epsilon >= 0 with delta(epsilon) <= delta by the second enclosures of delta alone: the nearest of some epsilons above the `first`
+/// answer where they prove at most delta, and of some below where they prove at least delta.
+pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
+    /// Steps relative to the first answer: few, because each is a second enclosure of delta.
+    const STEPS: [f64; 6] = [0.01, 0.04, 0.12, 0.35, 0.9, 10.0];
+    let target = &**delta;
+    // By moments as well, in closed form: no epsilon is above.
+    let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
+    let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
+    let (from, to) = first.value.doubles();
+    let (mut upper, mut found) = (ceiling, None);
+    for epsilon in STEPS.iter().map(|step| to + step * to.max(1e-3)).take_while(|epsilon| *epsilon < ceiling) {
+        let at = second(epsilon)?;
+        if *at.value.upper() <= *target {
+            (upper, found) = (epsilon, Some(at));
+            break;
+        }
+    }
+    let mut lower = 0.0;
+    for epsilon in STEPS.iter().map(|step| from * (1.0 - step)).take_while(|epsilon| *epsilon > 0.0) {
+        let at = second(epsilon)?;
+        if *at.value.lower() >= *target {
+            (lower, found) = (epsilon, found.or(Some(at)));
+            break;
+        }
+    }
+    if lower > upper {
+        return Err(Error::Contradiction { what: "a second epsilon, whose own ends" });
+    }
+    let value = Enclosure::new(Float::with_val(64, lower), Float::with_val(64, upper));
+    let by = found.map_or(Means::Zcdp, |found| found.by);
+    let note = match (lower == 0.0 && from > 0.0, upper == ceiling) {
+        (false, false) => None,
+        (true, false) => Some("the lower end is zero: these means are too weak here"),
+        (false, true) => Some("the upper end is that of zCDP: these means are too weak here"),
+        (true, true) => Some("the ends are zero and that of zCDP: these means are too weak here"),
+    };
+    Ok(SecondEnclosure { value, by, note })
+}
+
 /// The largest number of losses between two points of a profile that are enumerated, approximately.
 const MOST_LOSSES: f64 = 2e5;
 /// Upper limit of the losses found by an enumeration, as a multiple of the predicted number.
@@ -69,6 +110,8 @@ trait Profile {
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer>;
     /// An approximation of its logarithm; a mere estimate where that is below `far`.
     fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64>;
+    /// The hockey stick by means that share no code with those of `enclose`.
+    fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure>;
     /// A new session.
     fn session(&self, deadline: Limit) -> Session;
     /// The evaluator, for a single sum.
@@ -99,6 +142,10 @@ impl Profile for Evaluator {
         }
     }
 
+    fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
+        self.second_hockey_stick(epsilon, None)
+    }
+
     fn sum(&self) -> Option<&SumEvaluator> {
         match self {
             Evaluator::Sum(sum) => Some(sum),
@@ -125,6 +172,10 @@ impl Profile for SumEvaluator {
 
     fn session(&self, deadline: Limit) -> Session {
         SumEvaluator::session(self, deadline)
+    }
+
+    fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
+        self.second_hockey_stick(epsilon)
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -182,6 +233,7 @@ impl Request<'_> {
         };
         let hints = Hints { around: evaluator.around(self.delta), within: Some(&within) };
         let root = root::decreasing_root_with(&profile, self.delta, self.ceiling, hints, self.digits)?;
+        self.confirm(evaluator, &root.value)?;
         let upper = upper_end(&root.value)?;
         let proof = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.proof,
@@ -195,6 +247,26 @@ impl Request<'_> {
             },
         };
         Ok(Answer { value: root.value, proof, met: root.met })
+    }
+
+    /// Refuses ends that the second enclosures of the profile there exclude: delta(lower) >= delta >= delta(upper).
+    fn confirm(&self, evaluator: &impl Profile, root: &Enclosure) -> Result<()> {
+        let target = &**self.delta;
+        let is_excluded = |end: Option<Rational>, excludes: fn(&Enclosure, &Rational) -> bool| -> Result<bool> {
+            match end {
+                // An end at zero is none that was proven, and there is no profile below.
+                Some(end) if end > 0 => Ok(excludes(&evaluator.second(&end)?.value, target)),
+                _ => Ok(false),
+            }
+        };
+        let below = is_excluded(root.lower().to_rational(), |second, target| *second.upper() < *target)?;
+        let above = is_excluded(root.upper_rational(), |second, target| *second.lower() > *target)?;
+        if below || above {
+            return Err(Error::Contradiction {
+                what: "an epsilon, which the second enclosure of delta there excludes",
+            });
+        }
+        Ok(())
     }
 
     /// Two points around the root, and the answer at the end of a stretch of the profile, from the values at both ends and the losses
@@ -313,6 +385,36 @@ mod tests {
                 let truth = all.iter().skip(1).fold(all[0].clone(), |largest, next| largest.max(next));
                 assert!(answer.value.overlaps(&truth), "{paths:?} {digits}: {answer:?} {truth:?}");
                 assert!(largest.is_none_or(|pair| answer.pair() == Some(pair)), "{paths:?}: {answer:?}");
+            }
+        }
+    }
+
+    /// Second enclosures of epsilon hold the first ones, and a root that they exclude is refused.
+    #[test]
+    fn second_epsilons_hold_the_first_ones() {
+        for (counts, share) in [
+            (&["5x10"][..], 0.3),
+            (&["500x1000", "7x3"], 0.1),
+            (&["1/5x3", "laplace 1x2"], 0.95),
+            (&["laplace 1/3x40"], 0.95),
+        ] {
+            let composition = composition(counts);
+            let evaluator = composition.evaluator();
+            for delta in ["1e-10", "0.01", "1e-100"] {
+                let delta: Delta = delta.parse().unwrap();
+                let first = composition.epsilon_by(&evaluator, &delta, 10).unwrap();
+                let second = composition.second_epsilon(&evaluator, &delta, &first).unwrap();
+                assert!(second.value.overlaps(&first.value), "{counts:?} {second:?} {first:?}");
+                let (lower, upper) = second.value.doubles();
+                assert!(upper - lower <= share * upper, "{counts:?}: {second:?}");
+                // What is far from it is refused, on both sides.
+                let asked = Request { delta: &delta, ceiling: 1e9, digits: 10 };
+                assert!(asked.confirm(&evaluator, &first.value).is_ok());
+                for factor in [0.3, 3.0] {
+                    let wrong = first.value.mul(&Enclosure::double(factor, 64));
+                    let refused = asked.confirm(&evaluator, &wrong);
+                    assert!(matches!(refused, Err(Error::Contradiction { .. })), "{counts:?} {factor}: {refused:?}");
+                }
             }
         }
     }

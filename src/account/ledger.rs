@@ -10,7 +10,13 @@
 
 use rug::Rational;
 
-use super::{Composition, conversions, paths::WorstPath, profile::Account};
+use super::{
+    Composition,
+    compared::{Compared, Conversion},
+    conversions,
+    paths::WorstPath,
+    profile::Account,
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -55,6 +61,9 @@ pub struct Balance {
     pub epsilon: Option<Answer>,
     /// The epsilon that rho implies by the best order.
     pub zcdp_epsilon: Enclosure,
+    /// The account that the exact epsilon is compared with: pure DP if every loss is bounded and its epsilon is at most that of rho by the
+    /// best order; else that.
+    pub compared: Compared,
     /// Of releases composed: those of which one mix of groups is composed, the one that is worst for the release alone, and that
     /// mix in words. About a record of another mix the epsilon does not speak.
     pub of_mixes: Vec<(String, String)>,
@@ -71,7 +80,7 @@ impl Ledger {
         let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(ways(entry)));
         if combinations > MOST_COMBINATIONS {
             let expected = format!("at most {MOST_COMBINATIONS} combinations of the paths of all releases");
-            return Err(Error::out_of_range("the combinations of paths", combinations, &expected));
+            return Err(Error::out_of_range("the number of combinations of paths", combinations, &expected));
         }
         Ok(Ledger { entries, units })
     }
@@ -139,11 +148,21 @@ impl Ledger {
     fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Delta, digits: u32) -> Result<Balance> {
         let rho = Rho::new(rho)?;
         let zcdp_epsilon = conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon;
+        let by_rho = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
         if paths.is_empty() {
-            return Ok(Balance { rho, epsilon: None, zcdp_epsilon, of_mixes: Vec::new() });
+            return Ok(Balance { rho, epsilon: None, zcdp_epsilon, compared: by_rho, of_mixes: Vec::new() });
         }
-        let epsilon = WorstPath::new(paths, self.units)?.epsilon(delta, digits)?;
-        Ok(Balance { rho, epsilon: Some(epsilon), zcdp_epsilon, of_mixes: Vec::new() })
+        let is_bounded = paths.iter().all(|path| path.pure_epsilon().is_some());
+        let worst = WorstPath::new(paths, self.units)?;
+        let pure = if is_bounded { Conversion::Pure.epsilon(&worst, delta, digits)? } else { None };
+        let compared = match pure {
+            Some(epsilon) if epsilon.upper() <= zcdp_epsilon.upper() => {
+                Compared { by: Conversion::Pure, epsilon, published: None }
+            }
+            _ => by_rho,
+        };
+        let epsilon = Some(worst.epsilon(delta, digits)?);
+        Ok(Balance { rho, epsilon, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
 }
 

@@ -219,6 +219,7 @@ impl Account for WorstPath {
             value = bracket.and_then(|bracket| value.meet(&bracket)).ok_or(Error::Contradiction { what: TRADEOFF })?;
             pair = worst.pair().unwrap_or_default();
         }
+        evaluator.second_tradeoff(alpha, Some(pair))?.confirms(&value, tradeoff::SECOND)?;
         let proof = Proof::lines().of_pair(pair, 1);
         Ok(Answer { met: value.is_tight(digits), value, proof })
     }

@@ -7,7 +7,7 @@ use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Pair, Proof},
+        answer::{Answer, Proof},
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
@@ -63,16 +63,15 @@ pub trait Account: Sync {
         evaluator.delta(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
     }
 
-    /// A second enclosure of delta(epsilon), often to a few digits or fewer, by methods that share no code with those that certify it:
-    /// moments of the loss, and the comparison with continuous noise. Every certified delta was checked against it. `leader`: for block
-    /// paths, a pair that is known to attain the largest value, if any.
-    fn second_delta(&self, epsilon: &Epsilon, leader: Option<Pair>) -> Result<SecondEnclosure> {
-        self.evaluator().second_hockey_stick(epsilon, leader)
+    /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Evaluator::second_hockey_stick`]) near a first answer. The first
+    /// answer tells where to look and nothing else.
+    fn second_epsilon(&self, evaluator: &Evaluator, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
+        epsilon::second(evaluator, &self.rho(), delta, first)
     }
 
-    /// A second enclosure of the epsilon at delta by the same methods, for accounts where all digits would take too long: both ends are
-    /// proven, to a few digits or fewer.
-    fn second_epsilon(&self, delta: &Delta) -> Result<Answer> {
+    /// Epsilon at delta by the same methods alone, for accounts where all digits would take too long: both ends are proven, to a few
+    /// digits or fewer.
+    fn rough_epsilon(&self, delta: &Delta) -> Result<Answer> {
         const HALVINGS: u32 = 40;
         let evaluator = self.evaluator();
         // The concentrated bound holds for every account, so it is a ceiling.

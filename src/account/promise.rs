@@ -129,8 +129,8 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     all.sort();
     all.dedup();
     if all.is_empty() {
-        let expected = "Gaussian noise: discrete Laplace noise has no sigma2 to calibrate, but takes a common factor";
-        return Err(Error::out_of_range("the noise to calibrate", "discrete Laplace only", expected));
+        let why = "discrete Laplace noise has no sigma2 to calibrate: calibrate Gaussian noise, or find a common factor on all noise";
+        return Err(Error::unsuitable(why));
     }
     Ok(all)
 }
@@ -175,8 +175,8 @@ pub fn calibrate<A: Account>(
     let (least, most) = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
     let grid = Grid { decimals, least: least * &unit, most: most * &unit };
     if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
-        let expected = "more decimals: no point of this grid keeps every sigma2 up to 1e12";
-        return Err(Error::out_of_range("decimals", decimals, expected));
+        let why = "the grid has no point on which every sigma2 is at most 1e12: use more decimals than";
+        return Err(Error::unsuitable(format!("{why} {decimals}")));
     }
     let family = |point: &Rational| account.with_noise_times(&factor(point));
     let delta = promise.delta();
@@ -197,8 +197,8 @@ pub fn calibrate<A: Account>(
                 Certainty::No => Ok(false),
                 Certainty::Undecided => {
                     let shown = format!("{}..{}", rational::display(from), rational::display(to));
-                    let expected = "a range in which the curves of no grid point touch";
-                    Err(Error::out_of_range("the range of delta", shown, expected))
+                    let apart = "the curve of some grid point touches that of zCDP within it";
+                    Err(Error::undecided("the range of delta", shown, apart))
                 }
             }
         })?,

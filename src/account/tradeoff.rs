@@ -23,7 +23,6 @@ use crate::{
         answer::{Answer, Proof, as_precise_as_possible},
         evaluator::SumEvaluator,
         limit::Limit,
-        second::SecondEnclosure,
         sum::LossSum,
     },
     numeric::{Enclosure, enclosure, precision, rational},
@@ -41,13 +40,6 @@ pub struct Knot {
 }
 
 impl Composition {
-    /// A second enclosure of f(alpha) for 0 < alpha < 1, often to a few digits or fewer, by methods that share no code with those that
-    /// certify it. An error for an alpha outside of [0, 1].
-    pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
-        check_alpha(alpha)?;
-        self.loss_evaluator().second_tradeoff(alpha)
-    }
-
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
         knot(&self.loss_evaluator(), loss, digits)
@@ -64,7 +56,9 @@ impl Composition {
     /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
-        let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
+        let evaluator = self.loss_evaluator();
+        let value = Lines::new(&evaluator, self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
+        evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
         Ok(Answer { met: value.is_tight(digits), value, proof: Proof::lines() })
     }
 }
@@ -102,7 +96,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 }
 
 /// The name of the fault if both enclosures exclude each other.
-const SECOND: &str = "a trade-off function, which its second enclosure excludes";
+pub(super) const SECOND: &str = "a trade-off function, which its second enclosure excludes";
 
 /// The trade-off function of one composition.
 struct Curve {
@@ -127,11 +121,11 @@ impl Curve {
                 let proof = Proof::bound("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
                 Ok(Answer { value, proof, met: false })
             }
-            Ok(answer) if *alpha > 0 && *alpha < 1 => {
+            Ok(answer) => {
                 self.evaluator.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
                 Ok(answer)
             }
-            answer => answer,
+            Err(error) => Err(error),
         }
     }
 

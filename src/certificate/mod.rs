@@ -126,11 +126,7 @@ impl Certificate {
                 let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;
                 Self::of_formula(subject, question, &value, digits)
             }
-            Question::Scale { .. } => Err(Error::out_of_range(
-                "the question",
-                "a calibration",
-                "any other: it is for Certificate::calibrated",
-            )),
+            Question::Scale { .. } => Err(Error::unsuitable("a calibration is certified by Certificate::calibrated")),
         }
     }
 
@@ -154,7 +150,12 @@ impl Certificate {
                 Question::Epsilon { delta } if *end == 0 => (end.clone(), delta.to_f64().ln() - ln_delta(end)?),
                 Question::Epsilon { .. } => (end.clone(), slope(ln_delta, end)? * room.to_f64()),
                 Question::Delta { epsilon } => (Rational::clone(epsilon), Rational::from(&room / end).to_f64()),
-                other => return Err(Error::out_of_range("the question", other.about(), "epsilon or delta")),
+                other => {
+                    return Err(Error::fault(format!(
+                        "hints were requested for {}, and only epsilon and delta have any",
+                        other.about()
+                    )));
+                }
             };
             let ln = ln_delta(&at)?;
             Ok((at, ln, ln + (room / 8.0).ln()))
@@ -280,11 +281,11 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
         return Err(why("a posterior is about discrete Gaussian counts"));
     }
     if noisy.len() != path.len() {
-        return Err(Error::out_of_range(
-            "the number of noisy sums",
+        return Err(Error::conflict(format!(
+            "{} noisy sums for {} groups of counts: one is needed for each",
             noisy.len(),
-            &format!("one for each of {} groups", path.len()),
-        ));
+            path.len()
+        )));
     }
     let loss = |(group, n): (&Group, &i64)| group.weight() * *n - group.rho();
     let evidence: Rational = path.iter().zip(noisy).map(loss).sum();

@@ -200,7 +200,7 @@ impl ClaimForm {
         let neighbors = match self.neighbors.as_str() {
             "add-remove" => Neighbors::AddRemove,
             "bounded" => Neighbors::Bounded,
-            other => return Err(Error::out_of_range("neighbors", other, "add-remove or bounded")),
+            other => return Err(Error::unknown("neighbor relation", other, "there are", ["add-remove", "bounded"])),
         };
         let path = |groups: &Vec<GroupForm>| {
             let counts = groups.iter().map(GroupForm::counts).collect::<Result<Vec<Counts>>>()?;
@@ -217,17 +217,18 @@ impl ClaimForm {
             return Ok(claim);
         }
         let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
-        Err(Error::out_of_range("the factors", format!("{lower} and {upper}"), "neighbors on the grid of the claim"))
+        Err(Error::unsuitable(format!("the factors {lower} and {upper} are not neighbors on the grid of the claim")))
     }
 
     fn question(&self) -> Result<Question> {
         let value = |name: &str| {
-            let missing = || Error::out_of_range("at", "without it", &format!("what is given: {name}"));
+            let missing =
+                || Error::missing(format!("\"at\" has no {name:?}, which a claim about {:?} needs", self.about));
             self.at.get(name).ok_or_else(missing)
         };
         let given = |name: &str| -> Result<&str> {
             let value = value(name)?;
-            value.as_str().ok_or_else(|| Error::out_of_range(name, value, "a text in quotes"))
+            value.as_str().ok_or_else(|| Error::malformed(name, value, "a text in quotes"))
         };
         let question = match self.about.as_str() {
             "epsilon" => Question::Epsilon { delta: given("delta")?.parse()? },
@@ -237,7 +238,7 @@ impl ClaimForm {
                 let grid = match given("grid")? {
                     name if name == name_of(GridOf::Factor) => GridOf::Factor,
                     name if name == name_of(GridOf::SmallestSigma2) => GridOf::SmallestSigma2,
-                    other => return Err(Error::out_of_range("grid", other, "factor or sigma2")),
+                    other => return Err(Error::unknown("grid", other, "there are", ["factor", "sigma2"])),
                 };
                 let decimals = given("decimals")?;
                 let few = decimals.parse().ok().filter(|decimals| *decimals <= 12);
@@ -245,7 +246,8 @@ impl ClaimForm {
                     ZCDP => Target::Zcdp,
                     epsilon => Target::Epsilon(epsilon.parse()?),
                 };
-                let decimals = few.ok_or_else(|| Error::out_of_range("decimals", decimals, "from 0 to 12"))?;
+                let decimals =
+                    few.ok_or_else(|| Error::out_of_range("decimals", decimals, "a whole number from 0 to 12"))?;
                 Question::Scale { delta: given("delta")?.parse()?, target, grid: (grid, decimals) }
             }
             "zcdp" => Question::Zcdp { delta: given("delta")?.parse()? },
@@ -257,22 +259,28 @@ impl ClaimForm {
             }
             "posterior" => {
                 let noisy = value("noisy")?;
-                let wrong = |_| Error::out_of_range("noisy", noisy, "a list of whole numbers");
+                let wrong = |_| Error::malformed("noisy", noisy, "a list of whole numbers");
                 let prior = rational::parse(given("prior")?)?;
                 risk::check_prior(&prior)?;
                 Question::Posterior { prior, noisy: Vec::deserialize(noisy).map_err(wrong)? }
             }
             other => {
-                return Err(Error::out_of_range(
-                    "about",
+                return Err(Error::unknown(
+                    "claim",
                     other,
-                    "beta, delta, epsilon, marginal, orders, posterior, scale or zcdp",
+                    "there are",
+                    ["beta", "delta", "epsilon", "marginal", "orders", "posterior", "scale", "zcdp"],
                 ));
             }
         };
         match self.at.len() == question.given().len() {
             true => Ok(question),
-            false => Err(Error::out_of_range("at", format!("{} numbers", self.at.len()), "what is given, and no more")),
+            false => Err(Error::conflict(format!(
+                "\"at\" has {} entries, and a claim about {:?} is given {}",
+                self.at.len(),
+                self.about,
+                question.given().len()
+            ))),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn width(text: &str, size: u32) -> u32 {
 
 /// An error of the plotting library.
 pub(super) fn failed(error: impl ToString) -> Error {
-    Error::out_of_range("a figure", error.to_string(), "one that can be drawn")
+    Error::fault(format!("the chart could not be drawn: {}", error.to_string()))
 }
 
 /// A circle as a polygon of many corners, so that all markers have one type.

@@ -20,7 +20,7 @@ use super::{
     Exit, invocation,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
-    quantity,
+    progress, quantity,
     subject::Relation,
 };
 
@@ -182,8 +182,10 @@ impl Args {
     /// The best allocation that is found, and how far from optimal it can be.
     pub fn find(&self, question: &Question) -> Result<Found> {
         let Question { targets, epsilon, delta, .. } = question;
+        progress::stage("least weighted error: search");
         let best = allocate::allocate_until(targets, epsilon, delta, self.decimals, &self.stop)?;
         self.stop.check()?;
+        progress::stage("least weighted error: lower bound");
         let bound = allocate::least_possible(targets, epsilon, delta)?;
         self.stop.check()?;
         let zcdp = allocate::allocate_by_zcdp(targets, epsilon, delta, self.decimals)?;

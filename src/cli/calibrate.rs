@@ -24,7 +24,9 @@ pub use self::answer::Row;
 use super::{
     Exit,
     drawn::Drawn,
-    number, quantity,
+    number,
+    progress::{self, Steps},
+    quantity,
     queries::{self, CalibratedQuery},
     subject::{self, Format, Resolved, Subject},
 };
@@ -236,8 +238,9 @@ fn parts(subject: &Resolved) -> Vec<Part> {
 fn flagged(error: Error) -> anyhow::Error {
     let flag = match &error {
         Error::OutOfRange { what, .. } if what == "decimals" => Some("--decimals"),
-        Error::OutOfRange { what, .. } if what == "match" => Some("--match"),
-        Error::OutOfRange { what, .. } if what == "the range of delta" => Some("--match-curve"),
+        Error::OutOfRange { what, .. } | Error::Undecided { what, .. } if what == "the range of delta" => {
+            Some("--match-curve")
+        }
         _ => None,
     };
     match flag {
@@ -286,13 +289,18 @@ impl Args {
             curves: self.drawn.wants_points(),
         };
         let rows = if self.scale_all {
+            progress::stage("least factor on all noise");
             let whole = subject.as_part(subject::whole_name(subject));
             vec![asked.row(&whole, asked.of_part(&whole)?, self.grid(GridOf::Factor))?]
         } else {
-            (parts(subject).par_iter())
+            let parts = parts(subject);
+            let steps = Steps::of_stage("least noise of each level", parts.len() as u64);
+            (parts.par_iter())
                 .map(|part| {
                     let row = || asked.row(part, asked.of_part(part)?, self.grid(grid_of_part(part)?));
-                    row().with_context(|| part.name.clone())
+                    let row = row().with_context(|| part.name.clone());
+                    steps.step();
+                    row
                 })
                 .collect::<Result<Vec<Row>>>()?
         };
@@ -344,7 +352,7 @@ impl Asked {
     pub fn of_part(&self, part: &Part) -> Result<Option<Compared>> {
         match &self.goal {
             Goal::Promise(_) => Ok(None),
-            Goal::Compared(against) => part.compared(*against, &self.delta, TARGET_DIGITS).map(Some).map_err(flagged),
+            Goal::Compared(against) => part.compared(*against, &self.delta, TARGET_DIGITS).map(Some).context("--match"),
         }
     }
 
@@ -369,7 +377,7 @@ impl Asked {
         let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
         // Every pair of block paths has noise of its own then: all digits of the worst would take minutes.
         let epsilon = match calibrated.worst() {
-            Some(worst) => worst.second_epsilon(&self.delta)?,
+            Some(worst) => worst.rough_epsilon(&self.delta)?,
             None => calibrated.whole.epsilon(&self.delta, self.digits)?,
         };
         Ok(Together { epsilon, target, compared })

@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(accountants.json());
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(&delta)));
-    page.table(&["accountant", "epsilon", "over exact", "a bound", "note"], accountants.cells());
+    page.table(&["accountant", "epsilon", "over exact", "upper bound?", "note"], accountants.cells());
     page.lines(&subject::decided([("", pair.as_deref())].into_iter()));
     page.note(subject.note());
     page.say_wider([("exact", &accountants.exact)]);

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use dp_assay::{
     account::{Account, Epsilon, Point},
     chart::{Figure, curves},
+    loss::second::SecondEnclosure,
     numeric::Enclosure,
 };
 use rayon::prelude::*;
@@ -13,9 +14,9 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     drawn::Drawn,
-    output::{ends, exact, exact_text, json_number},
-    page,
-    progress::Steps,
+    output::{self, ends, exact, exact_text, json_number},
+    page::{self, Form},
+    progress::{self, Steps},
     quantity,
     subject::{self, Format, Subject},
 };
@@ -31,9 +32,9 @@ pub struct Args {
     /// The last epsilon
     #[arg(long, value_name = "EPSILON", default_value = "30", allow_hyphen_values = true)]
     to: String,
-    /// How many points, both ends included
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    points: u32,
+    /// How many points, both ends included [default: 201, of which a table shows every tenth]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    points: Option<u32>,
     #[command(flatten)]
     format: Format,
     #[command(flatten)]
@@ -56,14 +57,21 @@ pub fn run(args: &Args) -> Result<Exit> {
             args.to
         );
     }
+    let points = args.drawn.points(args.points, &args.format);
     let subject = args.subject.resolve()?;
-    let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(args.points.into()));
-    let point = |epsilon: Rational| -> Result<Point> {
+    progress::stage("points of the privacy profile");
+    let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(points.count.into()));
+    // Tables and CSV have no column for the second enclosure.
+    let with_second = matches!(args.format.form(), Form::Json);
+    let point = |epsilon: Rational| -> Result<(Point, Option<SecondEnclosure>)> {
         let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, args.format.digits)?;
+        let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
+        let second = with_second.then(second).transpose()?;
         steps.step();
-        Ok(point)
+        Ok((point, second))
     };
-    let curve: Vec<Point> = grid(&from, &to, args.points).into_par_iter().map(point).collect::<Result<_>>()?;
+    let found = grid(&from, &to, points.count).into_par_iter().map(point).collect::<Result<Vec<_>>>()?;
+    let (curve, seconds): (Vec<Point>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let rows: Vec<[String; 4]> = (curve.iter())
         .map(|point| {
             let (lower, upper) = ends(&point.delta.value);
@@ -78,6 +86,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
     object["status"] = status().collect::<Value>();
+    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
     if subject.worst().is_some() {
         let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
         object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
@@ -85,7 +94,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.object(object);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
-    page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    let digits = args.format.shown();
+    let cells = |point: &Point| {
+        vec![short(&point.epsilon), point.delta.value.shown(digits), point.zcdp_delta.shown(digits.min(6))]
+    };
+    points.put(&mut page, &["epsilon", "delta", "delta by zCDP"], curve.iter().map(cells), &args.drawn);
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
     args.drawn.write(|| draw(&subject.title, &curve))?;
@@ -93,9 +106,16 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// A point of the axis in a table: exact where that is short.
+pub fn short(value: &Rational) -> String {
+    const MOST: usize = 12;
+    let exact = exact_text(value);
+    if exact.chars().count() <= MOST { exact } else { Enclosure::rational(value, 64).shown(MOST) }
+}
+
 const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
 
-/// The curve as a figure. What is drawn are approximations; the answer itself is what is printed.
+/// The curve as a figure, drawn from approximations; the table has the certified values.
 fn draw(title: &str, curve: &[Point]) -> Figure {
     let line = |delta: fn(&Point) -> &Enclosure| {
         curve.iter().map(|point| (point.epsilon.to_f64(), delta(point).approximate())).collect()

@@ -30,9 +30,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let epsilon: Epsilon = quantity("--epsilon", &args.epsilon)?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
-    let exact_delta = subject.whole.delta(&epsilon, digits)?;
+    let evaluator = subject.whole.evaluator();
+    let exact_delta = subject.whole.delta_by(&evaluator, &epsilon, digits)?;
     let pair = subject.deciding_pair(&exact_delta);
-    let second = subject.whole.second_delta(&epsilon, exact_delta.pair())?;
+    let second = evaluator.second_hockey_stick(&epsilon, exact_delta.pair())?;
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
     let mut page = args.format.page();

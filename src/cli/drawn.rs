@@ -5,7 +5,59 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use dp_assay::chart::Figure;
 
-use super::{invocation, page::Page, subject::Format};
+use super::{
+    invocation,
+    page::{Form, Page},
+    subject::Format,
+};
+
+/// How many points a curve has where none are requested. Both ends are among them, and the step between is a short decimal.
+const POINTS: u32 = 201;
+/// Every so many of them stand in a table.
+const EVERY: u32 = 10;
+
+/// The points of a curve, and which of them a table shows.
+pub struct Points {
+    /// How many are computed.
+    pub count: u32,
+    /// Every so many of them are shown; none at 0.
+    every: u32,
+    /// Whether more are computed where all are written.
+    has_more: bool,
+}
+
+impl Points {
+    /// All of them, in a table as elsewhere.
+    pub fn all(count: usize) -> Points {
+        Points { count: count as u32, every: 1, has_more: false }
+    }
+
+    /// Puts the rows that are shown on a page, and says where the others are.
+    pub fn put(&self, page: &mut Page, heading: &[&str], rows: impl Iterator<Item = Vec<String>>, drawn: &Drawn) {
+        let name = |path: &Option<PathBuf>| path.as_ref().map_or_else(String::new, |path| path.display().to_string());
+        match self.every {
+            0 => page.text(format!(
+                "{} points are drawn in {}; --csv FILE.csv writes their values.\n",
+                self.count,
+                name(&drawn.svg)
+            )),
+            every => {
+                let rows = rows.step_by(every as usize).collect::<Vec<_>>();
+                let shown = rows.len();
+                page.table(heading, rows);
+                match (&drawn.csv, self.has_more) {
+                    (_, true) => page.text(format!(
+                        "\n{shown} of {POINTS} points: --csv and --json give all, --points N gives others.\n"
+                    )),
+                    (Some(file), false) if every > 1 => {
+                        page.text(format!("\n{shown} of {} points; {} has all.\n", self.count, name(file)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
 
 /// How an answer that can be drawn is written besides.
 #[derive(clap::Args)]
@@ -28,6 +80,19 @@ impl Drawn {
                 bail!("--csv without a file beside --json or --format: one of them says how the answer is written")
             }
             Some(None) => Ok(format.page_or_csv(true)),
+        }
+    }
+
+    /// How many points a curve has: those that are requested, all in the table. Otherwise a table, which is read, has every tenth, and only
+    /// these are computed where nothing else is written. Beside a drawing there is no table.
+    pub fn points(&self, requested: Option<u32>, format: &Format) -> Points {
+        let is_table = matches!(format.form(), Form::Table | Form::Md | Form::Latex) && self.csv != Some(None);
+        let every = if self.svg.is_some() { 0 } else { 1 };
+        match requested {
+            Some(count) => Points { count, every, has_more: false },
+            None if every == 0 || !is_table => Points { count: POINTS, every, has_more: false },
+            None if self.csv.is_some() => Points { count: POINTS, every: EVERY, has_more: false },
+            None => Points { count: (POINTS - 1) / EVERY + 1, every, has_more: true },
         }
     }
 

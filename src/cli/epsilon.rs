@@ -7,7 +7,7 @@ use dp_assay::{
         compared::{Against, Compared, Conversion, pure_epsilon},
         conversions::{self, GaussianProfile},
     },
-    loss::answer::Proof,
+    loss::{answer::Proof, second::SecondEnclosure},
     numeric::Enclosure,
     release::subject::Part,
 };
@@ -21,6 +21,7 @@ use super::{
     number,
     output::{self, exact, exact_text},
     page::{Form, Page},
+    progress::Steps,
     quantity,
     queries::{self, QueryRow},
     subject::{self, Format, Resolved, Subject},
@@ -58,21 +59,24 @@ pub struct Line {
     pub decided_by: Option<String>,
     /// Epsilon by GDP, where it is wanted: it takes longer than all others.
     gdp: Option<Enclosure>,
+    /// Epsilon by means that share no code with the engines, where it is wanted.
+    second: Option<SecondEnclosure>,
 }
 
 impl Line {
     fn of(part: &Part, asked: &Asked) -> Result<Line> {
-        let Asked { delta, digits, with_gdp } = *asked;
-        let (rho, epsilon) = (part.rho(), part.whole.epsilon(delta, digits)?);
+        let Asked { delta, digits, for_records } = *asked;
+        let (rho, (epsilon, second)) = (part.rho(), asked.both(&part.whole)?);
         let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
         Ok(Line {
             name: part.name.clone(),
             zcdp: Some(conversions::zcdp_epsilon(&rho, delta, digits)),
             compared: part.compared(Against::Usual, delta, digits)?,
             decided_by: part.deciding(&epsilon),
-            gdp: with_gdp.then(gdp).transpose()?,
+            gdp: for_records.then(gdp).transpose()?,
             rho: rho.into(),
             epsilon,
+            second,
         })
     }
 
@@ -86,7 +90,7 @@ impl Line {
         let compared = Compared { by: Conversion::Pure, epsilon: value.clone(), published: None };
         let epsilon = Answer { value, proof: Proof::bound("the largest loss"), met: true };
         let (name, rho) = (part.name.clone(), part.rho().into());
-        Ok(Line { name, rho, epsilon, compared, zcdp: None, decided_by: None, gdp: None })
+        Ok(Line { name, rho, epsilon, compared, zcdp: None, decided_by: None, gdp: None, second: None })
     }
 
     fn json(&self) -> Value {
@@ -105,6 +109,10 @@ impl Line {
         }
         object["method"] = json!(self.epsilon.proof.to_string());
         object["status"] = json!(self.epsilon.status());
+        object["second_enclosure"] = match &self.second {
+            Some(second) => output::second_json(second),
+            None => output::no_second("the largest loss is a sum of exact numbers: no engine is involved"),
+        };
         object
     }
 
@@ -124,8 +132,18 @@ pub struct Asked<'d> {
     pub delta: &'d Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
-    /// Whether GDP's epsilon is wanted, too.
-    pub with_gdp: bool,
+    /// Whether all that JSON and CSV have is wanted: also GDP's epsilon, and the second enclosure.
+    pub for_records: bool,
+}
+
+impl Asked<'_> {
+    /// The epsilon, and its second enclosure where it is wanted.
+    fn both(&self, account: &impl Account) -> Result<(Answer, Option<SecondEnclosure>)> {
+        let evaluator = account.evaluator();
+        let epsilon = account.epsilon_by(&evaluator, self.delta, self.digits)?;
+        let second = self.for_records.then(|| account.second_epsilon(&evaluator, self.delta, &epsilon)).transpose()?;
+        Ok((epsilon, second))
+    }
 }
 
 /// Everything that is asked for.
@@ -140,11 +158,11 @@ pub struct Found {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    // Tables have no column for GDP.
-    let with_gdp = matches!(args.format.form(), Form::Json | Form::Csv);
+    // Tables have no columns for some of it.
+    let for_records = matches!(args.format.form(), Form::Json | Form::Csv);
     let (delta, found) = match number("--delta", &args.delta)? {
         zero if zero == 0 => (zero, args.at_zero(&subject)?),
-        _ => args.find(&subject, with_gdp).map(|(delta, found)| (delta.into(), found))?,
+        _ => args.find(&subject, for_records).map(|(delta, found)| (delta.into(), found))?,
     };
     let mut page = args.format.page();
     page.object(found.object(&subject, &delta));
@@ -172,9 +190,9 @@ impl Args {
     }
 
     /// The answers, and the delta that they are about.
-    pub fn find(&self, subject: &Resolved, with_gdp: bool) -> Result<(Delta, Found)> {
+    pub fn find(&self, subject: &Resolved, for_records: bool) -> Result<(Delta, Found)> {
         let delta = self.delta()?;
-        let mut found = find(subject, Asked { delta: &delta, digits: self.format.digits, with_gdp })?;
+        let mut found = find(subject, Asked { delta: &delta, digits: self.format.digits, for_records })?;
         if self.queries {
             found.queries = queries::rows(subject, &delta, self.format.digits)?;
         }
@@ -184,9 +202,15 @@ impl Args {
 
 /// Each level, and everything composed.
 pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
+    let steps = Steps::of_stage("epsilon of the levels and the whole", subject.levels.len() as u64 + 1);
+    let line = |part: &Part| {
+        let line = Line::of(part, &asked);
+        steps.step();
+        line
+    };
     let whole = subject.as_part(subject::whole_name(subject));
-    let levels = || subject.levels.par_iter().map(|part| Line::of(part, &asked)).collect::<Result<Vec<Line>>>();
-    let (levels, total) = rayon::join(levels, || Line::of(&whole, &asked));
+    let levels = || subject.levels.par_iter().map(line).collect::<Result<Vec<Line>>>();
+    let (levels, total) = rayon::join(levels, || line(&whole));
     Ok(Found { levels: levels?, total: total?, queries: Vec::new() })
 }
 

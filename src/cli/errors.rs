@@ -93,12 +93,15 @@ impl Args {
         page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
         let digits = self.digits.min(12) as usize;
         let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
-        page.table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], cells);
+        page.table(
+            &["sigma2", "MSE", "MAE", "MSE, clamped", "MAE, clamped", "bias, clamped", "95 % margin", "clamped"],
+            cells,
+        );
         for row in &rows[1..] {
             let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
             let first = &rows[0];
             page.text(format!(
-                "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
+                "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; clamped at zero, MSE by {}, MAE by {}\n",
                 exact_text(&row.sigma2),
                 exact_text(&first.sigma2),
                 lower(&row.errors.plain.squared, &first.errors.plain.squared),

@@ -145,7 +145,9 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     let more = survey.as_ref().map_or("", |survey| if survey.has_areas() { ", areas.csv" } else { ", estimates.csv" });
     let left = match &estimated.left_out[..] {
         [] => String::new(),
-        names if survey.is_some() => format!("Used in the estimates of queries alone: {}\n", names.join(", ")),
+        names if survey.is_some() => {
+            format!("Recodes are used for estimates of queries, not for counts.csv: {}\n", names.join(", "))
+        }
         names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
     };
     if rehearsal {

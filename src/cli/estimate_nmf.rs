@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    error::unknown,
     provenance::{sha256, sha256_of_text},
     release::Release,
     spine::spine_files::SavedSpine,
@@ -246,7 +247,7 @@ pub fn run(
     let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
     let of_totals = of_totals.transpose().context("--state-totals")?.flatten();
     provenance.insecure_seed = survey.insecure_seed;
-    progress::stage("estimating");
+    progress::stage("estimates from noisy measurements");
     let errors = RefCell::new(ErrorTable::default());
     let rehearsal = args.truth.is_some();
     let published = args.published.as_deref().map(Published::read).transpose().context("--published")?;
@@ -422,8 +423,10 @@ fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {
         names = vec!["State", "County", "Tract"];
     }
     let digits = names.iter().map(|name| {
-        let known = "expected State, County, Tract or Block";
-        tabulation_digits(name).with_context(|| format!("--tabulation {name}: {known}"))
+        tabulation_digits(name).with_context(|| {
+            let known = ["State", "County", "Tract", "Block"];
+            format!("--tabulation: {}", unknown("tabulation", name, "there are", known))
+        })
     });
     let mut digits = digits.collect::<Result<Vec<u32>>>()?;
     digits.sort_unstable();

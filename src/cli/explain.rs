@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Exit,
     output::{self, bound, ends, exact, exact_text},
-    quantity,
+    progress, quantity,
     subject::{self, Format, Subject},
 };
 
@@ -31,6 +31,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
+    progress::stage("epsilon of the whole");
     let digits = args.format.digits;
     let epsilon = subject.whole.epsilon(&delta, digits)?;
     let total = &subject.deciding_composition(&epsilon)?;
@@ -41,8 +42,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let copies: u64 = loss.groups().iter().map(|group| group.copies).sum();
     // The proof of the upper end: delta there is at most the target.
     let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
-    let proof = subject.whole.delta(&at, digits)?;
-    let second = subject.whole.second_delta(&at.clone().try_into()?, proof.pair())?;
+    progress::stage("proof of its upper end, in two ways");
+    let evaluator = subject.whole.evaluator();
+    let proof = subject.whole.delta_by(&evaluator, &at, digits)?;
+    let second = evaluator.second_hockey_stick(&at, proof.pair())?;
     let how = &proof.proof;
     let step = loss.step();
     let mut page = args.format.page();

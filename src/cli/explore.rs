@@ -22,13 +22,13 @@ mod site;
 mod store;
 
 use std::{
-    io::Write,
+    io::{self, Write},
     net::TcpListener,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{release::Release, safetab::tuning::plan::TuningPlan};
 
 use self::{
@@ -71,15 +71,25 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--spec: {}: no such folder", spec.display());
     }
     let places = args.spine.as_deref().map(places::read).transpose().context("--spine")?.unwrap_or_default();
-    let listener = TcpListener::bind(("127.0.0.1", args.port))
-        .with_context(|| format!("--port {}: 127.0.0.1 cannot be listened on", args.port))?;
+    let listener = TcpListener::bind(("127.0.0.1", args.port)).map_err(|why| match why.kind() {
+        io::ErrorKind::AddrInUse => {
+            anyhow!("--port {}: the port is already in use; choose another, or leave --port out", args.port)
+        }
+        io::ErrorKind::PermissionDenied => {
+            anyhow!(
+                "--port {}: the system does not allow this port; choose one above 1023, or leave --port out",
+                args.port
+            )
+        }
+        _ => anyhow!("--port {}: no connection can be served on 127.0.0.1: {why}", args.port),
+    })?;
     let begins = Beginning { plan, spec: args.spec.clone(), places };
     let guard = Guard::new(listener.local_addr()?.port())?;
     let address = guard.address();
     let site = Site::new(guard, Store::beginning_with(&args.release, release, begins));
     progress::end();
     let mut out = output::out();
-    writeln!(out, "{address}\nThe page is there until Ctrl-C. Whoever has this address can ask.")?;
+    writeln!(out, "{address}\nServing until Ctrl-C. Anyone with this address can use it.")?;
     out.flush()?;
     drop(out);
     // The view of the plan is opened where there is one.

@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let facts =
         args.facts.clone().or_else(|| env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(Into::into));
     let sources = Sources { facts, own };
-    progress::stage("drawing");
+    progress::stage("tables and figures");
     let steps = progress::Steps::new(items.len() as u64);
     // What is shown: that of the paper in its words, a figure of one's own by its title.
     let draw = |item: &Item| -> dp_assay::Result<([PathBuf; 2], String)> {

@@ -33,10 +33,23 @@ pub struct Entry {
     pub path: &'static str,
     /// A whole command line.
     pub example: &'static str,
+    /// The same of a mechanism of one's own, where the first is of a release.
+    own: Option<&'static str>,
+}
+
+impl Entry {
+    /// Its command lines.
+    pub fn examples(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.example).chain(self.own)
+    }
 }
 
 const fn entry(path: &'static str, example: &'static str) -> Entry {
-    Entry { path, example }
+    Entry { path, example, own: None }
+}
+
+const fn with_own(path: &'static str, example: &'static str, own: &'static str) -> Entry {
+    Entry { path, example, own: Some(own) }
 }
 
 /// All commands. One that is missing here fails a test below.
@@ -45,17 +58,41 @@ pub const GROUPS: &[Group] = &[
         title: "Account for a release or a mechanism",
         shown: "epsilon",
         entries: &[
-            entry("epsilon", "assay epsilon --release su-su-wang-2025 --delta 1e-11"),
+            with_own(
+                "epsilon",
+                "assay epsilon --release su-su-wang-2025 --delta 1e-11",
+                "assay epsilon --discrete-gaussian 5x10 --delta 1e-9",
+            ),
             entry("delta", "assay delta --discrete-gaussian 5x10 --epsilon 10"),
             entry("curve", "assay curve --discrete-gaussian 5x10 --from 0 --to 12 --points 25 --csv"),
             entry("tradeoff", "assay tradeoff --discrete-gaussian 5x10 --alpha 0.05"),
-            entry("compare", "assay compare --release su-su-wang-2025 --delta 1e-10"),
-            entry("explain", "assay explain --release su-su-wang-2025 --delta 1e-10"),
-            entry("prove", "assay prove --release su-su-wang-2025 --delta 1e-10 --out certificate.json"),
+            with_own(
+                "compare",
+                "assay compare --release su-su-wang-2025 --delta 1e-10",
+                "assay compare --discrete-gaussian 5x10 --delta 1e-9",
+            ),
+            with_own(
+                "explain",
+                "assay explain --release su-su-wang-2025 --delta 1e-10",
+                "assay explain --discrete-gaussian 5x10 --delta 1e-9",
+            ),
+            with_own(
+                "prove",
+                "assay prove --release su-su-wang-2025 --delta 1e-10 --out certificate.json",
+                "assay prove --discrete-gaussian 5x10 --delta 1e-9 --out certificate.json",
+            ),
             entry("ledger", "assay ledger us-2020-persons --delta 1e-10 --digits 8"),
-            entry("calibrate", "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp"),
+            with_own(
+                "calibrate",
+                "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp",
+                "assay calibrate --discrete-gaussian 5x10 --delta 1e-9 --epsilon 4",
+            ),
             entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),
-            entry("report", "assay report --release su-su-wang-2025 --out report.html"),
+            with_own(
+                "report",
+                "assay report --release su-su-wang-2025 --out report.html",
+                "assay report --discrete-gaussian 5x10 --delta 1e-9 --out report.html",
+            ),
             #[cfg(feature = "explore")]
             entry("explore", "assay explore --release su-su-wang-2025"),
         ],
@@ -106,13 +143,21 @@ pub const GROUPS: &[Group] = &[
         title: "Risk",
         shown: "risk",
         entries: &[
-            entry("risk", "assay risk bound --release su-su-wang-2025 --prior 1/2"),
+            with_own(
+                "risk",
+                "assay risk bound --release su-su-wang-2025 --prior 1/2",
+                "assay risk bound --discrete-gaussian 5x10 --prior 1/2",
+            ),
             entry("risk single", "assay risk single --rho 0.099 --prior 1/2"),
             entry(
                 "risk hierarchical",
                 "assay risk hierarchical --rho 0.099,0.246 --others 27 --prior 1/2 --truth 1,1,0",
             ),
-            entry("risk bound", "assay risk bound --release su-su-wang-2025 --prior 1/2"),
+            with_own(
+                "risk bound",
+                "assay risk bound --release su-su-wang-2025 --prior 1/2",
+                "assay risk bound --discrete-gaussian 5x10 --prior 1/2",
+            ),
             entry("risk postprocess", "assay risk postprocess --rho 0.099 --others 27 --prior 1/2 --published 10"),
             entry(
                 "risk sampler",
@@ -153,7 +198,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// The command line of the program, its help in groups and an example under the help of every command.
 pub fn command() -> Command {
-    let mut program = with_json_strings(Cli::command());
+    let mut program = with_required_first(with_json_strings(Cli::command()));
     let groups = groups(&program);
     // clap makes `help` itself, at the end.
     for entry in entries().filter(|entry| entry.path != "help") {
@@ -183,14 +228,29 @@ fn with_json_strings(command: Command) -> Command {
     command.mut_arg("json", implied).arg(strings)
 }
 
+/// Lists the options without which a command does not run before the others, which keep their order.
+fn with_required_first(command: Command) -> Command {
+    let command = command.mut_subcommands(with_required_first);
+    let is_first = |argument: &&Arg| argument.is_required_set();
+    let (first, others): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|argument| !argument.is_positional()).partition(is_first);
+    let order: Vec<clap::Id> = first.into_iter().chain(others).map(|argument| argument.get_id().clone()).collect();
+    command.mut_args(|argument| match order.iter().position(|id| id == argument.get_id()) {
+        Some(place) => argument.display_order(place),
+        None => argument,
+    })
+}
+
 /// `path` is what is left of the entry's path below `command`.
 fn with_example(command: Command, path: &str, entry: &Entry) -> Command {
     match path.split_once(' ') {
         Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, entry)),
         None => command.mut_subcommand(path, |sub| {
-            let example = broken(entry.example, 2);
+            let examples: Vec<String> = entry.examples().map(|example| broken(example, 2)).collect();
+            let title = if examples.len() == 1 { "Example" } else { "Examples" };
+            let header = Styles::styled().get_header().to_owned();
             with_narrow_usage(sub, entry.path)
-                .after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
+                .after_help(format!("{header}{title}:{header:#}\n  {}", examples.join("\n  ")))
         }),
     }
 }
@@ -270,10 +330,12 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line_of_its_command() {
         for entry in entries().filter(|entry| entry.path != "help") {
-            let words: Vec<&str> = entry.example.split_whitespace().take_while(|word| *word != ">").collect();
-            assert!(words[1..].join(" ").starts_with(entry.path), "{}", entry.example);
-            if let Err(error) = super::command().try_get_matches_from(&words) {
-                panic!("{}: {error}", entry.example);
+            for example in entry.examples() {
+                let words: Vec<&str> = example.split_whitespace().take_while(|word| *word != ">").collect();
+                assert!(words[1..].join(" ").starts_with(entry.path), "{example}");
+                if let Err(error) = super::command().try_get_matches_from(&words) {
+                    panic!("{example}: {error}");
+                }
             }
         }
     }
@@ -303,6 +365,44 @@ mod tests {
             }
         }
         assert!(understood > 40, "only {understood} commands were found");
+    }
+
+    /// A command that accounts for counts says how those of one's own are given.
+    #[test]
+    fn every_accounting_command_has_an_example_of_a_mechanism_of_ones_own() {
+        let program = command();
+        for entry in entries() {
+            let names: Vec<&str> = entry.path.split(' ').collect();
+            let Some(found) = names.iter().try_fold(&program, |at, name| at.find_subcommand(name)) else { continue };
+            let has = |id: &str| found.get_arguments().any(|argument| argument.get_id() == id);
+            if has("discrete_gaussian") && has("release") {
+                let is_own = |example: &str| example.contains("--discrete-gaussian") && !example.contains("--release");
+                assert!(entry.examples().any(is_own), "{}", entry.path);
+            }
+        }
+    }
+
+    #[test]
+    fn options_that_are_required_come_first() {
+        let mut program = command();
+        program.build();
+        fn check(command: &Command, seen: &mut usize) {
+            let mut options: Vec<&Arg> = command.get_arguments().filter(|argument| !argument.is_positional()).collect();
+            options.sort_by_key(|argument| argument.get_display_order());
+            let first_other = options.iter().position(|argument| !argument.is_required_set()).unwrap_or(options.len());
+            assert!(
+                options[first_other..].iter().all(|argument| !argument.is_required_set()),
+                "{}",
+                command.get_name()
+            );
+            *seen += first_other;
+            command.get_subcommands().for_each(|sub| check(sub, seen));
+        }
+        let mut seen = 0;
+        check(&program, &mut seen);
+        assert!(seen > 10, "only {seen} required options were found");
+        let help = command().find_subcommand_mut("epsilon").expect("a command").render_help().to_string();
+        assert!(help.find("--delta <DELTA>") < help.find("--release <NAME|FILE>"), "{help}");
     }
 
     #[test]

@@ -98,6 +98,18 @@ impl Invocation {
     }
 }
 
+/// The command and what it is a command of, as typed: `assay risk bound`. Names of files are no part of it.
+pub fn command_name() -> String {
+    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let is_name = |word: &String| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let names: Vec<String> = words.take(2).take_while(is_name).collect();
+    match names.as_slice() {
+        [group, own] if ["risk", "nmf"].contains(&group.as_str()) => format!("assay {group} {own}"),
+        [name, ..] => format!("assay {name}"),
+        [] => "assay".to_string(),
+    }
+}
+
 /// The command of this process and its arguments; none where the words are no command line.
 pub fn meant() -> Option<(Command, ArgMatches)> {
     Invocation::of_process().meant

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use dp_assay::{
-    account::{Delta, Rho, ledger::Balance},
+    account::{Delta, Rho, compared::Conversion, ledger::Balance},
     numeric::Enclosure,
     release::{
         Release,
@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 
 use super::{
     Exit,
+    compared::{self, Columns},
     output::{self, exact, exact_text},
     page::Page,
-    quantity,
+    progress, quantity,
     subject::Format,
 };
 
@@ -45,7 +46,10 @@ struct Account<'a> {
 impl Account<'_> {
     fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
         let ledger = population.ledger()?;
+        let count = output::count_of(population.releases.len() as u64, "release");
+        progress::stage(&format!("{}: epsilon of {count}, each alone", population.name));
         let each = ledger.each(delta, digits)?;
+        progress::stage(&format!("{}: epsilon of {count} composed", population.name));
         let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
         Ok(Account { population, each, composed, total })
     }
@@ -94,17 +98,24 @@ impl Account<'_> {
         })
     }
 
+    /// The releases, each alone, all of them composed, and all by their budgets.
+    fn balances(&self) -> impl Iterator<Item = &Balance> {
+        self.each.iter().chain([&self.composed, &self.total])
+    }
+
     fn put(&self, page: &mut Page, digits: usize) {
         page.text(format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()));
+        let columns = Columns::of(self.balances().map(|balance| &balance.compared));
         let row = |name: String, balance: &Balance| {
             let epsilon = balance.epsilon.as_ref().map(|epsilon| &epsilon.value);
-            vec![
+            let mut cells = vec![
                 name,
                 Enclosure::rational(&balance.rho, 64).shown(6),
                 epsilon.map_or("not known".to_string(), |epsilon| epsilon.shown(digits)),
-                balance.zcdp_epsilon.shown(6),
-                epsilon.map_or(String::new(), |epsilon| output::percent_below(epsilon, &balance.zcdp_epsilon)),
-            ]
+            ];
+            cells.extend(columns.cells(&balance.compared));
+            cells.push(epsilon.map_or(String::new(), |epsilon| compared::percent_below(epsilon, &balance.compared)));
+            cells
         };
         let mut rows: Vec<Vec<String>> = (self.population.releases.iter().zip(&self.each))
             .map(|(release, alone)| row(format!("  {}", release.name), alone))
@@ -121,7 +132,7 @@ impl Account<'_> {
             bound[2] = "-".to_string();
             rows.push(bound);
         }
-        page.table(&["  release", "rho", "epsilon", "zCDP (best order)", "lower by"], rows);
+        page.table(&[vec!["  release", "rho", "epsilon"], columns.heading(), vec!["lower by"]].concat(), rows);
         for (release, mix) in &self.composed.of_mixes {
             page.text(format!(
                 "  {release} is composed for the mix of groups that is worst for it alone: {mix}. A record of another mix spends the same \
@@ -167,6 +178,7 @@ fn balance(balance: &Balance) -> Value {
         "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value)),
         "status": epsilon.map_or("only the budget is known", |epsilon| epsilon.status()),
         "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
+        "compared_with": compared::json(&balance.compared),
     })
 }
 
@@ -211,6 +223,9 @@ pub fn run(args: &Args) -> Result<Exit> {
          smallest epsilon over all Renyi orders, from rho alone.\n",
         file.rule.trim()
     ));
+    if accounts.iter().flat_map(Account::balances).any(|balance| balance.compared.by == Conversion::Pure) {
+        page.text(format!("{}: {}.\n", Conversion::Pure.name(), Conversion::Pure.formula()));
+    }
     let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
         page.text("Some enclosures are wider than asked; --json gives both ends.\n");

@@ -55,7 +55,7 @@ fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let examples: Vec<&str> = if name(command) == "assay" {
         help::GROUPS.iter().map(Group::example).collect()
     } else {
-        help::entries().filter(|entry| page_name(entry) == name(command)).map(|entry| entry.example).collect()
+        help::entries().filter(|entry| page_name(entry) == name(command)).flat_map(Entry::examples).collect()
     };
     let man = Man::new(command.clone().after_help("")).manual("dp-assay");
     let mut page = Vec::new();

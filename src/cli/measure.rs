@@ -11,7 +11,7 @@ use dp_assay::{
     numeric::{Enclosure, rational},
     provenance::{Content, Provenance, VERSION},
     release::Release,
-    spine::{bypass::Privacy, spine_files::SavedSpine},
+    spine::{bypass::Privacy, own::UnitIds, spine_files::SavedSpine},
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         provenance: begun.to_json(),
         draw: Some(number),
     };
-    progress::stage("drawing noise");
+    progress::stage("noise on measurements");
     let (out, at) = (&folder.release(), &mut progress::at);
     let manifest = match nmf {
         None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
@@ -169,6 +169,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(seed) = streams.insecure_seed() {
         object.insert("insecure_seed".into(), json!(seed));
     }
+    let (leaf, leaves) = match (&saved.ids, saved.names.last()) {
+        (UnitIds::Own(_), Some(level)) => (level.as_str(), format!("units of the level {level}")),
+        _ => ("block", "blocks".to_string()),
+    };
+    let empty = match (without, saved.blocks()) {
+        (0, _) => format!("every {leaf} has counts"),
+        (1, all) => format!("1 {leaf} of {all} has no line and counts as empty"),
+        (without, all) => format!("{without} of {all} {leaves} have no line and count as empty"),
+    };
     let mut page = Page::new(form);
     page.object(Value::Object(object));
     page.provenance(provenance);
@@ -177,12 +186,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!(
         "\n{} noisy counts in {}; {parameter} and the margin of a count are those of the units that carry least\n\
          {}\n\
-         Confidential: {} records; {without} of {} blocks have no line and count as empty.\n",
+         Confidential: {} records; {empty}.\n",
         plan.counts(),
         args.out.display(),
         account.text(&delta, args.digits),
         histograms.total(),
-        saved.blocks(),
     ));
     if let Some(said) = earlier.in_words(&intent.unit.replace('_', " "), false) {
         page.text(format!("This is draw {number} in this place, and the line above is of this draw alone. {said}\n"));
@@ -288,10 +296,21 @@ impl Spending {
             None => format!("rho {}", exact_text(&self.rho)),
         };
         let shown = self.epsilon.shown(digits.min(40) as usize);
-        let named: Vec<String> =
-            self.worst_paths.iter().map(|names| format!("the path that drops [{names}]")).collect();
-        format!("{whole}, epsilon {shown} at delta {}, of {}", exact_text(delta), named.join(" and "))
+        format!("{whole}, epsilon {shown} at delta {}, {}", exact_text(delta), worst_case(&self.worst_paths))
     }
+}
+
+/// Which record has the largest epsilon, from the levels that the worst path drops, or each of the worst pair.
+pub fn worst_case(dropped: &[String]) -> String {
+    let measured =
+        |names: &String| match names.split(' ').filter(|name| !name.is_empty()).collect::<Vec<_>>().as_slice() {
+            [] => "measured at every level".to_string(),
+            [one] => format!("measured at every level but {one}"),
+            [first @ .., last] => format!("measured at every level but {} and {last}", first.join(", ")),
+        };
+    let mut paths: Vec<String> = dropped.iter().map(measured).collect();
+    paths.dedup();
+    format!("the worst case: a record {}", paths.join(", changed into one "))
 }
 
 /// The law of the noise of a file's units that carry least.

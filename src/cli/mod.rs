@@ -43,6 +43,7 @@ mod simulate;
 mod spine;
 mod subject;
 mod tabulate;
+mod terminal;
 mod threads;
 mod tradeoff;
 mod tune;
@@ -133,7 +134,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => {
             interrupt::watch();
             threads::start().and_then(|()| {
-                progress::begin("working");
+                progress::begin(&invocation::command_name());
                 run(cli)
             })
         }
@@ -177,7 +178,7 @@ fn forbid_core_files() {}
 fn tell(error: &anyhow::Error) {
     let message = match invocation::wants_json() {
         true => format!("{:#}\n", json!({ "error": format!("{error:#}"), "exit_status": 2 })),
-        false => format!("assay: {error:#}\n"),
+        false => format!("{} {error:#}\n", terminal::before_error()),
     };
     // Standard error may be closed as well; there is nobody left to tell then.
     let _ = io::stderr().write_all(message.as_bytes());

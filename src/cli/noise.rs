@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         (_, true) => TableSink::Replace(&args.out),
         _ => TableSink::New(&args.out),
     };
-    progress::stage("adding noise");
+    progress::stage("noise on counts, bytes read");
     let options = TableOptions { line_breaks: args.multiline.multiline, keep_metadata: args.keep_metadata };
     let drawn =
         streams.add_noise_to_columns(mechanism.sampler(), source, &args.column, sink, options, &mut progress::at);

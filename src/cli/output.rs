@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::{
     invocation, progress,
-    wrap::{WIDTH, wrapped},
+    terminal::{self, Layout},
+    wrap::wrapped,
 };
 
 /// Standard output, with nothing else on the terminal's line.
@@ -60,54 +61,113 @@ pub fn text(text: &str) -> Result<()> {
 }
 
 /// Writes rows under a heading, each column as wide as its widest cell; `right` says which columns are set right.
-pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
-    text(&aligned_text(heading, rows, right))
+pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool, layout: Layout) -> Result<()> {
+    let table = aligned_text(heading, rows, right, layout);
+    if layout.has_colour {
+        // The stream of clap's help: it also translates colour for terminals that know no escape sequences.
+        progress::end();
+        anstream::stdout().lock().write_all(table.as_bytes())?;
+        return Ok(());
+    }
+    text(&table)
 }
 
-/// The lines of a table. Where it is too wide, the words of columns are broken, and set left: those of the last, and then of the
-/// widest that have words, until it fits.
-fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
+/// No column is made wider for a word than this.
+const MOST_WORD: usize = 24;
+
+/// The widths of the columns of a table, and which of them have their words broken.
+///
+/// Where the table is too wide, the words of columns are broken, and set left: those of the last, and then of the widest that have words,
+/// until it fits. On a terminal columns of names, which have no blanks, are made narrower as well; numbers never are.
+fn widths(heading: &[String], rows: &[Vec<String>], layout: Layout) -> (Vec<usize>, Vec<bool>) {
     // No column becomes narrower than this.
-    const NARROW: usize = 24;
-    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
-    let all = || std::iter::once(&heading).chain(rows);
-    let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let mut widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let has_words = |column: &usize| rows.iter().filter_map(|row| row.get(*column)).any(|cell| cell.contains(' '));
+    let narrow = if layout.may_cut { 12 } else { 24 };
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let width = |column: usize| {
+        let all = cells(column).map(String::as_str).chain(heading.get(column).map(String::as_str));
+        all.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let mut broken = vec![false; heading.len()];
+    let has_words = |column: &usize| cells(*column).any(|cell| cell.contains(' ') && !is_number(cell));
     let mut words: Vec<usize> = (0..heading.len()).filter(has_words).collect();
     words.sort_by_key(|column| (*column + 1 < heading.len(), std::cmp::Reverse(widths[*column])));
-    let mut broken = vec![false; heading.len()];
-    for column in words {
+    let mut names: Vec<usize> = (0..heading.len())
+        .filter(|column| layout.may_cut && !has_words(column) && !cells(*column).any(|cell| is_number(cell)))
+        .collect();
+    names.sort_by_key(|column| std::cmp::Reverse(widths[*column]));
+    // A word is cut only where it is long, and no column of words is narrower than its words.
+    let longest_word = |column: usize| {
+        cells(column)
+            .flat_map(|cell| cell.split_whitespace())
+            .map(|word| word.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(MOST_WORD)
+    };
+    let floors =
+        words.into_iter().map(|column| (column, narrow.max(if layout.may_cut { longest_word(column) } else { 0 })));
+    for (column, floor) in floors.chain(names.into_iter().map(|column| (column, narrow))).collect::<Vec<_>>() {
         let whole = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
-        if whole <= WIDTH {
+        if whole <= layout.width {
             break;
         }
-        if widths[column] > NARROW {
-            widths[column] = (WIDTH + widths[column]).saturating_sub(whole).max(NARROW);
+        if widths[column] > floor {
+            widths[column] = (layout.width + widths[column]).saturating_sub(whole).max(floor);
             broken[column] = true;
         }
     }
+    (widths, broken)
+}
+
+/// Whether a cell is a number, perhaps with a sign, a unit of percent or a comparison before it: such cells are never cut.
+fn is_number(cell: &str) -> bool {
+    let bare = cell.trim_start_matches(['<', '>', '=', '~', ' ']).trim_end_matches(['%', ' ']);
+    bare == "-"
+        || bare.parse::<f64>().is_ok()
+        || bare.split_once('/').is_some_and(|(p, q)| is_number(p) && is_number(q))
+}
+
+/// The lines of a table.
+fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool, layout: Layout) -> String {
+    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
+    let (widths, broken) = widths(&heading, rows, layout);
     let mut out = String::new();
-    for row in all() {
+    for (number, row) in std::iter::once(&heading).chain(rows).enumerate() {
         let lines = |(column, cell): (usize, &String)| match broken.get(column) == Some(&true) {
             true => wrapped(cell, widths[column]),
             false => vec![cell.clone()],
         };
         let cells: Vec<Vec<String>> = row.iter().enumerate().map(lines).collect();
+        let style = |column: usize| match number {
+            _ if !layout.has_colour => None,
+            0 => Some(terminal::heading()),
+            _ => row.get(column).and_then(|cell| terminal::verdict(cell)),
+        };
         for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
             let mut line = String::new();
             for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                 line += if column == 0 { "" } else { "  " };
                 let cell = cell.get(at).map_or("", String::as_str);
+                let cell = if layout.may_cut && broken[column] { cut(cell, *width) } else { cell.to_string() };
                 let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
                 let is_right = right(column) && broken.get(column) != Some(&true);
-                line += &if is_right { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
+                let shown = terminal::styled(&cell, style(column).filter(|_| !cell.is_empty()));
+                line += &if is_right { format!("{padding}{shown}") } else { format!("{shown}{padding}") };
             }
             out += line.trim_end();
             out.push('\n');
         }
     }
     out
+}
+
+/// A word that is wider than its column, with an ellipsis for its end.
+fn cut(word: &str, width: usize) -> String {
+    match word.chars().count() > width && !is_number(word) {
+        true => word.chars().take(width.saturating_sub(1)).chain(['\u{2026}']).collect(),
+        false => word.to_string(),
+    }
 }
 
 /// Writes rows as CSV under a header line.
@@ -264,17 +324,31 @@ pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
 }
 
-/// A second enclosure and what it was found by, for JSON.
+/// A second enclosure, its means, and why an end is missing, where one is: for JSON.
 pub fn second_json(second: &SecondEnclosure) -> Value {
     let mut object = second.value.to_json();
-    object["by"] = json!(second.by);
+    object["by"] = json!(second.by.to_string());
+    object["note"] = json!(second.note);
     object
+}
+
+/// The same where there is none, and why.
+pub fn no_second(note: &str) -> Value {
+    json!({ "lower": null, "upper": null, "by": null, "note": note })
+}
+
+/// Those of many points: an array for each key.
+pub fn second_arrays(all: &[SecondEnclosure]) -> Value {
+    let rows: Vec<Value> = all.iter().map(second_json).collect();
+    let column = |key: &str| rows.iter().map(|row| row.get(key).cloned().unwrap_or_default()).collect::<Value>();
+    json!({ "lower": column("lower"), "upper": column("upper"), "by": column("by"), "note": column("note") })
 }
 
 /// The same in a sentence.
 pub fn second_text(second: &SecondEnclosure) -> String {
     let (lower, upper) = (second.value.lower_text(4), second.value.upper_text(4));
-    format!("{lower} to {upper}, by {}", second.by)
+    let note = second.note.map_or_else(String::new, |note| format!(" ({note})"));
+    format!("{lower} to {upper}, by {}{note}", second.by)
 }
 
 #[cfg(test)]
@@ -298,11 +372,39 @@ mod tests {
     fn a_wide_table_breaks_the_words_of_its_last_column() {
         let long = ["word"; 40].join(" ");
         let rows = [vec!["a".to_string(), long.clone()], vec!["bb".to_string(), "short".to_string()]];
-        let table = aligned_text(&["name", "what"], &rows, |column| column > 0);
-        assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+        let piped = |rows| aligned_text(&["name", "what"], rows, |column| column > 0, Layout::PIPED);
+        let table = piped(&rows);
+        assert!(table.lines().all(|line| line.chars().count() <= Layout::PIPED.width), "{table}");
         assert!(table.lines().count() > 3 && table.contains("\n      word"), "{table}");
-        let narrow = aligned_text(&["name", "what"], &rows[1..], |column| column > 0);
-        assert_eq!(narrow, "name   what\nbb    short\n");
+        assert_eq!(piped(&rows[1..]), "name   what\nbb    short\n");
+    }
+
+    #[test]
+    fn a_table_fits_a_terminal_and_keeps_its_numbers() {
+        let row = |cells: [&str; 4]| cells.map(String::from).to_vec();
+        let rows = [
+            row(["pl94-persons-us-total-rounded-with-a-long-name", "16.4677511843", "-8.00 %", "agrees"]),
+            row(["b", "17849145/1041158", "-", "disproved"]),
+        ];
+        let heading = ["id", "epsilon", "change", "verdict"];
+        let on = |width, has_colour| {
+            aligned_text(&heading, &rows, |k| (1..3).contains(&k), Layout { width, may_cut: true, has_colour })
+        };
+        let narrow = on(60, false);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+        for whole in ["16.4677511843", "17849145/1041158", "-8.00 %", "\u{2026}"] {
+            assert!(narrow.contains(whole), "{whole}: {narrow}");
+        }
+        // Where even the numbers do not fit, they are whole all the same.
+        assert!(on(40, false).contains("17849145/1041158"));
+        // Wide enough: as it is piped.
+        assert_eq!(on(200, false), aligned_text(&heading, &rows, |k| (1..3).contains(&k), Layout::PIPED));
+        let coloured = on(200, true);
+        assert!(
+            coloured.starts_with("\u{1b}[1mid\u{1b}[0m") && coloured.contains("\u{1b}[31mdisproved\u{1b}[0m"),
+            "{coloured}"
+        );
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string().replace(" \n", "\n"), on(200, false));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use dp_assay::{account::Answer, chart::Sheet, provenance::Provenance};
 use serde_json::{Map, Value};
 
-use super::{invocation, output, wrap::broken};
+use super::{invocation, output, terminal::Layout, wrap::broken};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -285,13 +285,16 @@ impl Page {
             Form::Csv => self.print_csv(),
             Form::Md => output::text(&markdown::page(&self.pieces)),
             Form::Latex => output::text(&latex::page(&self.pieces)),
-            Form::Table => self.pieces.iter().try_for_each(|piece| match piece {
-                Piece::Text(text) => output::text(&broken(text)),
-                Piece::Table(Table { heading, rows, right }) => {
-                    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-                    output::aligned(&heading, rows, right)
-                }
-            }),
+            Form::Table => {
+                let layout = Layout::of_stdout();
+                self.pieces.iter().try_for_each(|piece| match piece {
+                    Piece::Text(text) => output::text(&broken(text, layout.text_width())),
+                    Piece::Table(Table { heading, rows, right }) => {
+                        let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+                        output::aligned(&heading, rows, right, layout)
+                    }
+                })
+            }
         }
     }
 

@@ -99,6 +99,16 @@ impl Steps {
         Steps { of, done: AtomicU64::new(0) }
     }
 
+    /// So many steps of a part of the work that begins.
+    pub fn of_stage(message: &str, of: u64) -> Steps {
+        stage(message);
+        // A bar of one step would stand still.
+        if of > 1 {
+            at(0, of);
+        }
+        Steps::new(of)
+    }
+
     /// One more is done.
     pub fn step(&self) {
         at(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
@@ -106,7 +116,8 @@ impl Steps {
 }
 
 fn style(is_bar: bool) -> ProgressStyle {
-    let form = if is_bar { "{msg} {wide_bar} {percent:>3} %, {eta} left" } else { "{spinner} {msg} {elapsed}" };
+    let form =
+        if is_bar { "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left" } else { "{spinner} {msg}, {elapsed}" };
     ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 

@@ -20,11 +20,11 @@ use super::{
     calibrate::{DECIMALS, FACTOR_DECIMALS},
     number,
     output::{self, exact, exact_text},
-    quantity,
+    progress, quantity,
     subject::{Resolved, Subject, put_relation},
 };
 
-/// A certificate of a number, which proofs/check.py proves again
+/// Write a certificate that an independent checker (proofs/check.py) can verify
 ///
 /// Of epsilon at a delta, of delta at an epsilon, of the trade-off function at a type I error; with --calibrate of the least noise that
 /// is enough for an epsilon at a delta, and of the next smaller, which is not; with --row of a published value.
@@ -80,6 +80,7 @@ enum Match {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    progress::stage("hints of the certificate");
     let (certificate, subject) = args.certificate()?;
     let formal = args.rocq.as_deref().map(|path| formal_claim(&certificate, path)).transpose()?;
     certificate.write(&args.out)?;
@@ -260,7 +261,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
 /// What a checker has to do for one end.
 fn in_words(all: &[Hints]) -> String {
     match all {
-        [] => "nothing to look for".to_string(),
+        [] => "closed form, no hints needed".to_string(),
         [hints] => one_in_words(hints),
         many => {
             let atoms = many.iter().filter(|hints| matches!(hints.proof, Proof::Atoms { .. })).count();

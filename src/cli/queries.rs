@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     output::{exact, exact_text},
+    progress::Steps,
     subject::Resolved,
 };
 
@@ -38,7 +39,13 @@ pub struct QueryRow {
 
 /// The rows of all queries.
 pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryRow>> {
-    subject.queries.par_iter().map(|query| QueryRow::of(query, subject.total.rho(), delta, digits)).collect()
+    let steps = Steps::of_stage("epsilon of each query", subject.queries.len() as u64);
+    let row = |query: &QueryPart| {
+        let row = QueryRow::of(query, subject.total.rho(), delta, digits);
+        steps.step();
+        row
+    };
+    subject.queries.par_iter().map(row).collect()
 }
 
 impl QueryRow {

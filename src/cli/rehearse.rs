@@ -1,4 +1,4 @@
-//! `assay rehearse`: SafeTab many times over records that anybody may know, held against the truth.
+//! `assay rehearse`: SafeTab simulated many times on non-confidential records, compared with the truth.
 
 mod charts;
 mod document;

@@ -8,7 +8,6 @@ use super::{
     Exit,
     output::{self, exact},
     page::FormArgs,
-    wrap,
 };
 
 /// The bundled releases, or a file to start your own from
@@ -60,7 +59,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     for release in &releases {
         let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
         let about = format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source);
-        page.text(wrap::broken(&about));
+        page.text(about);
     }
     page.print()?;
     Ok(Exit::Done)

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if out.is_terminal() {
         progress::end();
     }
-    progress::stage("drawing");
+    progress::stage("noise, integers drawn");
     let (mut text, end, between) = if args.json {
         let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
         object["count"] = json!(args.count);

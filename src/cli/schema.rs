@@ -1,6 +1,6 @@
 //! `assay schema`: the histogram of a release, and the queries that are asked of it.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::release::{
     Release,
     schema::{Attribute, Schema},
@@ -25,7 +25,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let release = Release::find(&args.release).with_context(|| args.release.clone())?;
+    let release = Release::find(&args.release)?;
     let mut page = args.form.page();
     let schema = release.schema.clone().unwrap_or_default();
     let queries = queries(&release);

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::ranks::{self, Ranks},
     csv_reader::{CsvTable, Reading},
+    error::unknown,
     noise::{
         Sampler,
         regression::{ShareRegression, SlopeTrials},
@@ -71,7 +72,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect::<Result<_>>()?;
     let shares = args.read()?;
     let mut streams = args.randomness.resolve()?;
-    progress::stage("simulating");
+    progress::stage("trials");
     let steps = progress::Steps::new(args.trials * samplers.len() as u64);
     let mut simulate = |sampler| shares.simulate_with(sampler, args.trials, &mut streams, &mut || steps.step());
     let found = (samplers.iter())
@@ -207,8 +208,10 @@ impl Args {
         }
         let category = match &self.x {
             None => self.categories.len() - 1,
-            Some(name) => (self.categories.iter().position(|category| category == name))
-                .with_context(|| format!("--x {name}: is not one of --categories {}", self.categories.join(",")))?,
+            Some(name) => (self.categories.iter().position(|category| category == name)).with_context(|| {
+                let known = self.categories.iter().map(String::as_str);
+                format!("--x: {}", unknown("category", name, "--categories has", known))
+            })?,
         };
         self.shares(category).map_err(multiline::hint)
     }

@@ -19,7 +19,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation, output,
+    Exit, invocation, measure, output,
     page::{self, FormArgs, Page},
     progress, quantity,
 };
@@ -70,11 +70,11 @@ pub fn run(args: &Args) -> Result<Exit> {
             Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
         }
     };
-    progress::stage("variances");
+    progress::stage("variances of the units");
     let on_spine = level_variances::on_spine(&built.spine, built.privacy)?;
     let census = level_variances::on_census_spine(&built)?;
     let of_entities = level_variances::of_entities_approx(&built)?;
-    progress::stage("writing");
+    progress::stage("writing the spine");
     let written = spine_files::write_with(&built, &of_entities, &args.out, |folder| {
         for (name, drawing) in spine_drawings(&built, &on_spine, census.as_deref()) {
             drawing.write(folder, name)?;
@@ -93,9 +93,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.object(object);
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
         let shown = epsilon.shown(args.digits.min(40) as usize);
-        let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
-        let delta = output::exact_text(delta);
-        page.text(format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")));
+        page.text(format!("epsilon {shown} at delta {}, {}\n", output::exact_text(delta), measure::worst_case(worst)));
     }
     page.print()?;
     Ok(Exit::Done)
@@ -261,7 +259,7 @@ fn put_table(
     let heading = ["level", "units", "max fan-out", "bypassed", "own variance", "estimated", "95 % margin"];
     page.table(&heading, rows);
     page.text(format!(
-        "\nvariance of a unit's total, means of its own answer and of least squares over the spine, in units of {}\n",
+        "\nMean variance of a unit's total, from its own noisy answer and from least squares over the spine, in units of {}\n",
         unit(built)
     ));
     let budget = built.release.as_ref().filter(|_| margins.unit == "counts").map_or_else(

@@ -188,13 +188,13 @@ impl Subject {
     /// Which argument an error of the library is about.
     fn flagged(&self, error: Error) -> anyhow::Error {
         let flag = match &error {
-            Error::UnknownLevel { .. } => Some("--level"),
+            Error::Unknown { kind: "level", .. } => Some("--level"),
             Error::NothingMoves { .. } if !self.level.is_empty() => Some("--level"),
             Error::BudgetOnly { .. } => Some(if self.level.is_empty() { "--release" } else { "--level" }),
-            Error::OutOfRange { what, .. } if what == "level" => Some("--level"),
-            Error::OutOfRange { what, .. } if what == "neighbors" && self.counts_as_given => Some("--counts-as-given"),
-            Error::OutOfRange { what, .. } if what == "neighbors" => Some("--neighbors"),
-            Error::OutOfRange { what, .. } if what == subject::AS_GIVEN => Some("--counts-as-given"),
+            Error::Conflict { .. } if !self.level.is_empty() => Some("--level"),
+            Error::Malformed { what, .. } if what == "neighbors" && self.counts_as_given => Some("--counts-as-given"),
+            Error::Malformed { what, .. } if what == "neighbors" => Some("--neighbors"),
+            Error::Malformed { what, .. } if what == subject::AS_GIVEN => Some("--counts-as-given"),
             Error::OutOfRange { what, .. } if what == "shift" && self.group != 1 => Some("--group"),
             Error::OutOfRange { what, .. } if what == "count" && self.repeat != 1 => Some("--repeat"),
             _ => None,

@@ -5,6 +5,7 @@ use dp_assay::{
     Error,
     account::{Account, Answer},
     chart::curves,
+    loss::second::SecondEnclosure,
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -12,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::{
     Exit,
-    curve::grid,
-    drawn::Drawn,
+    curve::{grid, short},
+    drawn::{Drawn, Points},
     number,
-    output::{ends, exact_text, json_number},
-    page,
-    progress::Steps,
+    output::{self, ends, exact_text, json_number},
+    page::{self, Form},
+    progress::{self, Steps},
     subject::{self, Format, Subject},
 };
 
@@ -26,9 +27,9 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// Number of equally spaced type I errors from 0 to 1
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    points: u32,
+    /// Number of equally spaced type I errors from 0 to 1 [default: 201, of which a table shows every tenth]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    points: Option<u32>,
     /// Only this type I error (repeatable)
     #[arg(long, value_name = "ALPHA", conflicts_with = "points", allow_hyphen_values = true)]
     alpha: Vec<String>,
@@ -39,13 +40,19 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let alphas: Vec<Rational> = if args.alpha.is_empty() {
-        grid(&Rational::new(), &Rational::from(1), args.points)
+    let (alphas, points): (Vec<Rational>, Points) = if args.alpha.is_empty() {
+        let points = args.drawn.points(args.points, &args.format);
+        (grid(&Rational::new(), &Rational::from(1), points.count), points)
     } else {
-        args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<_>>()?
+        let alphas = args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<Vec<_>>>()?;
+        let points = Points::all(alphas.len());
+        (alphas, points)
     };
     let subject = args.subject.resolve()?;
+    progress::stage("points of the trade-off function");
     let steps = Steps::new(alphas.len() as u64);
+    // Tables and CSV have no column for the second enclosure.
+    let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
     let beta = |alpha: &Rational| {
         let beta = subject.whole.tradeoff(alpha, args.format.digits).map_err(|error| match error {
             Error::OutOfRange { what, value, expected } => {
@@ -53,10 +60,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             }
             other => other,
         })?;
+        let second = with_second.then(|| evaluator.second_tradeoff(alpha, beta.pair())).transpose()?;
         steps.step();
-        Ok(beta)
+        Ok((beta, second))
     };
-    let betas = alphas.par_iter().map(beta).collect::<Result<Vec<Answer>>>()?;
+    let found = alphas.par_iter().map(beta).collect::<Result<Vec<(Answer, Option<SecondEnclosure>)>>>()?;
+    let (betas, seconds): (Vec<Answer>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {
             let (lower, upper) = ends(&beta.value);
@@ -71,10 +80,12 @@ pub fn run(args: &Args) -> Result<Exit> {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
     object["status"] = status().collect::<Value>();
+    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
     page.object(object);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
-    page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    let cells = |(alpha, beta): (&Rational, &Answer)| vec![short(alpha), beta.value.shown(args.format.shown())];
+    points.put(&mut page, &["alpha", "beta"], alphas.iter().zip(&betas).map(cells), &args.drawn);
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
     args.drawn.write(|| {

@@ -90,7 +90,7 @@ pub struct Args {
     /// The target for the margin of a cell over the average cell [default: 1/10]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     target_error: Option<String>,
-    /// Which data sets are neighbors [default: add-remove]
+    /// Neighbor relation [default: add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
     /// Sizes of groups whose suppression is reported, separated by commas

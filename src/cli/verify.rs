@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, certificates, invocation, output,
     page::{FormArgs, Page, csv_text},
-    progress, wrap,
+    progress,
 };
 
 /// Recompute every published value: agrees, differs, disproved, ...
@@ -100,10 +100,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let mut sections: Vec<Section> = Vec::new();
     let values = papers.iter().map(|paper| paper.values.len() as u64).sum();
-    progress::stage("recomputing published values");
+    progress::stage("published values");
     let steps = progress::Steps::new(values);
     let verified: Vec<_> = papers.par_iter().map(|paper| verify::verify_with(paper, &|| steps.step())).collect();
-    progress::stage("the papers' own methods");
+    progress::stage("the papers' own methods, nodes");
     for (paper, rows) in papers.iter().zip(verified) {
         let rows = rows?;
         let own = match paper.values.iter().find(|value| value.id == OWN_METHOD.1) {
@@ -309,7 +309,7 @@ fn put_summary(page: &mut Page, sections: &[Section]) {
 }
 
 fn put(page: &mut Page, section: &Section) {
-    page.text(wrap::broken(&format!("{}\n\n", section.paper.title)));
+    page.text(format!("{}\n\n", section.paper.title));
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| vec![row.published.id.clone(), row.published.shown(), row.shown(), row.verdict.word().to_string()])
@@ -325,14 +325,14 @@ fn put(page: &mut Page, section: &Section) {
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
                 let text = format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place);
-                page.text(wrap::broken(&text));
+                page.text(text);
             }
         }
         let mut sentences = row.sentences();
         if !sentences.is_empty() && [&row.published.note, &row.published.erratum].iter().all(|text| text.is_none()) {
             sentences[0] = format!("\non {} ({}): {}", row.published.id, row.published.place, sentences[0]);
         }
-        sentences.into_iter().for_each(|sentence| page.text(wrap::broken(&format!("{sentence}\n"))));
+        sentences.into_iter().for_each(|sentence| page.text(format!("{sentence}\n")));
     }
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
     let values = verify::printed(rows);

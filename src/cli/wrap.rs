@@ -1,22 +1,19 @@
 //! Text broken between words where its lines are too wide.
 
-/// Tables and text are at most so wide where they can be broken.
-pub const WIDTH: usize = 100;
-
-/// Text whose lines are broken between words where they are too wide; what follows is set in by two more blanks.
-pub fn broken(text: &str) -> String {
-    text.split_inclusive('\n').map(broken_line).collect()
+/// Text whose lines are broken between words where they are wider than `width`; what follows is set in by two more blanks.
+pub fn broken(text: &str, width: usize) -> String {
+    text.split_inclusive('\n').map(|line| broken_line(line, width)).collect()
 }
 
-fn broken_line(line: &str) -> String {
+fn broken_line(line: &str, width: usize) -> String {
     let words = line.trim_end_matches('\n');
-    if words.chars().count() <= WIDTH {
+    if words.chars().count() <= width {
         return line.to_string();
     }
     let indent = words.chars().take_while(|c| *c == ' ').count();
     let end = &line[words.len()..];
     let after = format!("\n{}", " ".repeat(indent + 2));
-    format!("{}{}{end}", " ".repeat(indent), wrapped(words, WIDTH - indent - 2).join(&after))
+    format!("{}{}{end}", " ".repeat(indent), wrapped(words, width.saturating_sub(indent + 2)).join(&after))
 }
 
 /// Words in lines of at most `width` characters; a longer word has a line of its own.
@@ -44,9 +41,9 @@ mod tests {
     #[test]
     fn wide_lines_are_broken_between_words_and_set_in() {
         let long = ["word"; 40].join(" ");
-        let text = broken(&format!("  source: {long}\nnext\n"));
+        let text = broken(&format!("  source: {long}\nnext\n"), 60);
         assert!(text.starts_with("  source: word") && text.contains("\n    word") && text.ends_with("word\nnext\n"));
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert_eq!(broken("short\n\nlines\n"), "short\n\nlines\n");
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert_eq!(broken("short\n\nlines\n", 60), "short\n\nlines\n");
     }
 }

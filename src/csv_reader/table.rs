@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{rows::Rows, source};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, unknown};
 
 /// The largest number of headings in a message.
 const SHOWN: usize = 20;
@@ -174,13 +174,12 @@ pub(crate) fn ambiguity(text: &[u8]) -> &'static str {
 
 /// The message for a missing column.
 pub(crate) fn no_column(names: &[&str], headings: &[String]) -> String {
-    let near = match names {
-        [name] => did_you_mean(name, headings.iter().map(String::as_str)),
-        _ => String::new(),
-    };
+    if let [name] = names {
+        return unknown("column", name, "the header has", headings.iter().map(String::as_str));
+    }
     let known: Vec<String> = headings.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     let rest = if headings.len() > SHOWN { ", ..." } else { "" };
-    format!("no column {}{near}: the header has {}{rest}", names.join(" or "), known.join(", "))
+    format!("no column {}: the header has {}{rest}", names.join(" or "), known.join(", "))
 }
 
 #[cfg(test)]
@@ -295,6 +294,6 @@ mod tests {
         let message = table.column(&["GEOID10", "GEOID20"]).unwrap_err().to_string();
         assert!(message.contains("either could be meant"), "{message}");
         let message = table.column(&["GEOID1"]).unwrap_err().to_string();
-        assert!(message.contains("did you mean") && message.contains("the header has \"GEOID10\""), "{message}");
+        assert!(message.contains("did you mean") && message.contains("The header has GEOID10"), "{message}");
     }
 }

@@ -43,7 +43,7 @@ impl Masses {
     pub fn new(sum: &LossSum, bits: u32) -> Result<Self> {
         let mut total: Option<Polynomial> = None;
         let Some(step) = sum.step() else {
-            return Err(Error::out_of_range("the noise to convolve", "continuous", "integer noise only"));
+            return Err(Error::unsuitable("continuous noise cannot be convolved: integer noise can"));
         };
         for group in sum.groups() {
             let multiplier = (group.weight() / step).into_numer_denom().0;

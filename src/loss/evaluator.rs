@@ -75,6 +75,14 @@ impl Evaluator {
         }
     }
 
+    /// The trade-off function by the same means, for 0 <= alpha <= 1. `leader`: of a family, a unit whose own is the least as far as is known.
+    pub fn second_tradeoff(&self, alpha: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
+        match self {
+            Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
+            Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
+        }
+    }
+
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         match self {

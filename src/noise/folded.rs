@@ -42,8 +42,8 @@ impl FoldedLaw {
                 (epsilon.clone(), Rational::new())
             }
             Law::Gaussian { sigma2 } => {
-                let value = format!("the continuous Gaussian of variance {}", rational::display(sigma2));
-                return Err(Error::out_of_range("noise", value, "a law on the integers, which can be drawn exactly"));
+                let law = format!("the continuous Gaussian of variance {}", rational::display(sigma2));
+                return Err(Error::unsuitable(format!("{law} cannot be drawn exactly: noise on the integers can")));
             }
         };
         Ok(FoldedLaw { slope, curvature, half_zero: true })

@@ -176,7 +176,7 @@ fn floors(law: &FoldedLaw, digits: u32) -> Result<Vec<u64>> {
         }
     }
     // Only where some P[M > m] is within 2^-8000 of a multiple of 2^-63.
-    Err(Error::out_of_range("noise", format!("{law:?}"), "a law none of whose tails is a dyadic fraction"))
+    Err(Error::undecided("a tail of the noise", format!("{law:?}"), "it must not be a multiple of 2^-63"))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl ErrorsOfCounts {
         }
         let total: Rational = counts.values().fold(Rational::new(), |sum, times| sum + times);
         if total == 0 {
-            return Err(Error::out_of_range("the list of counts", "empty", "at least one true count"));
+            return Err(Error::missing("the list of counts is empty: give at least one true count"));
         }
         let clamped = ClampedErrors::new(noise, digits + 3);
         let bits = precision::bits(digits, 64).max(200);

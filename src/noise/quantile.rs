@@ -41,8 +41,8 @@ pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Resu
             // Tails are transcendental, so p never equals one, but here it is within 10^-digits of one.
             digits *= 2;
             if digits > 1500 {
-                let expected = "a probability that differs from every P[X <= x] by more than 10^-1000 of itself";
-                return Err(Error::out_of_range("the probability of a quantile", rational::display(p), expected));
+                let apart = "it must differ from every P[X <= x] by more than 10^-1000 of itself";
+                return Err(Error::undecided("the probability of a quantile", rational::display(p), apart));
             }
         }
     };

@@ -77,8 +77,9 @@ impl ShareRegression {
         streams: &mut Streams,
         done: &mut dyn FnMut(),
     ) -> Result<SlopeTrials> {
-        let refuse =
-            |what: &str| Error::out_of_range("the shares", what, "at least two rows with counts and different shares");
+        let refuse = |what: &str| {
+            Error::unsuitable(format!("{what}: at least two rows with counts and different shares are needed"))
+        };
         let (slope, _) = self.slope(self.counts.iter().map(|row| row.iter().map(|count| *count as f64).collect()));
         let slope = slope.ok_or_else(|| refuse("all equal"))?;
         let width = self.counts.first().map_or(0, Vec::len);

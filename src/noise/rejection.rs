@@ -119,7 +119,9 @@ fn fixed_bounds(value: Rational, scale: u32) -> Result<[u64; 2]> {
     let scaled = value << scale;
     match (scaled.clone().floor().numer().to_u64(), scaled.clone().ceil().numer().to_u64()) {
         (Some(floor), Some(ceiling)) => Ok([floor, ceiling]),
-        _ => Err(Error::out_of_range("the slope of the noise", scaled, "noise wide enough for blocks")),
+        _ => Err(Error::unsuitable(format!(
+            "the slope of the noise, {scaled} in fixed point, does not fit into 64 bits"
+        ))),
     }
 }
 

@@ -62,8 +62,8 @@ pub fn bias(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosu
         }
         bits *= 2;
         if bits > 100_000 {
-            let expected = "a center that differs from the integers and half-integers by more than 10^-1000";
-            return Err(Error::out_of_range("the center of the noise", rational::display(center), expected));
+            let apart = "it must differ from the integers and half-integers by more than 10^-1000";
+            return Err(Error::undecided("the center of the noise", rational::display(center), apart));
         }
     }
 }

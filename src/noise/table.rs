@@ -161,8 +161,8 @@ fn is_gzip(path: &Path) -> bool {
 fn check_columns(columns: &[String]) -> Result<()> {
     let twice = columns.iter().enumerate().find(|(at, column)| columns[..*at].contains(column));
     match twice {
-        Some((_, column)) => Err(Error::out_of_range("the columns", format!("{column:?} twice"), "each column once")),
-        None if columns.is_empty() => Err(Error::out_of_range("the columns", "none", "at least one")),
+        Some((_, column)) => Err(Error::conflict(format!("the column {column:?} is named twice: name each once"))),
+        None if columns.is_empty() => Err(Error::missing("no column is named: name at least one")),
         None => Ok(()),
     }
 }
@@ -193,7 +193,7 @@ mod tests {
         let message = |outcome: Result<TableDone>| outcome.unwrap_err().to_string();
         assert!(message(add(&["count"], TableSink::Replace(&input))).contains("input itself"));
         assert!(message(add(&["count", "count"], TableSink::New(&output))).contains("twice"));
-        assert!(message(add(&[], TableSink::New(&output))).contains("none"));
+        assert!(message(add(&[], TableSink::New(&output))).contains("at least one"));
         assert!(!output.exists());
         assert_eq!(add(&["count"], TableSink::New(&output)).unwrap().rows, 1);
         let first = fs::read(&output).unwrap();

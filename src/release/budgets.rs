@@ -13,8 +13,8 @@ impl Release {
     /// so that all levels together spend what they spend now, sum of weight times rho over sum of rho.
     pub fn budget_factors(&self, weights: &[Rational], keep_total: bool) -> Result<Vec<Rational>> {
         if weights.len() != self.levels.len() {
-            let expected = format!("one for each of the {} levels", self.levels.len());
-            return Err(Error::out_of_range("the number of weights", weights.len(), &expected));
+            let (given, levels) = (weights.len(), self.levels.len());
+            return Err(Error::conflict(format!("{given} weights for {levels} levels: give one for each level")));
         }
         if let Some(wrong) = weights.iter().find(|weight| **weight <= 0) {
             return Err(Error::out_of_range("weight", rational::display(wrong), "a weight above 0"));

@@ -151,7 +151,7 @@ impl Population {
         if paths.len() > 1 && self.neighbors == Neighbors::Bounded && !self.has_sides() {
             let expected = "a population without counts_as_given: its counts have no side that a record leaves or enters, as block paths and \
                             mixes of groups need it";
-            return Err(Error::out_of_range("the release", &name, expected));
+            return Err(Error::malformed("the release", &name, expected));
         }
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
         let sides = if self.has_sides() { 2_u32 } else { 1 };

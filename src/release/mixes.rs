@@ -147,7 +147,10 @@ impl Release {
             self.level(name.as_ref())?;
             let place = self.levels.iter().position(|level| level.name == name.as_ref()).unwrap_or_default();
             if places.contains(&place) {
-                return Err(Error::out_of_range("level", name.as_ref(), "each level named once; it is counted once"));
+                return Err(Error::conflict(format!(
+                    "the level {:?} is named twice: name each once, it is counted once",
+                    name.as_ref()
+                )));
             }
             places.push(place);
         }

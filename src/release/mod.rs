@@ -137,8 +137,8 @@ impl Query {
             Law::Gaussian { .. } => "continuous Gaussian",
             Law::DiscreteLaplace { .. } => "discrete Laplace",
         };
-        let what = format!("the noise of the query {:?}", self.name);
-        Err(Error::out_of_range(&what, other, "discrete Gaussian noise, which has a variance proxy sigma2"))
+        let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
+        Err(Error::unsuitable(format!("the query {:?} has {other} noise: {needed}", self.name)))
     }
 
     /// What a change of one record reveals by all queries alike; `None` where none of their counts moves.
@@ -304,10 +304,9 @@ impl Release {
 
     /// The level of this name.
     pub fn level(&self, name: &str) -> Result<&GeoLevel> {
-        self.levels.iter().find(|level| level.name == name).ok_or_else(|| Error::UnknownLevel {
-            level: name.to_string(),
-            release: self.name.clone(),
-            known: self.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>().join(", "),
+        self.levels.iter().find(|level| level.name == name).ok_or_else(|| {
+            let has = format!("the release {} has", self.name);
+            Error::unknown("level", name, &has, self.levels.iter().map(|level| &level.name))
         })
     }
 
@@ -410,8 +409,8 @@ fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -
         return Err(Error::File { path: path.to_path_buf(), why: NO_FILE.to_string() });
     }
     if !path.exists() {
-        let known = bundled.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        return Err(Error::UnknownName { kind, name: name_or_path.to_string(), known });
+        let has = "there is no file of this name, and bundled are";
+        return Err(Error::unknown(kind, name_or_path, has, bundled.iter().map(|(name, _)| *name)));
     }
     read_text(path)
 }
@@ -462,8 +461,8 @@ mod tests {
         let two = release.only(&["Block", "State"]).unwrap();
         assert_eq!(two.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(), ["State", "Block"]);
         assert_eq!(two.rho, Rational::from(&state.rho + &release.level("Block").unwrap().rho));
-        assert!(matches!(release.only(&["Moon"]), Err(Error::UnknownLevel { .. })));
-        assert!(matches!(release.level("Moon"), Err(Error::UnknownLevel { .. })));
-        assert!(matches!(Release::find("nosuch"), Err(Error::UnknownName { .. })));
+        assert!(matches!(release.only(&["Moon"]), Err(Error::Unknown { kind: "level", .. })));
+        assert!(matches!(release.level("Moon"), Err(Error::Unknown { kind: "level", .. })));
+        assert!(matches!(Release::find("nosuch"), Err(Error::Unknown { kind: "release", .. })));
     }
 }

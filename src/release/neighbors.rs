@@ -83,7 +83,7 @@ impl FromStr for Neighbors {
     fn from_str(text: &str) -> Result<Neighbors> {
         let is_named = |relation: &Neighbors| relation.names().any(|name| text.eq_ignore_ascii_case(name));
         let found = Neighbors::ALL.into_iter().find(is_named);
-        found.ok_or_else(|| Error::out_of_range("neighbors", text, &Neighbors::expected()))
+        found.ok_or_else(|| Error::malformed("neighbors", text, &Neighbors::expected()))
     }
 }
 
@@ -118,7 +118,7 @@ impl Changed {
             (Changed::AsGiven, Neighbors::Bounded) => Ok(1),
             (Changed::AsGiven, Neighbors::AddRemove) => {
                 let expected = "bounded, for which the counts are given: they do not say how far one record more or less moves them";
-                Err(Error::out_of_range("neighbors", neighbors.name(), expected))
+                Err(Error::malformed("neighbors", neighbors.name(), expected))
             }
             (Changed::Never, Neighbors::Bounded) => Ok(0),
             (Changed::Never, Neighbors::AddRemove) => Ok(1),
@@ -133,7 +133,7 @@ impl Changed {
             (Changed::Never, _) => self.times(neighbors),
             (Changed::AsGiven, _) => {
                 let expected = "counts of which it is known which are left and which are entered, as block paths and mixes of groups need it";
-                Err(Error::out_of_range("counts_as_given", "true", expected))
+                Err(Error::malformed("counts_as_given", "true", expected))
             }
         }
     }

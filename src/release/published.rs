@@ -267,7 +267,7 @@ sigma2 = 20
             ("levels = [\"B\"]", "levels = [\"C\"]", "line 16, column 11: \"C\" is not a level of this release: A, B"),
             ("levels = [\"B\"]", "levels = [\"B\", \"B\"]", "line 16, column 16: the level \"B\" occurs twice"),
             ("levels = [\"B\"]\n", "", "line 13, column 11: an epsilon is published twice"),
-            ("levels = [\"B\"]", "levels = [\"B\"]\nnote = 1", "unknown field `note`"),
+            ("levels = [\"B\"]", "levels = [\"B\"]\nnote = 1", "unknown field \"note\": it may have"),
         ] {
             assert!(GOOD.contains(from), "{from}");
             let message = read(&GOOD.replacen(from, to, 1)).expect_err(to).to_string();

@@ -240,11 +240,11 @@ impl Release {
         if let Some(mix) = self.mixes.first() {
             let expected =
                 "one query of every record: at a level with a [[mix]] the groups of either kind have the whole budget";
-            return Err(Error::out_of_range("the queries of a mix of groups", &mix.name, expected));
+            return Err(Error::malformed("the queries of a mix of groups", &mix.name, expected));
         }
         if let Some(unmoved) = self.unmoved(&all, neighbors).first() {
             let expected = "queries whose counts move: noise costs nothing where moves = 0, so leave this query out";
-            return Err(Error::out_of_range("the query", unmoved, expected));
+            return Err(Error::malformed("the query", unmoved, expected));
         }
         Ok(())
     }

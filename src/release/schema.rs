@@ -130,8 +130,8 @@ impl Schema {
                         _ => return Err(self.unknown(name, part)),
                     };
                     if kept[at].replace(what).is_some() {
-                        let why = "one that keeps each attribute once";
-                        return Err(Error::out_of_range("the query", format!("{name:?}"), why));
+                        let why = format!("the query {name:?} names one attribute twice: keep each attribute once");
+                        return Err(Error::conflict(why));
                     }
                 }
             }
@@ -144,15 +144,14 @@ impl Schema {
         let names: Vec<&str> =
             names.chain(self.recodes.iter().map(|recode| &recode.name)).map(String::as_str).collect();
         if let Some(beside) = self.beside.as_ref().filter(|beside| beside.schema.has(part)) {
-            let expected = format!(
-                "attributes of one histogram: {part:?} is one of {:?}, beside {}",
+            return Error::conflict(format!(
+                "the query {name:?} joins two histograms: {part:?} is one of {:?}, beside {}; a query is of one",
                 beside.name,
                 names.join(", ")
-            );
-            return Error::out_of_range("the query", format!("{name:?}"), &expected);
+            ));
         }
-        let known = if names.is_empty() { "no attribute at all".to_string() } else { names.join(", ") };
-        Error::UnknownQuery { part: part.to_string(), known }
+        let all = ["total", "detailed"].into_iter().chain(names);
+        Error::unknown("query", part, "attributes and recodes may be joined by *; there are", all)
     }
 
     fn kept(&self, name: &str, kept: &[Option<Kept>]) -> QueryGroup {

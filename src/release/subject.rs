@@ -252,8 +252,8 @@ impl Resolved {
     /// with paths or mixes the worst of these.
     pub fn with_noise_of_parts_times(&self, factors: &[Rational]) -> Result<Resolved> {
         let Some(subject) = self.subject.as_deref().filter(|_| factors.len() == self.levels.len()) else {
-            let expected = format!("one for each of the {} parts", self.levels.len());
-            return Err(Error::out_of_range("the number of factors", factors.len(), &expected));
+            let (given, parts) = (factors.len(), self.levels.len());
+            return Err(Error::conflict(format!("{given} factors for {parts} parts: give one for each part")));
         };
         let factor = |name: &str| {
             let part = self.levels.iter().zip(factors).find(|(own, _)| own.name == name);
@@ -479,7 +479,7 @@ impl Subject {
     fn singles_under(&self, neighbors: Neighbors) -> Result<Option<Composition>> {
         if self.singles.is_empty() {
             let expected = "counts given one by one, as in 5x10; a release file says counts_as_given itself";
-            let nothing = || Err(Error::out_of_range(AS_GIVEN, "true without counts", expected));
+            let nothing = || Err(Error::malformed(AS_GIVEN, "true without counts", expected));
             return if self.counts_as_given { nothing() } else { Ok(None) };
         }
         let times = self.changed().times(neighbors)?;
@@ -582,7 +582,7 @@ impl Subject {
         if with_singles && self.counts_as_given {
             let expected = "a release whose counts every record enters in the same way: a pair of ways has no side for counts that are given for \
                             both; give them as for one record more or less, or account for them apart";
-            return Err(Error::out_of_range(AS_GIVEN, format!("beside {what}"), expected));
+            return Err(Error::malformed(AS_GIVEN, format!("beside {what}"), expected));
         }
         let singles = if with_singles { &self.singles[..] } else { &[] };
         let with_singles = |(name, way): (String, Composition)| {
@@ -608,7 +608,7 @@ mod tests {
             levels: levels.iter().map(|name| name.to_string()).collect(),
             ..of("su-su-wang-2025")
         };
-        assert!(matches!(named(&["Moon"]).resolve(), Err(Error::UnknownLevel { .. })));
+        assert!(matches!(named(&["Moon"]).resolve(), Err(Error::Unknown { kind: "level", .. })));
         let twice = named(&["State", "State"]).resolve().unwrap_err().to_string();
         assert!(twice.contains("State") && twice.contains("once"), "{twice}");
         assert!(matches!(of("sdhc-pr").resolve(), Err(Error::BudgetOnly { .. })));

@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use crate::{
     account::{Composition, Counts, Delta, Epsilon, Rho},
-    error::{Result, did_you_mean},
+    error::{Result, unknown},
     files::file_error,
     numeric::rational,
     release::{Neighbors, Release, bundled_text, place_beside, subject::Subject},
@@ -48,7 +48,7 @@ pub enum Question {
     ZcdpEpsilon(Delta),
     /// delta = exp(-(epsilon - rho)^2 / (4 rho)).
     ZcdpDelta(Epsilon),
-    /// The epsilon that rho implies by the optimal order (Canonne, Kamath & Steinke 2020, Corollary 13).
+    /// The epsilon that rho implies by the best order (Canonne, Kamath & Steinke 2020, Corollary 13).
     OptimalOrderEpsilon(Delta),
     /// The epsilon that the exact Renyi divergences imply by the same conversion.
     RenyiEpsilon(Delta),
@@ -486,14 +486,8 @@ fn check_parts(
         let mut known: Vec<&str> = chosen().map(|query| query.name.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        let near = did_you_mean(name.get_ref(), known.iter().copied());
-        let why = format!(
-            "the release {} has no query {:?}{near}: it has {}",
-            release.name,
-            name.get_ref(),
-            known.join(", ")
-        );
-        return Err(fields.refuse_field("query", name, why));
+        let has = format!("the release {} has", release.name);
+        return Err(fields.refuse_field("query", name, unknown("query", name.get_ref(), &has, known)));
     }
     Ok(())
 }

@@ -71,8 +71,8 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         Question::RenyiEpsilon(delta) => least_zero(conversions::renyi_epsilon(total, delta)?.epsilon),
         Question::PureEpsilon => {
             let epsilon = total.pure_epsilon().ok_or_else(|| {
-                let expected = "discrete Laplace noise alone, whose loss is bounded";
-                Error::out_of_range("the noise of a pure epsilon", &subject.title, expected)
+                let why = "has no pure epsilon: the loss of discrete Laplace noise alone is bounded";
+                Error::unsuitable(format!("{} {why}", subject.title))
             })?;
             Enclosure::rational(&epsilon, precision::bits(digits, 64).max(256))
         }
@@ -100,7 +100,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         | Question::OptimalOrderEpsilon(_)
         | Question::GdpEpsilon(_)
         | Question::GdpDelta(_) => {
-            return Err(Error::out_of_range("the question", "one about rho", "one about counts"));
+            return Err(Error::fault("a claim about rho was computed from counts"));
         }
     };
     Ok(Computed::Value(value))
@@ -122,8 +122,8 @@ fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
     let mut proxies = subject.queries.iter().map(|query| match &query.counts.law {
         Law::DiscreteGaussian { sigma2 } => Ok(sigma2),
         Law::Gaussian { .. } | Law::DiscreteLaplace { .. } => {
-            let expected = "discrete Gaussian noise, which has a variance proxy sigma2";
-            Err(Error::out_of_range("the noise", &query.counts, expected))
+            let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
+            Err(Error::unsuitable(format!("the noise is {}: {needed}", query.counts)))
         }
     });
     let first = proxies.next().ok_or(Error::EmptyComposition)??;
@@ -131,8 +131,8 @@ fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
         let other = other?;
         if other != first {
             let both = format!("{} and {}", rational::display(first), rational::display(other));
-            let expected = "counts that all have the same variance proxy: name one level or query";
-            return Err(Error::out_of_range("sigma2", both, expected));
+            let why = format!("the counts have different sigma2, {both}: name one level or query");
+            return Err(Error::conflict(why));
         }
     }
     Ok(first)
@@ -159,8 +159,8 @@ fn overall_reduction(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
 /// The same for the bound P[L > epsilon]: the epsilons of one-term bounds bracket the factor.
 fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<&Rational>) -> Result<Enclosure> {
     let Whole::Composition(whole) = &subject.whole else {
-        let expected = "one composition, such as a level: this bound does not cover the worst of several block paths";
-        return Err(Error::out_of_range("what the bound is about", &subject.title, expected));
+        let needed = "the bound is for one composition, such as a level, and not for the worst of many block paths";
+        return Err(Error::unsuitable(format!("{}: {needed}", subject.title)));
     };
     let target = target
         .map_or_else(|| conversions::zcdp_epsilon(whole.rho(), delta, 30), |target| Enclosure::rational(target, 100));
@@ -180,8 +180,8 @@ fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<
     let step = Rational::from((1, Integer::from(10).pow(5)));
     let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));
     if (fits(&below)?, fits(&at)?) != (Certainty::No, Certainty::Yes) {
-        let expected = "an epsilon that is met by all of the noise and not by half of it";
-        return Err(Error::out_of_range("the target epsilon", target.shown(12), expected));
+        let why = "is not met by all of the noise, or is met by half of it: no factor from 1/2 to 1 is the least";
+        return Err(Error::unsuitable(format!("the target epsilon {} {why}", target.shown(12))));
     }
     while Rational::from(&at - &below) > step {
         let middle = Rational::from(&at + &below) / 2_u32;

@@ -15,7 +15,7 @@ use crate::{
         promise::{GridOf, Promise},
     },
     certificate::{Certificate, Question},
-    error::{Error, Result, did_you_mean},
+    error::{Error, Result},
     numeric::rational,
     release::{
         Neighbors, Release,
@@ -32,12 +32,12 @@ use crate::{
 /// certified.
 pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
     let expected = "PAPER/ID, a paper or a file of published values, and the id of one of them";
-    let (paper, id) = row.rsplit_once('/').ok_or_else(|| Error::out_of_range("the row", row, expected))?;
+    let (paper, id) = row.rsplit_once('/').ok_or_else(|| Error::malformed("the row", row, expected))?;
     let papers = published::papers(&[paper.to_string()])?;
     let values = || papers.iter().flat_map(|paper| &paper.values);
     let Some(value) = values().find(|value| value.id == id) else {
-        let near = did_you_mean(id, values().map(|value| value.id.as_str()));
-        return Err(Error::out_of_range("the row", row, &format!("the id of a value of {paper}{near}")));
+        let has = format!("`assay verify {paper}` lists them; {paper} has");
+        return Err(Error::unknown("value", id, &has, values().map(|value| value.id.as_str())));
     };
     of_value(value, digits)
 }

@@ -75,8 +75,8 @@ fn existing(name: &str) -> Result<String> {
     if name.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml" || end == "csv") {
         return Err(file_error(path, "no such file"));
     }
-    let known = PAPERS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
-    Err(Error::UnknownPaper { name: name.to_string(), known })
+    let has = "there is no file of this name, and the published values are bundled of";
+    Err(Error::unknown("paper", name, has, PAPERS.iter().map(|(key, _)| *key)))
 }
 
 /// A template for users' own published values: every field with a comment, and rows that agree.

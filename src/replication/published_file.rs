@@ -27,7 +27,7 @@ use super::{
     published_value::{Beside, Compute, Paper, Published, Unit},
 };
 use crate::{
-    error::{Error, Result, did_you_mean},
+    error::{Error, Result, unknown},
     files::file_error,
     release::{Release, bundled_text},
     toml_node::{Fields, Node, to_value},
@@ -291,12 +291,7 @@ impl<'a> ValueReader<'a> {
         let known = || Unit::ALL.iter().map(|(known, _)| *known);
         let unit = Unit::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, unit)| *unit);
         unit.ok_or_else(|| {
-            let near = did_you_mean(name.get_ref(), known());
-            let why = format!(
-                "unit: no unit {:?}{near}: there are {}",
-                name.get_ref(),
-                known().collect::<Vec<_>>().join(", ")
-            );
+            let why = format!("unit: {}", unknown("unit", name.get_ref(), "there are", known()));
             self.reader.refuse(name.span().start, why)
         })
     }
@@ -375,9 +370,7 @@ impl<'a> ValueReader<'a> {
             return Ok(Compute::Account(claim));
         }
         if !self.is_bundled && !OTHER_KINDS.contains(&kind.get_ref().as_str()) {
-            let near = did_you_mean(kind.get_ref(), kinds());
-            let all = kinds().collect::<Vec<_>>().join(", ");
-            let why = format!("{what}: no kind {:?}{near}: there are {all}", kind.get_ref());
+            let why = format!("{what}: {}", unknown("kind", kind.get_ref(), "there are", kinds()));
             return Err(self.reader.refuse(kind.span().start, why));
         }
         let refuse =

@@ -112,7 +112,7 @@ impl Computed {
         match self {
             Computed::Value(value) => Ok(value),
             Computed::Statement(_) | Computed::NeedsData(_) => {
-                Err(Error::out_of_range("what recomputes a value", "a statement", "a value, not a statement"))
+                Err(Error::fault("a statement was computed where a value was needed"))
             }
         }
     }
@@ -131,7 +131,7 @@ impl Computed {
 
 /// One end of an enclosure as an exact number. An infinite end is refused: `what` has no finite bound.
 pub(super) fn finite(end: &Float, what: &str) -> Result<Rational> {
-    end.to_rational().ok_or_else(|| Error::out_of_range(what, end, "a quantity with finite bounds"))
+    end.to_rational().ok_or_else(|| Error::unsuitable(format!("{what} has no finite bound ({end})")))
 }
 
 /// 100 (1 - value / whole).

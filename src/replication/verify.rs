@@ -219,7 +219,7 @@ fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result
     // A number beside a value has its own unit.
     let mut answers = (asked(published).zip(answers).enumerate())
         .map(|(position, (what, answer))| if is_beside(position) { answer } else { in_unit(answer, what, published) });
-    let missing = || Error::out_of_range("the computations of a row", &published.id, "an answer for each");
+    let missing = || Error::fault(format!("the row {} has a computation without an answer", published.id));
     let computed = answers.next().ok_or_else(missing)?;
     let mut verdict = judge(published, &computed)?;
     let printed_by = published.printed_by.as_ref().map(|_| answers.next().ok_or_else(missing)).transpose()?;
@@ -243,8 +243,8 @@ fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Resul
     let value = match what {
         Compute::Account(claim) => return accounts::compute(claim, digits),
         Compute::Own { method } => {
-            let expected = "that of Su, Su & Wang, whose methods are meant";
-            let sum = sum.ok_or_else(|| Error::out_of_range("the release of the paper", paper, expected))?;
+            let why = "has no release of its own: this method is for su-su-wang-2025";
+            let sum = sum.ok_or_else(|| Error::unsuitable(format!("{paper} {why}")))?;
             return su_su_wang_2025::compute(sum, method);
         }
         Compute::Risk(what) => return risk::compute(what),
@@ -279,11 +279,13 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
         _ if published.stated == Stated::NotPrinted => return Ok(Verdict::NotPrinted),
         Computed::NeedsData(_) => Verdict::NeedsData,
         Computed::Value(_) if is_claim => {
-            return Err(Error::out_of_range("the unit", "claim", "one for a number: what is computed is no statement"));
+            return Err(Error::conflict("the unit is claim, and a number is computed: use a unit for numbers"));
         }
         Computed::Statement(_) if !is_claim => {
-            let expected = "claim, with printed = true: what is computed is a statement";
-            return Err(Error::out_of_range("the unit", published.unit.name(), expected));
+            let unit = published.unit.name();
+            return Err(Error::conflict(format!(
+                "the unit is {unit}, and a statement is computed: use the unit claim, with printed = true"
+            )));
         }
         Computed::Statement(Certainty::Yes) => Verdict::Agrees,
         Computed::Statement(Certainty::No) => Verdict::Disproved,

@@ -96,8 +96,8 @@ impl Hierarchy {
     /// width up to about eleven digits, unless an output of non-negligible probability is a tie.
     pub fn correct_decision_at(&self, truth: &[i64], digits: u32) -> Result<Decision> {
         if truth.len() != self.rhos.len() {
-            let expected = format!("one for each of {} levels", self.rhos.len());
-            return Err(Error::out_of_range("the number of true counts", truth.len(), &expected));
+            let (given, levels) = (truth.len(), self.rhos.len());
+            return Err(Error::conflict(format!("{given} true counts for {levels} levels: give one for each level")));
         }
         if let [x1, x2] = *truth {
             return self.correct_decision(super::decision::TrueCounts { x1, x2 }, digits);
@@ -108,21 +108,21 @@ impl Hierarchy {
 
     fn check_chain(&self, truth: &[i64]) -> Result<()> {
         if self.upper != Upper::Uniform {
-            return Err(Error::out_of_range("the prior of X2", format!("{:?}", self.upper), "uniform"));
+            return Err(Error::unsuitable("with more than two levels the prior of X2 must be uniform"));
         }
         truth.iter().try_for_each(|count| check_count("a true count", *count))?;
         if truth[0] != self.known && truth[0] != self.known + 1 {
-            let expected = format!("the known count {} or one more", self.known);
+            let expected = format!("exactly {} or {}: the known count or one more", self.known, self.known + 1);
             return Err(Error::out_of_range("the true x1", truth[0], &expected));
         }
         for (level, pair) in truth.windows(2).enumerate() {
             let what = format!("the true x{}", level + 2);
             if pair[1] < pair[0] {
-                let expected = format!("at least x{}, of which it is a part", level + 1);
+                let expected = format!("at least {}, as x{} is a part of it", pair[0], level + 1);
                 return Err(Error::out_of_range(&what, pair[1], &expected));
             }
             if self.others[level].count() == 0 && pair[1] != pair[0] {
-                let expected = format!("x{} itself if there are no other groups", level + 1);
+                let expected = format!("exactly {}, as x{}: there are no other groups", pair[0], level + 1);
                 return Err(Error::out_of_range(&what, pair[1], &expected));
             }
         }
@@ -386,7 +386,7 @@ fn check_work(reaches: &[i64], beside: &[i64], windows: &[i64]) -> Result<()> {
     work += outputs * count(reaches[0]) * looked_at * 2.0 * count(windows[0]);
     if work > MOST_WORK || windows.iter().chain(reaches).chain(beside).any(|reach| *reach > 100_000) {
         let expected = "at most 2e10: fewer digits, fewer levels or other groups, or a larger rho";
-        return Err(Error::out_of_range("the number of outputs to sum over", format!("{work:.1e} terms"), expected));
+        return Err(Error::out_of_range("the number of outputs to sum over", format!("{work:.1e}"), expected));
     }
     Ok(())
 }
@@ -466,7 +466,7 @@ mod tests {
     fn impossible_counts_and_too_much_work_are_refused() {
         let three = attack("1/2", &["0.1", "0.2", "0.3"], &[3, 0]);
         let message = |truth: &[i64]| three.correct_decision_at(truth, 6).unwrap_err().to_string();
-        assert!(message(&[1, 2]).contains("3 levels") && message(&[2, 2, 2]).contains("known count 0"));
+        assert!(message(&[1, 2]).contains("3 levels") && message(&[2, 2, 2]).contains("exactly 0 or 1"));
         assert!(message(&[1, 0, 0]).contains("x2") && message(&[1, 2, 3]).contains("no other groups"));
         let many = attack("1/2", &["0.01", "0.01", "0.01", "0.01"], &[50, 50, 50]);
         assert!(many.correct_decision_at(&[1, 5, 9, 20], 6).unwrap_err().to_string().contains("fewer levels"));

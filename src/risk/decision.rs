@@ -82,7 +82,7 @@ impl Hierarchy {
 
     fn check_two_levels(&self) -> Result<()> {
         if self.rhos.len() != 2 {
-            let expected = "two; more are summed over by their true counts, X_1, X_2, ...";
+            let expected = "exactly 2: more are summed over by their true counts, X_1, X_2, ...";
             return Err(Error::out_of_range("the number of levels", self.rhos.len(), expected));
         }
         Ok(())
@@ -93,11 +93,15 @@ impl Hierarchy {
         check_count("the true x1", truth.x1)?;
         check_count("the true x2", truth.x2)?;
         if truth.x1 != self.known && truth.x1 != self.known + 1 {
-            let expected = format!("the known count {} or one more", self.known);
+            let expected = format!("exactly {} or {}: the known count or one more", self.known, self.known + 1);
             return Err(Error::out_of_range("the true x1", truth.x1, &expected));
         }
         if truth.x2 < truth.x1 {
-            return Err(Error::out_of_range("the true x2", truth.x2, "at least x1, of which it is a part"));
+            return Err(Error::out_of_range(
+                "the true x2",
+                truth.x2,
+                &format!("at least x1 = {}, which is a part of it", truth.x1),
+            ));
         }
         // The distance of the true Y_1 from all values that the prior allows, in the exponent of its noise.
         let y = truth.x2 - truth.x1;
@@ -107,11 +111,15 @@ impl Hierarchy {
         });
         let nats = far[0].abs().max(far[1].abs()).powi(2) / (2.0 * self.others[0].sigma2().to_f64().max(0.5));
         if nats > 1000.0 {
-            let expected = "nearer to what the prior of X2 holds possible: no table resolves noise so improbable";
-            return Err(Error::out_of_range("the true x2", truth.x2, expected));
+            let why = "is too far from all that the prior of X2 allows: no table resolves noise so improbable";
+            return Err(Error::unsuitable(format!("the true x2 = {} {why}", truth.x2)));
         }
         if self.others[0].count() == 0 && truth.x2 != truth.x1 {
-            return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself if there are no other groups"));
+            return Err(Error::out_of_range(
+                "the true x2",
+                truth.x2,
+                &format!("exactly {}, as x1: there are no other groups", truth.x1),
+            ));
         }
         Ok(())
     }

@@ -68,8 +68,8 @@ impl<'a> Enumeration<'a> {
         if work > MOST_WORK || reach1.max(window) > 1e7 {
             return Err(Error::out_of_range(
                 "the number of outputs to sum over",
-                format!("{work:.1e} terms"),
-                "at most 1e10: a larger rho or fewer other groups",
+                format!("{work:.1e}"),
+                "at most 1e10: use a larger rho or fewer other groups",
             ));
         }
         let others = attack.others[0].table(bits)?;

@@ -88,17 +88,20 @@ impl Hierarchy {
     pub fn new(prior: Rational, rhos: Vec<Rational>, others: Vec<u64>, upper: Upper) -> Result<Self> {
         check_prior(&prior)?;
         if rhos.len() < 2 {
-            let expected = "the rho of two levels or more, lowest first";
+            let expected = "at least 2: give the rho of each, lowest first";
             return Err(Error::out_of_range("the number of levels", rhos.len(), expected));
         }
         rhos.iter().try_for_each(check_rho)?;
         if others.len() + 1 != rhos.len() {
-            let expected = format!("one for each level but the last, which makes {}", rhos.len() - 1);
-            return Err(Error::out_of_range("the number of counts of other groups", others.len(), &expected));
+            let (given, needed) = (others.len(), rhos.len() - 1);
+            let why = format!(
+                "{given} numbers of other groups for {} levels: give {needed}, one for each level but the last",
+                rhos.len()
+            );
+            return Err(Error::conflict(why));
         }
         if rhos.len() > 2 && upper != Upper::Uniform {
-            let expected = "uniform if there are more than two levels";
-            return Err(Error::out_of_range("the prior of X2", format!("{upper:?}"), expected));
+            return Err(Error::unsuitable("with more than two levels the prior of X2 must be uniform"));
         }
         let others: Vec<OtherGroups> = rhos
             .iter()
@@ -153,11 +156,11 @@ impl Hierarchy {
             Upper::Listed { first, weights } => {
                 check_count("the prior of X2", *first)?;
                 if weights.iter().any(|weight| *weight < 0) {
-                    return refuse("a negative weight".to_string(), "weights of 0 or more");
+                    return Err(Error::unsuitable("the prior of X2 has a negative weight: weights are 0 or more"));
                 }
                 let above = (*first..).zip(weights).filter(|(k, _)| *k >= least);
                 if above.fold(Rational::new(), |sum, (_, weight)| sum + weight) == 0 {
-                    return refuse("no weight".to_string(), &format!("some weight at {least} or above"));
+                    return Err(Error::unsuitable(format!("the prior of X2 needs some weight at {least} or above")));
                 }
                 Ok(())
             }
@@ -198,9 +201,9 @@ impl Hierarchy {
     /// relative width 10^-digits.
     pub fn posterior(&self, noisy: &[i64], noisy_others: &[i64], digits: u32) -> Result<Posterior> {
         if noisy.len() != self.rhos.len() || noisy_others.len() != self.others.len() {
-            let expected = format!("one for each of {} levels and {} sums", self.rhos.len(), self.others.len());
-            let given = format!("{} and {}", noisy.len(), noisy_others.len());
-            return Err(Error::out_of_range("the number of noisy counts", given, &expected));
+            let given = format!("{} noisy counts and {} noisy sums", noisy.len(), noisy_others.len());
+            let needed = format!("{} levels and {} sums", self.rhos.len(), self.others.len());
+            return Err(Error::conflict(format!("{given} for {needed}: give one for each")));
         }
         for count in noisy.iter().chain(noisy_others) {
             check_count("the noisy count", *count)?;
@@ -231,8 +234,8 @@ impl Hierarchy {
                 (least..=most).contains(&y)
             };
             if y < 0 || level == 0 && !(0..=1).any(allows) {
-                let expected = "how much larger the count above may be: a sum over no other groups has no noise";
-                return Err(Error::out_of_range("the noisy sum Y beside", y, expected));
+                let why = "is impossible: a sum over no other groups has no noise, and the prior does not allow it";
+                return Err(Error::unsuitable(format!("the noisy sum Y beside = {y} {why}")));
             }
         }
         for (level, (&y, others)) in noisy_others.iter().zip(&self.others).enumerate() {
@@ -250,8 +253,8 @@ impl Hierarchy {
             let nats = together.max(if above - below < 0.0 { cut } else { 0.0 });
             if nats > most {
                 let shown = format!("{}, {}, {}", noisy[level], noisy[level + 1], noisy_others[level]);
-                let expected = format!("counts that agree better: these have a probability of about exp(-{nats:.0})");
-                return Err(Error::out_of_range("the noisy counts X, X above and Y beside", shown, &expected));
+                let why = format!("have a probability of about exp(-{nats:.0}): give counts that agree better");
+                return Err(Error::unsuitable(format!("the noisy counts X, X above and Y beside, {shown}, {why}")));
             }
         }
         Ok(())
@@ -398,7 +401,7 @@ impl Likelihood {
     fn times_sum_over(&self, table: &MassTable, y: i64, above: &Likelihood, bits: u32) -> Result<Self> {
         let pairs = self.values.len() as f64 * above.values.len() as f64;
         if pairs > 4e7 {
-            let expected = "larger rho, where three levels or more are used";
+            let expected = "at most 4e7: use larger rho with three levels or more";
             return Err(Error::out_of_range("the number of pairs of counts", format!("{pairs:.1e}"), expected));
         }
         let value = |(count, own): (i64, &Enclosure)| {

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`single`] | risk from one noisy count, or from one at each of several levels or releases |
 //! | `marginal` | the posterior averaged over all outputs |
+//! | `average` | averages over all outputs of a few counts, as a sum over these |
 //! | `few` | decisions from several counts whose noise takes few values |
 //! | [`others`] | the exact noise of a sum over d other groups |
 //! | [`hierarchical`] | the additional risk from counts of the groups above and beside |
@@ -24,6 +25,7 @@
 //! answered at all, that t answered truly, or that an unknown variable of t has a given value: each is the same attack
 //! under another name of p (Section S1.2).
 
+mod average;
 pub mod bound;
 mod chain;
 pub mod decision;
@@ -91,10 +93,8 @@ pub(crate) fn odds(prior: &Rational) -> Rational {
 
 /// The ends of an enclosure of a real number as exact numbers; `what` names the number if one of them is infinite.
 fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
-    let end = |end: &Float| {
-        let expected = "a number with a finite lower and a finite upper end";
-        end.to_rational().ok_or_else(|| Error::out_of_range(what, end, expected))
-    };
+    let end =
+        |end: &Float| end.to_rational().ok_or_else(|| Error::unsuitable(format!("{what} has no finite bound ({end})")));
     Ok((end(value.lower())?, end(value.upper())?))
 }
 

@@ -78,9 +78,11 @@ impl OtherGroups {
         let spread = (2.0 * self.sigma2().to_f64() * f64::from(bits) * std::f64::consts::LN_2).sqrt() + 1.0;
         if 2.0 * spread * f64::from(bits) > MOST_TABLE_BITS {
             return Err(Error::out_of_range(
-                "the spread of the noise of the other groups",
-                format!("{spread:.1e} to {bits} bits"),
-                "a smaller number of groups, a larger rho, or outputs that are less improbable",
+                "the size of the table of noise of the other groups",
+                format!("{:.1e} bits", 2.0 * spread * f64::from(bits)),
+                &format!(
+                    "at most {MOST_TABLE_BITS:.1e} bits: use fewer groups, a larger rho, or outputs that are less improbable"
+                ),
             ));
         }
         if self.count == 0 {

@@ -47,7 +47,7 @@ impl Postprocessed {
             return Err(Error::out_of_range(
                 "the number of other groups",
                 0,
-                "1 or more: alone the count is that above",
+                "1 or more: without other groups the count is the one above",
             ));
         }
         if upper < 1 {

@@ -8,6 +8,7 @@
 use rug::Rational;
 
 use super::{
+    average::average,
     check_prior, exact_ends, exp, few,
     marginal::{marginal_by_integral, marginal_of_one},
     noise, odds, plus_at_most, posterior,
@@ -56,7 +57,7 @@ impl Attack {
     pub fn new(prior: Rational, rhos: Vec<Rational>) -> Result<Self> {
         check_prior(&prior)?;
         if rhos.is_empty() {
-            return Err(Error::out_of_range("the list of levels", "empty", "the rho of at least one noisy count"));
+            return Err(Error::missing("no rho is given: give that of at least one noisy count"));
         }
         for rho in &rhos {
             noise(rho)?;
@@ -84,8 +85,8 @@ impl Attack {
     /// The sum of L = rho (2 n - 1) over the counts.
     fn evidence(&self, noisy: &[i64]) -> Result<Rational> {
         if noisy.len() != self.rhos.len() {
-            let expected = format!("one for each rho, which makes {}", self.rhos.len());
-            return Err(Error::out_of_range("the number of noisy counts", noisy.len(), &expected));
+            let (given, rhos) = (noisy.len(), self.rhos.len());
+            return Err(Error::conflict(format!("{given} noisy counts for {rhos} rho: give one for each rho")));
         }
         let one = |(rho, n): (&Rational, &i64)| (Rational::from(*n) * 2_u32 - 1_u32) * rho;
         Ok(self.rhos.iter().zip(noisy).map(one).fold(Rational::new(), |sum, part| sum + part))
@@ -138,6 +139,15 @@ impl Attack {
     /// The posterior probability averaged over the outputs if the target is in the group (3.3), to a relative width of
     /// 10^-digits.
     pub fn marginal(&self, digits: u32) -> Result<Enclosure> {
+        if self.rhos.len() > 1 {
+            // marginal = F(exp(2 sum of rho) p / (1 - p)).
+            let bits = bits(digits, 40);
+            let twice = self.rhos.iter().fold(Rational::new(), |sum, rho| sum + rho) * 2_u32;
+            let w = exp(&twice, bits).mul(&Enclosure::rational(&odds(&self.prior), bits));
+            if let Some(value) = average(&self.rhos, &w, digits) {
+                return Ok(value);
+            }
+        }
         let mut bits = bits(digits, 40);
         loop {
             let value = match self.rhos.as_slice() {
@@ -155,6 +165,12 @@ impl Attack {
     /// The same if the target is not in the group. The mean of all posteriors is the prior: p E[posterior | present] +
     /// (1 - p) E[posterior | absent] = p.
     pub fn marginal_if_absent(&self, digits: u32) -> Result<Enclosure> {
+        // One digit more, for the product. 1 - marginal = F((1 - p) / p).
+        let exact_bits = bits(digits, 40);
+        let against = Enclosure::rational(&Rational::from(odds(&self.prior).recip_ref()), exact_bits);
+        if let Some(missing) = average(&self.rhos, &against, digits + 1) {
+            return Ok(missing.mul(&Enclosure::rational(&odds(&self.prior), exact_bits)).clamp(0.0, 1.0));
+        }
         let mut extra = 4;
         loop {
             let marginal = self.marginal(digits + extra)?;
@@ -174,7 +190,7 @@ impl Attack {
     /// No tie occurs: the right side is either zero, where the left side is not, or transcendental.
     pub fn threshold(&self) -> Result<i64> {
         let [rho] = self.rhos.as_slice() else {
-            let expected = "one count; several have no common threshold";
+            let expected = "exactly 1: several counts have no common threshold";
             return Err(Error::out_of_range("the number of noisy counts", self.rhos.len(), expected));
         };
         if self.prior == Rational::from((1, 2)) {
@@ -193,8 +209,8 @@ impl Attack {
                     });
                 }
                 _ if bits > 100_000 => {
-                    let expected = "one whose odds are not within 10^-30000 of a turn";
-                    return Err(Error::out_of_range("the prior", rational::display(&self.prior), expected));
+                    let apart = "its odds must differ from a turn of the decision by more than 10^-30000";
+                    return Err(Error::undecided("the prior", rational::display(&self.prior), apart));
                 }
                 _ => bits *= 2,
             }

@@ -308,7 +308,7 @@ fn units_down(value: &Enclosure, bits: u32) -> Result<Integer> {
     scaled
         .to_integer_round(Round::Down)
         .map(|(floor, _)| floor)
-        .ok_or_else(|| Error::out_of_range("a mass of a sum of cells", value.lower(), "a finite lower bound"))
+        .ok_or_else(|| Error::fault(format!("a mass of a sum of cells has the lower bound {}", value.lower())))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl<'a> Population<'a> {
     pub fn new(geography: &'a Geography, specification: &Specification, seed: u64) -> Result<Population<'a>> {
         let codes: Vec<RaceEthCode> = specification.codes().collect();
         if geography.is_empty() || codes.is_empty() {
-            return Err(Error::out_of_range("blocks and codes", 0, "at least one of each"));
+            return Err(Error::missing("no persons can be made: there must be a block and a code"));
         }
         let mut streams = Streams::with_insecure_seed(seed);
         let mut source = streams.take();
@@ -321,7 +321,7 @@ impl<'a> Regions<'a> {
             let code = name.rsplit(':').next().unwrap_or_default();
             if code.len() != none.len() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
                 let allowed = format!("{} digits, as a GRF-C has them", none.len());
-                return Err(Error::out_of_range(&format!("code of the kind {}", kind.name()), name, &allowed));
+                return Err(Error::malformed(&format!("the code of the kind {}", kind.name()), name, &allowed));
             }
             codes.push(code);
         }

@@ -184,10 +184,11 @@ impl Blocks {
         geoids.sort_unstable();
         let twice = geoids.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
         let long = geoids.iter().copied().find(|geoid| *geoid >= 10_u64.pow(15));
-        match twice.or(long) {
-            _ if geoids.is_empty() => Err(Error::out_of_range("blocks", 0, "at least one")),
-            Some(wrong) => Err(Error::out_of_range("block", wrong, "a GEOID of 15 digits, once")),
-            None => Ok(Blocks { geoids, columns: Vec::new() }),
+        match (twice, long) {
+            _ if geoids.is_empty() => Err(Error::missing("no block is given: give at least one")),
+            (Some(twice), _) => Err(Error::conflict(format!("the block {twice:015} is given twice: give each once"))),
+            (None, Some(long)) => Err(Error::malformed("the block", long, "a GEOID of 15 digits")),
+            (None, None) => Ok(Blocks { geoids, columns: Vec::new() }),
         }
     }
 

@@ -188,10 +188,14 @@ impl Spine {
             && (release.levels.iter().zip(&self.proportions))
                 .all(|(level, proportion)| level.rho == Rational::from(proportion * &release.rho));
         if !matches {
-            let count = format!("{} with their shares", self.proportions.len());
             let names: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
-            let expected = format!("the levels and shares of {}, from the root {}", release.name, names.join(", "));
-            return Err(Error::out_of_range("the levels of the spine", count, &expected));
+            return Err(Error::conflict(format!(
+                "the {} levels of the spine do not have the shares of the {} levels of {}, from the root {}",
+                self.proportions.len(),
+                names.len(),
+                release.name,
+                names.join(", ")
+            )));
         }
         let dropped = self.paths()?.into_iter().map(|path| path.dropped).collect();
         let paths = Paths { note: "The paths that occur on the spine as it was built.".into(), dropped };
@@ -245,8 +249,10 @@ fn mark(tree: &Tree, below: &[u8], level: usize, proportions: &[Rational], priva
 /// The shares of the levels must be above zero and sum to exactly 1.
 pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> {
     if proportions.len() != levels || !(2..=MOST_LEVELS).contains(&levels) {
-        let expected = format!("one share for each of the {levels} levels, which are 2 to {MOST_LEVELS}");
-        return Err(Error::out_of_range("the number of proportions", proportions.len(), &expected));
+        let given = proportions.len();
+        return Err(Error::conflict(format!(
+            "{given} proportions for {levels} levels: give one for each level; a spine has 2 to {MOST_LEVELS} levels"
+        )));
     }
     if let Some(wrong) = proportions.iter().find(|share| **share <= 0) {
         return Err(Error::out_of_range("a proportion", wrong, "above 0"));

@@ -63,9 +63,10 @@ impl SpineSettings {
     pub fn production(name: &str) -> Result<SpineSettings> {
         let bundled = |why: String| Error::DataFile { file: "production-2020".into(), line: 0, column: 0, why };
         let mut file: File = TomlReader::new("production-2020", PRODUCTION).toml()?;
-        let known = file.variant.keys().cloned().collect::<Vec<_>>().join(", ");
+        let known: Vec<String> = file.variant.keys().cloned().collect();
         let variant = file.variant.remove(name);
-        let variant = variant.ok_or_else(|| Error::UnknownName { kind: "spine", name: name.to_string(), known })?;
+        let variant =
+            variant.ok_or_else(|| Error::unknown("spine", name, "the settings of the production runs are", known))?;
         let states = file.strong_mcd_states.iter().map(|state| state.parse());
         let strong_mcd_states =
             states.collect::<std::result::Result<_, _>>().map_err(|_| bundled("a state is two digits".into()))?;

@@ -39,7 +39,7 @@ use super::{
     own::{OwnIds, UnitIds},
 };
 use crate::{
-    error::{Error, Result, did_you_mean},
+    error::{Error, Result, unknown},
     release::{Release, covers_state, place_beside},
     toml_reader::{Exact, TomlReader},
 };
@@ -184,8 +184,7 @@ impl SpinePlan {
         for file in raw.entities {
             let kind = EntityKind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
                 let names = EntityKind::ALL.map(EntityKind::name);
-                let near = did_you_mean(file.kind.get_ref(), names);
-                let why = format!("kind = {:?}{near}: expected one of {}", file.kind.get_ref(), names.join(", "));
+                let why = unknown("kind of entity", file.kind.get_ref(), "there are", names);
                 reader.refuse(file.kind.span().start, why)
             })?;
             entities.push((*kind, folder.join(&file.file), file));
@@ -214,8 +213,8 @@ impl SpinePlan {
         if !self.has_nation {
             // A state with American Indian areas has two units below the nation.
             if tree.units(1) != 1 {
-                let expected = "one, because the plan's levels have no nation above the states";
-                return Err(Error::out_of_range("the units of states", tree.units(1), expected));
+                let expected = "exactly 1: the plan's levels have no nation above the states";
+                return Err(Error::out_of_range("the number of units of states", tree.units(1), expected));
             }
             (tree, census) = (tree.without_root(), census.without_root());
         }
@@ -297,7 +296,8 @@ impl Shares {
                 Some(of) => format!("blocks of the states and the District of Columbia, which {name} is about; {of}-pr is about Puerto Rico"),
                 None => format!("blocks of Puerto Rico (72), which {name} is about"),
             };
-            Err(Error::out_of_range("the block", format!("{geoid:015} of the state {:02}", state(*geoid)), &expected))
+            let block = format!("{geoid:015} of the state {:02}", state(*geoid));
+            Err(Error::conflict(format!("the block {block} does not belong to the release: expected {expected}")))
         })
     }
 

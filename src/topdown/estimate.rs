@@ -30,7 +30,9 @@ pub fn least_squares_approx(
     let levels = tree.levels();
     let last = levels - 1;
     if measured.len() != levels || (0..levels).any(|level| measured[level].len() != tree.units(level) * width) {
-        return Err(Error::out_of_range("the measurements", measured.len(), "numbers for every unit of every level"));
+        return Err(Error::conflict(
+            "the measurements do not fit the spine: one number is needed for every unit of every level",
+        ));
     }
     // Upwards: estimates and variances of subtrees. If the variance is infinite, the estimate is 0 and not used.
     let mut estimates: Vec<Vec<f64>> = vec![Vec::new(); levels];
@@ -67,8 +69,8 @@ pub fn least_squares_approx(
         (estimates[level], variances[level]) = (own, spread);
     }
     let undetermined = |level: usize, unit: usize| {
-        let expected = "measured, directly or through units above and beside it";
-        Error::out_of_range(&format!("a unit of level {level}"), unit, expected)
+        let why = "is not measured, directly or through units above and beside it";
+        Error::missing(format!("unit {unit} of level {level} {why}"))
     };
     if !variances[0][0].is_finite() {
         return Err(undetermined(0, 0));

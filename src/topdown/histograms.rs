@@ -101,7 +101,7 @@ impl Histograms {
         if let Some(pair) =
             entries.windows(2).find(|pair| (pair[0].place, pair[0].cell) == (pair[1].place, pair[1].cell))
         {
-            return Err(Error::out_of_range("the cell", pair[0].cell, "each cell of a block once"));
+            return Err(Error::conflict(format!("cell {} of a block is given twice: give each once", pair[0].cell)));
         }
         let total = entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.count));
         if total > MOST {

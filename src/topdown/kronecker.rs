@@ -50,17 +50,15 @@ impl<'a> Kronecker<'a> {
     pub fn new(plan: &'a MeasurementPlan<'a>, schema: &Schema) -> Result<Self> {
         let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
         if let Some(beside) = &schema.beside {
-            let expected = "those of one histogram; two are estimated from noisy measurement files, as `assay measure --files nmf` \
-                            writes them";
-            return Err(Error::out_of_range(
-                "the attributes",
-                format!("those of {:?} beside others", beside.name),
-                expected,
-            ));
+            return Err(Error::unsuitable(format!(
+                "the release has two histograms, {:?} beside the first: two are estimated from noisy measurement files, as `assay measure \
+                 --files nmf` writes them",
+                beside.name
+            )));
         }
         if sizes.len() > MOST_ATTRIBUTES || schema.cells() != plan.cells() {
-            let expected = format!("those of the plan, at most {MOST_ATTRIBUTES}");
-            return Err(Error::out_of_range("the attributes", sizes.len(), &expected));
+            let expected = format!("at most {MOST_ATTRIBUTES}, with as many cells as the plan has");
+            return Err(Error::out_of_range("the number of attributes", sizes.len(), &expected));
         }
         let bits = |whole: &Vec<bool>| whole.iter().enumerate().map(|(at, kept)| u32::from(*kept) << at).sum();
         let of_level = |asked: &Vec<super::measure::PlannedQuery>| {

@@ -81,8 +81,8 @@ fn checked_schema(spine: &Spine, release: &Release) -> Result<Schema> {
     let queries = release.levels.iter().flat_map(|level| &level.queries);
     if let Some(query) = queries.clone().find(|query| query.times != 1 || query.cells != 1 || query.shift != 1) {
         let given = format!("{} times, {} cells, sensitivity {}", query.times, query.cells, query.shift);
-        let expected = "one query in which a record has one cell and changes it by 1, for noise to be drawn";
-        return Err(Error::out_of_range(&query_of(release, &query.name), given, expected));
+        let needed = "noise is drawn for queries in which a record has one cell and changes it by 1";
+        return Err(Error::unsuitable(format!("{} has {given}: {needed}", query_of(release, &query.name))));
     }
     Ok(release.schema.clone().unwrap_or_default())
 }
@@ -93,9 +93,7 @@ fn query_of(release: &Release, query: &str) -> String {
 
 fn query_group(release: &Release, schema: &Schema, query: &str) -> Result<QueryGroup> {
     schema.group(query).map_err(|why| match why {
-        Error::OutOfRange { value, expected, .. } => {
-            Error::OutOfRange { what: query_of(release, query), value, expected }
-        }
+        Error::Conflict { why } => Error::conflict(format!("{}: {why}", release.name)),
         other => other,
     })
 }
@@ -201,18 +199,19 @@ impl<'a> MeasurementPlan<'a> {
     ) -> Result<Self> {
         let levels = spine.tree.levels();
         if queries.len() != levels {
-            let expected = format!("queries for each of the {levels} levels of the spine");
-            return Err(Error::out_of_range("the levels with queries", queries.len(), &expected));
+            let given = queries.len();
+            return Err(Error::conflict(format!(
+                "queries of {given} levels for a spine of {levels}: each level needs its queries"
+            )));
         }
         for queries in &queries {
             let twice = (queries.iter().enumerate())
                 .find(|(at, (group, _))| queries[..*at].iter().any(|(other, _)| other.name == group.name));
             if let Some((_, (group, _))) = twice {
-                return Err(Error::out_of_range(
-                    "the query",
-                    format!("{:?}", group.name),
-                    "each query of a level once",
-                ));
+                return Err(Error::conflict(format!(
+                    "the query {:?} occurs twice in a level: name each once",
+                    group.name
+                )));
             }
         }
         let mut asked = Vec::with_capacity(levels);

@@ -265,7 +265,7 @@ impl<'a> SpineSurvey<'a> {
         let mut sums = AreaSums::new(of_leaf);
         let deepest = if self.has_areas() { 0 } else { self.asked.levels.iter().copied().max().unwrap_or(0) };
         let risen = pass.up(deepest, &mut sums)?;
-        let no_counts = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
+        let no_counts = || Error::missing("the spine has no noisy counts: counts of its units are needed");
         let root = risen.root().cloned().ok_or_else(no_counts)?;
         if let Some(areas) = &self.asked.areas {
             for (area, part) in sums.of_root() {

@@ -312,6 +312,6 @@ impl<Q: Quantity> Variances<Q> {
 }
 
 fn undetermined(level: usize, unit: usize) -> Error {
-    let expected = "measured, directly or through units above and beside it";
-    Error::out_of_range(&format!("a unit of level {level}"), unit, expected)
+    let why = "is not measured, directly or through units above and beside it";
+    Error::missing(format!("unit {unit} of level {level} {why}"))
 }

@@ -68,7 +68,7 @@ def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
 
 def test_what_an_adversary_learns(page):
     page.open("#learned")
-    assert "right at most 91.2 times in 100" in page.said()[0]
+    assert "right at most 91.2 % of the time" in page.said()[0]
     prior = page.drag("prior", 12)
     page.settled()
     answer = assay("risk", "bound", "--release", RELEASE, "--prior", prior, "--delta", "1e-10")

@@ -18,6 +18,7 @@ use super::super::{
     Exit,
     output::{exact, exact_text, percent_above},
     page::Page,
+    progress::{self, Steps},
     subject::{Resolved, put_relation},
 };
 use super::{
@@ -36,8 +37,14 @@ struct Column<'s> {
 
 impl Column<'_> {
     fn of<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
-        let level = |part: &Part| Ok((part.name.clone(), part.rho().into(), part.whole.epsilon(delta, digits)?));
+        progress::stage(&format!("accounts of {name}"));
         let accountants = Accountants::of(subject, delta, digits)?;
+        let steps = Steps::of_stage(&format!("epsilon of the levels of {name}"), subject.levels.len() as u64);
+        let level = |part: &Part| {
+            let epsilon = part.whole.epsilon(delta, digits)?;
+            steps.step();
+            Ok((part.name.clone(), part.rho().into(), epsilon))
+        };
         let levels = subject.levels.par_iter().map(level).collect::<Result<Vec<_>>>()?;
         Ok(Column { name, subject, accountants, levels })
     }

@@ -119,8 +119,12 @@ impl Store {
             None => {
                 let bundled = Release::bundled()?.into_iter().map(|release| release.name);
                 let own = self.own().into_iter().map(|(name, _)| name);
-                let known = own.chain(bundled).collect::<Vec<_>>().join(", ");
-                Err(Error::UnknownName { kind: "release", name: name.to_string(), known })
+                Err(Error::Unknown {
+                    kind: "release",
+                    name: name.to_string(),
+                    has: "there are".to_string(),
+                    known: own.chain(bundled).collect(),
+                })
             }
         }
     }

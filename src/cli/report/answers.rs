@@ -66,10 +66,8 @@ pub struct Drawn {
 
 impl Asked {
     pub fn of(&self, subject: &Resolved) -> Result<Answers> {
-        progress::stage("epsilon");
         let private =
-            epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, with_gdp: false })?;
-        progress::stage("risk");
+            epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, for_records: false })?;
         let learned = bound::Asked {
             prior: self.prior.clone(),
             delta: self.delta.clone(),
@@ -77,9 +75,8 @@ impl Asked {
             with_exceeded: false,
         };
         let learned = bound::find(subject, &learned)?;
-        progress::stage("noise");
         let spared = self.spared(subject)?;
-        progress::stage("drawing");
+        progress::stage("drawing the curves");
         let drawn = Drawn::of(subject, &private.total.compared.epsilon)?;
         Ok(Answers { private, learned, spared, drawn })
     }
@@ -89,7 +86,14 @@ impl Asked {
         let has_levels = !subject.levels.is_empty();
         let parts = subject.parts_or(whole_name(subject));
         let part = |part: &Part| Ok((part.name.clone(), self.least_noise(part)?));
-        let parts = parts.par_iter().map(part).collect::<Result<_>>()?;
+        let steps = progress::Steps::of_stage("least noise of each level", parts.len() as u64);
+        let counted = |one: &Part| {
+            let part = part(one);
+            steps.step();
+            part
+        };
+        let parts = parts.par_iter().map(counted).collect::<Result<_>>()?;
+        progress::stage("least factor on all noise");
         let compared = subject.compared(Against::Usual, &self.delta, self.digits)?;
         let common_factor = if has_levels { Some(common_factor(subject, &self.delta, &compared)?) } else { None };
         Ok(Spared { parts, common_factor, compared: Some(compared) })

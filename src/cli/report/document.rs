@@ -190,7 +190,7 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
         @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
         @if let Some(factor) = &spared.common_factor {
             p.about {
-                "All noise by one factor: " (exact_text(factor)) ", that is " (change_in_words(factor, 6)) "."
+                "All noise can be scaled by " (exact_text(factor)) " (" (change_in_words(factor, 6)) ")."
             }
         }
         @if has_others {

@@ -95,7 +95,7 @@ pub fn of_noise(spared: &Spared, digits: u32) -> Table {
     Table {
         caption: "The least noise of each level: proven to be enough, and the next smaller step proven not to be."
             .to_string(),
-        heading: vec!["", "sigma2 as it is", "sigma2, least", "change", "epsilon then", "epsilon to keep", "by"],
+        heading: vec!["", "sigma2 as it is", "sigma2, least", "change", "new epsilon", "epsilon to keep", "by"],
         rows: spared.parts.iter().filter(|_| is_shown).map(cells).collect(),
         has_whole: false,
     }

@@ -62,21 +62,21 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
     let total = &found.total;
     let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
     let mut said = vec![format!(
-        "Whoever guesses from {everything} {question} is right at most {} times in 100, even if they know all other records.",
+        "An attacker who tries to tell from {everything} {question} is right at most {} % of the time, even if they know all other records.",
         in_hundred(&upper(&total.bound.correct.value)),
     )];
     said.push(format!(
-        "Without seeing anything they guess rightly {} times in 100, if they believe the first answer with probability {}. {} alone would \
-         allow {} times in 100.",
-        in_hundred(&guessing(prior)),
+        "Guessing blindly, with a prior of {} for the first answer, they would be right {} % of the time. {} alone would allow {} % of the \
+         time.",
         rational::display(prior),
+        in_hundred(&guessing(prior)),
         found.allowed().known(&total.bound),
         in_hundred(&upper(found.allowed().of(&total.bound).correct)),
     ));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
         let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
         said.push(format!(
-            "From one level alone they are right at most between {} and {} times in 100.",
+            "From one level alone they are right at most between {} and {} % of the time.",
             of(least),
             of(most)
         ));

@@ -16,6 +16,7 @@ use super::super::{
     Exit,
     drawn::Drawn,
     output::{self, exact, exact_text},
+    progress::Steps,
     quantity,
     subject::{self, Format, Resolved, Subject},
 };
@@ -238,7 +239,12 @@ pub fn find_after(subject: &Resolved, asked: &Asked, earlier: Option<&(Asked, Fo
         earlier.and_then(|(then, found)| Some(line(found)?.known(then, asked))).unwrap_or_default()
     };
     let whole = subject.as_part(subject::whole_name(subject));
-    let level = |(at, part): (usize, &Part)| Line::of(part, asked, known(&|found| found.levels.get(at)));
+    let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
+    let level = |(at, part): (usize, &Part)| {
+        let line = Line::of(part, asked, known(&|found| found.levels.get(at)));
+        steps.step();
+        line
+    };
     let levels = || subject.levels.par_iter().enumerate().map(level).collect::<Result<Vec<Line>>>();
     let (levels, total) = rayon::join(levels, || Line::of(&whole, asked, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })

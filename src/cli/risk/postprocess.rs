@@ -100,7 +100,7 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Enclosure, head: &str,
         &["", "probability"],
         vec![
             row("posterior probability, averaged over outcomes", &marginal, digits),
-            row("the same of counts as they were drawn", before, digits),
+            row("the same for the counts before post-processing", before, digits),
         ],
     );
     page.text("\n");

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::outputs,
-    error::did_you_mean,
+    error::unknown,
     numeric::{Enclosure, rational},
     release::Release,
     risk::single::Attack,
@@ -15,6 +15,7 @@ use super::super::{
     Exit,
     drawn::Drawn,
     output::{self, ends, exact, exact_text},
+    page,
     subject::Format,
 };
 use super::{arrays, count, counts, numbers, prior, row, shown};
@@ -103,9 +104,9 @@ impl Args {
         let level = release.level(self.level.as_deref().unwrap_or_default()).context("--level")?;
         let asked = self.query.as_deref().unwrap_or_default();
         let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
-            let known: Vec<&str> = level.queries.iter().map(|query| query.name.as_str()).collect();
-            let near = did_you_mean(asked, known.iter().copied());
-            bail!("--query: the level {} has no query {asked:?}{near}: it has {}", level.name, known.join(", "));
+            let known = level.queries.iter().map(|query| query.name.as_str());
+            let has = format!("the level {} has", level.name);
+            bail!("--query: {}", unknown("query", asked, &has, known));
         };
         let title = format!("{}: {}, {}", release.name, level.name, query.name);
         let sigma2 = query.sigma2().context("--query")?;
@@ -325,8 +326,16 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
     );
     page.object(object);
     page.text(format!("rho = {}, prior = {}\n\n", exact_text(&attack.rhos()[0]), rational::display(attack.prior())));
-    let columns = ["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"];
-    page.table(&names(&columns), rows);
+    let columns =
+        names(&["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"]);
+    let all: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let shown = |(n, values): (i64, &[Enclosure; 5])| {
+        let cells = values.iter().map(|value| value.shown(args.format.shown()));
+        std::iter::once(n.to_string()).chain(cells).collect()
+    };
+    let heading = ["noisy", "if it counts", "posterior", "risk", "if absent", "overall"];
+    page.records(rows.iter().map(|row| page::words(&all, row)));
+    page.table(&heading, (from..=to).zip(&values).map(shown).collect());
     page.text(
         "\nProbabilities of the noisy count, the released one minus the known one: if the target counts, if it does not, and overall, by the \
          prior.\n",

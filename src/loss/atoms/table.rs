@@ -79,10 +79,8 @@ fn fitting<const N: usize>(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Ta
     }
     match parts.table::<Long, N>(sum) {
         Some(table) => Ok(Box::new(table)),
-        None => Err(Error::out_of_range(
-            "the losses to list",
-            "a range of more than 1e8 nats in one part or 7e8 in all, or of 2^252 steps of their common lattice",
-            "fewer",
+        None => Err(Error::unsuitable(
+            "the losses cannot be listed: they span more than 1e8 nats in one part, 7e8 in all, or 2^252 steps of their common lattice",
         )),
     }
 }

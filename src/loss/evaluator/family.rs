@@ -19,7 +19,7 @@ use crate::{
         second::{Second, SecondEnclosure},
         stop::Stop,
     },
-    numeric::Enclosure,
+    numeric::{Enclosure, rational},
 };
 
 /// Digits at which the unit with the largest hockey stick stands out, but for near ties.
@@ -30,6 +30,10 @@ const MOST_CONTENDERS: usize = 64;
 
 /// At most this many units have their second enclosures evaluated for one answer.
 const MOST_SECOND: usize = 300;
+
+/// Why one end is missing where there are more.
+const TOO_MANY: &str =
+    "the second enclosures of all units, more than 300, would take too long: it bounds from one side, by one unit";
 
 /// At most this many are searched for those of the same law.
 const MOST_COMPARED: usize = 4096;
@@ -108,13 +112,13 @@ impl FamilyEvaluator {
         if is_above || is_below()? { Err(Error::Contradiction { what: WHAT }) } else { Ok(answer) }
     }
 
-    fn second_of(&self, (p, q): Pair, epsilon: &Rational) -> Result<SecondEnclosure> {
+    fn second_of(&self, pair: Pair, epsilon: &Rational) -> Result<SecondEnclosure> {
+        self.second_unit(pair, |unit| unit.hockey_stick(epsilon))
+    }
+
+    fn second_unit<T>(&self, (p, q): Pair, of: impl Fn(&Second) -> T) -> T {
         let members = self.second.get_or_init(|| self.family.each_member(Second::new));
-        if self.family.is_in_pairs() {
-            members[p].and(&members[q]).hockey_stick(epsilon)
-        } else {
-            members[p].hockey_stick(epsilon)
-        }
+        if self.family.is_in_pairs() { of(&members[p].and(&members[q])) } else { of(&members[p]) }
     }
 
     /// The largest hockey stick by a method that shares no code with the engines that certify it. Of very many units the named one gives the lower
@@ -123,12 +127,42 @@ impl FamilyEvaluator {
         let of_leader = self.second_of(leader, epsilon)?;
         if self.count() > MOST_SECOND {
             let value = of_leader.value.hull(&Enclosure::double(1.0, 64));
-            return Ok(SecondEnclosure { value, ..of_leader });
+            return Ok(SecondEnclosure { value, note: Some(TOO_MANY), ..of_leader });
         }
         let all = self.family.units().into_par_iter().map(|pair| Ok(self.second_of(pair, epsilon)?.value));
         let all = all.collect::<Result<Vec<Enclosure>>>()?;
-        let value = all.iter().fold(of_leader.value, |largest, next| largest.max(next));
+        let value = all.iter().fold(of_leader.value.clone(), |largest, next| largest.max(next));
         Ok(SecondEnclosure { value, ..of_leader })
+    }
+
+    /// The trade-off function of the family by the same means, for 0 <= alpha <= 1: at most that of the unit named, and at least every line that all
+    /// units are above. Of very many units nothing bounds it from below.
+    pub fn second_tradeoff(&self, alpha: &Rational, leader: Pair) -> Result<SecondEnclosure> {
+        if let Some(known) = SecondEnclosure::at_ends(alpha)? {
+            return Ok(known);
+        }
+        let of_leader = self.second_unit(leader, |unit| unit.tradeoff(alpha))?;
+        let zero = Enclosure::double(0.0, 64);
+        if self.count() > MOST_SECOND {
+            return Ok(SecondEnclosure { value: of_leader.value.hull(&zero), note: Some(TOO_MANY), ..of_leader });
+        }
+        let (one, alpha) = (Enclosure::double(1.0, 64), Enclosure::rational(alpha, 64));
+        // Slopes around that of the chord from (alpha, f) to (1, 0) of the unit named, and the steepest that is not below zero at alpha.
+        let slope = (of_leader.value.approximate() / (1.0 - alpha.approximate())).ln();
+        let steepest = -alpha.approximate().ln();
+        let mut lower = zero.clone();
+        for epsilon in [slope, steepest / 2.0, steepest - 1.0].into_iter().filter(|epsilon| epsilon.is_finite()) {
+            let epsilon = rational::from_f64(epsilon)?;
+            let size = Rational::from(epsilon.abs_ref());
+            let rest = one.sub(&self.second_hockey_stick(&size, leader)?.value);
+            let exp = Enclosure::rational(&size, 64).exp();
+            // f(alpha) >= 1 - delta(eps) - exp(eps) alpha, and the mirrored line for the other sign of eps.
+            let line = if epsilon >= 0 { rest.sub(&exp.mul(&alpha)) } else { rest.sub(&alpha).div(&exp) };
+            lower = lower.max(&Enclosure::new(line.lower().clone(), line.lower().clone()));
+        }
+        let most = Enclosure::new(zero.lower().clone(), of_leader.value.upper().clone());
+        let value = lower.hull(&one).meet(&most).ok_or(Error::Contradiction { what: "a second trade-off function" })?;
+        Ok(SecondEnclosure { value, note: None, ..of_leader })
     }
 
     /// How many units there are.

@@ -202,15 +202,17 @@ impl SumEvaluator {
             answer.value.is_tight(fewer) && (!goal.complement || is_complement_tight(answer, fewer))
         };
         let answer = as_precise_as_possible(goal.digits, session.deadline(), is_known, enclose)?;
-        self.confirmed(&request.at, goal.digits, answer)
+        self.confirmed(&request.at, goal.digits, answer, session)
     }
 
-    /// An answer that its second enclosure does not exclude; of one below the requested precision, what both have in common.
-    fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer) -> Result<Answer> {
+    /// An answer that its second enclosure does not exclude; of one below the requested precision, the intersection of both. A step on the way to
+    /// another answer is not looked at where its precision is reached: that answer is.
+    fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer, session: &Session) -> Result<Answer> {
         const WHAT: &str = "a hockey-stick divergence, which its second enclosure excludes";
-        let second = self.second_hockey_stick(epsilon)?.value;
-        let value = answer.value.meet(&second).ok_or(Error::Contradiction { what: WHAT })?;
-        if answer.met { Ok(answer) } else { Ok(Answer { met: value.is_tight(digits), value, ..answer }) }
+        if self.is_remaining || session.is_shared() && answer.met {
+            return Ok(answer);
+        }
+        self.second_hockey_stick(epsilon)?.met_with(answer, digits, WHAT)
     }
 
     /// The hockey-stick divergence by a method that shares no code with the engines that certify it, for epsilon >= 0: to a few digits, or fewer than
@@ -219,9 +221,12 @@ impl SumEvaluator {
         self.second().hockey_stick(epsilon)
     }
 
-    /// The trade-off function by the same means, for 0 < alpha < 1.
+    /// The trade-off function by the same means, for 0 <= alpha <= 1.
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
-        self.second().tradeoff(alpha)
+        match SecondEnclosure::at_ends(alpha)? {
+            Some(known) => Ok(known),
+            None => self.second().tradeoff(alpha),
+        }
     }
 
     fn second(&self) -> &Second {
@@ -312,7 +317,7 @@ impl SumEvaluator {
     fn one_of_many(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
         session.stop().check()?;
         if let Some(answer) = self.by_shared_contour(epsilon, digits)? {
-            return if self.is_remaining { Ok(answer) } else { self.confirmed(epsilon, digits, answer) };
+            return self.confirmed(epsilon, digits, answer, session);
         }
         self.answer(&Request::hockey_stick(epsilon, digits).one_of(OF_A_PROFILE).without_complement(), session)
     }

@@ -131,8 +131,11 @@ impl Boole {
     pub fn budget(&self) -> Result<ErrorBudget> {
         let level = Rational::from((1, Integer::from(10).pow(35)));
         if self.sieve(&level)?.last().is_none_or(|sieved| !sieved.left.is_empty()) {
-            let expected = "a reach beyond which the characteristic function is proven to be below 10^-35";
-            return Err(Error::out_of_range("the reach of the integral", rational::display(&self.reach), expected));
+            let why = "is too short: beyond it the characteristic function is not proven to be below 10^-35";
+            return Err(Error::unsuitable(format!(
+                "the reach {} of the integral {why}",
+                rational::display(&self.reach)
+            )));
         }
         let real = |x: &Rational| Enclosure::rational(x, BITS);
         let next = Rational::from(self.last + 1).square();

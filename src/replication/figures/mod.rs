@@ -29,6 +29,24 @@ pub fn items() -> Vec<Item> {
     .concat()
 }
 
+/// The figure or paper that is not known, with the figures of its paper, or all papers.
+fn unknown_figure(name: &str, all: &[Item]) -> Error {
+    let figures = |paper: &str| all.iter().filter(|item| item.paper == paper).map(|item| item.name).collect::<Vec<_>>();
+    match name.split_once('/') {
+        Some((paper, figure)) if !figures(paper).is_empty() => {
+            Error::unknown("figure", figure, &format!("{paper} has"), figures(paper))
+        }
+        Some((paper, _)) => unknown_paper(paper, all),
+        None => unknown_paper(name, all),
+    }
+}
+
+fn unknown_paper(name: &str, all: &[Item]) -> Error {
+    let mut papers: Vec<&str> = all.iter().map(|item| item.paper).collect();
+    papers.dedup();
+    Error::unknown("paper", name, "figures are drawn of", papers)
+}
+
 /// The items of the given names, `PAPER` or `PAPER/FIGURE`; all if none is named.
 pub fn find(names: &[String]) -> Result<Vec<Item>> {
     let all = items();
@@ -37,8 +55,7 @@ pub fn find(names: &[String]) -> Result<Vec<Item>> {
         None => item.paper == name,
     };
     if let Some(unknown) = names.iter().find(|name| !all.iter().any(|item| matches(item, name))) {
-        let known: Vec<String> = all.iter().map(|item| format!("{}/{}", item.paper, item.name)).collect();
-        return Err(Error::UnknownFigure { name: unknown.clone(), known: known.join(", ") });
+        return Err(unknown_figure(unknown, &all));
     }
     Ok(all.into_iter().filter(|item| names.is_empty() || names.iter().any(|name| matches(item, name))).collect())
 }
@@ -55,7 +72,7 @@ mod tests {
         assert_eq!(find("su-su-wang-2025/table-3").unwrap().len(), 1);
         for name in ["nosuch", "su-su-wang-2025/figure-99", "su-su-wang-2025/", "/figure-2", ""] {
             let message = find(name).unwrap_err().to_string();
-            assert!(message.contains("su-su-wang-2025/figure-2"), "{message}");
+            assert!(message.starts_with("unknown ") && message.contains("su-su-wang-2025"), "{message}");
         }
     }
 }

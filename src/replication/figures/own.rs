@@ -126,11 +126,11 @@ impl Own {
     pub(super) fn check(&self, figure: &str, takes: &[Parameter]) -> Result<()> {
         let Some(other) = self.given().into_iter().find(|given| !takes.contains(given)) else { return Ok(()) };
         let names: Vec<&str> = takes.iter().map(|parameter| parameter.name()).collect();
-        let expected = match names.as_slice() {
-            [] => "nothing: it is drawn as its paper has it".to_string(),
-            names => format!("one that it takes: {}", names.join(", ")),
+        let takes = match names.as_slice() {
+            [] => "it is drawn as its paper has it".to_string(),
+            names => format!("it takes {}", names.join(", ")),
         };
-        Err(Error::out_of_range(&format!("a parameter of {figure}"), other.name(), &expected))
+        Err(Error::unsuitable(format!("{figure} does not take {}: {takes}", other.name())))
     }
 
     /// The given value of a figure that accepts only one; several values are refused.
@@ -139,8 +139,8 @@ impl Own {
             [] => Ok(None),
             [one] => Ok(Some(one)),
             several => {
-                let expected = "one alone: this figure is drawn for one";
-                Err(Error::out_of_range(name, format!("{} of them", several.len()), expected))
+                let given = several.len();
+                Err(Error::conflict(format!("{name} is given {given} times, and this figure is drawn for one")))
             }
         }
     }
@@ -185,8 +185,8 @@ impl Own {
     pub(super) fn ends(&self, from: &Rational, to: &Rational, points: u32) -> Result<(Rational, Rational, u32)> {
         let (from, to) = (self.from.as_ref().unwrap_or(from), self.to.as_ref().unwrap_or(to));
         if from >= to {
-            let shown = format!("{} to {}", rational::display(from), rational::display(to));
-            return Err(Error::out_of_range("the range of the axis", shown, "one from a smaller to a larger number"));
+            let (from, to) = (rational::display(from), rational::display(to));
+            return Err(Error::conflict(format!("from = {from} must be smaller than to = {to}")));
         }
         let points = self.points.unwrap_or(points);
         if !(2..=MOST_POINTS).contains(&points) {
@@ -252,7 +252,7 @@ mod tests {
         let message = given.check("f", &[Parameter::Rho, Parameter::Points]).unwrap_err().to_string();
         assert!(message.contains("others") && message.contains("rho, points"), "{message}");
         assert_eq!((Own::one::<u8>("x", &[]).unwrap(), Own::one("x", &[5]).unwrap()), (None, Some(&5)));
-        assert!(Own::one("delta", &[1, 2]).unwrap_err().to_string().contains("delta = 2 of them"));
+        assert!(Own::one("delta", &[1, 2]).unwrap_err().to_string().contains("delta is given 2 times"));
         assert!(given.check("f", &[]).unwrap_err().to_string().contains("as its paper has it"));
     }
 }

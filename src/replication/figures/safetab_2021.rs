@@ -163,7 +163,7 @@ const PRINTED: &[(&str, &str)] = &[
 fn table_2(sources: &Sources) -> Result<Drawing> {
     let mut settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
     if let [_, second, ..] = sources.own.deltas.as_slice() {
-        return Err(Error::out_of_range("delta", exact(second), "one delta alone: the table has one"));
+        return Err(Error::conflict(format!("a second delta, {}, is given: the table has one", exact(second))));
     }
     if let Some(delta) = sources.own.deltas.first() {
         settings.delta = Rational::clone(delta);

@@ -77,8 +77,8 @@ impl Paths {
         let title = own.as_ref().map_or_else(|| "The 2020 DHC for persons".to_string(), |own| own.title.clone());
         let release = own.map_or_else(|| Release::find("dhc-persons-us"), Ok)?;
         let Some(paths) = &release.paths else {
-            let expected = "one with block paths; su-su-wang-2025/figure-7 draws any other";
-            return Err(Error::out_of_range("release", &release.name, expected));
+            let why = "has no block paths, which this figure is about; su-su-wang-2025/figure-7 draws any release";
+            return Err(Error::unsuitable(format!("the release {} {why}", release.name)));
         };
         let least = (0..paths.dropped.len()).min_by_key(|path| paths.dropped[*path].len()).unwrap_or(0);
         let (worst, main) = (worst_path(&release)?, (least, least));

@@ -61,7 +61,9 @@ const fn item(
 /// The blocks of the user's file with its entities, or those of Rhode Island; and their place, in words.
 fn blocks_of(sources: &Sources, what: &str) -> Result<(Blocks, String)> {
     if let Some(column) = sources.own.columns.first() {
-        return Err(Error::out_of_range("a column", column, "none: the columns of a file of blocks are its entities"));
+        return Err(Error::unsuitable(format!(
+            "this figure does not take a column, and {column:?} is given: the columns of a file of blocks are its entities"
+        )));
     }
     match &sources.own.counts {
         Some(file) => Ok((Blocks::read(file)?, file.display().to_string())),
@@ -163,17 +165,20 @@ const MOST_COLUMNS: usize = 300;
 fn levels_asked(own: &Own, blocks: usize) -> Result<Vec<Asked>> {
     let Some(release) = &own.release else {
         if let Some(level) = own.levels.first() {
-            return Err(Error::out_of_range("the level", level, "one of a release, which is not given"));
+            return Err(Error::missing(format!("the level {level:?} is given without a release that has it")));
         }
         let asked = |level: &str| Ok(Asked { level: level.to_string(), groups: figure_2::query_groups()? });
         return ["US", "block"].into_iter().map(asked).collect();
     };
-    let needed = "one whose file has [[attribute]] tables, which say what its queries are of";
-    let schema = release.schema.as_ref().ok_or_else(|| Error::out_of_range("the release", &release.name, needed))?;
+    let no_schema = || {
+        let why = "has no [[attribute]] tables, which say what its queries are of";
+        Error::missing(format!("the release {} {why}", release.name))
+    };
+    let schema = release.schema.as_ref().ok_or_else(no_schema)?;
     if blocks * schema.cells() > MOST_COLUMNS {
-        let columns = format!("{} columns", blocks * schema.cells());
-        let expected = format!("at most {MOST_COLUMNS}: a release with fewer cells, or fewer blocks");
-        return Err(Error::out_of_range("the matrix", columns, &expected));
+        let columns = blocks * schema.cells();
+        let expected = format!("at most {MOST_COLUMNS}: use a release with fewer cells, or fewer blocks");
+        return Err(Error::out_of_range("the number of columns of the matrix", columns, &expected));
     }
     let asked = |level: &GeoLevel| -> Result<Asked> {
         let groups = level.queries.iter().map(|query| schema.group(&query.name)).collect::<Result<_>>()?;
@@ -187,7 +192,10 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
     let blocks = match sources.own.copies.as_slice() {
         [] => 2,
         [blocks @ 1..=50] => *blocks as usize,
-        other => return Err(Error::out_of_range("copies", format!("{other:?}"), "one number of blocks, from 1 to 50")),
+        [other] => return Err(Error::out_of_range("copies", other, "a number of blocks from 1 to 50")),
+        several => {
+            return Err(Error::conflict(format!("copies is given {} times, and this figure takes one", several.len())));
+        }
     };
     let levels = levels_asked(&sources.own, blocks)?;
     let cells = levels.iter().flat_map(|asked| &asked.groups).map(|group| group.cell_of.len()).max().unwrap_or(0);
@@ -195,8 +203,8 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
     let last = levels.len().saturating_sub(1);
     let rows: usize = levels.iter().enumerate().map(|(k, one)| if k == last { blocks } else { 1 } * counts(one)).sum();
     if rows > MOST_ROWS {
-        let expected = format!("at most {MOST_ROWS}: fewer counts, levels or blocks");
-        return Err(Error::out_of_range("the matrix", format!("{rows} rows"), &expected));
+        let expected = format!("at most {MOST_ROWS}: use fewer counts, levels or blocks");
+        return Err(Error::out_of_range("the number of rows of the matrix", rows, &expected));
     }
     let mut names_of_groups: Vec<&str> = Vec::new();
     for group in levels.iter().flat_map(|asked| &asked.groups) {

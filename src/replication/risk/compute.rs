@@ -90,7 +90,9 @@ pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
             Ok(Basis::Sampler(sampler(rhos, *others)?.limit_decision(*x2, SAMPLER_SHARE)?))
         }
         RiskClaim::LevelsGain { .. } => levels(),
-        other => Err(Error::out_of_range("what values have in common", format!("{other:?}"), "a decision or levels")),
+        other => Err(Error::fault(format!(
+            "{other:?} was computed in common with other values, and only decisions and levels are"
+        ))),
     }
 }
 
@@ -190,8 +192,8 @@ fn two_levels_posterior(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Op
     let posterior = two_levels(rhos, others, UpperPrior::Uniform)?.posterior(&[x1, above], &[beside], DIGITS)?;
     let Some(x2) = x2 else { return Ok(posterior.present) };
     let found = posterior.upper.into_iter().find(|(count, _)| *count == x2);
-    let expected = "a value of X2 with a probability above 10^-12";
-    found.map(|(_, share)| share).ok_or_else(|| Error::out_of_range("x2", x2, expected))
+    let why = || Error::unsuitable(format!("x2 = {x2} has a probability of less than 10^-12"));
+    found.map(|(_, share)| share).ok_or_else(why)
 }
 
 /// The same for the limit of the sampler.
@@ -199,7 +201,9 @@ fn sampler_limit(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Option<us
     let limit = sampler(rhos, others)?.limit(noisy, DIGITS)?;
     let Some(x2) = x2 else { return Ok(limit.present) };
     let share = limit.upper.get(x2).cloned();
-    share.ok_or_else(|| Error::out_of_range("x2", x2, "a value that the sampler draws"))
+    share.ok_or_else(|| {
+        Error::out_of_range("x2", x2, &format!("0 to {}, the values that the sampler draws", limit.upper.len() - 1))
+    })
 }
 
 /// The probability that the noisy x_2 and y_1 lie in a rectangle.

@@ -34,8 +34,8 @@ pub struct CurveSettings {
 impl CurveSettings {
     /// The rho of a level, counted from 0, the lowest.
     pub fn rho(&self, level: usize) -> Result<Rational> {
-        let expected = "the rho of that level among the settings";
-        self.rhos.get(level).cloned().ok_or_else(|| Error::out_of_range("the level", level + 1, expected))
+        let expected = format!("1 to {}, the levels whose rho is given", self.rhos.len());
+        self.rhos.get(level).cloned().ok_or_else(|| Error::out_of_range("the level", level + 1, &expected))
     }
 
     pub(super) fn hierarchy(&self, rho2: &Rational, upper: Upper) -> Result<Hierarchy> {

@@ -227,8 +227,8 @@ fn alike(settings: &PrintedSettings, rhos: &[String; 2], fraction: &Rational, bi
         let threshold = Rational::from(rule.threshold());
         let (size, rest) = Rational::from(&threshold * fraction).into_numer_denom();
         let Some(size) = size.to_u64().filter(|_| rest == 1) else {
-            let expected = "a share of both thresholds that is a whole number of people";
-            return Err(Error::out_of_range("fraction", fraction, expected));
+            let why = format!("the share {fraction} of the threshold {threshold} is not a whole number of people");
+            return Err(Error::unsuitable(why));
         };
         values.push(match bias {
             true => rule.bias(size, DIGITS)?.div(&Enclosure::rational(&threshold, BITS)),

@@ -49,8 +49,8 @@ impl PrintedSettings {
         };
         let (lower, upper) = (at(total.lower())?, at(total.upper())?);
         if lower != upper {
-            let expected = "a formula whose value is not within 10^-50 of a boundary of rounding";
-            return Err(Error::out_of_range("moe", moe, expected));
+            let apart = "the value of its formula must differ from a boundary of rounding by more than 10^-50";
+            return Err(Error::undecided("moe", moe, apart));
         }
         Ok(lower / power)
     }

@@ -122,8 +122,8 @@ impl PrintedSettings {
     /// The settings of a paper.
     pub fn of(paper: &str) -> Result<PrintedSettings> {
         let Some((name, text)) = FILES.iter().find(|(name, _)| *name == paper) else {
-            let known = FILES.map(|(name, _)| name).join(", ");
-            return Err(Error::UnknownPaper { name: paper.to_string(), known });
+            let has = "settings are bundled of";
+            return Err(Error::unknown("paper", paper, has, FILES.map(|(name, _)| name)));
         };
         let file: SettingsFile = bundled::read(&format!("{name}-settings"), text)?;
         let planned = |level: &LevelFile| -> Result<PrintedLevel> {
@@ -153,8 +153,8 @@ impl PrintedSettings {
             return Ok(self);
         }
         if !margins.is_empty() && !rhos.is_empty() && margins.len() != rhos.len() {
-            let expected = format!("as many as margins, {}, or none", margins.len());
-            return Err(Error::out_of_range("the number of rho", rhos.len(), &expected));
+            let (rhos, margins) = (rhos.len(), margins.len());
+            return Err(Error::conflict(format!("{rhos} rho for {margins} margins: give one for each, or none")));
         }
         let level = |k: usize| -> Result<PrintedLevel> {
             let rho = match rhos.get(k) {
@@ -208,7 +208,7 @@ impl PrintedSettings {
                 }
                 (Budgets::Printed, NoiseKind::DiscreteGaussian) => planned.rho.clone(),
                 (Budgets::Printed, NoiseKind::Geometric) => planned.epsilon.clone().ok_or_else(|| {
-                    Error::out_of_range("epsilon", "none printed", "a paper that prints budgets of geometric noise")
+                    Error::missing(format!("no epsilon of geometric noise is printed for the level {:?}", planned.name))
                 })?,
             };
             let level = GroupLevel::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;

@@ -130,7 +130,9 @@ pub(super) fn single_outputs_suffice(sigma2: &Rational, epsilon: &Rational, delt
         }
         each.extend([Ok(is_within(x, x - 1)), Ok(is_within(x, x + 1))]);
         if x > 100_000 {
-            return Err(Error::out_of_range("delta", delta, "one that the masses soon fall below"));
+            return Err(Error::unsuitable(format!(
+                "delta = {delta} is too small: the masses of the first 100,000 values do not fall below it"
+            )));
         }
     }
     let Computed::Statement(holds) = Computed::all_hold(each)? else {

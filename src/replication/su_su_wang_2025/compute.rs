@@ -174,7 +174,7 @@ fn measure_excess(release: &Release) -> Result<Enclosure> {
         least.hull(&least.div(&one.sub(&first)))
     };
     let all = groups(release)?.iter().map(excess).reduce(|most, one| most.max(&one));
-    all.ok_or_else(|| Error::out_of_range("the groups", 0, "one or more"))
+    all.ok_or_else(|| Error::missing("the release has no group of counts"))
 }
 
 /// One of the three parts of Appendix C's bound.
@@ -232,8 +232,9 @@ fn approximation_holds(release: &Release, delta: &Rational, as_printed: bool) ->
             let (sigma2, copies) =
                 (level.queries[0].sigma2()?.clone(), composition.counts().iter().map(|c| c.count).sum());
             let near = composition.epsilon(delta, DIGITS)?.value.approximate();
-            let epsilon = Rational::from_f64(near)
-                .ok_or_else(|| Error::out_of_range("epsilon", near, "a level with a finite epsilon at this delta"))?;
+            let epsilon = Rational::from_f64(near).ok_or_else(|| {
+                Error::unsuitable(format!("the level {} has no finite epsilon at this delta", level.name))
+            })?;
             let bound = residual::bound(&sigma2, copies, RESIDUAL_DIGITS)?;
             let by_a8 = approximation(&sigma2, copies, &epsilon, &bound)?;
             let value = if as_printed { &by_a8.value_as_printed } else { &by_a8.value };

@@ -79,8 +79,9 @@ pub(super) fn crossing_of_reduced(release: &Release, level: &str, sigma2: &str, 
     let near = Enclosure::rational(&parse(near)?, 64).ln().approximate();
     let off = |crossing: &Enclosure| (crossing.ln().approximate() - near).abs();
     let nearest = crossings.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
-    nearest
-        .ok_or_else(|| Error::out_of_range("the noise of a crossing", sigma2, "noise whose curve crosses that of zCDP"))
+    nearest.ok_or_else(|| {
+        Error::unsuitable(format!("the curve of the noise with sigma2 = {sigma2} does not cross that of zCDP"))
+    })
 }
 
 /// Enclosures of possible crossings: undecided stretches, and boundaries between stretches with different decisions.

@@ -74,8 +74,8 @@ fn terms(release: &Release) -> Result<Vec<Term>> {
         .map(|(sigma2, copies, share)| {
             let weight = Rational::from(&share * L);
             let weight = (weight.denom() == &1).then(|| weight.numer().to_u64()).flatten().ok_or_else(|| {
-                let expected = "shares of the budget that are multiples of 1/1000, as in Table 3 of the paper";
-                Error::out_of_range("a share of the budget", rational::display(&share), expected)
+                let needed = "the rule takes multiples of 1/1000, as in Table 3 of the paper";
+                Error::unsuitable(format!("the share {} of the budget: {needed}", rational::display(&share)))
             })?;
             let moments = moments(&sigma2, copies)?;
             Ok(Term { weight, sigma2, copies, moments })

@@ -33,7 +33,9 @@ pub(super) fn draws_of_deviation(
     let off = (1.0 - printed.to_f64() / 100.0) - ratio;
     let draws = ratio.powi(2) * (spread(own) + spread(less)) / off.powi(2);
     if !draws.is_finite() {
-        return Err(Error::out_of_range("the printed percentage", printed, "one that differs from the expected one"));
+        return Err(Error::unsuitable(format!(
+            "the printed percentage {printed} is the expected one: no number of draws is implied"
+        )));
     }
     Ok(Enclosure::double(draws.round(), 53))
 }

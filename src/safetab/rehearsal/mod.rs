@@ -370,7 +370,7 @@ fn cef_records(config: &Configuration) -> CefRecords {
 /// An error for a run without groups, which lacks a budget or totals.
 fn check_groups(groups: u64) -> Result<()> {
     match groups {
-        0 => Err(Error::out_of_range("the budget", 0, "a level with groups and a budget above 0")),
+        0 => Err(Error::missing("nothing to rehearse: no level has groups and a budget above 0")),
         _ => Ok(()),
     }
 }

@@ -143,7 +143,7 @@ impl std::str::FromStr for SummaryOrder {
         sorted.sort_unstable();
         if sorted != Pass::UnitedStates.region_types() {
             let allowed = format!("{}, each once, in any order", SummaryOrder::default());
-            return Err(Error::out_of_range("the order of summary levels", text, &allowed));
+            return Err(Error::malformed("the order of summary levels", text, &allowed));
         }
         let of_pr = |kind: &RegionType| match kind {
             RegionType::State => Some(RegionType::PrState),
@@ -167,9 +167,9 @@ impl std::str::FromStr for RegionType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<RegionType> {
-        let known = RegionType::ALL.map(RegionType::name).join(", ");
+        let known = RegionType::ALL.map(RegionType::name);
         let found = RegionType::ALL.into_iter().find(|region_type| region_type.name() == text);
-        found.ok_or_else(|| Error::out_of_range("region type", text, &format!("one of {known}")))
+        found.ok_or_else(|| Error::unknown("region type", text, "there are", known))
     }
 }
 

@@ -80,7 +80,7 @@ impl Rule {
             Rule::UnknownKey => "unknown key",
             Rule::Value => "value not allowed",
             Rule::Order => "out of order",
-            Rule::Contradiction => "contradiction",
+            Rule::Contradiction => "contradicts other values",
             Rule::UnknownCode => "unknown code",
             Rule::AfterNull => "code after a Null",
             Rule::UnknownBlock => "unknown block",
@@ -279,7 +279,11 @@ impl fmt::Display for ValidationReport {
                 if violation.column > 0 {
                     write!(out, "column {}, ", violation.column)?;
                 }
-                writeln!(out, "\"{}\"; allowed: {}", violation.value, violation.allowed)?;
+                // What cannot be read is said by the system, and is no value.
+                match violation.rule {
+                    Rule::Unreadable => writeln!(out, "{} (expected {})", violation.value, violation.allowed)?,
+                    _ => writeln!(out, "\"{}\"; allowed: {}", violation.value, violation.allowed)?,
+                }
             }
         }
         Ok(())

@@ -115,7 +115,7 @@ impl TabulationCertificate<'_> {
         if !self.is_of_households() {
             writeln!(
                 page,
-                "{parameter_name} and margin are those of a group that is a total alone, then of its stages.\n"
+                "Columns of {parameter_name} and margin: a group published as a total only; stage 1; stage 2.\n"
             )?;
         }
         writeln!(page, "| | s | groups | {parameter_name}{kinds}")?;
@@ -167,7 +167,8 @@ impl TabulationCertificate<'_> {
                 written.rows.iter().map(|(table, rows)| format!("{rows} rows of {}", table.to_uppercase())).collect();
             write!(page, "- {}: {}", name(pass.pass), rows.join(", "))?;
             match written.coterminous {
-                Some(count) => writeln!(page, "; {count} groups have the counts of a coterminous one")?,
+                Some(1) => writeln!(page, "; 1 group takes its counts from a coterminous one")?,
+                Some(count) => writeln!(page, "; {count} groups take their counts from a coterminous one")?,
                 None => writeln!(page)?,
             }
         }

@@ -120,7 +120,7 @@ impl FromStr for ClusterAddress {
     fn from_str(text: &str) -> Result<Self> {
         // A token in the address is not repeated in the message.
         let shown = text.split('/').take(3).collect::<Vec<_>>().join("/");
-        let wrong = |expected: &str| Error::out_of_range("the address of the cluster", &shown, expected);
+        let wrong = |expected: &str| Error::malformed("the address of the cluster", &shown, expected);
         let form = "sc://HOST:PORT, or sc://HOST:PORT/;use_ssl=true for TLS";
         let rest = text.strip_prefix("sc://").ok_or_else(|| wrong(form))?;
         let (place, settings) = rest.split_once('/').unwrap_or((rest, ""));

@@ -97,7 +97,7 @@ impl FromStr for BudgetChange {
     fn from_str(text: &str) -> Result<BudgetChange> {
         let refused = || {
             let expected = "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M, such as COUNTY,2=0.159 or T3:COUNTY,2=moe:11";
-            Error::out_of_range("the change of a budget", text, expected)
+            Error::malformed("the change of a budget", text, expected)
         };
         let (place, value) = text.split_once('=').ok_or_else(refused)?;
         let (topic, place) = match place.split_once(':') {
@@ -219,8 +219,8 @@ impl Configuration {
         let keys = match (self, change.topic) {
             (Configuration::Persons(_), None) => vec![format!("privacy_budget_p_{end}")],
             (Configuration::Persons(_), Some(topic)) => {
-                let expected = "a configuration of households: that of persons has one budget for each level";
-                return Err(Error::out_of_range("the table of a budget", topic.name(), expected));
+                let why = "a configuration of persons has one budget for each level, and none for the table";
+                return Err(Error::unsuitable(format!("{why} {}", topic.name())));
             }
             (Configuration::Households(_), topic) => {
                 let topics = HouseholdTopic::ALL.into_iter().filter(|known| topic.is_none_or(|topic| topic == *known));
@@ -239,7 +239,7 @@ impl Configuration {
                 let shown = rational::display(&budget);
                 let number = serde_json::from_str::<Value>(&shown).ok().filter(Value::is_number);
                 let Some(number) = number else {
-                    return Err(Error::out_of_range(&key, shown, "a number with finitely many decimals"));
+                    return Err(Error::malformed(&key, shown, "a number with finitely many decimals"));
                 };
                 json[key] = number;
             }

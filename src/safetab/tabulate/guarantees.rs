@@ -260,7 +260,7 @@ fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>>
     match epsilon {
         Ok(epsilon) => Ok(Some(epsilon)),
         // The lattice is too fine, or the noise outside the accountant's range: only the budget is guaranteed.
-        Err(Error::OutOfRange { .. }) => Ok(None),
+        Err(Error::OutOfRange { .. } | Error::Undecided { .. }) => Ok(None),
         Err(error) if error.is_beyond_reach() => Ok(None),
         Err(other) => Err(other),
     }

@@ -141,7 +141,7 @@ impl<'a> HouseholdTabulation<'a> {
             topic.measured(table, &finest[topic as usize][..topic.finest()], &mut cells);
         }
         if let Some(Noise { samplers, streams, allow_negative_counts }) = &mut self.noise {
-            let refused = || Error::out_of_range("the noise of a table", topic.name(), "a table that is run");
+            let refused = || Error::fault(format!("the table {} has groups and no noise", topic.name()));
             let sampler = samplers[topic as usize].as_ref().ok_or_else(refused)?;
             let mut noise = vec![0; cells.len()];
             streams.fill(sampler, &mut noise);

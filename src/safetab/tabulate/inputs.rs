@@ -321,8 +321,9 @@ fn passes<L>(scope: &RunScope, levels: impl Fn(Pass) -> Result<Vec<L>>) -> Resul
         }
     }
     if passes.is_empty() {
-        let expected = "a pass that is run and a level of it with groups and a budget above 0";
-        return Err(Error::out_of_range("the budget", 0, expected));
+        return Err(Error::missing(
+            "nothing to tabulate: no level of a pass that is run has groups and a budget above 0",
+        ));
     }
     Ok(passes)
 }

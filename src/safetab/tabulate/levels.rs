@@ -78,7 +78,10 @@ impl CountNoise {
             Law::DiscreteLaplace { epsilon } => CellNoise::Geometric(DiscreteLaplace::new(epsilon.clone())?),
             Law::Gaussian { sigma2 } => {
                 let sigma2 = rational::display(sigma2);
-                return Err(Error::out_of_range("the noise of a count", sigma2, "noise on whole numbers"));
+                let why = format!(
+                    "the noise of a count is continuous, with sigma2 = {sigma2}: noise on whole numbers is needed"
+                );
+                return Err(Error::unsuitable(why));
             }
         })
     }

@@ -93,7 +93,7 @@ impl ReleaseTables {
     /// Writes the groups of a batch.
     pub fn write(&mut self, plan: &TabulatedLevel, piece: &GroupBatch) -> Result<()> {
         let place = self.types.iter().position(|&known| known == plan.region_type).ok_or_else(|| {
-            Error::out_of_range("the type of region", plan.region_type, "one that the pass tabulates")
+            Error::fault(format!("the pass does not tabulate the type of region {}", plan.region_type))
         })?;
         if self.regions[place].is_empty() {
             self.regions[place].clone_from(&plan.regions);

@@ -60,8 +60,7 @@ pub fn person_epsilons(
         return Err(Error::EmptyComposition);
     };
     if levels.iter().any(|(level, _)| level.noise_kind() != noise_kind) {
-        let expected = "one kind of noise for all levels";
-        return Err(Error::out_of_range("the noise of the levels", "of two kinds", expected));
+        return Err(Error::conflict("the levels have two kinds of noise: use one kind for all"));
     }
     let delta = &Delta::try_from(delta)?;
     let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
@@ -118,7 +117,7 @@ fn unmixed(levels: &[(&GroupLevel, bool)], sides: u64, total_only: bool) -> Resu
 /// The result, or `None` if no exact account is possible.
 fn if_possible<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
-        Err(Error::OutOfRange { .. }) => Ok(None),
+        Err(Error::OutOfRange { .. } | Error::Undecided { .. }) => Ok(None),
         Err(error) if error.is_beyond_reach() => Ok(None),
         other => other.map(Some),
     }

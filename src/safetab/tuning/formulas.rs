@@ -44,11 +44,7 @@ fn floor_of(value: impl Fn(u32) -> Enclosure) -> Result<Integer> {
         }
         bits *= 2;
     }
-    Err(Error::out_of_range(
-        "epsilon of a cell",
-        "the one given",
-        "one whose margin by formula is not an integer before its floor",
-    ))
+    Err(Error::undecided("the margin by formula", "the floor of a logarithm", "another epsilon of a cell is needed"))
 }
 
 /// The budget of a level by formula, for a margin of a cell of stage 2: the cell's rho = 1.92 / floor(margin)^2 (Corollary 4

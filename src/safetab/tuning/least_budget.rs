@@ -90,7 +90,7 @@ fn least(
 
 /// The starting point of the search, from a formula: any number would do, this one is close. An error if it is not finite.
 fn first_guess(formula: &Enclosure) -> Result<Rational> {
-    let refused = || Error::out_of_range("the budget by formula", "infinite", "a smaller share of stage 1");
+    let refused = || Error::unsuitable("the budget by formula is infinite: use a smaller share of stage 1");
     formula.upper().to_rational().ok_or_else(refused)
 }
 
@@ -114,8 +114,8 @@ fn covers(noise: &CellNoise, m: i64) -> Result<bool> {
             Certainty::Undecided => digits *= 2,
         }
         if digits > 1000 {
-            let expected = "a budget whose tail differs from 2.5 % by more than 10^-500";
-            return Err(Error::out_of_range("the budget of a cell", rational::display(noise.parameter()), expected));
+            let apart = "its tail must differ from 2.5 % by more than 10^-500";
+            return Err(Error::undecided("the budget of a cell", rational::display(noise.parameter()), apart));
         }
     }
 }

@@ -156,7 +156,7 @@ impl GroupLevel {
     /// cells of margin m its size is k m / target.
     pub fn tables(&self, target_error: &Rational) -> Result<Vec<TableMargins>> {
         if *target_error <= 0 {
-            let expected = "a share above 0, as 1/10";
+            let expected = "a share above 0, such as 1/10";
             return Err(Error::out_of_range("the target error", rational::display(target_error), expected));
         }
         let [_, noise] = self.stage_noises()?;
@@ -197,7 +197,7 @@ pub fn stability(race_codes: u32) -> Result<u32> {
 /// The result, or `None` if a quantity is out of range.
 pub(super) fn if_in_range<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
-        Err(Error::OutOfRange { .. }) => Ok(None),
+        Err(Error::OutOfRange { .. } | Error::Undecided { .. }) => Ok(None),
         other => other.map(Some),
     }
 }

@@ -141,8 +141,9 @@ impl Tables {
         for (name, length) in self.lengths() {
             let stated: Option<u64> = passes.iter().map(|pass| pass["rows"][name].as_u64()).sum();
             if stated != Some(length) {
-                let stated = stated.map_or("nothing".to_string(), |rows| rows.to_string());
-                report.add(Location { field: name, ..at }, Rule::Contradiction, stated, &format!("{length} rows"));
+                let stated = stated.map_or("no number of rows".to_string(), |rows| format!("{rows} rows"));
+                let expected = format!("{length} rows, which the table has");
+                report.add(Location { field: name, ..at }, Rule::Contradiction, stated, &expected);
             }
         }
     }

@@ -79,7 +79,7 @@ impl Basis {
         let choices = choices.filter(|choices| *choices <= MOST_SECTORS).ok_or_else(|| {
             let expected = format!("at most {MOST_SECTORS} in all: fewer recodes, or fewer attributes");
             let kinds: Vec<String> = axes.iter().map(|axis| axis.kinds.len().to_string()).collect();
-            Error::out_of_range("the sectors of least squares", kinds.join(" x "), &expected)
+            Error::out_of_range("the number of sectors of least squares", kinds.join(" x "), &expected)
         })?;
         let mut distinct: Vec<&[Part]> = Vec::new();
         for query in queries {
@@ -120,7 +120,11 @@ impl Basis {
                 start += sector.rows() * columns;
                 if sector.rows() > MOST_ROWS {
                     let expected = format!("at most {MOST_ROWS}: fewer recodes, or constraints on fewer attributes");
-                    return Err(Error::out_of_range("the rows of a matrix of least squares", sector.rows(), &expected));
+                    return Err(Error::out_of_range(
+                        "the number of rows of a matrix of least squares",
+                        sector.rows(),
+                        &expected,
+                    ));
                 }
             }
             kinds.iter().zip(&mut basis.is_even).for_each(|(kind, even)| *even &= *kind == Kind::Even);

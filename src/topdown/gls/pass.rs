@@ -13,7 +13,7 @@ use super::{
     belief::{Belief, Below, Descent, Measured},
     matrix::{Factor, Matrix},
     patterns::{Matrices, Patterns},
-    problem::{Problem, Shape},
+    problem::{Problem, Shape, undetermined},
 };
 use crate::{
     error::{Error, Result},
@@ -109,9 +109,8 @@ impl Pass<'_> {
         let shape = &self.shapes[level][unit.unit];
         let information = self.problem.information(self.first + level, &unit.variances, shape);
         if !self.problem.is_determined(&information) {
-            let expected = "queries that together determine every cell, as \"detailed\" does";
             let name = self.measurements.name(level, unit.unit);
-            return Err(Error::out_of_range("the queries of a unit", name, expected));
+            return Err(undetermined(&name));
         }
         Ok(information)
     }
@@ -226,11 +225,11 @@ impl Pass<'_> {
                     || "its siblings with other zeros".to_string(),
                     |other| self.measurements.name(level, other as usize),
                 );
-                let expected = format!(
-                    "noisy counts of it or below it: without them it and {beside} cannot be distinguished under {}",
+                return Err(Error::missing(format!(
+                    "{} has no noisy counts, nor have its parts: it cannot be separated from {beside} under {}",
+                    self.measurements.name(level, unit),
                     self.measurements.name(level - 1, *parent as usize)
-                );
-                return Err(Error::out_of_range("the unit", self.measurements.name(level, unit), &expected));
+                )));
             }
         }
         Ok(())

@@ -34,9 +34,9 @@ fn check_apart(ends: &mut Option<(f32, f32)>, variances: &[f32]) -> Result<()> {
         // The comparison is false for NaN.
         let is_near = f64::from(most) <= FAR * f64::from(least);
         if !is_near {
-            let given = format!("from {least:e} to {most:e}");
-            let expected = "at most 1e8 times as large as the least: estimates in doubles would be wrong in every digit of the smaller ones";
-            return Err(Error::out_of_range("the variances of the noise, side by side,", given, expected));
+            let given = format!("{most:e} / {least:e}");
+            let expected = "at most 1e8: estimates in doubles would be wrong in every digit of the smaller ones";
+            return Err(Error::out_of_range("the ratio of the variances of the noise", given, expected));
         }
     }
     Ok(())

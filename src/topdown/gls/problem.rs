@@ -176,13 +176,13 @@ impl Problem {
             let expected = format!(
                 "at most {MOST_NUMBERS} in all: recodes whose common refinement has fewer groups, here matrices of {rows} rows"
             );
-            return Err(Error::out_of_range("the numbers in the matrices of least squares", each, &expected));
+            return Err(Error::out_of_range("the number of entries of the matrices of least squares", each, &expected));
         }
         let combinations = basis.axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(axis.points));
         if combinations.is_none_or(|combinations| combinations > MOST_POINTS) {
             let shown: Vec<String> = basis.axes.iter().map(|axis| axis.points.to_string()).collect();
             let expected = format!("at most {MOST_POINTS} in all");
-            let what = "the combinations of values that constraints distinguish";
+            let what = "the number of combinations of values that constraints distinguish";
             return Err(Error::out_of_range(what, shown.join(" x "), &expected));
         }
         // Most levels have the same queries.
@@ -370,9 +370,7 @@ impl Problem {
         let shape = shapes.of(self, &self.all_free());
         let information = self.information(level, &ones, &shape);
         if !self.is_determined(&information) {
-            let expected = "queries that together determine every cell, as \"detailed\" does";
-            let names = format!("{} queries", self.levels[level].len());
-            return Err(Error::out_of_range(&format!("the queries of the level {name:?}"), names, expected));
+            return Err(undetermined(&format!("the level {name:?}")));
         }
         Ok(())
     }
@@ -385,4 +383,9 @@ fn points(basis: &Basis, sector: &super::basis::Sector) -> Vec<u32> {
         own.fold(0, |point, ((axis, kind), class)| point * axis.points as u32 + axis.point(*kind, *class as usize))
     };
     sector.combinations.iter().map(point).collect()
+}
+
+/// The error about a unit or level, named in words, whose queries leave some cell open.
+pub fn undetermined(whose: &str) -> Error {
+    Error::unsuitable(format!("the queries of {whose} do not determine every cell, as \"detailed\" does"))
 }

@@ -89,12 +89,13 @@ impl Budgets {
     ) -> Result<usize> {
         self.carried(level, &unit.variances).map_err(|at| {
             let query = &names.queries(level)[at].name;
-            let what = format!("the variance of {query} of the {} {:?}", names.levels[level], code());
-            let expected = format!(
-                "that of the release for the unit's own level, or with the levels below it: one of {}",
+            Error::conflict(format!(
+                "the variance of {query} of the {} {:?} is {}, and the release has, for the unit's own level or with the levels below it, {}",
+                names.levels[level],
+                code(),
+                unit.variances[at],
                 self.shown(level, at)
-            );
-            Error::out_of_range(&what, unit.variances[at], &expected)
+            ))
         })
     }
 

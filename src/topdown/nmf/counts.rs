@@ -196,7 +196,7 @@ impl<'a> Coming<'a> {
         let total = starts[queries.len()];
         let all = if queries.len() >= 64 { u64::MAX } else { (1 << queries.len()) - 1 };
         if queries.len() > 64 {
-            return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
+            return Err(Error::out_of_range("the number of queries of a level", queries.len(), "at most 64"));
         }
         // Units of the DHC take 15 MB each: at most one per core.
         let per_batch = (BATCH / total.max(1)).clamp(rayon::current_num_threads().min(8), 4096);
@@ -279,9 +279,11 @@ impl<'a> Coming<'a> {
                 .map(|(_, query)| query.name.as_str())
                 .collect();
             let code = String::from_utf8_lossy(self.codes.get(*unit)).to_string();
-            let expected =
-                format!("all queries of the level {} or none: {} missing", names.levels[level], lacks.join(", "));
-            return Err(Error::out_of_range("the noisy counts of the geocode", code, &expected));
+            return Err(Error::missing(format!(
+                "the {} {code} has noisy counts of some queries, and none of {}: a unit has those of all queries or of none",
+                names.levels[level],
+                lacks.join(", ")
+            )));
         }
         if self.batch.is_empty() { Ok(()) } else { take(self.batch) }
     }

@@ -195,9 +195,8 @@ impl<'a> Job<'a> {
         let now = self.state();
         let missing = now.without_up.iter().chain(&now.without_rows).min();
         if let Some(missing) = missing {
-            let expected =
-                "the files of all states: run the parts that are missing, and again once all have gone upwards";
-            return Err(Error::out_of_range("the work of the state", format!("{missing:02}"), expected));
+            let how = "run every part, then every part once more, then --combine";
+            return Err(Error::missing(format!("the state {missing:02} is not finished: {how}")));
         }
         Ok(())
     }

@@ -106,17 +106,23 @@ impl Names {
     pub fn of(release: &Release, which: Which) -> Result<Names> {
         let what = format!("the release {}", release.name);
         let mut first = release.schema.clone().ok_or_else(|| {
-            Error::out_of_range(&what, "without attributes", "one with [[attribute]], which the queries are asked of")
+            Error::missing(format!("{what} has no [[attribute]] tables, which say what its queries are of"))
         })?;
         let whole = first.clone();
         let beside = first.beside.take().map(|beside| beside.schema);
         let (schema, other) = match (which, beside) {
             (Which::First, beside) => (first, beside.map(|schema| Other { schema, is_first: false })),
             (Which::Beside, Some(beside)) => (beside, Some(Other { schema: first, is_first: true })),
-            (Which::Beside, None) => return Err(Error::out_of_range(&what, "one histogram", "two")),
+            (Which::Beside, None) => {
+                return Err(Error::unsuitable(format!("{what} has one histogram, and a second one is queried")));
+            }
         };
         if schema.attributes.len() > 16 {
-            return Err(Error::out_of_range(&what, format!("{} attributes", schema.attributes.len()), "at most 16"));
+            return Err(Error::out_of_range(
+                &format!("the number of attributes of {what}"),
+                schema.attributes.len(),
+                "at most 16",
+            ));
         }
         let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
         let (mut queries, mut others) = (Vec::new(), Vec::new());

@@ -41,7 +41,7 @@ use super::{
     units::{Constraints, RootConstraints, Zeros},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, unknown},
     files::file_error,
     release::Release,
     topdown::gls::{
@@ -154,7 +154,7 @@ impl Survey {
             states.entry(state_of(&part)).or_default().push(part);
         }
         if states.is_empty() {
-            return Err(Error::out_of_range("the parts of states", "none", "folders such as State=044 in Constraint"));
+            return Err(Error::missing("the folder has no parts of states: folders such as State=044 in Constraint"));
         }
         let known = states.clone();
         let unkept_totals = choose_states(&mut states, &folder, &mut settings, &missing_parts)?;
@@ -405,8 +405,8 @@ impl Survey {
 
     fn with_total(&self, belief: Belief, total: i64, whose: &str) -> Result<Belief> {
         belief.with_total(&self.problem, total as f64).map_err(|has| {
-            let expected = format!("{has}, which other exact totals and zeros make it");
-            Error::out_of_range(&format!("the exact total of {whose}"), total, &expected)
+            let why = "by other exact totals and zeros: they contradict each other";
+            Error::conflict(format!("the exact total of {whose} is given as {total}, and is {has} {why}"))
         })
     }
 }
@@ -421,9 +421,9 @@ fn choose_states(
 ) -> Result<Vec<u32>> {
     let known: Vec<String> = states.keys().map(|state| format!("{state:02}")).collect();
     if let Some(chosen) = &settings.states {
-        if let Some(unknown) = chosen.iter().find(|state| !states.contains_key(state)) {
-            let no = if is_state(*unknown) { "is not in the folder" } else { "does not exist" };
-            let why = format!("the state {unknown:02} {no}, which has {}", known.join(", "));
+        if let Some(other) = chosen.iter().find(|state| !states.contains_key(state)) {
+            let has = if is_state(*other) { "the folder has" } else { "no state has this code, and the folder has" };
+            let why = unknown("state", &format!("{other:02}"), has, known.iter().map(String::as_str));
             return Err(file_error(&folder.path, why));
         }
         states.retain(|state, _| chosen.contains(state));
@@ -461,7 +461,7 @@ fn check_nation_alone(
     }
     let why = missing.described().unwrap_or_else(|| "states are taken by themselves".to_string());
     let level = &names.levels[0];
-    Err(Error::out_of_range("the levels to estimate", level, &format!("levels of states, as {why}")))
+    Err(Error::unsuitable(format!("the level {level} cannot be estimated alone, as {why}: name levels of states")))
 }
 
 /// The histogram of the queries.
@@ -473,9 +473,8 @@ fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
         ([], _) => Ok(Which::First),
         (_, []) => Ok(Which::Beside),
         ([beside, ..], [first, ..]) => {
-            let expected =
-                "queries of one histogram: the joint constraints of two are unknown, so each is estimated separately";
-            Err(Error::out_of_range("the queries", format!("{beside:?} and {first:?}"), expected))
+            let why = "are of two histograms: their joint constraints are unknown, so estimate each separately";
+            Err(Error::conflict(format!("the queries {beside:?} and {first:?} {why}")))
         }
     }
 }
@@ -483,14 +482,13 @@ fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
 /// Refuses constraints that are not understood if all are to be kept, and exact totals for histograms without them.
 fn check_two_histograms(names: &Names, root: &RootConstraints, settings: &Settings) -> Result<()> {
     if settings.constraints == Constraints::All && !root.unread.is_empty() {
-        let expected = "only those whose form is known: these join two histograms, or name groups of values that no release file has; keep \
-                        the state totals alone, or none";
-        return Err(Error::out_of_range("the constraints to keep", root.unread.join(", "), expected));
+        let why = "they join two histograms, or name groups of values that no release file has; keep the state totals alone, or none";
+        return Err(Error::unsuitable(format!("the constraints {} cannot be kept: {why}", root.unread.join(", "))));
     }
     if names.are_two() && !names.is_beside() && !settings.totals.is_empty() {
-        let expected = "none for this histogram: a home that is vacant in a neighboring data set is no household there, so that no total of \
-                        households is exact";
-        return Err(Error::out_of_range("exact totals of states", settings.totals.len(), expected));
+        let why =
+            "a home that is vacant in a neighboring data set is no household there, so no total of households is exact";
+        return Err(Error::unsuitable(format!("exact totals of states are not taken for this histogram: {why}")));
     }
     Ok(())
 }
@@ -498,21 +496,22 @@ fn check_two_histograms(names: &Names, root: &RootConstraints, settings: &Settin
 /// Refuses a request that needs levels that the folder lacks.
 fn check_there(there: &[String], missing: &[String], settings: &Settings) -> Result<()> {
     let refuse = |what: &str, level: &str| {
-        let expected = format!("{level}.parquet in the folder, which has {}", there.join(", "));
-        Err(Error::out_of_range(what, "without its files", &expected))
+        Err(Error::missing(format!("{what} needs {level}.parquet, and the folder has {}", there.join(", "))))
     };
     if let Some(level) = settings.levels.iter().find_map(|level| missing.get(level.checked_sub(there.len())?)) {
         return refuse(&format!("the level {level}"), level);
     }
     match missing.last() {
         Some(blocks) if !matches!(settings.areas, AreaSource::None) => {
-            refuse("areas, which are sets of blocks,", blocks)
+            refuse("an area, which is a set of blocks,", blocks)
         }
-        Some(blocks) if settings.truth.is_some() => refuse("the true counts, which are those of blocks,", blocks),
+        Some(blocks) if settings.truth.is_some() => {
+            refuse("a comparison with true counts, which are those of blocks,", blocks)
+        }
         _ => Ok(()),
     }
 }
 
 fn without_counts(what: &str) -> Error {
-    Error::out_of_range(what, "without noisy counts", "counts of it or of what is below it")
+    Error::missing(format!("{what} has no noisy counts, nor have its parts"))
 }

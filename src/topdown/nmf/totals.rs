@@ -121,8 +121,9 @@ pub fn joined(given: BTreeMap<u32, i64>, of_files: &BTreeMap<u32, i64>) -> Resul
     let mut joined = of_files.clone();
     for (state, total) in given {
         if let Some(other) = joined.insert(state, total).filter(|other| *other != total) {
-            let expected = format!("{other}, as the constraints of its level have it");
-            return Err(Error::out_of_range(&format!("the exact total of the state {state:02}"), total, &expected));
+            return Err(Error::conflict(format!(
+                "the exact total of the state {state:02} is given as {total}, and is {other} by the constraints of its level"
+            )));
         }
     }
     Ok(joined)

@@ -144,8 +144,10 @@ impl PartUnits {
             return Err(no_units(folder, first + at, part));
         }
         if levels[0].codes.len() != 1 {
-            let given = format!("{} units of the part {part}", levels[0].codes.len());
-            return Err(Error::out_of_range(&format!("the level {}", names.levels[first]), given, "one"));
+            let (level, units) = (&names.levels[first], levels[0].codes.len());
+            return Err(Error::conflict(format!(
+                "the level {level} has {units} units in the part {part}: a part has one"
+            )));
         }
         let starts = (1..levels.len())
             .map(|at| children(&levels[at - 1].codes, &levels[at].codes, &names.levels[first + at - 1..]))
@@ -185,9 +187,10 @@ impl PartUnits {
 fn children(above: &Geocodes, below: &Geocodes, names: &[String]) -> Result<Vec<u32>> {
     let shown = |code: &[u8]| String::from_utf8_lossy(code).to_string();
     if above.width >= below.width {
-        let given = format!("geocodes of {} digits", below.width);
-        let expected = format!("more than the {} of {}, whose codes they begin with", above.width, names[0]);
-        return Err(Error::out_of_range(&format!("the level {}", names[1]), given, &expected));
+        return Err(Error::conflict(format!(
+            "the geocodes of {} have {} digits, and must have more than the {} of {}, whose codes they begin with",
+            names[1], below.width, above.width, names[0]
+        )));
     }
     let mut starts = vec![0_u32];
     let mut parent = 0;
@@ -199,9 +202,13 @@ fn children(above: &Geocodes, below: &Geocodes, names: &[String]) -> Result<Vec<
             parent += 1;
         }
         if parent == above.len() || above.get(parent) != &code[..above.width] {
-            let expected =
-                format!("a unit {} in the level {}, which it lies in", shown(&code[..above.width]), names[0]);
-            return Err(Error::out_of_range(&format!("a geocode of {}", names[1]), shown(code), &expected));
+            return Err(Error::missing(format!(
+                "the {} {} lies in the {} {}, which is not in the files",
+                names[1],
+                shown(code),
+                names[0],
+                shown(&code[..above.width])
+            )));
         }
     }
     while parent < above.len() {
@@ -217,8 +224,7 @@ fn check_children(above: &Geocodes, parent: usize, start: u32, end: u32, names: 
         return Ok(());
     }
     let code = String::from_utf8_lossy(above.get(parent)).to_string();
-    let expected = format!("units of the level {} whose codes begin with it", names[1]);
-    Err(Error::out_of_range(&format!("a geocode of {}", names[0]), code, &expected))
+    Err(Error::missing(format!("the {} {code} has no unit of the level {} in the files", names[0], names[1])))
 }
 
 /// Cells that are zero above are zero below, and cells that are zero in all children are zero above: for each unit the

@@ -59,9 +59,8 @@ impl<'a> NmfWriter<'a> {
             return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
         }
         if let UnitIds::Own(_) = saved.ids {
-            let expected =
-                "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
-            return Err(Error::out_of_range("the spine", format!("{:?}", saved.names), expected));
+            let why = "the layout of noisy measurement files names units by the digits of census blocks, and this spine has none";
+            return Err(Error::unsuitable(why));
         }
         Ok(NmfWriter { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: codes(saved)? })
     }
@@ -109,8 +108,8 @@ fn codes(saved: &SavedSpine) -> Result<Vec<Vec<String>>> {
         let number = geoid(state, unit) / 10_u64.pow(13);
         let part = seen.iter().filter(|known| **known == number).count();
         if part > 1 {
-            let expected = "at most two units: a part outside of and one inside American Indian areas";
-            return Err(Error::out_of_range("the units of a state", format!("{number:02}"), expected));
+            let why = "has more than two units: a part outside of and one inside American Indian areas";
+            return Err(Error::unsuitable(format!("the state {number:02} {why}")));
         }
         seen.push(number);
         parts.push(format!("{part}{number:02}"));
@@ -136,7 +135,7 @@ fn codes(saved: &SavedSpine) -> Result<Vec<Vec<String>>> {
             } else if is_county {
                 if running > 9 {
                     return Err(Error::out_of_range(
-                        "the units of a county",
+                        "the number of units of a county",
                         running,
                         "at most 9 in a part of a state",
                     ));

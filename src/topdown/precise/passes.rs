@@ -19,7 +19,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     spine::hierarchy::Tree,
-    topdown::gls::basis::Part,
+    topdown::gls::{basis::Part, problem::undetermined},
 };
 
 /// Limit on the number of stored numbers: half a gigabyte.
@@ -111,7 +111,7 @@ impl<'a> Survey<'a> {
                 "at most {MOST_NUMBERS}, because their variances are too far apart for doubles: noise of more alike sizes, fewer units, or \
                  queries with fewer counts"
             );
-            return Err(Error::out_of_range("the cells of all units together", numbers, &expected));
+            return Err(Error::out_of_range("the number of cells of all units together", numbers, &expected));
         }
         Ok(Survey { tree, levels, answers, source, space })
     }
@@ -208,11 +208,8 @@ impl<'a> Survey<'a> {
                 let mut open = range.clone().filter(|child| risen.x[level + 1][*child].is_none());
                 if let (Some(first), Some(second)) = (open.next(), open.next()) {
                     let name = |child| self.source.name(level + 1, child);
-                    let expected = format!(
-                        "noisy counts of it or below it: without them it and {} cannot be distinguished",
-                        name(first)
-                    );
-                    return Err(Error::out_of_range("the unit", name(second), &expected));
+                    let why = "has no noisy counts, nor have its parts: it cannot be separated from";
+                    return Err(Error::missing(format!("{} {why} {}", name(second), name(first))));
                 }
                 children.extend(range.map(|child| risen.class_of[level + 1][child]));
                 children.sort_unstable();
@@ -240,10 +237,7 @@ impl<'a> Survey<'a> {
         children: &[usize],
         classes: &[Class],
     ) -> Result<Class> {
-        let refused = || {
-            let expected = "queries that together determine every cell, as \"detailed\" does";
-            Error::out_of_range("the queries of a unit", self.source.name(level, unit), expected)
-        };
+        let refused = || undetermined(&self.source.name(level, unit));
         let inverses = |matrices: &[Square]| {
             let all: Option<Vec<Square>> = matrices.iter().map(Square::inverse).collect();
             all.map(Arc::new).ok_or_else(refused)
@@ -305,7 +299,7 @@ impl<'a> Survey<'a> {
         is_asked: &dyn Fn(usize) -> bool,
         take: &mut dyn FnMut(Subject, Answered) -> Result<()>,
     ) -> Result<()> {
-        let no_counts = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
+        let no_counts = || Error::missing("the spine has no noisy counts: counts of its units are needed");
         let root = &risen.classes[risen.class_of[0][0]];
         let (Some(covariance), Some(x)) = (&root.own, &risen.x[0][0]) else { return Err(no_counts()) };
         for (area, part) in &risen.areas {
@@ -377,16 +371,12 @@ impl<'a> Survey<'a> {
             if let Some((count, kept)) =
                 own.iter().zip(&kept).find(|(own, kept)| Float::with_val(BITS, *kept - **own).abs() > 1e-6)
             {
-                let expected = format!(
-                    "{:.3}, which other counts make it: the noise of both is far too small for them to differ, so they are not of one \
+                return Err(Error::conflict(format!(
+                    "a count of {} is {count}, and {:.3} by other counts: the noise of both is far too small for that, so they are not of one \
                      measurement",
+                    self.source.name(level, unit),
                     kept.to_f64()
-                );
-                return Err(Error::out_of_range(
-                    &format!("a count of {}", self.source.name(level, unit)),
-                    count,
-                    &expected,
-                ));
+                )));
             }
         }
         Ok(())

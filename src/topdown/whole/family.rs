@@ -491,24 +491,22 @@ fn groups_of(sizes: &[usize], cells: &[Part], parts: &[Part]) -> Vec<u32> {
 
 /// The error about a unit whose children have no feasible integer counts.
 pub fn no_counts(whose: &str, why: NoFlow) -> Error {
-    let (given, expected) = match why {
-        NoFlow::Contradiction => (
-            "contradictory",
-            "bounds, zeros and exact totals that some non-negative whole counts below it keep together",
-        ),
-        NoFlow::Settled => (
-            "not solved",
-            "limits that leave room for what was settled above it: they do not contradict each other, but counts are settled from the \
-             top down, and those above leave no room here; another order of passes (--whole with other queries) may",
-        ),
-        NoFlow::OutOfRange => ("not solved", "counts, bounds and totals that together are below 2^52, about 4.5e15"),
-        NoFlow::Unsolved => (
-            "not solved",
-            "a search for the nearest flow that ends with one, or with a proof that there is none: this is a fault of the program, please \
-             report it",
-        ),
-    };
-    Error::out_of_range(&format!("the constraints on the whole counts of {whose}"), given, expected)
+    let what = format!("the constraints on the whole counts of {whose}");
+    match why {
+        NoFlow::Contradiction => Error::conflict(format!(
+            "{what} contradict each other: no non-negative whole counts below it keep its bounds, zeros and exact totals together"
+        )),
+        NoFlow::Settled => Error::unsuitable(format!(
+            "{what} leave no room for the counts settled above it, though they do not contradict each other: counts are settled from the \
+             top down; another order of passes (--whole with other queries) may help"
+        )),
+        NoFlow::OutOfRange => Error::unsuitable(format!(
+            "{what} are too large: counts, bounds and totals together must be below 2^52, about 4.5e15"
+        )),
+        NoFlow::Unsolved => {
+            Error::fault(format!("{what} have neither a nearest solution nor a proof that there is none"))
+        }
+    }
 }
 
 /// The cells of integer counts, over attributes of these sizes: the cells of the histogram, or, if these are too many,
@@ -529,7 +527,7 @@ pub fn cells_to_count(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>]) ->
             "at most {MOST} cells that queries and constraints distinguish together: ask for coarser or fewer queries at a time, or keep \
              totals alone"
         );
-        return Err(Error::out_of_range("what whole counts are made of", shown.join(" x "), &expected));
+        return Err(Error::out_of_range("the number of cells of whole counts", shown.join(" x "), &expected));
     }
     Ok(cells)
 }

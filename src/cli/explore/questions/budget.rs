@@ -207,7 +207,7 @@ fn said(delta: &Delta, opened: Option<&str>, before: &Side, after: &Side) -> Vec
             exact_text(delta),
             was.epsilon.shown(6)
         ),
-        format!("An adversary is right at most {} times in 100; before it was {}.", right(after), right(before)),
+        format!("An adversary is right at most {} % of the time; before it was {} %.", right(after), right(before)),
         format!(
             "The expected squared error is {}; before it was {} ({}).",
             after.error.shown(6),

@@ -58,7 +58,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         origin.as_ref().map_or("one noisy count".to_string(), |origin| format!("one noisy count of {}", origin.title));
     let mut said = vec![format!(
         "One person, one count: to an adversary who knows everybody else, {what} raises the belief that a given person counts there from {} to {} on \
-         average, if the person does. They then decide rightly {} times in 100.",
+         average, if the person does. They then decide rightly {} % of the time.",
         rational::display(attack.prior()),
         average.marginal.shown(4),
         in_hundred(&upper(&average.correct)),
@@ -75,7 +75,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         )?],
         _ => Vec::new(),
     };
-    let caption = "One noisy count, on average over what may be released.".to_string();
+    let caption = "One noisy count, averaged over possible outputs.".to_string();
     Ok(Parts {
         records: vec![answer.clone()],
         answer,

@@ -149,17 +149,17 @@ fn cuts(case: &Case, level: &str) -> Result<[ClampedErrors; 2]> {
     let sigma2 = match case.own.sigma2.as_slice() {
         [before, after] => [before.clone(), after.clone()],
         [] => {
-            let expected = "a level with a query";
             let query = case.release.level(level)?.queries.first();
-            let own = query.ok_or_else(|| Error::out_of_range("level", level, expected))?.sigma2()?.clone();
+            let own =
+                query.ok_or_else(|| Error::missing(format!("the level {level:?} has no query")))?.sigma2()?.clone();
             let (_, reduced) = case.reduced(level)?;
             let least = Case::least_sigma2(&case.level(level)?).unwrap_or_else(|| own.clone());
             let after = Rational::from(&own * &reduced) / least;
             [own, after]
         }
         other => {
-            let expected = "two variance proxies: the noise as it is, and the reduced noise";
-            return Err(Error::out_of_range("sigma2", format!("{} of them", other.len()), expected));
+            let needed = "this figure takes two: of the noise as it is, and of the reduced noise";
+            return Err(Error::conflict(format!("sigma2 is given {} times: {needed}", other.len())));
         }
     };
     let [own, reduced] = sigma2.map(DiscreteGaussian::new);
@@ -170,8 +170,9 @@ fn cuts(case: &Case, level: &str) -> Result<[ClampedErrors; 2]> {
 fn geolevel(case: &Case, names: &[&str]) -> Result<String> {
     let found = names.iter().find(|name| case.release.levels.iter().any(|level| level.name == **name));
     let known = || case.release.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>().join(", ");
-    let expected = || format!("one of {}; this release has {}", names.join(", "), known());
-    found.map(ToString::to_string).ok_or_else(|| Error::out_of_range("level", names[0], &expected()))
+    let needed = || format!("this figure needs a level called {}", names.join(" or "));
+    let why = || format!("{}; the release {} has {}", needed(), case.release.name, known());
+    found.map(ToString::to_string).ok_or_else(|| Error::missing(why()))
 }
 
 /// The possible names of a level; a release has the first that matches.

@@ -58,14 +58,14 @@ impl<'s> Case<'s> {
         }
         own.levels.iter().try_for_each(|level| release.level(level).map(|_| ()))?;
         if let Some((_, twice)) = own.levels.iter().enumerate().find(|(k, level)| own.levels[..*k].contains(level)) {
-            return Err(Error::out_of_range("level", twice, "each level named once"));
+            return Err(Error::conflict(format!("the level {twice:?} is named twice: name each once")));
         }
         let all = || release.levels.iter().map(|level| level.name.clone()).collect();
         let levels: Vec<String> = if own.levels.is_empty() { all() } else { own.levels.clone() };
         let is_mixed = |name: &&String| release.level(name).is_ok_and(GeoLevel::has_kinds);
         if let Some(level) = levels.iter().find(is_mixed) {
             let expected = "levels at which every record enters the same counts; assay curve and assay tradeoff take the worst mix of groups";
-            return Err(Error::out_of_range("the level", level, expected));
+            return Err(Error::malformed("the level", level, expected));
         }
         Ok(Case { own, release, levels, delta: own.deltas.first().cloned() })
     }

@@ -136,9 +136,12 @@ impl Histograms {
             if let Some(unit) = (0..codes.len()).find(|unit| first[*unit] != second[*unit]) {
                 let queries: Vec<&str> = names.queries(level).iter().map(|query| query.name.as_str()).collect();
                 let (queries, level) = (queries.join(", "), &names.levels[level]);
-                let what = format!("the shares that {queries} of the {level} {:?} carries", code(unit));
-                let expected = format!("those of {} levels, as the other queries of the unit", first[unit]);
-                return Err(Error::out_of_range(&what, format!("those of {} levels", second[unit]), &expected));
+                return Err(Error::conflict(format!(
+                    "the {level} {:?} carries the shares of {} levels by {queries}, and of {} by its other queries: all must be alike",
+                    code(unit),
+                    second[unit],
+                    first[unit]
+                )));
             }
         }
         Ok(first)

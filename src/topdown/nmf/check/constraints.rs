@@ -80,11 +80,14 @@ pub(super) fn check_part(
         }
         let short = found.iter().filter(|(_, unit)| unit.zeros != zeros.len()).min_by_key(|(code, _)| *code);
         if let Some((code, unit)) = short {
-            let what =
-                format!("the constraints of the {} {}", names.levels[first + level], String::from_utf8_lossy(code));
-            let given = format!("{} equalities that make cells zero", unit.zeros);
-            let expected = format!("the {} of the root, as in every unit: {}", zeros.len(), zeros.join(", "));
-            return Err(Error::out_of_range(&what, given, &expected));
+            return Err(Error::conflict(format!(
+                "{} {} has {} equalities that make cells zero, and the root has {}, which every unit must have: {}",
+                names.levels[first + level],
+                String::from_utf8_lossy(code),
+                unit.zeros,
+                zeros.len(),
+                zeros.join(", ")
+            )));
         }
         below = Some(above);
     }
@@ -148,13 +151,11 @@ pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
     let (nation, states) = (sums(0)?, sums(1)?);
     for ((name, at_most), own) in &nation {
         if let Some(sum) = states.get(&(name.clone(), *at_most)).filter(|sum| *sum != own) {
-            let what = format!("the bounds {name} of the nation");
-            let expected = format!(
-                "{sum:?}, the sums over the {} parts of states in the folder: states are missing, or have to be estimated each \
-                 for itself",
+            return Err(Error::conflict(format!(
+                "the bounds {name} of the nation are {own:?}, and their sums over the {} parts of states in the folder are {sum:?}: states \
+                 are missing, or have to be estimated each for itself",
                 folder.parts().len()
-            );
-            return Err(Error::out_of_range(&what, format!("{own:?}"), &expected));
+            )));
         }
     }
     Ok(())

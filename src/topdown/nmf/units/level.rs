@@ -75,7 +75,7 @@ pub(super) fn read_level(
     if let Some(odd) = codes.iter().find(|code| code.len() != width || !code.iter().all(u8::is_ascii_digit)) {
         let given = String::from_utf8_lossy(odd).to_string();
         let expected = format!("digits, {width} as in the first of its level");
-        return Err(Error::out_of_range(&format!("a geocode of {level}"), given, &expected));
+        return Err(Error::malformed(&format!("a geocode of {level}"), given, &expected));
     }
     let text = order.iter().flat_map(|at| codes[*at].iter().copied()).collect();
     let free = order.iter().map(|at| free[*at].clone()).collect();
