@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     loss::law::Law,
     numeric::rational,
+    provenance::sha256_of_text,
     toml_reader::{Exact, TomlReader},
 };
 
@@ -103,7 +104,8 @@ pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
     let reader = TomlReader::new(file, text);
     let raw = reader.toml()?;
-    ReleaseReader(&reader).release(raw)
+    let release = ReleaseReader(&reader).release(raw)?;
+    Ok(Release { sha256: Some(sha256_of_text(text)), ..release })
 }
 
 /// Reads the parts of a release and checks its rules.
@@ -208,6 +210,7 @@ impl ReleaseReader<'_> {
             neighbors: common.neighbors,
             rho: sum,
             levels,
+            sha256: None,
         })
     }
 
