@@ -15,7 +15,6 @@ use crate::{
     error::Result,
     loss::law::Law,
     numeric::rational,
-    provenance::sha256_of_text,
     toml_reader::{Exact, TomlReader},
 };
 
@@ -105,7 +104,18 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
     let reader = TomlReader::new(file, text);
     let raw = reader.toml()?;
     let release = ReleaseReader(&reader).release(raw)?;
-    Ok(Release { sha256: Some(sha256_of_text(text)), ..release })
+    Ok(Release { sha256: hash(text), ..release })
+}
+
+/// The SHA-256 of a file's text, which certificates name; none in a library without the readers and writers of files.
+#[cfg(feature = "mechanisms")]
+fn hash(text: &str) -> Option<String> {
+    Some(crate::provenance::sha256_of_text(text))
+}
+
+#[cfg(not(feature = "mechanisms"))]
+fn hash(_: &str) -> Option<String> {
+    None
 }
 
 /// Reads the parts of a release and checks its rules.
