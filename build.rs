@@ -11,7 +11,7 @@ use std::{
 };
 
 /// What is compiled in.
-const SOURCES: [&str; 5] = ["src", "data", "build.rs", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 6] = ["src", "data", "proofs/check.py", "build.rs", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());

@@ -70,7 +70,7 @@ const SUBJECTS: &[(&str, &[&str])] = &[
 ];
 
 fn prove(args: &[&str], out: &Path) -> serde_json::Value {
-    let mut all = vec!["prove", "--out", out.to_str().unwrap()];
+    let mut all = vec!["prove", "--reproducible", "--out", out.to_str().unwrap()];
     all.extend(args);
     json(&all)
 }
@@ -354,6 +354,87 @@ fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
     let folder = folder.path().to_str().unwrap();
     let message = refusal(&["prove", "--discrete-gaussian", "5x10", "--delta", "1e-5", "--out", folder]);
     assert!(message.contains("folder"), "{message}");
+}
+
+/// A certificate names the program, its version and the release file; the checker prints them as labels. The commit is null on request.
+#[test]
+fn a_certificate_names_the_program_and_the_release_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("own.toml");
+    // A title with a line that the checker could print, and a blank that is none in ASCII: a label is shown in one line.
+    let text = fs::read_to_string(proofs().join("examples/two-paths.toml")).unwrap();
+    let title = text.lines().find(|line| line.starts_with("title")).unwrap();
+    let text = text.replace(title, "title = \"own\\u00a0release\\u202e\"");
+    fs::write(&release, &text).unwrap();
+    let file = folder.path().join("own.json");
+    let answer = prove(&["--release", release.to_str().unwrap(), "--delta", "1e-6", "--digits", "5"], &file);
+    let source = &answer["source"];
+    assert_eq!(
+        (source["program"].as_str(), source["version"].as_str()),
+        (Some("assay"), Some(env!("CARGO_PKG_VERSION")))
+    );
+    assert!(source["commit"].is_null());
+    assert_eq!(source["release_sha256"], dp_assay::provenance::sha256(&release).unwrap());
+    let written: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!((&written["source"], written["certificate"].as_str()), (source, Some("assay 4")));
+    for reserved in ["direction", "infinite", "laws"] {
+        assert!(written["claim"].as_object().unwrap()[reserved].is_null());
+    }
+    let counts = prove(&["--discrete-gaussian", "5x10", "--delta", "1e-6"], &file.with_file_name("counts.json"));
+    assert!(counts["source"]["release_sha256"].is_null());
+    let Some(output) = python("check.py", &[file.to_str().unwrap()]) else { return };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let sha256 = source["release_sha256"].as_str().unwrap();
+    assert!(output.status.success() && said.contains(&format!("release_sha256: {sha256}")), "{said}");
+    assert!(said.contains("own\\xa0release\\u202e") && said.contains("program: assay"), "{said}");
+}
+
+/// Certificates of the format before are read, by this program and by the checker.
+#[test]
+fn certificates_of_the_old_format_are_still_read() {
+    let old = proofs().join("old/assay-3.json");
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(&old, folder.path().join("old.json")).unwrap();
+    let answer = json(&["verify", "--certificates", folder.path().to_str().unwrap()]);
+    assert_eq!(answer["certificates"][0]["recomputed"], "both ends hold", "{answer}");
+    let Some(output) = python("check.py", &[old.to_str().unwrap()]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// An installed program has no folder `proofs`: it writes the checker beside the certificate, and over no other file.
+#[test]
+fn the_checker_is_written_beside_a_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (out, beside) = (file("certificate.json"), file("check.py"));
+    let counts = ["--discrete-gaussian", "5x10", "--delta", "1e-11"];
+    let args = [&["prove"][..], &counts, &["--out", &out, "--checker"]].concat();
+    let said = String::from_utf8(assay(&args).assert().success().get_output().stdout.clone()).unwrap();
+    assert!(said.contains(&format!("python3 {beside} {out}")), "{said}");
+    let checker = fs::read(proofs().join("check.py")).unwrap();
+    assert_eq!(fs::read(&beside).unwrap(), checker);
+    // Without a certificate, under another name; an older one is replaced.
+    let other = file("verify.py");
+    fs::write(&other, &checker[..500]).unwrap();
+    assert_eq!(json(&["prove", "--checker", &other])["checker"], other);
+    assert_eq!(fs::read(&other).unwrap(), checker);
+    let (mine, fresh) = (file("mine.py"), file("fresh"));
+    fs::write(&mine, "print('mine')\n").unwrap();
+    for (args, said) in [
+        (&["--checker", &mine][..], "no checker"),
+        (&["--checker", &out, "--out", &out], "Python is written here"),
+        (&["--checker", &fresh, "--out", &fresh], "for two files"),
+        (&["--checker", &other, "--discrete-gaussian", "5"], "--out is missing"),
+        (&["--checker", &other, "--delta", "1e-5"], "--out is missing"),
+    ] {
+        let given: &[&str] = if args.contains(&"--out") { &counts } else { &[] };
+        let message = refusal(&[&["prove"][..], given, args].concat());
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "print('mine')\n");
+    assert!(!Path::new(&fresh).exists());
+    let Some(output) = python(&beside, &[&out]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]

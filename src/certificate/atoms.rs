@@ -11,7 +11,7 @@ use super::{
 };
 use crate::loss::law::Law;
 
-/// Products of two masses that a checker may have to compute; it refuses more than four millions for a group.
+/// Products of two masses that a checker may have to compute; it refuses more than two million.
 const MOST_PRODUCTS: f64 = 1.5e6;
 /// How far the noise of all counts of a group may reach.
 const MOST_REACH: f64 = 2e5;

@@ -6,7 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The name and version of the format.
-pub(super) const FORMAT: &str = "assay 3";
+pub(super) const FORMAT: &str = "assay 4";
+/// The version before, which is still read: it has no source and no reserved keys.
+pub(super) const OLD_FORMAT: &str = "assay 3";
 
 /// The canonical text of a value.
 pub(super) fn text(value: &Value) -> String {

@@ -301,6 +301,10 @@ impl Claim {
             "neighbors": self.neighbors.name(),
             "paths": paths,
             "pairs": self.paths.pairs,
+            // Reserved: nothing else is supported yet.
+            "direction": null,
+            "infinite": null,
+            "laws": null,
         })
     }
 }

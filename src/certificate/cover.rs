@@ -17,8 +17,8 @@ use crate::{
 
 /// The parts of a turn in the checker's table of cosines.
 const STEPS: usize = 4096;
-/// A checker looks at no more windows and nodes than 100 million.
-const MOST_LOOKED_AT: u64 = 60_000_000;
+/// A checker refuses more than 40 million windows and nodes, as it predicts them, for both ends together.
+const MOST_LOOKED_AT: u64 = 20_000_000;
 /// A checker evaluates no more nodes than 30,000.
 const MOST_EVALUATED: usize = 29_000;
 /// What a window costs, and what a node costs for itself and for each group, in about microseconds of the checker.

@@ -9,7 +9,7 @@
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
 //! let subject = Subject { singles: vec!["5x10".parse()?], ..Subject::default() }.resolve()?;
 //! let certificate = Certificate::prove(&subject, &Question::Epsilon { delta: "1e-11".parse()? }, 8)?;
-//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 3\",\"claim\":{"));
+//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 4\",\"claim\":{"));
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
@@ -26,10 +26,13 @@
 //! | [`rocq`] | the upper end as a formal proof |
 //! | `formulas` | what is proven without nodes: epsilon by the best order, the marginal posterior |
 //! | `canonical` | the bytes, and their seal |
+//! | `checker` | the checker itself, as a file for who has an installed program |
+//! | `source` | the program, and the release file that a claim was made from |
 //! | `read` | a claim read from a file, and this program's own answer to it |
 
 mod atoms;
 mod canonical;
+mod checker;
 pub mod claim;
 mod cover;
 mod ends;
@@ -40,15 +43,18 @@ mod points;
 mod read;
 pub mod rocq;
 mod search;
+mod source;
 
 use std::path::Path;
 
 use rug::Rational;
 use serde_json::{Value, json};
 
+pub use checker::{CHECKER, may_hold_checker, write_checker};
 pub use claim::{Claim, Ends, Given, Question, Target};
 pub use hints::{Hints, Proof};
 pub use rocq::FormalClaim;
+pub use source::Source;
 
 use crate::{
     account::{
@@ -81,6 +87,8 @@ pub struct Certificate {
     pub upper: Vec<Hints>,
     /// The values of epsilon whose lines enclose a point of a trade-off function, or orders less one around the best.
     pub points: Option<[Rational; 3]>,
+    /// The program that wrote it, and the release file: labels.
+    pub source: Source,
 }
 
 impl Certificate {
@@ -112,7 +120,13 @@ impl Certificate {
             Question::Orders { delta } => {
                 let (ends, points) = formulas::orders(&subject.whole.rho(), delta, digits)?;
                 let claim = Claim::new(subject, question.clone(), ends)?;
-                Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: Some(points) })
+                Ok(Certificate {
+                    claim,
+                    lower: Vec::new(),
+                    upper: Vec::new(),
+                    points: Some(points),
+                    source: Source::of(subject),
+                })
             }
             Question::Marginal { prior } => {
                 let paths = Paths::of(&subject.whole)?;
@@ -120,7 +134,13 @@ impl Certificate {
                 let Outward { lower, upper, room } = Outward::new(&value, digits)?;
                 let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
                 let hints = formulas::losses(&paths, room.to_f64() / 8.0)?;
-                Ok(Certificate { claim, lower: Vec::new(), upper: vec![hints], points: None })
+                Ok(Certificate {
+                    claim,
+                    lower: Vec::new(),
+                    upper: vec![hints],
+                    points: None,
+                    source: Source::of(subject),
+                })
             }
             Question::Posterior { prior, noisy } => {
                 let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;
@@ -134,7 +154,7 @@ impl Certificate {
     fn of_formula(subject: &Resolved, question: &Question, value: &Enclosure, digits: u32) -> Result<Certificate> {
         let Outward { lower, upper, .. } = Outward::new(value, digits)?;
         let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
-        Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: None })
+        Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: None, source: Source::of(subject) })
     }
 
     /// epsilon or delta: one value of the profile for each end.
@@ -162,7 +182,8 @@ impl Certificate {
         };
         let (epsilon, ln_delta_there, ln_error) = aim(&upper)?;
         let hints = parts::all(&claim.paths, Aim { epsilon: &epsilon, ln_delta: ln_delta_there, ln_error })?;
-        let mut certificate = Certificate { claim, lower: Vec::new(), upper: hints, points: None };
+        let mut certificate =
+            Certificate { claim, lower: Vec::new(), upper: hints, points: None, source: Source::of(subject) };
         if lower > 0 {
             let (epsilon, ln_delta, ln_error) = aim(&lower)?;
             let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
@@ -184,7 +205,7 @@ impl Certificate {
         let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
         let upper = parts::all(&claim.paths, aim)?;
         let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
-        Ok(Certificate { claim, lower, upper, points: Some(epsilons) })
+        Ok(Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) })
     }
 
     /// The least common factor of a grid on all noise that keeps a promise, with the next smaller one, which does not.
@@ -240,7 +261,7 @@ impl Certificate {
         let (whole, ln_delta, ln_error) = aimed(&lower, &most)?;
         let aim = Aim { epsilon: &most, ln_delta, ln_error };
         let lower = vec![lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
-        Ok(Certificate { claim, lower, upper, points: None })
+        Ok(Certificate { claim, lower, upper, points: None, source: Source::of(subject) })
     }
 
     /// The canonical text, sealed with its SHA-256.
@@ -251,6 +272,7 @@ impl Certificate {
             "certificate": canonical::FORMAT,
             "claim": self.claim.json(),
             "proofs": { "lower": hints(&self.lower), "points": points, "upper": hints(&self.upper) },
+            "source": self.source.json(),
         });
         whole["sha256"] = json!(canonical::seal(&whole));
         canonical::text(&whole)

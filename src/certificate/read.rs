@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     canonical,
     claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of},
+    source::Source,
 };
 use crate::{
     account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath, promise::GridOf},
@@ -79,8 +80,10 @@ impl Claim {
         let bytes = read_at_most(path, MOST_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("is not text in UTF-8".to_string()))?;
         let whole: Value = serde_json::from_str(&text).map_err(|why| wrong(format!("is no certificate: {why}")))?;
-        if whole["certificate"] != canonical::FORMAT {
-            return Err(wrong(format!("is no certificate: its key \"certificate\" is not {:?}", canonical::FORMAT)));
+        let is_old = whole["certificate"] == canonical::OLD_FORMAT;
+        if !is_old && whole["certificate"] != canonical::FORMAT {
+            let (new, old) = (canonical::FORMAT, canonical::OLD_FORMAT);
+            return Err(wrong(format!("is no certificate: its key \"certificate\" is not {new:?} or {old:?}")));
         }
         if canonical::text(&whole) != text {
             return Err(wrong("is not canonical: one line of JSON, keys in order, no spaces".to_string()));
@@ -88,7 +91,12 @@ impl Claim {
         if whole["sha256"] != canonical::seal(&whole) {
             return Err(wrong("does not have the SHA-256 of its content: it was changed or damaged".to_string()));
         }
-        let form = ClaimForm::deserialize(&whole["claim"]).map_err(|why| wrong(format!("its claim: {why}")))?;
+        let mut claim = whole["claim"].clone();
+        if !is_old {
+            Source::check(&whole["source"]).map_err(|why| wrong(format!("its source: {why}")))?;
+            drop_reserved(&mut claim).map_err(|why| wrong(format!("its claim: {why}")))?;
+        }
+        let form = ClaimForm::deserialize(claim).map_err(|why| wrong(format!("its claim: {why}")))?;
         form.claim().map_err(|why| wrong(format!("its claim: {why}")))
     }
 
@@ -163,6 +171,18 @@ impl Claim {
             }
         }
     }
+}
+
+/// Takes the reserved keys out of a claim. Each has to be there and null: what another value would mean is not known yet.
+fn drop_reserved(claim: &mut Value) -> Result<()> {
+    for name in ["direction", "infinite", "laws"] {
+        match claim.as_object_mut().and_then(|fields| fields.remove(name)) {
+            Some(Value::Null) => (),
+            Some(other) => return Err(Error::out_of_range(name, other, "null: nothing else is supported yet")),
+            None => return Err(Error::out_of_range("the claim", "without a key", &format!("{name}: null"))),
+        }
+    }
+    Ok(())
 }
 
 /// The digits of the enclosures that decide.
@@ -359,7 +379,7 @@ mod tests {
         for (changed, said) in [
             (text.replacen("\"count\":10", "\"count\":11", 1), "SHA-256"),
             (text.replacen(':', ": ", 1), "canonical"),
-            (text.replacen("assay 3", "assay 2", 1), "no certificate"),
+            (text.replacen("assay 4", "assay 2", 1), "no certificate"),
             (text[1..].to_string(), "no certificate"),
         ] {
             fs::write(&path, changed).unwrap();

@@ -28,6 +28,7 @@ pub enum Kind {
     Html,
     Json,
     Parquet,
+    Python,
     Rocq,
     Svg,
     Toml,
@@ -42,6 +43,7 @@ impl Kind {
             Kind::Html => ("HTML", &["html", "htm"]),
             Kind::Json => ("JSON", &["json"]),
             Kind::Parquet => ("Parquet", &["parquet"]),
+            Kind::Python => ("Python", &["py"]),
             Kind::Rocq => ("Rocq", &["v"]),
             Kind::Svg => ("SVG", &["svg"]),
             Kind::Toml => ("TOML", &["toml"]),
@@ -59,6 +61,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("man", "out", Written::Folder),
     ("measure", "out", Written::Folder),
     ("noise", "out", Written::File(&[Kind::Csv, Kind::Parquet, Kind::Gzip])),
+    ("prove", "checker", Written::File(&[Kind::Python])),
     ("prove", "out", Written::File(&[Kind::Json])),
     ("prove", "rocq", Written::File(&[Kind::Rocq])),
     ("rehearse", "out", Written::Folder),
@@ -163,7 +166,7 @@ pub fn check_folder(option: &str, path: &Path) -> Result<()> {
     if path.exists() {
         bail!("{option} {shown}: is a file: give the name of a folder");
     }
-    let all = [Kind::Csv, Kind::Html, Kind::Json, Kind::Parquet, Kind::Rocq, Kind::Svg, Kind::Toml];
+    let all = [Kind::Csv, Kind::Html, Kind::Json, Kind::Parquet, Kind::Python, Kind::Rocq, Kind::Svg, Kind::Toml];
     let known = |end: &str| OTHER_KINDS.contains(&end) || all.iter().any(|kind| kind.words().1.contains(&end));
     match kind_of(path).filter(|end| known(end)) {
         Some(end) => {

@@ -9,7 +9,7 @@ use dp_assay::{
         Delta,
         promise::{GridOf, Promise},
     },
-    certificate::{Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target},
+    certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target},
     numeric::rational,
     replication::certified,
 };
@@ -61,8 +61,14 @@ pub struct Args {
     )]
     row: Option<String>,
     /// The certificate, a file of JSON; one that is there is replaced
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "checker")]
+    out: Option<PathBuf>,
+    /// The checker too, one file of plain Python [default: check.py beside the certificate]; an older checker is replaced
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    checker: Option<Option<PathBuf>>,
+    /// Without the commit of this program: the same claim gives the same bytes, from any build of a version
+    #[arg(long)]
+    reproducible: bool,
     /// The upper end as a theorem for Rocq too, a file that proofs/rocq/check compiles; one that is there is replaced
     #[arg(long, value_name = "FILE.v")]
     rocq: Option<PathBuf>,
@@ -80,24 +86,83 @@ enum Match {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    let checker = args.checker()?;
+    let Some(out) = &args.out else { return args.checker_alone(checker) };
+    let rocq = args.rocq.as_deref();
+    let files: Vec<&Path> = [Some(out.as_path()), rocq, checker.as_deref()].into_iter().flatten().collect();
+    if let Some((_, twice)) = files.iter().enumerate().find(|(at, file)| files[..*at].contains(file)) {
+        bail!("{}: named for two files; --out, --rocq and --checker each write a file of their own", twice.display());
+    }
     progress::stage("hints of the certificate");
     let (certificate, subject) = args.certificate()?;
-    let formal = args.rocq.as_deref().map(|path| formal_claim(&certificate, path)).transpose()?;
-    certificate.write(&args.out)?;
-    if let (Some(formal), Some(path)) = (&formal, &args.rocq) {
+    let formal = rocq.map(|path| formal_claim(&certificate, path)).transpose()?;
+    certificate.write(out)?;
+    if let (Some(formal), Some(path)) = (&formal, rocq) {
         formal.write(path)?;
     }
+    if let Some(path) = &checker {
+        certificate::write_checker(path)?;
+    }
+    let (subject, formal, checker) = (subject.as_ref(), formal.as_ref(), checker.as_deref());
+    let written = Written { certificate: &certificate, subject, out, formal, checker };
     if args.json {
-        output::json(&args.object(&certificate, subject.as_ref(), formal.as_ref()))?;
+        output::json(&args.object(&written))?;
     } else {
-        output::text(&args.words(&certificate, subject.as_ref(), formal.as_ref()))?;
+        output::text(&args.words(&written))?;
     }
     Ok(Exit::Done)
 }
 
+/// Everything that was written.
+struct Written<'a> {
+    certificate: &'a Certificate,
+    subject: Option<&'a Resolved>,
+    out: &'a Path,
+    formal: Option<&'a FormalClaim>,
+    checker: Option<&'a Path>,
+}
+
 impl Args {
+    /// Where the checker is written. Refused is a path at which another file stands.
+    fn checker(&self) -> Result<Option<PathBuf>> {
+        let Some(named) = &self.checker else { return Ok(None) };
+        let beside = || self.out.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join("check.py");
+        let path = named.clone().unwrap_or_else(beside);
+        certificate::may_hold_checker(&path).context("--checker")?;
+        Ok(Some(path))
+    }
+
+    /// Writes the checker and no certificate.
+    fn checker_alone(&self, checker: Option<PathBuf>) -> Result<Exit> {
+        let asks = [&self.delta, &self.epsilon, &self.alpha, &self.row].iter().any(|text| text.is_some());
+        if asks || self.calibrate || self.rocq.is_some() || self.subject.is_given() {
+            bail!(
+                "--out is missing: where is the certificate to be written? --checker alone writes the checker and nothing else"
+            );
+        }
+        let path = checker.context("--checker or --out: nothing to write")?;
+        certificate::write_checker(&path)?;
+        if self.json {
+            output::json(&json!({ "checker": path }))?;
+        } else {
+            let file = path.display();
+            output::text(&format!(
+                "The checker is in {file}. To verify a certificate: python3 {file} certificate.json\n"
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+
     /// The certificate, and what it is about, unless that is a row of a paper.
     fn certificate(&self) -> Result<(Certificate, Option<Resolved>)> {
+        let (mut certificate, subject) = self.searched()?;
+        if self.reproducible {
+            certificate.source.commit = None;
+        }
+        Ok((certificate, subject))
+    }
+
+    fn searched(&self) -> Result<(Certificate, Option<Resolved>)> {
         if let Some(row) = &self.row {
             return Ok((certified::certificate(row, self.digits.min(12)).context("--row")?, None));
         }
@@ -133,7 +198,7 @@ impl Args {
         Ok((certificate?, Some(subject)))
     }
 
-    fn object(&self, certificate: &Certificate, subject: Option<&Resolved>, formal: Option<&FormalClaim>) -> Value {
+    fn object(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> Value {
         let claim = &certificate.claim;
         let mut object = json!({
             what(claim): { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
@@ -146,7 +211,9 @@ impl Args {
             None => object["neighbors"] = json!(claim.neighbors.name()),
         }
         object["units"] = json!(claim.paths.units().len());
-        object["file"] = json!(self.out);
+        object["source"] = certificate.source.json();
+        object["file"] = json!(out);
+        object["checker"] = json!(checker);
         object["rocq"] = formal.map_or(
             Value::Null,
             |formal| json!({ "file": self.rocq, "epsilon": exact(&formal.epsilon), "delta": exact(&formal.delta) }),
@@ -156,7 +223,7 @@ impl Args {
         object
     }
 
-    fn words(&self, certificate: &Certificate, subject: Option<&Resolved>, formal: Option<&FormalClaim>) -> String {
+    fn words(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> String {
         let claim = &certificate.claim;
         let units = match claim.paths.units().len() {
             1 => String::new(),
@@ -179,13 +246,14 @@ impl Args {
         let (above, below) = ends_in_words(claim);
         format!(
             "{title}\n{neighbors} neighbors, {at}{units}\n\n  {below}\n    {lower_proof}\n  {above}\n    {upper_proof}\n\n\
-             Written to {file}. To prove it again: python3 proofs/check.py {file}\n{theorem}{note}",
+             Written to {file}. To prove it again: python3 {checker} {file}\n{theorem}{note}",
             title = claim.subject,
             neighbors = claim.neighbors.name(),
             at = given_in_words(claim),
             lower_proof = in_words(&certificate.lower),
             upper_proof = in_words(&certificate.upper),
-            file = self.out.display(),
+            file = out.display(),
+            checker = checker.unwrap_or(Path::new("proofs/check.py")).display(),
         )
     }
 }

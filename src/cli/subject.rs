@@ -159,6 +159,13 @@ impl Subject {
         self.resolve_with(self.release.first().map(String::as_str), find)
     }
 
+    /// Whether a release or counts are given.
+    pub fn is_given(&self) -> bool {
+        [&self.release, &self.discrete_gaussian, &self.discrete_laplace, &self.gaussian]
+            .iter()
+            .any(|texts| !texts.is_empty())
+    }
+
     /// The same for each release that is given, under its name; with counts alone, these under no name.
     pub fn resolve_each(&self) -> Result<Vec<(String, Resolved)>> {
         if self.release.is_empty() {

@@ -28,6 +28,7 @@ impl Release {
         }
         self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         self.published.clear();
+        self.sha256 = None;
         Ok(())
     }
 
@@ -51,7 +52,7 @@ impl Release {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
         // What was published is about the noise as it is, once.
-        Ok(Release { name, exact_total: None, schema: None, published: Vec::new(), ..self.clone() })
+        Ok(Release { name, exact_total: None, schema: None, published: Vec::new(), sha256: None, ..self.clone() })
     }
 }
 

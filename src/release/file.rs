@@ -103,7 +103,19 @@ pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
     let reader = TomlReader::new(file, text);
     let raw = reader.toml()?;
-    ReleaseReader(&reader).release(raw)
+    let release = ReleaseReader(&reader).release(raw)?;
+    Ok(Release { sha256: hash(text), ..release })
+}
+
+/// The SHA-256 of a file's text, which certificates name; none in a library without the readers and writers of files.
+#[cfg(feature = "mechanisms")]
+fn hash(text: &str) -> Option<String> {
+    Some(crate::provenance::sha256_of_text(text))
+}
+
+#[cfg(not(feature = "mechanisms"))]
+fn hash(_: &str) -> Option<String> {
+    None
 }
 
 /// Reads the parts of a release and checks its rules.
@@ -208,6 +220,7 @@ impl ReleaseReader<'_> {
             neighbors: common.neighbors,
             rho: sum,
             levels,
+            sha256: None,
         })
     }
 

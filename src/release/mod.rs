@@ -233,6 +233,8 @@ pub struct Release {
     pub mixes: Vec<Mix>,
     /// The histogram that the queries are asked of; `None` if the file does not say.
     pub schema: Option<schema::Schema>,
+    /// The SHA-256 of the text it was read from; `None` where it was read from none, or has other noise than that.
+    pub sha256: Option<String>,
 }
 
 /// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho moves to the next

@@ -198,6 +198,7 @@ pub fn release_of(
         paths: None,
         mixes: Vec::new(),
         schema: None,
+        sha256: None,
     };
     release.spending()
 }
@@ -209,7 +210,7 @@ impl Release {
         let [name, title, source] = about.map(String::from);
         // What was published is about other noise.
         let published = Vec::new();
-        let mut release = Release { name, title, source, neighbors, published, ..self.clone() };
+        let mut release = Release { name, title, source, neighbors, published, sha256: None, ..self.clone() };
         let queries = release.levels.iter_mut().flat_map(|level| &mut level.queries);
         for (query, sigma2) in queries.zip(sigma2) {
             query.law = Law::DiscreteGaussian { sigma2: sigma2.clone() };

@@ -84,6 +84,8 @@ pub struct Resolved {
     pub whole: Whole,
     /// What the ways are called of which the whole is the worst.
     names: Option<Arc<Names>>,
+    /// The SHA-256 of the text of the release.
+    release_sha256: Option<String>,
     /// What was published for the whole, at whatever delta.
     figures: Vec<PrintedFigure>,
     /// What it was resolved from, if it has parts: they may be scaled one by one.
@@ -190,9 +192,20 @@ impl Resolved {
             total: composition.clone(),
             whole: Whole::Composition(composition),
             names: None,
+            release_sha256: None,
             figures: Vec::new(),
             subject: None,
         }
+    }
+
+    /// The SHA-256 of the text of the release it was made from: `None` where that is no file, or the noise is not that of the file.
+    pub fn release_sha256(&self) -> Option<&str> {
+        self.release_sha256.as_deref()
+    }
+
+    /// The same, made from the text of this SHA-256.
+    pub(crate) fn made_from(self, release_sha256: Option<String>) -> Resolved {
+        Resolved { release_sha256, ..self }
     }
 
     /// The parts that are composed, each alone under its name; empty where there is only one.
@@ -210,6 +223,7 @@ impl Resolved {
             whole: part.whole.clone(),
             names: part.names.clone(),
             figures: part.figures.clone(),
+            release_sha256: self.release_sha256.clone().filter(|_| part.name != SINGLES),
             subject: None,
             is_release_twice: self.is_release_twice && part.name != SINGLES,
             ..self.clone()
@@ -279,6 +293,7 @@ impl Resolved {
             queries: self.queries.iter().map(|query| query.with_noise_times(factor)).collect::<Result<_>>()?,
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
+            release_sha256: None,
             // What was published is about other noise.
             figures: Vec::new(),
             subject: None,
@@ -410,6 +425,7 @@ impl Subject {
         let (title, [of_release, of_singles]) = (self.title(neighbors, &unmoved), self.taken(neighbors)?);
         let (taken, is_release_twice) = (of_release.max(of_singles).unwrap_or(1), of_release == Some(2));
         let figures = if self.singles.is_empty() { self.figures_of(&self.levels, neighbors) } else { Vec::new() };
+        let release_sha256 = self.release.as_ref().and_then(|release| release.sha256.clone());
         let subject = (!levels.is_empty()).then(|| Box::new(self));
         Ok(Resolved {
             title,
@@ -422,6 +438,7 @@ impl Subject {
             total,
             whole,
             names,
+            release_sha256,
             figures,
             subject,
         })

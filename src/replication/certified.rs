@@ -119,7 +119,8 @@ fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<
         PathClaim::Delta { pair, epsilon } => {
             let title = format!("{}: paths {} and {}", release.name, pair[0], pair[1]);
             let composition = block_paths::of_pair(release, *pair)?;
-            (Resolved::of_composition(title, release.neighbors, composition), delta(epsilon)?)
+            let pair = Resolved::of_composition(title, release.neighbors, composition);
+            (pair.made_from(release.sha256.clone()), delta(epsilon)?)
         }
     })
 }
@@ -137,9 +138,13 @@ fn of_rho(about: &About) -> Result<Resolved> {
     let rho = accounts::rho(about)?;
     match about.subject().resolve() {
         Ok(known) if *known.total.rho() == rho => {
-            Ok(Resolved::of_composition(known.title, known.neighbors, known.total))
+            let sha256 = known.release_sha256().map(String::from);
+            Ok(Resolved::of_composition(known.title, known.neighbors, known.total).made_from(sha256))
         }
-        _ => one_count(&rho),
+        _ => {
+            let release = about.release_alone().filter(|_| about.rho.is_none()).transpose()?;
+            Ok(one_count(&rho)?.made_from(release.and_then(|release| release.sha256)))
+        }
     }
 }
 

@@ -1,0 +1,57 @@
+//! The checker as a file: an installed program has no folder `proofs`.
+
+use std::path::Path;
+
+use crate::{
+    error::Result,
+    files::{self, file_error},
+    reading::read_at_most,
+};
+
+/// The text of `proofs/check.py`, which proves certificates again: plain Python, one file.
+pub const CHECKER: &str = include_str!("../../proofs/check.py");
+
+/// Lines by which a checker of any version is known.
+const FIRST_LINES: usize = 2;
+
+/// Refuses a path at which something else than a checker stands: it is not replaced.
+pub fn may_hold_checker(path: &Path) -> Result<()> {
+    if !path.try_exists().map_err(|why| file_error(path, why))? {
+        return Ok(());
+    }
+    let start: String = CHECKER.split_inclusive('\n').take(FIRST_LINES).collect();
+    let is_checker =
+        path.is_file() && read_at_most(path, 1 << 20).is_ok_and(|bytes| bytes.starts_with(start.as_bytes()));
+    match is_checker {
+        true => Ok(()),
+        false => Err(file_error(path, "is there and is no checker of certificates: name another file")),
+    }
+}
+
+/// Writes the checker to a file, whole or not at all; an older checker is replaced.
+pub fn write_checker(path: &Path) -> Result<()> {
+    may_hold_checker(path)?;
+    files::write_text(path, CHECKER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checker_is_replaced_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("check.py");
+        write_checker(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), CHECKER);
+        let older: String = CHECKER.split_inclusive('\n').take(9).collect();
+        std::fs::write(&path, older).unwrap();
+        write_checker(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), CHECKER);
+        std::fs::write(&path, "print('mine')\n").unwrap();
+        let message = write_checker(&path).unwrap_err().to_string();
+        assert!(message.contains("no checker"), "{message}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "print('mine')\n");
+        assert!(may_hold_checker(folder.path()).is_err());
+    }
+}
