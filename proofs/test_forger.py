@@ -103,7 +103,7 @@ class Work(unittest.TestCase):
         self.refused_quickly(whole, "more is predicted")
 
     def test_exponents_far_out_cost_no_more(self):
-        """Aliases of a contour at exponents of ten thousand: an exponential of so many bits takes a tenth of a second."""
+        """Aliases of a contour at exponents of ten thousand: one such exponential takes a tenth of a second."""
         gaussian = [{"count": 10**9, "law": "discrete-gaussian", "shift": 1, "sigma2": "5000000"}]
         whole = self.claim(gaussian, [{"bits": 64, "contour": "9", "cut": 1, "evaluated": [[0, 1]], "last": 1, "nodes": 3, "sieve": [[]], "units": None}],
                            "beta", {"alpha": "1/4"})

@@ -203,7 +203,7 @@ fn what_cannot_be_calibrated_is_refused_with_its_argument() {
         (&["--delta", "0", "--epsilon", "1"], "--delta"),
         (&["--epsilon", "1"], "--delta"),
         (&["--delta", "1e-11", "--match", "gdp"], "zcdp"),
-        (&["--delta", "1e-11", "--match", "published"], "nothing was published"),
+        (&["--delta", "1e-11", "--match", "published"], "no epsilon was published"),
         (&["--delta", "1e-11", "--match", "published", "--scale-all"], "--match"),
         (&["--delta", "1e-11", "--match", "pure"], "unbounded"),
         (&["--delta", "1e-11", "--match", "zcdp", "--epsilon", "1"], "cannot be used with"),

@@ -204,9 +204,9 @@ fn a_folder_that_ends_above_blocks_is_estimated_from_what_it_has() {
     fs::write(at.join("areas.csv"), "area,block\nx,440010001001001\n").unwrap();
     fs::write(at.join("truth.csv"), "block,relgq,sex,age,cenrace,count\n").unwrap();
     for (options, expected) in [
-        (["--level", "Block"], "the level Block = without its files"),
-        (["--areas", "areas.csv"], "Block.parquet in the folder, which has US, State, County"),
-        (["--truth", "truth.csv"], "Block.parquet in the folder"),
+        (["--level", "Block"], "the level Block needs Block.parquet, and the folder has US, State, County"),
+        (["--areas", "areas.csv"], "needs Block.parquet, and the folder has US, State, County"),
+        (["--truth", "truth.csv"], "needs Block.parquet"),
     ] {
         refused(at, &[&words[..], &options].concat(), expected);
     }

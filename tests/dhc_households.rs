@@ -140,7 +140,7 @@ fn it_is_measured_certified_and_estimated() {
         let is_near = *deviation > 0.5 && *deviation < 4.0 && (estimate - truth).abs() < 5.0 * deviation;
         assert!(is_near, "{key}: {estimate} {deviation}");
     }
-    refused(at, &[&estimate[..], &["tenvacgq", "total"], &release].concat(), "each is estimated separately");
+    refused(at, &[&estimate[..], &["tenvacgq", "total"], &release].concat(), "so estimate each separately");
     let with_totals = [&estimate[..], &["total", "--state-totals", "totals.csv"], &release].concat();
     refused(at, &with_totals, "no total of households is exact");
     let csv = ["measure", "--spine", "spine", "--insecure-seed", "2", "--counts", "counts.csv", "--out", "csv"];

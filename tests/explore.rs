@@ -268,16 +268,17 @@ fn answers_are_those_of_the_commands() {
         "calibrate",
         json!({ "discrete-gaussian": "50x3", "delta": "1e-10", "match": "zcdp", "queries": true }),
     );
-    // While a slider moves, only GDP's epsilon is omitted.
+    // While a slider moves, only GDP's epsilon and the second enclosure are omitted.
     let options = json!({ "release": release, "delta": "1e-10", "digits": 6 });
     let body = json!({ "options": options, "moving": true });
     let (_, mut rest) = server.ask("epsilon", options.clone());
     let (_, moving) = server.post("epsilon", &body);
-    let removed = rest["answer"].as_object_mut().expect("an object").remove("gdp_epsilon");
-    assert!(removed.is_some());
-    for level in rest["answer"]["levels"].as_array_mut().expect("levels") {
-        level.as_object_mut().expect("an object").remove("gdp_epsilon");
-    }
+    let remove = |line: &mut Value| {
+        let line = line.as_object_mut().expect("an object");
+        assert!(line.remove("gdp_epsilon").is_some() && line.remove("second_enclosure").is_some());
+    };
+    remove(&mut rest["answer"]);
+    rest["answer"]["levels"].as_array_mut().expect("levels").iter_mut().for_each(remove);
     assert_eq!(moving["answer"], rest["answer"]);
 }
 

@@ -327,7 +327,7 @@ fn damaged(rows: &[Vec<String>], confidential: bool) -> Vec<(&'static str, Vec<u
         ("zstd", [b"\x28\xb5\x2f\xfd", &plain[..]].concat(), "zstd"),
         ("nothing", Vec::new(), "is empty"),
         ("gzip that is cut", gzip(&plain)[..20].to_vec(), "gzip file"),
-        ("an unknown heading", [b"x", &plain[..]].concat(), "the header has"),
+        ("an unknown heading", [b"x", &plain[..]].concat(), "he header has"),
     ]
 }
 

@@ -135,7 +135,8 @@ fn an_unknown_name_in_a_file_is_said_with_its_place() {
     );
     let plan = file("plan.toml", "settings = \"dhd\"\nrelease = \"pl94-persons-us\"\n");
     let blocks = file("blocks.csv", "BLOCKID\n440030001001001\n");
-    let said = refusal(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &out]);
+    let spine = folder.path().join("spine").to_str().expect("UTF-8").to_string();
+    let said = refusal(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &spine]);
     assert!(said.contains("unknown spine \"dhd\", did you mean \"dhc\"?"), "{said}");
 }
 
@@ -248,7 +249,7 @@ fn last_quoted(text: &str) -> Option<&str> {
 }
 
 /// What a refusal says is expected: the last argument, or what was last called `expected` or `allowed` before it.
-fn expected_at<'t>(source: &'t str, at: usize) -> Option<&'t str> {
+fn expected_at(source: &str, at: usize) -> Option<&str> {
     let call = bracketed(&source[at..]);
     let last = call.trim_end_matches(')').trim_end().trim_end_matches(',').trim_end();
     let name = ["$expected", "expected", "allowed"].into_iter().find(|name| last.ends_with(name));

@@ -100,7 +100,7 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
         (&said["without_up"], &said["without_rows"]),
         (&serde_json::json!(["44"]), &serde_json::json!(["09", "44"]))
     );
-    says(&["--combine"], "the work of the state = 09");
+    says(&["--combine"], "the state 09 is not finished");
     says(&["--level", "County"], "another job");
     says(&["--state-totals", example().join("state-totals.csv").to_str().unwrap()], "another job");
     says(&["--part", "1/2", "--combine"], "cannot be used with");

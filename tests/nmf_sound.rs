@@ -126,8 +126,8 @@ fn a_download_of_one_state_is_estimated_without_the_nation() {
         let alone = total_of(&alone, "44").number("estimate");
         assert!((alone - state.number("estimate")).abs() < 1e-9, "{alone}");
     }
-    says(&product.refused(&["--states", "09"]), &["state 09 is not in the folder", "44"]);
-    says(&product.refused(&["--states", "3"]), &["state 03 does not exist"]);
+    says(&product.refused(&["--states", "09"]), &["unknown state \"09\"", "the folder has 44"]);
+    says(&product.refused(&["--states", "3"]), &["unknown state", "no state has this code"]);
     says(&product.refused(&["--level", "US"]), &["levels of states"]);
 }
 

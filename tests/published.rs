@@ -247,7 +247,7 @@ fn what_breaks_the_form_is_refused_with_its_place() {
         ("delta = 1e-11", "delta = 1e-11, rho = 1", "line 8, column 74", "unknown field \"rho\""),
         ("'5x10'", "'5y10'", "line 8, column 51", "discrete-gaussian: "),
         ("'5x10'", "[]", "line 8, column 51", "discrete-gaussian: must not be an empty list"),
-        ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected \"add-remove\" or \"bounded\""),
+        ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected add-remove (one record more or less"),
         ("'5x10'", "'5x10', group = 0", "line 8", "group must be a whole number, at least 1"),
         ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "says not what it is about"),
         (

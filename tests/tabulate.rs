@@ -522,7 +522,7 @@ fn the_bureaus_toy_data_give_the_counts_by_definition() {
             world.persons = world.persons.iter().enumerate().flat_map(again).collect();
             world.write(name, &world.text(&world.persons));
         }
-        let out = format!("of {name}");
+        let out = format!("of {}", name.replace(".txt", ""));
         world.done(name, &out, &["--insecure-seed", "7"]);
         let (totals, cells, workloads) = world.tables(&TYPES[..6]);
         assert!(workloads[0] > 0 && (workloads[2] > 0) == (times > 1), "{workloads:?}");

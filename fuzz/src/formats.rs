@@ -407,7 +407,7 @@ fn group_totals(data: &[u8], bench: &Bench) {
     each_read_or_refused(|| lines_there(data), groups.sum::<usize>() as u64 + left_out, report);
 }
 
-/// The rows that the footer of a Parquet file tells of, which was read before.
+/// The number of rows in the footer of a Parquet file, which was read before.
 fn rows_of_parquet(path: &Path) -> Option<usize> {
     let reader = SerializedFileReader::new(fs::File::open(path).ok()?).ok()?;
     let groups = reader.metadata().row_groups().iter();

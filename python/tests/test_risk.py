@@ -52,7 +52,7 @@ def test_priors_and_rhos_out_of_range_are_refused() -> None:
             Attack(prior, rho)  # type: ignore[arg-type]
     with pytest.raises(ValueError):
         posterior_at(2, 0)
-    with pytest.raises(ValueError, match="number of noisy counts"):
+    with pytest.raises(ValueError, match="2 noisy counts for 1 rho"):
         Attack("1/2", 1).posterior([1, 2])
     with pytest.raises(TypeError):
         Attack("1/2", 1).posterior([1.5])  # type: ignore[list-item]

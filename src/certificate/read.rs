@@ -178,8 +178,12 @@ fn drop_reserved(claim: &mut Value) -> Result<()> {
     for name in ["direction", "infinite", "laws"] {
         match claim.as_object_mut().and_then(|fields| fields.remove(name)) {
             Some(Value::Null) => (),
-            Some(other) => return Err(Error::out_of_range(name, other, "null: nothing else is supported yet")),
-            None => return Err(Error::out_of_range("the claim", "without a key", &format!("{name}: null"))),
+            Some(other) => {
+                let why =
+                    format!("{name} is {other} in the claim: null is expected, as no other value is supported yet");
+                return Err(Error::unsuitable(why));
+            }
+            None => return Err(Error::missing(format!("the claim has no key {name:?}: it is expected, with null"))),
         }
     }
     Ok(())

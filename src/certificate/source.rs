@@ -50,11 +50,8 @@ impl Source {
         for name in names {
             let field = fields.and_then(|fields| fields.get(name));
             let Some(field) = field else {
-                return Err(Error::out_of_range(
-                    "source",
-                    value,
-                    &format!("an object with the keys {}", names.join(", ")),
-                ));
+                let expected = format!("an object with the keys {}", names.join(", "));
+                return Err(Error::malformed("source", value, &expected));
             };
             let is_optional = matches!(name, "commit" | "release_sha256");
             let is_hash = name != "release_sha256"
@@ -64,7 +61,7 @@ impl Source {
             if !is_hash || !(field.as_str().is_some_and(is_line) || is_optional && field.is_null()) {
                 let expected =
                     if name == "release_sha256" { "64 hexadecimal digits, or null" } else { "a line of text" };
-                return Err(Error::out_of_range(name, field, expected));
+                return Err(Error::malformed(name, field, expected));
             }
         }
         Ok(())

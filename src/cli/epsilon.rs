@@ -109,10 +109,16 @@ impl Line {
         }
         object["method"] = json!(self.epsilon.proof.to_string());
         object["status"] = json!(self.epsilon.status());
-        object["second_enclosure"] = match &self.second {
-            Some(second) => output::second_json(second),
-            None => output::no_second("the largest loss is a sum of exact numbers: no engine is involved"),
-        };
+        match (&self.second, &self.zcdp) {
+            (Some(second), _) => object["second_enclosure"] = output::second_json(second),
+            // At delta = 0.
+            (None, None) => {
+                let why = "the largest loss is a sum of exact numbers: no engine is involved";
+                object["second_enclosure"] = output::no_second(why);
+            }
+            // It was not wanted, as while a slider moves.
+            (None, Some(_)) => (),
+        }
         object
     }
 

@@ -209,7 +209,7 @@ mod tests {
         let without = papers[0].values.iter().find(|value| !has_certificate(value)).unwrap();
         for (row, said) in [
             (format!("su-su-wang-2025/{}", without.id), "computed from neither"),
-            ("su-su-wang-2025/no-such-row".to_string(), "id of a value"),
+            ("su-su-wang-2025/no-such-row".to_string(), "unknown value \"no-such-row\""),
             ("su-su-wang-2025".to_string(), "PAPER/ID"),
         ] {
             let message = super::certificate(&row, 6).unwrap_err().to_string();

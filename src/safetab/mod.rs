@@ -27,7 +27,7 @@
 //! if let Some(config) = SafeTabConfig::read(&folder.join("config.json"), &mut report)
 //!     && let Some(specification) = Specification::read(folder, &config, &mut report)
 //! {
-//! Upper bound on the number of groups of one level that a person belongs to, to which noise is scaled.
+//!     // Upper bound on the number of groups of one level that a person belongs to, to which noise is scaled.
 //!     assert_eq!(specification.stability(Granularity::Coarse, IterationLevel::Two), 9);
 //! }
 //! report.into_result()?;

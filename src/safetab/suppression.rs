@@ -22,7 +22,7 @@ use crate::{
 /// let rule = Suppression::new(noise, parse("0.9999")?)?;
 /// assert_eq!(rule.threshold(), 21);
 /// assert!(!rule.keeps(21) && rule.keeps(22));
-/// Groups of twice the threshold are almost never suppressed, and their counts are hardly biased.
+/// // Groups of twice the threshold are almost never suppressed, and their counts are hardly biased.
 /// assert!(*rule.probability(42, 12)?.upper() < 1e-3 && *rule.bias(42, 12)?.upper() < 0.01);
 /// # Ok::<(), dp_assay::Error>(())
 /// ```

@@ -35,7 +35,7 @@ def test_how_private(page):
         assert f"{answer['epsilon']['upper']:.6g}" in page.said()[0] and f"delta = {delta}" in page.said()[0]
         assert f"delta = {delta}" in page.one("figure[data-chart=profile] svg").get_attribute("outerHTML")
     assert len(page.all("figure svg[role=img] title")) == 2
-    assert any("Delta is 5e-7" in one.text for one in page.all("aside li"))
+    assert any("Delta = 5e-7" in one.text for one in page.all("aside li"))
 
 
 def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
@@ -85,7 +85,7 @@ def test_what_an_adversary_learns(page):
     assert page.one('[name="prior-slider"]').get_attribute("value") != "0", "the slider stays where it was"
     page.type('[name="prior"]', "1/864")
     assert page.one('[name="prior"]').get_attribute("aria-invalid") is None and "Certified" in page.one("#state").text
-    assert page.problem() == "" and "with probability 1/864" in page.said()[1]
+    assert page.problem() == "" and "with a prior of 1/864" in page.said()[1]
 
 
 def test_how_much_noise_could_be_spared(page):

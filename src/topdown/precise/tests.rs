@@ -288,7 +288,7 @@ fn a_unit_without_counts_gets_the_remainder_and_two_are_refused() {
     assert_eq!(all[&(1, 0)].0, 23.0);
     let left = run([true, false, true]).unwrap();
     assert_eq!((left[&(1, 1)].0, left[&(1, 1)].1), (39.0, 8.0 + 1e-16));
-    assert!(run([false, false, true]).unwrap_err().to_string().contains("cannot be distinguished"));
+    assert!(run([false, false, true]).unwrap_err().to_string().contains("cannot be separated"));
 }
 
 #[test]
