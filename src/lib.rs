@@ -57,6 +57,7 @@ pub mod error;
 mod files;
 #[cfg(feature = "mechanisms")]
 mod foreign;
+pub mod law;
 pub mod loss;
 pub mod noise;
 pub mod numeric;

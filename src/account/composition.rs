@@ -18,9 +18,6 @@ use crate::{
 
 /// The largest number of counts with one noise.
 const MOST_COUNTS: u64 = 1_000_000_000_000;
-/// The largest change of one count with Gaussian noise, and with discrete Laplace noise, whose losses are enumerated.
-const MOST_SHIFT: u64 = 1_000_000;
-const MOST_LAPLACE_SHIFT: u64 = 1000;
 
 /// `count` counts, each published with independent noise of one law and changed by `shift` between neighbors.
 ///
@@ -67,19 +64,8 @@ impl Counts {
     }
 
     fn checked(self) -> Result<Self> {
-        let most_shift = match &self.law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-                Sigma2::try_from(sigma2)?;
-                MOST_SHIFT
-            }
-            Law::DiscreteLaplace { epsilon } => {
-                if *epsilon < Rational::from((1, 1_000_000)) || *epsilon > 1000 {
-                    let (what, expected) = ("epsilon of the discrete Laplace", "a parameter above 0, from 1e-6 to 1e3");
-                    return Err(Error::out_of_range(what, rational::display(epsilon), expected));
-                }
-                MOST_LAPLACE_SHIFT
-            }
-        };
+        self.law.check()?;
+        let most_shift = self.law.most_shift();
         if !(1..=MOST_COUNTS).contains(&self.count) {
             return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
         }
@@ -98,23 +84,13 @@ impl Counts {
     /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
     /// An error if the result is out of range.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
-        let law = match &self.law {
-            Law::DiscreteGaussian { sigma2 } => Law::DiscreteGaussian { sigma2: Rational::from(sigma2 * factor) },
-            Law::Gaussian { sigma2 } => Law::Gaussian { sigma2: Rational::from(sigma2 * factor) },
-            Law::DiscreteLaplace { epsilon } => Law::DiscreteLaplace { epsilon: Rational::from(epsilon / factor) },
-        };
-        Counts { law, count: self.count, shift: self.shift }.checked()
+        Counts { law: self.law.times(factor), count: self.count, shift: self.shift }.checked()
     }
 
     /// The zCDP rho they spend: count shift^2 / (2 sigma2) for Gaussian noise, count (shift epsilon)^2 / 2 for the discrete Laplace, which
     /// is (shift epsilon)-DP (Bun & Steinke 2016, Proposition 1.4).
     pub fn rho(&self) -> Rational {
-        let square = Rational::from(self.shift).square();
-        let each = match &self.law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => square / sigma2,
-            Law::DiscreteLaplace { epsilon } => square * epsilon.clone().square(),
-        };
-        each * self.count / 2_u32
+        self.law.rho(self.shift) * self.count
     }
 
     /// The same counts released `times` times, each time with independent noise. An error for no repetitions, or more than 10^12 counts.
@@ -124,10 +100,7 @@ impl Counts {
 
     /// The epsilon of pure differential privacy they spend; `None` for Gaussian noise, whose loss is unbounded.
     pub fn pure_epsilon(&self) -> Option<Rational> {
-        match &self.law {
-            Law::DiscreteLaplace { epsilon } => Some(Rational::from(epsilon * self.shift) * self.count),
-            Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => None,
-        }
+        Some(self.law.largest_loss(self.shift)? * self.count)
     }
 
     fn parse(text: &str, make: fn(Rational, u64, u64) -> Result<Self>) -> Result<Self> {
@@ -175,12 +148,7 @@ impl FromStr for Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let (name, parameter) = match &self.law {
-            Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", sigma2),
-            Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
-            Law::DiscreteLaplace { epsilon } => ("discrete Laplace", epsilon),
-        };
-        write!(out, "{name} {}x{}@{}", rational::display(parameter), self.count, self.shift)
+        write!(out, "{}x{}@{}", self.law, self.count, self.shift)
     }
 }
 

@@ -13,19 +13,12 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    law::Range,
     loss::{
-        law::Law,
         parameter::{Delta, Epsilon},
     },
     numeric::{Certainty, Enclosure, rational},
 };
-
-/// The smallest and the largest sigma2 that calibrated noise may have.
-const LEAST_SIGMA2: (u32, u32) = (1, 1_000_000);
-const MOST_SIGMA2: u64 = 1_000_000_000_000;
-/// The smallest and the largest parameter of discrete Laplace noise with an account.
-const LEAST_LAPLACE: (u32, u32) = (1, 1_000_000);
-const MOST_LAPLACE: u32 = 1000;
 
 /// A promise that calibrated noise has to keep.
 #[derive(Clone, Debug)]
@@ -121,11 +114,7 @@ impl Promise {
 
 /// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.
 pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
-    let sigma2 = |law: &Law| match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Some(sigma2.clone()),
-        Law::DiscreteLaplace { .. } => None,
-    };
-    let mut all: Vec<Rational> = composition.counts().iter().filter_map(|counts| sigma2(&counts.law)).collect();
+    let mut all: Vec<Rational> = composition.counts().iter().filter_map(|counts| counts.law.sigma2().cloned()).collect();
     all.sort();
     all.dedup();
     if all.is_empty() {
@@ -136,18 +125,9 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
 }
 
 /// The least and the greatest factor for which all noise stays in the range with an account.
-fn range_of_factors(composition: &Composition) -> Option<(Rational, Rational)> {
-    let range = |law: &Law| match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-            (Rational::from(LEAST_SIGMA2) / sigma2, Rational::from(MOST_SIGMA2) / sigma2)
-        }
-        // The parameter is divided by the factor.
-        Law::DiscreteLaplace { epsilon } => {
-            (Rational::from(epsilon / MOST_LAPLACE), epsilon / Rational::from(LEAST_LAPLACE))
-        }
-    };
-    let all = composition.counts().iter().map(|counts| range(&counts.law));
-    all.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))
+fn range_of_factors(composition: &Composition) -> Option<Range> {
+    let all = composition.counts().iter().map(|counts| counts.law.factors());
+    all.reduce(|one, other| Range { least: one.least.max(other.least), most: one.most.min(other.most) })
 }
 
 /// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances define the grid: the account
@@ -172,7 +152,7 @@ pub fn calibrate<A: Account>(
     };
     let factor = |point: &Rational| Rational::from(point / &unit);
     // The grid on which all noise stays in the range with an account.
-    let (least, most) = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
+    let Range { least, most } = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
     let grid = Grid { decimals, least: least * &unit, most: most * &unit };
     if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
         let why = "the grid has no point on which every sigma2 is at most 1e12: use more decimals than";

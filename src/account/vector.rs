@@ -1,7 +1,7 @@
 //! The privacy cost of a vector of counts with independent noise.
 
 use super::Counts;
-use crate::{error::Result, loss::law::Law, noise::VectorMechanism};
+use crate::{error::Result, noise::VectorMechanism};
 
 impl VectorMechanism {
     /// The counts that differ between neighbors, for an account: `changed` coordinates, each by `shift`. Coordinates that are the same on
@@ -10,11 +10,7 @@ impl VectorMechanism {
     /// Its zCDP budget is [`Counts::rho`]: for a mechanism of budget rho, D^2 rho with the squared distance D^2 = changed shift^2
     /// (SafeTab-P, Lemma 5 for added and Lemma 6 for changed records). Its pure DP budget is [`Counts::pure_epsilon`].
     pub fn counts(&self, changed: u64, shift: u64) -> Result<Counts> {
-        match self.law().clone() {
-            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2, changed, shift),
-            Law::Gaussian { sigma2 } => Counts::gaussian(sigma2, changed, shift),
-            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon, changed, shift),
-        }
+        Counts::new(self.law().clone(), changed, shift)
     }
 }
 
@@ -22,7 +18,7 @@ impl VectorMechanism {
 mod tests {
     use super::super::Composition;
     use super::*;
-    use crate::{noise::Streams, numeric::rational::parse};
+    use crate::{law::Law, noise::Streams, numeric::rational::parse};
 
     #[test]
     fn a_vector_spends_what_its_changed_coordinates_spend() {

@@ -9,7 +9,6 @@ use super::{
     claim::{Paths, Unit, step_of},
     hints::{Hints, Proof},
 };
-use crate::loss::law::Law;
 
 /// Products of two masses that a checker may have to compute; it refuses more than two million.
 const MOST_PRODUCTS: f64 = 1.5e6;
@@ -35,9 +34,9 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
     let (mut kept, mut products) = (Vec::new(), 0.0);
     for group in paths.of_unit(unit) {
         let moved = (group.copies * group.shift) as f64;
-        let (first, last, reach) = match &group.law {
-            Law::DiscreteLaplace { .. } => (-moved, 0.0, moved),
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+        let (first, last, reach) = match group.law.sigma2() {
+            None => (-moved, 0.0, moved),
+            Some(sigma2) => {
                 let sigma2 = sigma2.to_f64();
                 let wide = |depth: f64| (2.0 * group.copies as f64 * sigma2 * depth).sqrt().ceil() + 1.0;
                 let (under_p, under_q) = (wide(depth), wide(depth + epsilon));

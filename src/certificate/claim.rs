@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::Pair,
-        law::{Group, Law},
+        law::Group,
     },
     numeric::rational,
     release::{Neighbors, subject::Resolved},
@@ -233,7 +233,7 @@ impl Paths {
 }
 
 fn is_continuous(group: &Group) -> bool {
-    matches!(group.law, Law::Gaussian { .. })
+    group.law.is_continuous()
 }
 
 /// h, the greatest common divisor of the weights of some groups: the losses of a unit of such groups lie on an offset plus h Z.
@@ -273,10 +273,7 @@ impl Claim {
     /// Of a calibration: whether the two factors are neighbors on its grid. Everything else has no grid.
     pub(super) fn fits_grid(&self) -> bool {
         let Question::Scale { grid: (grid, decimals), .. } = self.question else { return true };
-        let sigma2 = |group: &Group| match &group.law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Some(sigma2.clone()),
-            Law::DiscreteLaplace { .. } => None,
-        };
+        let sigma2 = |group: &Group| group.law.sigma2().cloned();
         let unit = match grid {
             GridOf::Factor => Some(Rational::from(1)),
             GridOf::SmallestSigma2 => self.paths.groups.iter().flatten().filter_map(sigma2).min(),
@@ -310,12 +307,8 @@ impl Claim {
 }
 
 fn group(group: &Group) -> Value {
-    let (law, name, parameter) = match &group.law {
-        Law::DiscreteGaussian { sigma2 } => ("discrete-gaussian", "sigma2", sigma2),
-        Law::Gaussian { sigma2 } => ("gaussian", "sigma2", sigma2),
-        Law::DiscreteLaplace { epsilon } => ("discrete-laplace", "epsilon", epsilon),
-    };
-    json!({ "law": law, name: fraction(parameter), "shift": group.shift, "count": group.copies })
+    let Group { law, shift, copies } = group;
+    json!({ "law": law.key(), law.parameter_name(): fraction(law.parameter()), "shift": shift, "count": copies })
 }
 
 /// An exact number: "a" or "a/b", reduced.

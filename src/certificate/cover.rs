@@ -12,7 +12,7 @@ use rug::{Integer, Rational};
 
 use crate::{
     error::{Error, Result},
-    loss::law::{Group, Law},
+    loss::law::Group,
 };
 
 /// The parts of a turn in the checker's table of cosines.
@@ -61,12 +61,9 @@ impl Cover {
         let cut = f64::from(cut) * (1.0 + 1e-6) + 1e-6;
         let of = |group: &Group| {
             let turns = group.weight() / period;
-            let weight = match &group.law {
-                Law::DiscreteGaussian { sigma2 } => {
-                    (group.copies * multiplicity) as f64 * least_variance(sigma2.to_f64())
-                }
-                Law::Gaussian { .. } | Law::DiscreteLaplace { .. } => 0.0,
-            };
+            let of_copies =
+                |sigma2: &Rational| (group.copies * multiplicity) as f64 * least_variance(sigma2.to_f64());
+            let weight = group.law.discrete_sigma2().map_or(0.0, of_copies);
             let reach = table.iter().position(|value| weight * value >= cut).filter(|reach| 2 * reach < STEPS);
             Turning { turns: turns.to_f64(), fraction: fraction(&turns), weight, reach }
         };

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     account::{Delta, Rho, conversions},
     error::{Error, Result},
-    loss::law::{Group, Law},
+    loss::law::Group,
     numeric::{Enclosure, rational},
     risk::single::Attack,
 };
@@ -53,11 +53,9 @@ pub(super) fn orders(rho: &Rho, delta: &Delta, digits: u32) -> Result<(Ends, [Ra
 pub(super) fn marginal(paths: &Paths, prior: &Rational, digits: u32) -> Result<Enclosure> {
     let why = |why: &str| Error::Unprovable { why: why.to_string() };
     let [path] = &paths.groups[..] else { return Err(why("a marginal posterior is about one path")) };
-    let rho = |group: &Group| match &group.law {
-        Law::DiscreteGaussian { sigma2 } if group.shift == 1 => {
-            Some((Rational::from(sigma2 * 2_u32).recip(), group.copies))
-        }
-        _ => None,
+    let rho = |group: &Group| {
+        let sigma2 = group.law.discrete_sigma2().filter(|_| group.shift == 1)?;
+        Some((Rational::from(sigma2 * 2_u32).recip(), group.copies))
     };
     let rhos: Option<Vec<(Rational, u64)>> = path.iter().map(rho).collect();
     let rhos = rhos.ok_or_else(|| why("a marginal posterior is about discrete Gaussian counts that move by one"))?;

@@ -63,7 +63,7 @@ use crate::{
     },
     error::{Error, Result},
     files,
-    loss::law::{Group, Law},
+    loss::law::Group,
     numeric::{Enclosure, precision},
     release::subject::Resolved,
     risk,
@@ -299,7 +299,7 @@ fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hi
 fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Result<Enclosure> {
     let why = |why: &str| Error::Unprovable { why: why.to_string() };
     let [path] = &paths.groups[..] else { return Err(why("a posterior is about one path")) };
-    if path.iter().any(|group| !matches!(group.law, Law::DiscreteGaussian { .. })) {
+    if path.iter().any(|group| group.law.discrete_sigma2().is_none()) {
         return Err(why("a posterior is about discrete Gaussian counts"));
     }
     if noisy.len() != path.len() {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     files,
-    loss::law::{Group, Law},
+    loss::law::Group,
     numeric::rational,
 };
 
@@ -176,7 +176,7 @@ impl Walk {
     fn new(path: &[Group], epsilon: &Rational) -> Result<Walk> {
         let mut groups = Vec::new();
         for group in path {
-            let Law::DiscreteGaussian { sigma2 } = &group.law else {
+            let Some(sigma2) = group.law.discrete_sigma2() else {
                 return Err(unprovable(
                     "are about discrete Gaussian noise, not yet about continuous or discrete Laplace noise",
                 ));

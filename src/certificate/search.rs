@@ -54,8 +54,7 @@ impl Search {
             }
         };
         let groups = || covers.iter().flat_map(|(groups, _): &(Vec<Group>, u64)| groups);
-        let fits =
-            |law: &Law| matches!(law, Law::DiscreteGaussian { sigma2 } if *sigma2 > Rational::from(LEAST_SIGMA2));
+        let fits = |law: &Law| law.discrete_sigma2().is_some_and(|sigma2| *sigma2 > Rational::from(LEAST_SIGMA2));
         if !groups().all(|group| fits(&group.law)) {
             let why = "a contour is about discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to list";
             return Err(Error::Unprovable { why: why.into() });

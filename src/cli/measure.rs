@@ -7,7 +7,7 @@ use dp_assay::{
     account::{Account, Delta},
     draws::{self, Draw, DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
     loss::law::Law,
-    noise::{DiscreteGaussian, DiscreteLaplace},
+    noise::Distribution,
     numeric::{Enclosure, rational},
     provenance::{Content, Provenance, VERSION},
     release::Release,
@@ -323,12 +323,7 @@ fn least_law<'p>(plan: &'p MeasurementPlan, saved: &SavedSpine, file: &Measureme
 fn margins(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> Result<Vec<Option<i64>>> {
     let probability = Rational::from((39, 40));
     let margin = |file: &MeasurementFile| {
-        let margin = |law: &Law| match law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-                DiscreteGaussian::new(sigma2.clone())?.quantile(&probability)
-            }
-            Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.quantile(&probability),
-        };
+        let margin = |law: &Law| Distribution::of(law)?.quantile(&probability);
         Ok(least_law(plan, saved, file).map(margin).transpose()?)
     };
     manifest.files.iter().map(margin).collect()
@@ -339,17 +334,10 @@ fn margins(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> R
 fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest, margins: &[Option<i64>]) -> Vec<Vec<String>> {
     let row = |(file, margin): (&MeasurementFile, &Option<i64>)| {
         let law = least_law(plan, saved, file);
-        let parameter = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
+        let parameter = law.map(|law| Enclosure::rational(law.parameter(), 64).shown(6)).unwrap_or_default();
         let numbers = [file.counts, file.units].map(|number| number.to_string());
         let margin = margin.map_or_else(String::new, |margin| margin.to_string());
         [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter, margin]].concat()
     };
     manifest.files.iter().zip(margins).map(row).collect()
-}
-
-fn parameter(law: &Law) -> &Rational {
-    match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
-        Law::DiscreteLaplace { epsilon } => epsilon,
-    }
 }

@@ -120,20 +120,12 @@ fn eprint(text: &str) {
 
 /// The law in words.
 pub fn title(law: &Law) -> String {
-    match law {
-        Law::DiscreteGaussian { sigma2 } => format!("discrete Gaussian, sigma2 = {}", exact_text(sigma2)),
-        Law::Gaussian { sigma2 } => format!("Gaussian, sigma2 = {}", exact_text(sigma2)),
-        Law::DiscreteLaplace { epsilon } => format!("discrete Laplace, epsilon = {}", exact_text(epsilon)),
-    }
+    format!("{}, {} = {}", law.name(), law.parameter_name(), exact_text(law.parameter()))
 }
 
 /// The law and the randomness as keys of a JSON object.
 pub fn keys(law: &Law, streams: &Streams) -> Map<String, Value> {
-    let (name, key, parameter) = match law {
-        Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", "sigma2", sigma2),
-        Law::Gaussian { sigma2 } => ("Gaussian", "sigma2", sigma2),
-        Law::DiscreteLaplace { epsilon } => ("discrete Laplace", "epsilon", epsilon),
-    };
+    let (name, key, parameter) = (law.name(), law.parameter_name(), law.parameter());
     let mut keys = Map::new();
     keys.insert("law".to_string(), json!(name));
     keys.insert(key.to_string(), exact(parameter));

@@ -83,8 +83,8 @@ impl QueryRow {
 
     /// The row as an object.
     pub fn json(&self) -> Value {
-        let (law, _, parameter) = law_of(&self.law);
-        let laplace = matches!(self.law, Law::DiscreteLaplace { .. });
+        let (law, parameter) = (self.law.key(), self.law.parameter());
+        let laplace = self.law.sigma2().is_none();
         json!({
             "level": self.level,
             "query": self.name,
@@ -148,8 +148,8 @@ impl CalibratedQuery {
 
     /// The row as an object.
     pub fn json(&self) -> Value {
-        let ((law, _, before), (_, _, after)) = (law_of(&self.before), law_of(&self.after.law));
-        let laplace = matches!(self.before, Law::DiscreteLaplace { .. });
+        let (law, before, after) = (self.before.key(), self.before.parameter(), self.after.law.parameter());
+        let laplace = self.before.sigma2().is_none();
         let sigma2 = |value: &Rational| if laplace { Value::Null } else { exact(value) };
         let epsilon = |value: &Rational| if laplace { exact(value) } else { Value::Null };
         json!({
@@ -170,23 +170,13 @@ impl CalibratedQuery {
     }
 }
 
-/// A law by its name, its parameter by its name, and the parameter.
-pub fn law_of(law: &Law) -> (&'static str, &'static str, &Rational) {
-    match law {
-        Law::DiscreteGaussian { sigma2 } => ("discrete-gaussian", "sigma2", sigma2),
-        Law::Gaussian { sigma2 } => ("gaussian", "sigma2", sigma2),
-        Law::DiscreteLaplace { epsilon } => ("discrete-laplace", "epsilon", epsilon),
-    }
-}
-
 /// The noise in a cell: sigma2, with the law where it is not the discrete Gaussian.
 pub fn noise(law: &Law) -> String {
-    let (_, key, parameter) = law_of(law);
-    let shown = short(parameter);
-    match law {
-        Law::DiscreteGaussian { .. } => shown,
-        Law::Gaussian { .. } => format!("{shown}, continuous"),
-        Law::DiscreteLaplace { .. } => format!("Laplace, {key} {shown}"),
+    let shown = short(law.parameter());
+    match law.sigma2() {
+        Some(_) if law.is_continuous() => format!("{shown}, continuous"),
+        Some(_) => shown,
+        None => format!("{}, {} {shown}", law.name().trim_start_matches("discrete "), law.parameter_name()),
     }
 }
 

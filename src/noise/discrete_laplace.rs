@@ -28,7 +28,7 @@ pub struct DiscreteLaplace {
 }
 
 /// epsilon is accepted from 10^-9 to 10^6.
-pub(crate) fn check_epsilon(epsilon: &Rational) -> Result<()> {
+fn check_epsilon(epsilon: &Rational) -> Result<()> {
     if *epsilon < Rational::from((1, 1_000_000_000)) || *epsilon > 1_000_000 {
         let expected = "a parameter above 0, from 1e-9 to 1e6";
         return Err(Error::out_of_range("epsilon of the discrete Laplace", rational::display(epsilon), expected));

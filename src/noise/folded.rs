@@ -3,9 +3,9 @@
 use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
 use crate::{
-    error::{Error, Result},
-    loss::{law::Law, parameter::Sigma2},
-    numeric::{Enclosure, rational},
+    error::Result,
+    law::{Exponent, Law},
+    numeric::Enclosure,
 };
 
 /// A log-concave law on m = 0, 1, 2, ... with mass proportional to w(m) = exp(-(slope m + curvature m (m - 1) / 2)), where
@@ -32,20 +32,7 @@ pub(super) struct TailBounds {
 impl FoldedLaw {
     /// The law of |X| for noise X of a law on the integers.
     pub(super) fn of(law: &Law) -> Result<Self> {
-        let (slope, curvature) = match law {
-            Law::DiscreteGaussian { sigma2 } => {
-                Sigma2::try_from(sigma2)?;
-                (Rational::from(sigma2 * 2_u32).recip(), sigma2.clone().recip())
-            }
-            Law::DiscreteLaplace { epsilon } => {
-                super::check_epsilon(epsilon)?;
-                (epsilon.clone(), Rational::new())
-            }
-            Law::Gaussian { sigma2 } => {
-                let law = format!("the continuous Gaussian of variance {}", rational::display(sigma2));
-                return Err(Error::unsuitable(format!("{law} cannot be drawn exactly: noise on the integers can")));
-            }
-        };
+        let Exponent { slope, curvature } = law.sampled_exponent()?;
         Ok(FoldedLaw { slope, curvature, half_zero: true })
     }
 

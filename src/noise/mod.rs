@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `discrete_gaussian` | [`DiscreteGaussian`]: masses, tails, quantiles, moments |
 //! | `discrete_laplace` | [`DiscreteLaplace`], the two-sided geometric law, in closed form |
+//! | `distribution` | [`Distribution`]: that of any law on the integers |
 //! | `quantile` | quantiles of both, by certified comparisons |
 //! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
 //! | [`published_error`] | expected errors of a count published with noise, as it is or clamped at zero |
@@ -31,6 +32,7 @@ mod bulk;
 mod column;
 mod discrete_gaussian;
 mod discrete_laplace;
+mod distribution;
 mod folded;
 pub mod inversion;
 #[cfg(feature = "mechanisms")]
@@ -48,7 +50,7 @@ mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
-pub(crate) use discrete_laplace::check_epsilon;
+pub use distribution::Distribution;
 #[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;

@@ -63,11 +63,11 @@ impl Sampler {
     pub fn new(law: Law) -> Result<Self> {
         let magnitude = FoldedLaw::of(&law)?;
         // Every choice is exact; this one is fast.
-        let (spread, widest, widest_of_blocks) = match &law {
-            Law::DiscreteLaplace { epsilon } => (1.0 / epsilon.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS),
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-                (sigma2.to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
-            }
+        let (slope, curvature) = (magnitude.slope(), magnitude.curvature());
+        let (spread, widest, widest_of_blocks) = if *curvature > 0 {
+            (curvature.clone().recip().to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
+        } else {
+            (1.0 / slope.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS)
         };
         let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(8.0, 15.0) as u32;
         let method = if spread <= widest {

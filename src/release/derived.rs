@@ -6,7 +6,6 @@ use super::{GeoLevel, Release};
 use crate::{
     account::Counts,
     error::{Error, Result},
-    loss::law::Law,
     numeric::rational,
 };
 
@@ -56,22 +55,13 @@ impl Release {
     }
 }
 
-/// By what the rho of a query is divided where its noise is multiplied by `factor`: that of Gaussian noise is proportional to
-/// 1 / sigma2, that of the discrete Laplace to epsilon^2.
-fn spared(law: &Law, factor: &Rational) -> Rational {
-    match law {
-        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => factor.clone(),
-        Law::DiscreteLaplace { .. } => factor.clone().square(),
-    }
-}
-
 /// Multiplies the noise of one level.
 fn scale(level: &mut GeoLevel, factor: &Rational) -> Result<()> {
     for query in &mut level.queries {
         query.law = Counts::new(query.law.clone(), 1, query.shift)?.with_noise_times(factor)?.law;
-        query.rho /= spared(&query.law, factor);
+        query.rho /= query.law.rho_divisor(factor);
     }
-    let divisors: Vec<Rational> = level.queries.iter().map(|query| spared(&query.law, factor)).collect();
+    let divisors: Vec<Rational> = level.queries.iter().map(|query| query.law.rho_divisor(factor)).collect();
     level.rho = match divisors.first() {
         Some(one) if divisors.iter().all(|other| other == one) => Rational::from(&level.rho / one),
         _ => GeoLevel::spent(&level.queries),

@@ -373,7 +373,7 @@ impl ReleaseReader<'_> {
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
         let mut queries = levels.iter().flat_map(|level| &level.queries);
-        if let Some(laplace) = queries.find(|query| matches!(query.law, Law::DiscreteLaplace { .. })) {
+        if let Some(laplace) = queries.find(|query| query.law.sigma2().is_none()) {
             let why = format!(
                 "a bypassed level's rho moves to the level above, where it buys less noise in proportion: not so for the \
                  discrete Laplace noise of the query {:?}",
@@ -488,46 +488,33 @@ impl ReleaseReader<'_> {
             None => Ok(()),
         };
         let (name, name_at) =
-            query.law.as_ref().map_or((GAUSSIAN, at), |law| (law.get_ref().as_str(), law.span().start));
-        match name {
-            GAUSSIAN | CONTINUOUS => {
-                misplaced(&query.epsilon, "epsilon is for law = \"discrete-laplace\"; Gaussian noise has a sigma2")?;
-                let bought = || declared.map(|rho| Rational::from(needed / rho));
-                let sigma2 = given(&query.sigma2, "sigma2")?.or_else(bought).ok_or_else(|| {
-                    self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho"))
-                })?;
-                let discrete = name == GAUSSIAN;
-                Ok(if discrete { Law::DiscreteGaussian { sigma2 } } else { Law::Gaussian { sigma2 } })
-            }
-            LAPLACE => {
-                misplaced(&query.sigma2, "discrete Laplace noise has no sigma2: give its epsilon")?;
-                let epsilon = given(&query.epsilon, "epsilon")?.ok_or_else(|| {
-                    self.0.refuse(
-                        at,
-                        format!("{what}: discrete Laplace noise needs its epsilon, the loss of a change by 1"),
-                    )
-                })?;
-                Ok(Law::DiscreteLaplace { epsilon })
-            }
-            other => {
-                let why = format!("law = {other:?}: expected \"{GAUSSIAN}\", \"{LAPLACE}\" or \"{CONTINUOUS}\"");
-                Err(self.0.refuse(name_at, why))
-            }
-        }
+            query.law.as_ref().map_or((Law::KEYS[0], at), |law| (law.get_ref().as_str(), law.span().start));
+        // With any parameter, for now.
+        let Some(law) = Law::named(name, Rational::from(1)) else {
+            let [first, others @ .., last] = Law::KEYS;
+            let others: String = others.iter().map(|key| format!(", {key:?}")).collect();
+            return Err(self.0.refuse(name_at, format!("law = {name:?}: expected {first:?}{others} or {last:?}")));
+        };
+        let parameter = if law.sigma2().is_some() {
+            misplaced(&query.epsilon, "epsilon is for law = \"discrete-laplace\"; Gaussian noise has a sigma2")?;
+            let bought = || declared.map(|rho| Rational::from(needed / rho));
+            given(&query.sigma2, "sigma2")?.or_else(bought).ok_or_else(|| {
+                self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho"))
+            })?
+        } else {
+            misplaced(&query.sigma2, &format!("{} noise has no sigma2: give its epsilon", law.name()))?;
+            given(&query.epsilon, "epsilon")?.ok_or_else(|| {
+                let why = format!("{what}: {} noise needs its epsilon, the loss of a change by 1", law.name());
+                self.0.refuse(at, why)
+            })?
+        };
+        Ok(law.with_parameter(parameter))
     }
 }
 
 fn is_gaussian(law: &Law) -> bool {
-    match law {
-        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => true,
-        Law::DiscreteLaplace { .. } => false,
-    }
+    law.sigma2().is_some()
 }
-
-/// The laws by their names in files.
-pub(super) const GAUSSIAN: &str = "discrete-gaussian";
-pub(super) const LAPLACE: &str = "discrete-laplace";
-pub(super) const CONTINUOUS: &str = "gaussian";
 
 #[cfg(test)]
 mod tests {

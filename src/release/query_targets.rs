@@ -224,7 +224,7 @@ impl Release {
             for query in &mut level.queries {
                 let taken = query.changed.times(self.neighbors)?;
                 let moved = Rational::from(query.shift).square() * query.cells * taken;
-                if let Law::DiscreteGaussian { sigma2 } = &query.law {
+                if let Some(sigma2) = query.law.discrete_sigma2() {
                     query.rho = moved / Rational::from(sigma2 * 2_u32);
                 }
             }

@@ -6,7 +6,6 @@ use rug::Rational;
 
 use super::{
     Changed, GeoLevel, Query, Release,
-    file::{CONTINUOUS, GAUSSIAN, LAPLACE},
     published,
     schema::Schema,
 };
@@ -98,15 +97,11 @@ fn put_level(out: &mut String, level: &GeoLevel) {
 fn put_query(out: &mut String, query: &Query) {
     *out += "[[level.query]]\n";
     line(out, "name", &quoted(&query.name));
-    let (law, key, parameter) = match &query.law {
-        Law::DiscreteGaussian { sigma2 } => (GAUSSIAN, "sigma2", sigma2),
-        Law::Gaussian { sigma2 } => (CONTINUOUS, "sigma2", sigma2),
-        Law::DiscreteLaplace { epsilon } => (LAPLACE, "epsilon", epsilon),
-    };
-    if law != GAUSSIAN {
-        line(out, "law", &quoted(law));
+    let law = &query.law;
+    if law.key() != Law::KEYS[0] {
+        line(out, "law", &quoted(law.key()));
     }
-    line(out, key, &number(parameter));
+    line(out, law.parameter_name(), &number(law.parameter()));
     for (key, value) in [("times", query.times), ("cells", query.cells), ("sensitivity", query.shift)] {
         if value != 1 {
             line(out, key, &value.to_string());

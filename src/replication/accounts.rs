@@ -14,7 +14,6 @@ use crate::{
         paths::Whole,
     },
     error::{Error, Result},
-    loss::law::Law,
     numeric::{
         Certainty, Enclosure, precision, rational,
         root::{self, Decreasing},
@@ -119,12 +118,11 @@ fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Compu
 
 /// The variance proxy of a subject, if all its counts have the same one.
 fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
-    let mut proxies = subject.queries.iter().map(|query| match &query.counts.law {
-        Law::DiscreteGaussian { sigma2 } => Ok(sigma2),
-        Law::Gaussian { .. } | Law::DiscreteLaplace { .. } => {
+    let mut proxies = subject.queries.iter().map(|query| {
+        query.counts.law.discrete_sigma2().ok_or_else(|| {
             let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
-            Err(Error::unsuitable(format!("the noise is {}: {needed}", query.counts)))
-        }
+            Error::unsuitable(format!("the noise is {}: {needed}", query.counts))
+        })
     });
     let first = proxies.next().ok_or(Error::EmptyComposition)??;
     for other in proxies {

@@ -15,7 +15,7 @@ use crate::{
         law::{Group, Law},
         sum::LossSum,
     },
-    noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
+    noise::{DiscreteGaussian, DiscreteLaplace, Distribution, depth_approx, quantile},
     numeric::{Enclosure, precision, rational},
 };
 
@@ -84,6 +84,22 @@ impl CellNoise {
         })
     }
 
+    /// The noise of a law on the integers; an error for continuous noise.
+    pub fn of(law: &Law) -> Result<Self> {
+        Ok(match Distribution::of(law)? {
+            Distribution::Gaussian(noise) => CellNoise::Gaussian(noise),
+            Distribution::Laplace(noise) => CellNoise::Geometric(noise),
+        })
+    }
+
+    /// Its law.
+    pub fn law(&self) -> Law {
+        match self {
+            CellNoise::Gaussian(noise) => Law::DiscreteGaussian { sigma2: noise.sigma2().clone() },
+            CellNoise::Geometric(noise) => Law::DiscreteLaplace { epsilon: noise.epsilon().clone() },
+        }
+    }
+
     /// The kind of noise.
     pub fn noise_kind(&self) -> NoiseKind {
         match self {
@@ -102,10 +118,7 @@ impl CellNoise {
 
     /// `count` cells with this noise, each changed by 1, for the accountant.
     pub fn counts(&self, count: u64) -> Result<Counts> {
-        match self {
-            CellNoise::Gaussian(noise) => Counts::discrete_gaussian(noise.sigma2().clone(), count, 1),
-            CellNoise::Geometric(noise) => Counts::discrete_laplace(noise.epsilon().clone(), count, 1),
-        }
+        Counts::new(self.law(), count, 1)
     }
 
     /// `P[X = x]`, to a relative width of 10^-digits.

@@ -69,7 +69,7 @@ fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Man
         let carried = || spine.carried(described.level, unit);
         let meant = asked
             .filter(|_| unit < tree.units(described.level))
-            .filter(|(_, asked)| asked.law(carried()).is_some_and(|law| law_parameter(law) == parameter));
+            .filter(|(_, asked)| asked.law(carried()).is_some_and(|law| law.parameter() == parameter));
         let Some((query, asked)) = meant else {
             let what = format!("the query {:?} of unit {unit} of {:?}", described.query, described.level_name);
             return Err(refuse(format!("{what} is not of this spine and release, or has other noise")));
@@ -128,14 +128,6 @@ impl Estimates {
     /// The total of the integer counts.
     pub fn records(&self) -> i64 {
         self.counts[0].iter().sum()
-    }
-}
-
-fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
-    use crate::loss::law::Law;
-    match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
-        Law::DiscreteLaplace { epsilon } => epsilon,
     }
 }
 

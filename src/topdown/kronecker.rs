@@ -29,7 +29,6 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    loss::law::Law,
     release::schema::Schema,
 };
 
@@ -90,7 +89,7 @@ impl<'a> Kronecker<'a> {
         let asked = self.plan.levels()[level].iter().zip(&self.kept[level]);
         let terms = asked.filter_map(|(asked, kept)| {
             let kept = (*kept)?;
-            let each = precision_of(asked.law(carried)?);
+            let each = asked.law(carried)?.precision_approx();
             (kept & set == set).then(|| each / self.product(kept & !set))
         });
         terms.reduce(|sum, term| sum + term)
@@ -156,7 +155,7 @@ impl<'a> Kronecker<'a> {
                         let carried = spine.carried(level, unit);
                         let Some(law) = self.plan.levels()[level][query].law(carried) else { continue };
                         // The share of this query group in the precision of m_S.
-                        let weight = precision_of(law).to_f64() / rest / weights[level][carried];
+                        let weight = law.precision_approx().to_f64() / rest / weights[level][carried];
                         let own = &mut numbers[unit * width..(unit + 1) * width];
                         let from = &noisy[level][query][unit * counts..(unit + 1) * counts];
                         for (value, to) in from.iter().zip(&to) {
@@ -214,14 +213,6 @@ impl<'a> Kronecker<'a> {
                 }
             }
         }
-    }
-}
-
-/// 1 / variance of the noise: of its proxy sigma2, or of the continuous Laplace of scale 1 / epsilon.
-fn precision_of(law: &Law) -> Rational {
-    match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2.clone().recip(),
-        Law::DiscreteLaplace { epsilon } => epsilon.clone().square() / 2_u32,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     account::{Composition, Counts, paths::WorstPath},
     error::{Error, Result},
     loss::{family::Units, law::Law},
-    noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
+    noise::{Distribution, Source, Streams, VectorMechanism},
     numeric::{Enclosure, enclosure},
     release::{
         Neighbors, Query, Release,
@@ -270,18 +270,8 @@ impl<'a> MeasurementPlan<'a> {
                 continue;
             }
             seen.push(law);
-            let ratio = match law {
-                Law::DiscreteGaussian { sigma2 } => {
-                    let variance = DiscreteGaussian::new(sigma2.clone())?.variance(digits);
-                    variance.div(&Enclosure::rational(sigma2, bits))
-                }
-                Law::DiscreteLaplace { epsilon } => {
-                    let proxy = epsilon.clone().square().recip() * 2_u32;
-                    let variance = DiscreteLaplace::new(epsilon.clone())?.variance(digits);
-                    variance.div(&Enclosure::rational(&proxy, bits))
-                }
-                Law::Gaussian { .. } => continue,
-            };
+            let proxy = law.precision_approx().recip();
+            let ratio = Distribution::of(law)?.variance(digits).div(&Enclosure::rational(&proxy, bits));
             let lower = enclosure::smaller(least.lower(), ratio.lower());
             least = Enclosure::new(lower, enclosure::smaller(least.upper(), ratio.upper()));
         }

@@ -169,8 +169,8 @@ fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize
         let words: String = plain.collect();
         words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
     };
-    let laplace = |carried: usize| matches!(asked.law(carried), Some(Law::DiscreteLaplace { .. }));
-    let law = if (0..=names.len()).any(laplace) { "discrete Laplace" } else { "discrete Gaussian" };
+    // One law for all units, with other parameters.
+    let law = (0..=names.len()).find_map(|carried| asked.law(carried)).map_or("discrete Gaussian", Law::name);
     MeasurementFile {
         // The numbers distinguish files if the names do not.
         file: format!("{level}-{}/{query}-{}.csv", slug(&names[level]), slug(&asked.group.name)),
@@ -185,11 +185,7 @@ fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize
 
 fn rows(plan: &MeasurementPlan, ids: &UnitIds, measured: &NoisyCounts) -> Vec<u8> {
     let asked = &plan.levels()[measured.level][measured.query];
-    let parameter = |carried: usize| match asked.law(carried) {
-        Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => sigma2.to_string(),
-        Some(Law::DiscreteLaplace { epsilon }) => epsilon.to_string(),
-        None => String::new(),
-    };
+    let parameter = |carried: usize| asked.law(carried).map(|law| law.parameter().to_string()).unwrap_or_default();
     let most = plan.spine().tree.levels() - measured.level;
     let parameters: Vec<String> = (0..=most).map(parameter).collect();
     let mut text = Vec::with_capacity(measured.values.len() * 4 + measured.units.len() * 24);

@@ -32,7 +32,7 @@ use rug::Float;
 use crate::{
     error::{Error, Result},
     loss::law::Law,
-    noise::{DiscreteGaussian, DiscreteLaplace},
+    noise::Distribution,
     release::schema::Schema,
     spine::{
         csv_table::{BLOCK_NAMES, CsvTable},
@@ -186,13 +186,7 @@ impl Measurements for Counts<'_> {
 
 /// The true variance of the noise: an approximation to forty digits.
 fn variance_of(law: &Law) -> Result<Float> {
-    let variance = match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-            DiscreteGaussian::new(sigma2.clone())?.variance(40)
-        }
-        Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.variance(40),
-    };
-    Ok(variance.lower().clone())
+    Ok(Distribution::of(law)?.variance(40).lower().clone())
 }
 
 impl<'a> SpineSurvey<'a> {

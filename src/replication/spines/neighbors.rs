@@ -6,7 +6,6 @@ use super::trees::{binary_tree, uneven_tree};
 use crate::{
     account::{Composition, Counts},
     error::Result,
-    loss::law::Law,
     numeric::{Enclosure, rational::parse},
     release::{
         Neighbors,
@@ -51,9 +50,8 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
                 for unit in 0..spine.tree.units(level) {
                     for asked in asked {
                         // epsilon gamma alpha / 2; sigma2 of the Gaussian mechanism is 1 / (rho gamma alpha).
-                        let Some(Law::DiscreteLaplace { epsilon }) = asked.law(spine.carried(level, unit)) else {
-                            continue;
-                        };
+                        let Some(law) = asked.law(spine.carried(level, unit)) else { continue };
+                        let epsilon = law.parameter();
                         let mut difference = vec![0; asked.group.counts()];
                         x.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut difference);
                         difference.iter_mut().for_each(|value| *value = -*value);

@@ -6,7 +6,6 @@ use super::{bypassing::spines, figure_2};
 use crate::{
     account::{Composition, Counts},
     error::Result,
-    loss::law::Law,
     numeric::{Enclosure, rational::parse},
     release::Release,
     replication::verdict::Computed,
@@ -43,9 +42,7 @@ pub(super) fn lemma_3_pure(counts: &[String]) -> Result<bool> {
     let mut all = Vec::new();
     for text in counts {
         let counts = Counts::parse_discrete_laplace(text)?;
-        if let Law::DiscreteLaplace { epsilon } = &counts.law {
-            all.push((epsilon.clone(), counts.shift as i64));
-        }
+        all.push((counts.law.parameter().clone(), counts.shift as i64));
     }
     let bound = all.iter().fold(Rational::new(), |sum, (epsilon, shift)| sum + Rational::from(epsilon * *shift));
     Ok(all.len() == counts.len() && largest_loss(&all) <= bound)

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     draws::EarlierBudgets,
-    loss::law::Law,
     numeric::{Enclosure, rational},
     safetab::{
         household_tables::HouseholdTopic,
@@ -279,8 +278,7 @@ pub(super) fn stages(level: &TabulatedLevel) -> [(&'static str, &CountNoise); 3]
 
 /// The name and the value of the parameter of a law.
 pub(super) fn parameter(noise: &CountNoise) -> (&'static str, &Rational) {
-    match &noise.law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => ("sigma2", sigma2),
-        Law::DiscreteLaplace { epsilon } => ("laplace_epsilon", epsilon),
-    }
+    // An epsilon is also a budget here.
+    let name = if noise.law.sigma2().is_some() { "sigma2" } else { "laplace_epsilon" };
+    (name, noise.law.parameter())
 }

@@ -245,11 +245,7 @@ fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
 /// The smallest epsilon for which all mixes have at most delta.
 fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>> {
     let composition = |mix: &Mix| {
-        let counts = mix.iter().map(|(law, count)| match law {
-            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1),
-            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1),
-            Law::Gaussian { sigma2 } => Counts::gaussian(sigma2.clone(), *count, 1),
-        });
+        let counts = mix.iter().map(|(law, count)| Counts::new(law.clone(), *count, 1));
         Composition::new(counts.collect::<Result<Vec<Counts>>>()?)
     };
     let compositions = mixes.iter().filter(|mix| !mix.is_empty()).map(composition).collect::<Result<Vec<_>>>();

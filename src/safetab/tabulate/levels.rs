@@ -5,8 +5,7 @@ use rug::Rational;
 use crate::{
     error::{Error, Result},
     loss::law::Law,
-    noise::{DiscreteGaussian, DiscreteLaplace, Sampler},
-    numeric::rational,
+    noise::Sampler,
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
         groups::{Specification, TabulatedIteration},
@@ -63,27 +62,12 @@ impl CountNoise {
 
     pub(super) fn new(noise: &CellNoise) -> Result<Self> {
         let margin = noise.margin(1, &Rational::from((19, 20)))?;
-        let parameter = noise.parameter().clone();
-        let law = match noise.noise_kind() {
-            NoiseKind::DiscreteGaussian => Law::DiscreteGaussian { sigma2: parameter },
-            NoiseKind::Geometric => Law::DiscreteLaplace { epsilon: parameter },
-        };
-        Ok(CountNoise { law, margin })
+        Ok(CountNoise { law: noise.law(), margin })
     }
 
     /// The same noise, with tails and margins.
     pub fn cell_noise(&self) -> Result<CellNoise> {
-        Ok(match &self.law {
-            Law::DiscreteGaussian { sigma2 } => CellNoise::Gaussian(DiscreteGaussian::new(sigma2.clone())?),
-            Law::DiscreteLaplace { epsilon } => CellNoise::Geometric(DiscreteLaplace::new(epsilon.clone())?),
-            Law::Gaussian { sigma2 } => {
-                let sigma2 = rational::display(sigma2);
-                let why = format!(
-                    "the noise of a count is continuous, with sigma2 = {sigma2}: noise on whole numbers is needed"
-                );
-                return Err(Error::unsuitable(why));
-            }
-        })
+        CellNoise::of(&self.law)
     }
 
     /// An exact sampler of the noise.

@@ -28,7 +28,7 @@ use crate::{
     error::{Error, Result},
     files::{self, file_error},
     loss::law::Law,
-    noise::{DiscreteGaussian, Streams},
+    noise::{Distribution, Streams},
     release::{Neighbors, Release, schema::Kept},
     spine::{bypass::Privacy, hierarchy::Tree, own::UnitIds, spine_files::SavedSpine},
     topdown::{
@@ -232,10 +232,8 @@ impl NmfWriter<'_> {
     fn variances(&self, level: usize) -> Result<Vec<Vec<f32>>> {
         let most = self.names.len() - level;
         let of = |law: Option<&Law>| match law {
-            Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => {
-                Ok(DiscreteGaussian::new(sigma2.clone())?.variance(12).approximate() as f32)
-            }
-            _ => Ok(f32::NAN),
+            Some(law) => Ok(Distribution::of(law)?.variance(12).approximate() as f32),
+            None => Ok(f32::NAN),
         };
         let asked = &self.plan.levels()[level];
         (0..=most).map(|carried| asked.iter().map(|asked| of(asked.law(carried))).collect()).collect()

@@ -3,7 +3,6 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
-    loss::law::Law,
     release::subject::{QueryPart, Resolved, SINGLES},
 };
 use rayon::prelude::*;
@@ -58,7 +57,7 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
         row.map_or(Rational::from(1), |row| row.factor.clone())
     };
     let before = |query: &QueryPart| -> Option<Result<Before>> {
-        let Law::DiscreteGaussian { sigma2 } = &query.counts.law else { return None };
+        let sigma2 = query.counts.law.discrete_sigma2()?;
         let level = query.level.as_deref().unwrap_or(SINGLES).to_string();
         let least = sigma2 * factor(&level);
         let margins = store.margin(sigma2).and_then(|before| Ok([before, store.margin(&least)?]));

@@ -1,0 +1,98 @@
+//! Two-sided geometric noise: mass proportional to exp(-epsilon |x|) at every integer (Ghosh, Roughgarden & Sundararajan 2009).
+
+use rug::Rational;
+
+use super::{Exponent, Facts, Law, Range};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
+
+/// The name in files.
+pub(super) const KEY: &str = "discrete-laplace";
+
+/// The largest shift of an account, whose losses are listed.
+const MOST_SHIFT: u64 = 1000;
+/// The range of epsilon in an account, and that of the samplers.
+const LEAST: (u32, u32) = (1, 1_000_000);
+const MOST: u32 = 1000;
+const LEAST_SAMPLED: (u32, u32) = (1, 1_000_000_000);
+const MOST_SAMPLED: u32 = 1_000_000;
+
+pub(super) struct DiscreteLaplace<'a> {
+    pub epsilon: &'a Rational,
+}
+
+impl DiscreteLaplace<'_> {
+    fn within(&self, least: (u32, u32), most: u32, expected: &str) -> Result<()> {
+        if *self.epsilon >= Rational::from(least) && *self.epsilon <= most {
+            return Ok(());
+        }
+        Err(Error::out_of_range("epsilon of the discrete Laplace", rational::display(self.epsilon), expected))
+    }
+}
+
+impl<'a> Facts<'a> for DiscreteLaplace<'a> {
+    fn name(&self) -> &'static str {
+        "discrete Laplace"
+    }
+
+    fn key(&self) -> &'static str {
+        KEY
+    }
+
+    fn parameter(&self) -> (&'static str, &'a Rational) {
+        ("epsilon", self.epsilon)
+    }
+
+    fn with_parameter(&self, epsilon: Rational) -> Law {
+        Law::DiscreteLaplace { epsilon }
+    }
+
+    fn check(&self) -> Result<()> {
+        self.within(LEAST, MOST, "a parameter above 0, from 1e-6 to 1e3")
+    }
+
+    fn most_shift(&self) -> u64 {
+        MOST_SHIFT
+    }
+
+    fn parameter_times(&self, factor: &Rational) -> Rational {
+        Rational::from(self.epsilon / factor)
+    }
+
+    /// The parameter is divided by the factor.
+    fn factors(&self) -> Range {
+        Range { least: Rational::from(self.epsilon / MOST), most: self.epsilon / Rational::from(LEAST) }
+    }
+
+    fn rho_divisor(&self, factor: &Rational) -> Rational {
+        factor.clone().square()
+    }
+
+    /// (shift epsilon)^2 / 2, because it is (shift epsilon)-DP (Bun & Steinke 2016, Proposition 1.4).
+    fn rho(&self, shift: u64) -> Rational {
+        Rational::from(self.epsilon * shift).square() / 2_u32
+    }
+
+    fn largest_loss(&self, shift: u64) -> Option<Rational> {
+        Some(Rational::from(self.epsilon * shift))
+    }
+
+    /// That of the continuous Laplace of scale 1 / epsilon.
+    fn precision_approx(&self) -> Rational {
+        self.epsilon.clone().square() / 2_u32
+    }
+
+    fn exponent(&self) -> Option<Exponent> {
+        Some(Exponent { slope: self.epsilon.clone(), curvature: Rational::new() })
+    }
+
+    fn check_sampled(&self) -> Result<()> {
+        self.within(LEAST_SAMPLED, MOST_SAMPLED, "a parameter above 0, from 1e-9 to 1e6")
+    }
+
+    fn weight(&self, _: u64) -> Rational {
+        Rational::from(self.epsilon * 2_u32)
+    }
+}
