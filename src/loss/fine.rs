@@ -35,7 +35,7 @@ mod ripple;
 use std::f64::consts::PI;
 
 pub(super) use self::ripple::{Ripple, Shape};
-use super::law::{Group, Law};
+use super::law::Group;
 
 /// The smallest sigma2 of noise that counts as fine, and the smallest variance of the sum.
 const LEAST_SIGMA2: f64 = 2.0;
@@ -45,7 +45,7 @@ const MOST: f64 = 0.01;
 
 /// Upper bound on ln |e|, the relative error of the masses of a group. `None` if the noise is not fine, or not discrete Gaussian.
 pub(super) fn ln_off(group: &Group) -> Option<f64> {
-    let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
+    let sigma2 = group.law.discrete_sigma2()?;
     let (sigma2, n) = (sigma2.to_f64(), group.copies as f64);
     // The last factor covers the rounding errors.
     let ln_q = -2.0 * PI * PI * sigma2 * (1.0 - 1e-9);
@@ -61,6 +61,7 @@ mod tests {
     use rug::{Float, Rational};
 
     use super::*;
+    use crate::law::Law;
 
     /// Masses of convolutions against the Gaussian, in 400 bits.
     #[test]

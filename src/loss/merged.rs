@@ -294,10 +294,7 @@ fn first_pair(groups: &[Group]) -> Option<(usize, usize, Group, Jitter)> {
 fn merge(one: &Group, other: &Group) -> Option<(Group, Jitter)> {
     fine::ln_off(one)?;
     fine::ln_off(other)?;
-    let variance = |group: &Group| match &group.law {
-        Law::DiscreteGaussian { sigma2 } => Some(Rational::from(sigma2 * group.copies)),
-        _ => None,
-    };
+    let variance = |group: &Group| Some(Rational::from(group.law.discrete_sigma2()? * group.copies));
     let (v, other_v) = (variance(one)?, variance(other)?);
     let (d, other_d) = (one.weight(), other.weight());
     convergents(&Rational::from(&d / &other_d)).into_iter().find_map(|(b, a)| {

@@ -8,7 +8,6 @@ use std::{cell::OnceCell, f64::consts::PI};
 use rug::Rational;
 
 use super::{
-    law::Law,
     plan::{MOST_NODES, MOST_ON_LINE, Plan, unsweepable},
     question::{Kernel, Question},
     sieve::{self, SumSieve},
@@ -54,7 +53,7 @@ impl<'a> ContourSearch<'a> {
             sum,
             sieve,
             kernel: question.kernel,
-            bounded: sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. })),
+            bounded: sum.groups().iter().any(|group| group.law.has_bounded_loss()),
             coarse: false,
             rho: sum.rho().to_f64(),
             step: question.step.as_ref().map(Rational::to_f64),

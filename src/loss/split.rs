@@ -57,7 +57,7 @@ pub(super) use self::ways::has_steps;
 use self::{
     list::{List, Outlined},
     matter::{ln_of_guess, ln_tenth, without_rest},
-    ways::{ways, zcdp},
+    ways::ways,
 };
 use super::{
     answer::{Answer, Proof, Quantity},
@@ -143,7 +143,7 @@ impl Split {
         rest_of: impl Fn(LossSum) -> R,
     ) -> Option<Self> {
         let rest = groups.split_off(first);
-        let rho: Rational = rest.iter().map(zcdp).sum();
+        let rho: Rational = rest.iter().map(Group::zcdp).sum();
         let (coarse, rest) = (LossSum::new(groups).ok()?, LossSum::new(rest).ok()?);
         let is_bounded = rest.offset() != rest.rho();
         Some(Split {

@@ -3,7 +3,7 @@
 use rug::{Integer, Rational};
 
 use super::{
-    law::{Group, Law},
+    law::Group,
     theta,
 };
 use crate::{
@@ -63,7 +63,7 @@ impl LossSum {
             return Err(too_many_copies());
         }
         groups.shrink_to_fit();
-        let continuous = groups.iter().any(|group| matches!(group.law, Law::Gaussian { .. }));
+        let continuous = groups.iter().any(|group| group.law.is_continuous());
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
@@ -117,7 +117,7 @@ impl LossSum {
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
     pub(crate) fn is_continuous(&self) -> bool {
-        self.groups.iter().all(|group| matches!(group.law, Law::Gaussian { .. }))
+        self.groups.iter().all(|group| group.law.is_continuous())
     }
 
     /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the
@@ -151,6 +151,7 @@ fn too_many_copies() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Law;
     use crate::numeric::rational::parse;
 
     /// Numbers of copies above 64 bits are refused: they would wrap to small ones.

@@ -254,12 +254,12 @@ fn is_direct(sigma2: &Rational) -> bool {
 
 /// Whether exp(rho (x + x^2)) may be far above the moment generating function of a discrete Gaussian group.
 pub(crate) fn is_coarse(group: &Group) -> bool {
-    matches!(&group.law, Law::DiscreteGaussian { sigma2 } if is_direct(sigma2))
+    group.law.discrete_sigma2().is_some_and(is_direct)
 }
 
 /// ln E[exp(c L)] less rho (c + c^2) of all copies of a coarse group, and its derivative, in doubles; zero for all others.
 pub(crate) fn ln_coarse_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
-    let Law::DiscreteGaussian { sigma2 } = &group.law else { return (0.0, 0.0) };
+    let Some(sigma2) = group.law.discrete_sigma2() else { return (0.0, 0.0) };
     if !is_direct(sigma2) {
         return (0.0, 0.0);
     }
@@ -349,7 +349,7 @@ pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
 /// An exact number close to the value of one copy's series on the axis: the series is divided by it before it is raised to the number of copies, so
 /// that many copies of small noise stay within the range of a radius. One for large sigma2.
 fn axis(group: &Group, c: &Rational) -> Rational {
-    let Law::DiscreteGaussian { sigma2 } = &group.law else { return Rational::from(1) };
+    let Some(sigma2) = group.law.discrete_sigma2() else { return Rational::from(1) };
     let m = Rational::from(c * group.shift);
     let distance = (&m - m.clone().round()).to_f64().abs();
     let exact = sigma2.to_f64();

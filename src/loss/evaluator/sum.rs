@@ -24,7 +24,6 @@ use crate::{
             smoothing::{Smoothing, WithNoise},
         },
         gaussian,
-        law::Law,
         limit::Limit,
         second::{Second, SecondEnclosure},
         shared::{self, SharedContours},
@@ -325,7 +324,7 @@ impl SumEvaluator {
     /// By the contour of a cell, where a contour would be tried first and losses are unbounded.
     fn by_shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         let groups = self.sum().groups();
-        let is_unbounded = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
+        let is_unbounded = groups.iter().all(|group| !group.law.has_bounded_loss());
         if digits > shared::MOST_DIGITS || !is_unbounded || self.sum().is_continuous() {
             return Ok(None);
         }
@@ -496,6 +495,7 @@ impl Rest for SumEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Law;
     use crate::{loss::law::Group, numeric::rational::parse};
 
     /// If the requested precision cannot be reached, the result is at least as precise as with fewer digits.

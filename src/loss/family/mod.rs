@@ -31,7 +31,7 @@ use rug::Rational;
 use self::pairs::Pairs;
 use super::{
     answer::Pair,
-    law::{Group, Law},
+    law::Group,
     sum::LossSum,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Family {
         };
         let places = |member: &Arc<LossSum>| member.groups().iter().map(place).collect::<Result<Vec<usize>>>();
         let of_member = members.iter().map(places).collect::<Result<_>>()?;
-        let bounded = groups.iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. }));
+        let bounded = groups.iter().any(|group| group.law.has_bounded_loss());
         let equal = members.iter().all(|member| member.rho() == first.rho());
         let alike = units == Units::Pairs && equal && !bounded;
         let doubles = match units {

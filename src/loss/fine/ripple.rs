@@ -34,7 +34,7 @@ use rug::{Integer, Rational};
 
 use super::ln_off;
 use crate::{
-    loss::law::{Group, Law},
+    loss::law::Group,
     numeric::{Enclosure, precision},
 };
 
@@ -81,7 +81,7 @@ impl Shape {
 impl Ripple {
     /// To about this number of digits.
     pub(in crate::loss) fn new(group: &Group, shape: Shape, digits: u32) -> Option<Self> {
-        let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
+        let sigma2 = group.law.discrete_sigma2()?;
         let (n, bits) = (group.copies, precision::bits(digits, 64));
         let real = |x: &Rational| Enclosure::rational(x, bits);
         let two_pi = Enclosure::pi(bits).mul(&real(&Rational::from(2)));
@@ -146,6 +146,7 @@ mod tests {
     use rug::{Float, float::Constant};
 
     use super::*;
+    use crate::law::Law;
 
     const BITS: u32 = 700;
 

@@ -86,7 +86,7 @@ impl Moments {
                 }
                 Law::DiscreteLaplace { .. } => laplace.push(terms),
             }
-            is_bounded &= matches!(law, Law::DiscreteLaplace { .. });
+            is_bounded &= law.has_bounded_loss();
         }
         let groups = sum.groups().len() as f64;
         let all = laplace.iter().map(|terms| terms.copies * terms.shift * terms.parameter).sum::<f64>();

@@ -13,7 +13,7 @@ use crate::{
             tilt::Outline,
         },
         fine::{self, Ripple, Shape},
-        law::{Group, Law},
+        law::Group,
         sum::LossSum,
     },
     numeric::Enclosure,
@@ -94,7 +94,7 @@ impl Distances {
 impl Fine {
     /// `None` if a group is not fine to this number of digits. Returned with an upper bound on |e| of its masses after the ripples.
     pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
-        let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
+        let sigma2 = group.law.discrete_sigma2()?;
         let up = |ln_off: f64| ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE;
         let ln_off = fine::ln_off(group)?;
         let more = digits + MORE_DIGITS;

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use crate::loss::{
-    law::{Group, Law},
+    law::Group,
     sum::LossSum,
 };
 
@@ -19,10 +19,10 @@ pub(super) fn ways(sum: &LossSum) -> Vec<(Vec<Group>, usize, f64)> {
     let mut groups = sum.groups().to_vec();
     groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
     let apart = |first: usize| {
-        let rho: Rational = groups[first..].iter().map(zcdp).sum();
+        let rho: Rational = groups[first..].iter().map(Group::zcdp).sum();
         groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
     };
-    let lists = |first: usize| groups[..first].iter().all(|group| !matches!(group.law, Law::Gaussian { .. }));
+    let lists = |first: usize| groups[..first].iter().all(|group| !group.law.is_continuous());
     let ways = (1..groups.len()).filter(|&first| lists(first));
     let mut ways: Vec<_> = ways.map(|first| (groups.clone(), first, apart(first))).collect();
     ways.sort_by(|a, b| b.2.total_cmp(&a.2));
@@ -34,10 +34,3 @@ pub(in crate::loss) fn has_steps(sum: &LossSum) -> bool {
     ways(sum).first().is_some_and(|(.., apart)| *apart > 2.0)
 }
 
-/// The zCDP of a group: sum shift^2 / (2 sigma2), or epsilon^2 shift^2 / 2 where losses are at most epsilon shift.
-pub(super) fn zcdp(group: &Group) -> Rational {
-    match &group.law {
-        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => group.rho(),
-        Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * group.shift).square() * group.copies / 2_u32,
-    }
-}
