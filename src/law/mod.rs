@@ -5,6 +5,7 @@
 //! | `discrete_gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer |
 //! | `gaussian` | N(0, sigma2) on the real line |
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
+//! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
 //! [`Facts`] lists what a law has to say: its name and its parameter for files, options and certificates; the ranges of an account; how much it
@@ -14,6 +15,7 @@ mod discrete_gaussian;
 mod discrete_laplace;
 mod gaussian;
 pub mod parameter;
+pub mod theta;
 
 use std::fmt;
 

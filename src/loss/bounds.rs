@@ -33,13 +33,9 @@ impl LossSum {
     /// Encloses ln of the bound exp(rho (x + x^2)) prod m(x) for M(x), m the bounded laws', times exp(-x z).
     pub(crate) fn ln_bound(&self, question: &Question, x: &Rational, z: &Rational, bits: u32) -> Enclosure {
         let gaussian = Enclosure::rational(&self.ln_size(question, x, z), bits);
-        self.groups().iter().fold(gaussian, |sum, group| match &group.law {
-            Law::DiscreteLaplace { epsilon } => {
-                let copies = Enclosure::rational(&Rational::from(group.copies), bits);
-                sum.add(&theta::ln_bounded_mgf(epsilon, group.shift, x, bits).mul(&copies))
-            }
-            Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => sum,
-        })
+        // Of a Gaussian group, exp(rho (x + x^2)) is the bound.
+        let bounded = self.groups().iter().filter(|group| group.law.has_bounded_loss());
+        bounded.fold(gaussian, |sum, group| sum.add(&theta::ln_scale(group, x, bits)))
     }
 
     /// Encloses ln of the constant that the factors omit at Re s = c.

@@ -5,7 +5,6 @@ use rug::Rational;
 
 use super::{
     law::Group,
-    phase::ExactPhase,
     plan::Plan,
     question::{Bracket, Question},
     sum::LossSum,
@@ -15,6 +14,7 @@ use crate::numeric::{
     Enclosure,
     ball::ComplexBall,
     field::{Field, Real},
+    phase::ExactPhase,
     twofold::ComplexTwofold,
 };
 

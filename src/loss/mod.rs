@@ -5,10 +5,10 @@
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //! | [`law`] | the law of the noise of one count, and groups of equal counts |
 //! | [`sum`] | the sum of the privacy losses of all counts, and the lattice of its values |
-//! | [`theta`] | its moment generating function, by both sides of Jacobi's identity |
+//! | [`theta`] | its moment generating function, by both sides of Jacobi's identity (in the room of the laws) |
 //! | `question` | the functionals that are computed of a sum, and their kernels |
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
-//! | `integrand`, `phase` | the summand at a node, with exact phases |
+//! | `integrand` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
 //! | `sieve`, `windows`, `lobes`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | bounds on average beyond the heights that a sieve can reach |
@@ -50,7 +50,6 @@ mod lobes;
 mod merged;
 mod near;
 pub use crate::law::parameter;
-mod phase;
 mod plan;
 mod question;
 mod rough;
@@ -63,5 +62,5 @@ mod split;
 pub mod stop;
 pub mod sum;
 mod survivors;
-pub mod theta;
+pub use crate::law::theta;
 mod windows;

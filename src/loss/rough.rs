@@ -10,12 +10,14 @@ use super::{
     contour::Contours,
     engine::machine,
     integrand::Product,
-    phase::ExactPhase,
     plan::Plan,
     question::{Bracket, Kernel, Question},
     search::ContourSearch,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    numeric::phase::ExactPhase,
+};
 
 /// ln of the relative truncation error of a contour for its own request.
 const LN_SHARE: f64 = -34.539;

@@ -26,7 +26,6 @@ use super::{
     contour::{Contours, hockey_stick, ln_share, more_nats},
     integrand::Product,
     near::{self, Near, NearSum, Powers},
-    phase::ExactPhase,
     plan::Plan,
     question::{self, Bracket, Question},
     sum::LossSum,
@@ -36,6 +35,7 @@ use crate::{
     numeric::{
         enclosure::Enclosure,
         field::{Field, Real},
+        phase::ExactPhase,
         rational,
         twofold::{ComplexTwofold, TwofoldBall},
         upper_bound::UpperBound,

@@ -205,12 +205,8 @@ impl SumSieve {
 fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
     let of_group = |group: &Group| {
         let (weight, copies) = (group.weight(), group.copies as f64);
-        let (sigma2, periodic) = match &group.law {
-            Law::DiscreteGaussian { sigma2 } => (sigma2, true),
-            Law::Gaussian { sigma2 } => (sigma2, false),
-            // Bounded by one, as the prefactor carries its size on the axis.
-            Law::DiscreteLaplace { .. } => return None,
-        };
+        // A factor without a bound is at most one, |M(c + i t)| <= M(c): the prefactor carries its size on the axis.
+        let (sigma2, periodic) = (group.law.sigma2()?, !group.law.is_continuous());
         let bound = FactorBound { sigma2: sigma2.to_f64(), weight: weight.to_f64(), copies, periodic };
         Some((bound, weight))
     };

@@ -10,6 +10,7 @@
 //! | [`notation`] | the same with fixed decimals, exponents or percent |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
 //! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: fast, for few digits |
+//! | `phase` | angles that advance by an exact fraction of a full turn |
 //! | `lattice` | enumeration of the integer vectors near a point, by a reduced basis |
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
@@ -21,6 +22,7 @@ pub mod extremum;
 pub mod field;
 pub(crate) mod lattice;
 pub mod notation;
+pub(crate) mod phase;
 pub mod precision;
 pub mod rational;
 pub mod root;

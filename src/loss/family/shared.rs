@@ -18,11 +18,11 @@ use crate::{
         cells::{self, Cell},
         contour::ln_share,
         near::{Near, NearDouble, Powers},
-        phase::ExactPhase,
         question::{self, Bracket},
     },
     numeric::{
         field::{Field, Real},
+        phase::ExactPhase,
         precision, rational,
         twofold::{ComplexTwofold, TwofoldBall},
     },

@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational};
 
-use crate::numeric::field::Real;
+use super::field::Real;
 
 /// An angle of node x step / modulus full turns, reduced exactly for any node.
 #[derive(Clone, Debug)]

@@ -17,18 +17,16 @@
 
 use rug::{Float, Integer, Rational, float::Round};
 
-use super::{
-    law::{Group, Law},
-    phase::ExactPhase,
-};
+use super::{Group, Law};
 use crate::numeric::{
     enclosure::Enclosure,
     field::{Field, Real},
+    phase::ExactPhase,
     rational,
 };
 
 /// Below this variance proxy the direct side is summed, above it the images.
-pub(super) const DIRECT_BELOW: f64 = 0.3;
+pub(crate) const DIRECT_BELOW: f64 = 0.3;
 
 /// One group's factor F^copies on the vertical line Re s = c, without its normalising constant: with f the angle at a node as a fraction of a full
 /// turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.
