@@ -5,7 +5,6 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     answer::ContourProof,
-    law::Law,
     plan::Plan,
     question::{Kernel, Question},
     sum::LossSum,

@@ -35,7 +35,7 @@ use super::{
     bundles::{self, KnownBundles},
     factor_bound::FactorBound,
     far_field::FarField,
-    law::{Group, Law},
+    law::Group,
     lobes::Lobes,
     sum::LossSum,
     survivors::{Survivor, Swept},
