@@ -1,4 +1,4 @@
-//! `assay errors`: what the noise does to counts, exactly and without simulation.
+//! `assay errors`: the effect of noise on counts, exactly and without simulation.
 
 use std::{
     collections::BTreeMap,

@@ -21,7 +21,7 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The delta at which epsilon is asked for, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]
@@ -138,7 +138,7 @@ fn by_contour(how: &ContourProof) -> String {
   rounding     at most {rounding} (the width of the sum itself)
 ",
         contour = how.contour,
-        complement = if how.complement { "; left of the pole at 0, for one minus delta" } else { "" },
+        complement = if how.complement { "; left of the pole at 0, for 1 - delta" } else { "" },
         lobes = how.side_lobes,
         bits = how.bits,
         alias = bound(&how.alias_error),
@@ -147,7 +147,7 @@ fn by_contour(how: &ContourProof) -> String {
     )
 }
 
-/// An exact number, or its first digits where the fraction is long.
+/// An exact number, or its first digits if the fraction is long.
 fn short(value: &Rational) -> String {
     let text = rational::display(value);
     if text.len() <= 40 { text } else { format!("{} (a fraction of {} digits)", output::exact_text(value), text.len()) }

@@ -1,4 +1,4 @@
-//! `assay simulate`: what noise does to a regression on shares of published counts.
+//! `assay simulate`: the effect of noise on a regression on shares of published counts.
 
 use std::path::PathBuf;
 
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         ["sigma2", "mean |slope - without noise|", "standard error", "lower by", "its standard error", "rows left out"];
     page.table(&heading, rows);
     page.text(format!(
-        "\nSimulated, in doubles: means over {trials}, with as many digits as their standard errors support. A row is left out \
+        "\nSimulated, in doubles: means over {trials}, with the digits that their standard errors support. A row is left out \
          of a trial where all its published counts are 0.\n"
     ));
     if let Some(path) = &args.svg {
@@ -146,7 +146,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A mean over trials and its standard error, in doubles; no error where it cannot be estimated.
+/// A mean over trials and its standard error, in doubles; no error if it cannot be estimated.
 #[derive(Clone, Copy, Debug)]
 struct Mean {
     value: f64,
@@ -158,7 +158,7 @@ impl Mean {
         Mean { value: found.mean_absolute_error(), error: found.standard_error() }
     }
 
-    /// By how many percent it is below another one; the error to first order, as both come from trials of their own.
+    /// By how many percent it is below another one; the error to first order, because the trials of both are independent.
     fn below(&self, first: &Mean, is_first: bool) -> Mean {
         if is_first && first.value > 0.0 {
             return Mean { value: 0.0, error: None };
@@ -169,7 +169,7 @@ impl Mean {
         Mean { value: 100.0 * (1.0 - ratio), error: error.filter(|error| error.is_finite()) }
     }
 
-    /// Both to the second digit of the error; a dash for what is no number or cannot be estimated.
+    /// Both to the second digit of the error; a dash for a value that is no number or cannot be estimated.
     fn shown(&self) -> (String, String) {
         let dash = || "-".to_string();
         if !self.value.is_finite() {
@@ -179,13 +179,13 @@ impl Mean {
             return (significant(self.value, 3), self.error.map_or_else(dash, |_| "0".to_string()));
         };
         let last = error.log10().floor() as i32 - 1;
-        // As many digits of the mean as reach the second digit of its error.
+        // The digits of the mean down to the second digit of its error.
         let digits = if self.value == 0.0 { 1 } else { self.value.abs().log10().floor() as i32 - last + 1 };
         (significant(self.value, digits.clamp(1, 15) as usize), significant(error, 2))
     }
 }
 
-/// A double to so many significant digits.
+/// A double to this number of significant digits.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -252,7 +252,7 @@ mod tests {
         let first = Mean { value: 2.0, error: Some(0.1) };
         let less = Mean { value: 1.0, error: Some(0.05) }.below(&first, false);
         assert!((less.value - 50.0).abs() < 1e-12 && (less.error.unwrap() - 50.0 * 0.05_f64.hypot(0.05)).abs() < 1e-12);
-        // A constant y has no error at all, and nothing is below nothing.
+        // A constant y has no error, and zero is not below zero.
         let none = Mean { value: 0.0, error: Some(0.0) };
         assert_eq!(none.below(&none, true).shown(), ("-".to_string(), "-".to_string()));
     }
