@@ -423,7 +423,7 @@ fn the_checker_is_written_beside_a_certificate() {
     for (args, said) in [
         (&["--checker", &mine][..], "no checker"),
         (&["--checker", &out, "--out", &out], "Python is written here"),
-        (&["--checker", &fresh, "--out", &fresh], "for two files"),
+        (&["--checker", &fresh, "--out", &fresh], "for two outputs"),
         (&["--checker", &other, "--discrete-gaussian", "5"], "--out is missing"),
         (&["--checker", &other, "--delta", "1e-5"], "--out is missing"),
     ] {
