@@ -205,7 +205,7 @@ fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
     }
 }
 
-/// Under bounded neighbors every count is taken twice and the title says so, unless the counts are given for that relation.
+/// Under bounded neighbors every count is counted twice and the title says so, unless the counts are given for that relation.
 #[test]
 fn how_often_a_count_is_taken_is_said_and_can_be_given() {
     let laplace = ["epsilon", "--discrete-laplace", "0.5@2", "--delta", "1e-6", "--digits", "6"];
@@ -284,7 +284,7 @@ fn a_query_that_does_not_move_is_left_out_by_every_command() {
     let shown = text(&["epsilon", "--release", own, "--delta", "1e-6"]).replace("\n  ", " ");
     assert!(shown.contains("without \"US / total\", which does not move under bounded neighbors"), "{shown}");
     let page = std::fs::read_to_string(&page).unwrap();
-    assert!(page.contains("Every count of the release is taken twice"), "the report says it");
+    assert!(page.contains("Every count of the release is counted twice"), "the report says it");
     let nothing = refusal(&["epsilon", "--release", own, "--level", "US", "--delta", "1e-6"]);
     assert!(nothing.contains("--level") && nothing.contains("epsilon is 0"), "{nothing}");
     assert!(refusal(&["allocate", "--release", own, "--epsilon", "1", "--delta", "1e-6"]).contains("moves = 0"));

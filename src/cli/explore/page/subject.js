@@ -102,7 +102,7 @@ function relation() {
   group.addEventListener("change", () => change({ group: group.value || "1" }));
   const relations = [field("Neighbors", neighbors), field("People who act together", group)];
   if (state.counts.length && (state.neighbors || own) === "bounded") {
-    const given = choice("given", [["", "taken twice: a record leaves one and enters another"], ["yes", "as given: those that differ already"]],
+    const given = choice("given", [["", "counted twice: a record leaves one and enters another"], ["yes", "as given: those that differ already"]],
       state.given, (name) => change({ given: name }));
     relations.push(field("Counts of your own", given));
   }
