@@ -308,7 +308,7 @@ class HierarchicalAttack:
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __reduce__(self) -> tuple[Any, Any]: ...
 
-# What pickles call.
+# The functions that pickles call.
 def _account(
     is_composition: bool,
     release: str | None,

@@ -60,14 +60,14 @@ def test_compare_explain_and_risk_are_the_program_s(assay: Assay) -> None:
         own = rows[row["name"]]
         assert (own["is_bound"], own["note"]) == (row["is_bound"], row["note"])
         assert own["epsilon"] is None if row["epsilon"] is None else same(own["epsilon"], row["epsilon"])
-    told = account.explain("1e-9")
+    explained = account.explain("1e-9")
     printed = assay("explain", *given, "--delta", "1e-9")
-    assert same(told["epsilon"], printed["epsilon"]) and same(told["delta_at_upper"], printed["delta_at_upper"])
+    assert same(explained["epsilon"], printed["epsilon"]) and same(explained["delta_at_upper"], printed["delta_at_upper"])
     for key in ("groups", "counts", "method", "kernel", "evaluated_nodes", "side_lobes", "bits", "contour"):
-        assert told[key] == printed[key], key
-    assert same(told["second_delta_at_upper"], printed["second_delta_at_upper"])
-    assert told["second_delta_at_upper"].method == printed["second_delta_at_upper"]["by"]
-    assert "Re s" in str(told) and str(told["lattice_step"]) in str(told)
+        assert explained[key] == printed[key], key
+    assert same(explained["second_delta_at_upper"], printed["second_delta_at_upper"])
+    assert explained["second_delta_at_upper"].method == printed["second_delta_at_upper"]["by"]
+    assert "Re s" in str(explained) and str(explained["lattice_step"]) in str(explained)
     printed = assay("risk", "bound", *given, "--prior", "1/3")
     own_risk = account.risk("1/3")
     for key, name in (("correct_decision", "correct_decision_upper"), ("posterior", "posterior_upper"), ("advantage", "advantage")):
@@ -240,7 +240,7 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
     curve = account.calibrate(match_curve=("1e-12", "1e-5"))
     assert curve["factor"] < 1
     for wrong in ({}, {"delta": 0.1, "epsilon": 1, "match": "zcdp"}):
-        with pytest.raises(ValueError, match="expected one promise"):
+        with pytest.raises(ValueError, match="expected one target"):
             account.calibrate(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no account"):
         account.calibrate(0.1, match="gdp")  # type: ignore[arg-type]
@@ -315,7 +315,7 @@ def test_allocations_have_the_options_of_the_program(tmp_path: Path, assay: Assa
         ([{"name": "a", "count": 1.5}], ValueError, "count = 1.5 is out of range: expected a whole number from 1"),
         ([{"name": "a", "most_margin": -1}], ValueError, "most_margin = -1 is out of range"),
         ([{"name": "a", "most_margin": 0}], ValueError, "even the least sigma2, 1, has a wider margin"),
-        ([{"name": "a", "most_squared_error": "1/2"}], ValueError, "asks for less noise than least_sigma2"),
+        ([{"name": "a", "most_squared_error": "1/2"}], ValueError, "requires less noise than least_sigma2"),
         ([{"name": "a"}, {"name": "a"}], ValueError, "occurs twice"),
         (["a"], TypeError, "queries of type str: expected a list of dicts"),
         (5, TypeError, "queries of type int"),

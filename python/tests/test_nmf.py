@@ -107,7 +107,7 @@ def test_what_is_refused_says_why() -> None:
             nmf.estimate(FOLDER, US, **options)  # type: ignore[arg-type]
 
 
-def test_a_program_of_another_version_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_program_of_another_version_is_not_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "assay"
     other.write_text("#!/bin/sh\necho assay 0.0.1\n")
     other.chmod(0o755)
