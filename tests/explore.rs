@@ -599,7 +599,7 @@ fn outdated_requests_are_stopped() {
         let (status, _) = server.post("calibrate", &body(2, "US", quick()));
         assert_eq!(status, 200);
         let (status, reply) = first.join().expect("an answer");
-        assert_eq!((status, reply["error"].as_str()), (409, Some("a newer question took its place")));
+        assert_eq!((status, reply["error"].as_str()), (409, Some("a newer request replaced it")));
     });
     assert!(rests(), "it goes on");
     // The client has disconnected.

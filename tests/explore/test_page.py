@@ -216,7 +216,7 @@ def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
     error = float(page.said()[2].split(" is ")[1].split(";")[0])
     page.click('[name="optimum"]')
     for _ in range(200):
-        if "can be kept" in page.one("#message").text:
+        if "can be met" in page.one("#message").text:
             break
         time.sleep(0.05)
     page.settled()
@@ -434,7 +434,7 @@ def own_counts(page):
 
 def optimum(page):
     page.click('[name="optimum"]')
-    page.until(30, lambda _: "can be kept" in page.one("#message").text)
+    page.until(30, lambda _: "can be met" in page.one("#message").text)
     page.settled()
 
 
