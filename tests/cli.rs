@@ -66,7 +66,7 @@ fn delta_and_epsilon_are_inverse() {
 }
 
 #[test]
-fn curves_have_arrays_of_the_asked_length_and_agree_with_csv() {
+fn curves_have_arrays_of_the_requested_length_and_agree_with_csv() {
     let range = ["--from", "0", "--to", "10", "--points", "5"];
     let answer = json(&with("curve", &LEVEL, &range));
     for key in ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"] {
@@ -207,7 +207,7 @@ fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
 
 /// Under bounded neighbors every count is counted twice and the title says so, unless the counts are given for that relation.
 #[test]
-fn how_often_a_count_is_taken_is_said_and_can_be_given() {
+fn the_neighbor_relation_of_counts_is_stated_and_can_be_given() {
     let laplace = ["epsilon", "--discrete-laplace", "0.5@2", "--delta", "1e-6", "--digits", "6"];
     let of = |more: &[&'static str]| [&laplace[..], more].concat();
     for name in ["bounded", "replace-one", "change-one", "substitution"] {
