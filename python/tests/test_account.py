@@ -1,4 +1,4 @@
-"""The questions to an account, against the program and against each other."""
+"""The results of an account, compared with the program and with each other."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_curves_contain_single_answers_and_take_any_array() -> None:
     lower, upper = account.profile(epsilons)
     assert lower.dtype == upper.dtype == numpy.float64 and lower.shape == upper.shape == (11,)
     for epsilon, low, high in zip(epsilons, lower, upper):
-        # Points share contours, so that their last digits are their own: what is nearly the truth lies between them.
+        # Points share contours, so their last digits can differ: a close enclosure of the true value overlaps each of them.
         one = account.delta(epsilon, digits=40)
         assert low <= one.upper and one.lower <= high and high - low <= 1.001e-12 * high
     assert (lower <= upper).all() and (numpy.diff(upper) < 0).all()
@@ -226,7 +226,7 @@ def test_levels_and_calibrated_accounts_compose() -> None:
     assert (2 * paths).rho == 2 * paths.rho
 
 
-def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> None:
+def test_calibrated_noise_meets_its_target_and_less_does_not(assay: Assay) -> None:
     account = DiscreteGaussian(5, 10)
     found = account.calibrate("1e-11", match="zcdp")
     printed = assay("calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--match", "zcdp")["levels"][0]
@@ -250,7 +250,7 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
         DiscreteLaplace(1).calibrate("1e-9", epsilon=1)
 
 
-def test_what_is_compared_with_is_what_was_published_or_the_smallest_account() -> None:
+def test_the_comparison_is_the_published_figure_or_the_smallest_account() -> None:
     units = Release("pl94-units-us")
     found = units.compared_with("1e-10")
     assert (found["name"], found["printed"]) == ("zCDP (best order)", "2.47") and "certificate" in found["source"]
@@ -268,7 +268,7 @@ def test_what_is_compared_with_is_what_was_published_or_the_smallest_account() -
     assert Release("pl94-units-us").published[0]["by"] == "best-order"
 
 
-def test_allocations_keep_their_promise(tmp_path: Path, assay: Assay) -> None:
+def test_allocations_meet_their_target(tmp_path: Path, assay: Assay) -> None:
     queries = [{"name": "total", "count": 10}, {"name": "detail", "count": 10, "weight": 4, "least_sigma2": "1/2"}]
     found = allocate(queries, 3, "1e-9")
     assert found["delta"] <= Fraction(1, 10**9) and [query["name"] for query in found["queries"]] == ["total", "detail"]
@@ -403,7 +403,7 @@ def test_relations_have_synonyms_and_none_is_proposed_for_the_other() -> None:
         DiscreteGaussian(5, neighbors="unbound")  # type: ignore[arg-type]
 
 
-def test_counts_that_are_given_for_bounded_neighbors_are_taken_once() -> None:
+def test_counts_that_are_given_for_bounded_neighbors_are_counted_once() -> None:
     twice = DiscreteGaussian(5, neighbors="bounded")
     given = DiscreteGaussian(5, neighbors="bounded", counts_as_given=True)
     assert (twice.times_each_count, given.times_each_count) == (2, 1)

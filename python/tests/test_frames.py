@@ -1,4 +1,4 @@
-"""Noise on lists, arrays, Series, data frames and tables: which objects are taken, and what comes back."""
+"""Noise on lists, arrays, Series, data frames and tables: the accepted objects, and the type of the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ arrow = pytest.importorskip("pyarrow")
 
 
 class OwnSeries(pandas.Series):
-    """A subclass that does not say how it is made."""
+    """A subclass that does not define its constructor."""
 
 
 class OwnFrame(pandas.DataFrame):
@@ -49,7 +49,7 @@ def rows(made: Any) -> list[Any]:
     return list(made.to_pylist() if hasattr(made, "to_pylist") else made.tolist() if hasattr(made, "tolist") else made)
 
 
-# Objects with the counts 4 and 5: what comes back, by the type and what is written of it.
+# Objects with the counts 4 and 5, and a description of the result.
 TAKEN: list[tuple[Any, str]] = [
     ([4, 5], ""),
     ((4, 5), ""),
@@ -84,10 +84,10 @@ TAKEN: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("counts", "dtype"), TAKEN, ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', getattr(value, 'type', value))}")
-def test_what_goes_in_comes_out(counts: Any, dtype: str) -> None:
+def test_the_result_has_the_type_of_the_input(counts: Any, dtype: str) -> None:
     before = copy.deepcopy(counts)
     noisy = add_noise(counts, NONE)
-    # The classes of these say how wide their integers are.
+    # The names of these classes state the width of their integers, so the class changes.
     wide = {pandas.RangeIndex: pandas.Index, arrow.UInt8Array: arrow.Int64Array}
     taken = wide.get(type(counts), type(counts))
     assert type(noisy) is taken and rows(noisy) == [4, 5] and noisy is not counts
@@ -96,7 +96,7 @@ def test_what_goes_in_comes_out(counts: Any, dtype: str) -> None:
         assert getattr(noisy, kept, None) == getattr(counts, kept, None)
     if isinstance(counts, pandas.Series):
         assert noisy.index.equals(counts.index) and noisy.index.names == counts.index.names
-    # Noise comes out, and what was given is as it was.
+    # The result has noise, and the input is unchanged.
     other = rows(add_noise(counts, WIDE))
     assert other != [4, 5] and all(isinstance(count, (int, numpy.integer)) for count in other)
     assert rows(counts) == rows(before) == [4, 5]
@@ -175,12 +175,12 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("counts", "error", "says"), REFUSED, ids=lambda value: type(value).__name__)
-def test_what_is_no_count_is_refused(counts: Any, error: type[Exception], says: str) -> None:
+def test_other_values_than_counts_are_refused(counts: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         add_noise(counts, WIDE)
 
 
-def test_nothing_to_add_to_and_noise_that_is_none() -> None:
+def test_empty_inputs_and_invalid_noise() -> None:
     assert add_noise([], NONE) == [] and add_noise((), NONE) == () and len(add_noise(pandas.Series([], dtype="int64"), NONE)) == 0
     assert add_noise(polars.Series([], dtype=polars.Int8), NONE).to_list() == []
     with pytest.raises(TypeError, match="expected a DiscreteGaussian"):
@@ -337,7 +337,7 @@ def test_geometries_keep_their_class_and_place() -> None:
         add_noise(frame.geometry, NONE)
 
 
-def test_other_libraries_are_told_what_is_taken() -> None:
+def test_other_libraries_are_refused_with_the_accepted_types() -> None:
     for name, make in (("xarray", lambda module: module.DataArray([1, 2])), ("dask.dataframe", lambda module: module.from_pandas(pandas.DataFrame({"a": [1]})))):
         module = pytest.importorskip(name)
         with pytest.raises(TypeError, match="expected a list of ints, a numpy array"):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(program() is None, reason="the package was built
 
 
 def values(estimates: nmf.Estimates) -> Any:
-    """The estimates, whatever their heading says of the seed."""
+    """The estimates, without the note on the seed in their heading."""
     return next(column for name, column in estimates.items() if name.startswith("estimate"))
 
 
@@ -83,7 +83,7 @@ def test_areas_states_constraints_and_releases_of_one_s_own() -> None:
     assert rehearsed.about["errors"]
 
 
-def test_what_is_refused_says_why() -> None:
+def test_errors_state_the_reason() -> None:
     for options, error, says in (
         ({"level": "Moon"}, ValueError, "^level: unknown level \"Moon\""),
         ({"queries": "nosuch"}, ValueError, "nosuch"),

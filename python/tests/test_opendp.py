@@ -26,7 +26,7 @@ def contrib() -> None:
 
 @dataclass
 class Measurement:
-    """What check() looks at of a measurement, with the words of OpenDP 0.16."""
+    """The attributes of a measurement that check() reads, with the names of OpenDP 0.16."""
 
     carrier: str = "i32"
     measure: str = "ZeroConcentratedDivergence"
