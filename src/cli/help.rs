@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_stands_in_one_group() {
+    fn every_command_is_in_one_group() {
         let mut known = paths(&Cli::command(), "");
         known.push("help".to_string());
         let listed: Vec<&str> = entries().map(|entry| entry.path).collect();

@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn all_numbers_are_strings_where_that_is_asked() {
+    fn all_numbers_are_strings_on_request() {
         let value = json!({ "epsilon": { "lower": 1.5, "upper": 2 }, "counts": [1, null, "x"], "met": true });
         let shown = json!({ "epsilon": { "lower": "1.5", "upper": "2" }, "counts": ["1", null, "x"], "met": true });
         assert_eq!(numbers_as_strings(value), shown);
