@@ -210,7 +210,7 @@ fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
 fn the_neighbor_relation_of_counts_is_stated_and_can_be_given() {
     let laplace = ["epsilon", "--discrete-laplace", "0.5@2", "--delta", "1e-6", "--digits", "6"];
     let of = |more: &[&'static str]| [&laplace[..], more].concat();
-    for name in ["bounded", "replace-one", "change-one", "substitution"] {
+    for name in ["bounded", "replace-one", "replace", "change-one", "substitution"] {
         let twice = json(&of(&["--neighbors", name]));
         assert_eq!((&twice["neighbors"], &twice["times_each_count"]), (&"bounded".into(), &2.into()));
         assert_eq!(twice["rho"].to_string(), "1");
@@ -234,7 +234,7 @@ fn the_neighbor_relation_of_counts_is_stated_and_can_be_given() {
     let message = refusal(&of(&["--counts-as-given"]));
     assert!(message.contains("--counts-as-given") && message.contains("bounded"), "{message}");
     // No name is proposed in place of another: the nearest in letters is the opposite relation.
-    for wrong in ["unbound", "boundd", "replace", "both"] {
+    for wrong in ["unbound", "boundd", "replaced", "both"] {
         let message = refusal(&of(&["--neighbors", wrong]));
         assert!(!message.contains("similar") && !message.contains("did you mean"), "{message}");
         assert!(message.contains("unbounded, add-delete") && message.contains("replace-one"), "{message}");

@@ -352,7 +352,7 @@ counts_class!(
     /// count counts with discrete Gaussian noise N_Z(0, sigma2), each changed by shift between neighbors.
     ///
     /// sigma2: the variance proxy in squared counts, from 1e-6 to 1e18: mass is proportional to exp(-x^2 / (2 sigma2)). count: 1 to 1e12.
-    /// shift: 1 to 1e6. neighbors: "add-remove" (the default; also "unbounded", "add-delete") or "bounded" (also "replace-one", "change-one",
+    /// shift: 1 to 1e6. neighbors: "add-remove" (the default; also "unbounded", "add-delete") or "bounded" (also "replace-one", "replace", "change-one",
     /// "substitution"), under which every count is counted twice, because a record leaves one count and enters another. counts_as_given: the
     /// counts are already those that differ between bounded neighbors, and are counted once. group: the number of people who leave or enter together.
     /// Numbers are exact: int, str, Fraction, Decimal; a float is the shortest decimal that prints it.

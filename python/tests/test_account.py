@@ -397,7 +397,7 @@ def test_published_values_are_verified_as_a_data_frame() -> None:
 def test_relations_have_synonyms_and_none_is_proposed_for_the_other() -> None:
     for name in ("unbounded", "add-delete"):
         assert DiscreteGaussian(5, neighbors=name).neighbors == "add-remove"  # type: ignore[arg-type]
-    for name in ("replace-one", "change-one", "substitution"):
+    for name in ("replace-one", "replace", "change-one", "substitution"):
         assert DiscreteGaussian(5, neighbors=name).neighbors == "bounded"  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected add-remove .* or bounded"):
         DiscreteGaussian(5, neighbors="unbound")  # type: ignore[arg-type]

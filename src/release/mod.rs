@@ -6,7 +6,7 @@
 //! | field | meaning |
 //! | --- | --- |
 //! | `name`, `title`, `source` | its name and description, and the source of each figure |
-//! | `neighbors` | `add-remove` (one record more or less; also `unbounded`, `add-delete`) or `bounded` (one record changed; also `replace-one`, `change-one`, `substitution`) |
+//! | `neighbors` | `add-remove` (one record more or less; also `unbounded`, `add-delete`) or `bounded` (one record changed; also `replace-one`, `replace`, `change-one`, `substitution`) |
 //! | `counts_as_given` | true if `cells` are already those that differ between bounded neighbors, and are not counted twice (default false) |
 //! | `rho` | the zCDP budget of the whole release (default: the sum of its levels) |
 //! | `sigma2_times_rho` | an optional check: sigma2 = this / rho of the query, 1/2 for add-remove, 1 for bounded, times the cells and the square of the sensitivity |

@@ -34,7 +34,7 @@ impl Neighbors {
     pub fn synonyms(self) -> &'static [&'static str] {
         match self {
             Neighbors::AddRemove => &["unbounded", "add-delete"],
-            Neighbors::Bounded => &["replace-one", "change-one", "substitution"],
+            Neighbors::Bounded => &["replace-one", "replace", "change-one", "substitution"],
         }
     }
 
@@ -151,6 +151,7 @@ mod tests {
             ("Add-Delete", Neighbors::AddRemove),
             ("bounded", Neighbors::Bounded),
             ("replace-one", Neighbors::Bounded),
+            ("replace", Neighbors::Bounded),
             ("change-one", Neighbors::Bounded),
             ("SUBSTITUTION", Neighbors::Bounded),
         ] {
