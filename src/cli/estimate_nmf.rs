@@ -350,11 +350,12 @@ pub fn run(
     };
     let (what, how) = match form {
         Form::Whole => (
-            "whole counts above zero",
+            "whole count",
             "Children sum to their parents. Counts that cannot be negative are biased: for inference take the estimates.",
         ),
-        _ => ("estimates", "Least squares in doubles; a margin is 1.96 standard deviations."),
+        _ => ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations."),
     };
+    let above_zero = if form == Form::Whole { " above zero" } else { "" };
     let marginal = survey.marginal_cells().map_or_else(String::new, |cells| {
         format!("Made of the {cells} cells that these queries and the constraints distinguish: queries of another run need not agree.\n")
     });
@@ -368,7 +369,8 @@ pub fn run(
         states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
     };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
+        "{} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
+        output::count_of(rows as u64, what) + above_zero,
         out.display(),
         states.join(", "),
         fit_line(&fit),

@@ -140,13 +140,13 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let (files, bytes) = report.files;
     page.text(format!(
         "\n{}: {files} files, {:.1} MB, parts {}\n{missing}\
-         every variance is one of {}; {} different block paths, each summing to exactly one\n{zeros}{unused}{unread}\
+         every variance is one of {}; {}, each summing to exactly one\n{zeros}{unused}{unread}\
          epsilon {shown} at delta {}, the worst case: {}\n",
         report.product,
         bytes as f64 / 1e6,
         report.parts.join(" "),
         report.release.name,
-        report.paths.len(),
+        output::count_of(report.paths.len() as u64, "different block path"),
         output::exact_text(&delta),
         named.join(", and "),
     ));

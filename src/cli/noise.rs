@@ -166,7 +166,8 @@ fn said(args: &Args, done: &TableDone, law: String, spent: &Spent, insecure_seed
     let out = args.out.display();
     let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
     let columns = if names.len() == 1 { "column" } else { "each of the columns" };
-    let mut text = format!("{} counts of {columns} {} with noise ({law}) in {out}\n", done.rows, names.join(", "));
+    let counts = output::count_of(done.rows, "count");
+    let mut text = format!("{counts} of {columns} {} with noise ({law}) in {out}\n", names.join(", "));
     text += &metadata(done);
     if let Some(rho) = &spent.rho {
         text += &format!("a count that differs by one spends rho = {}", exact_text(rho));

@@ -20,7 +20,7 @@ use super::{
     mechanism::Randomness,
     multiline::{self, Multiline},
     number,
-    output::{exact, exact_text},
+    output::{self, exact, exact_text},
     page::FormArgs,
     progress,
 };
@@ -110,8 +110,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
     let trials = format!("{} trial{}", args.trials, if args.trials == 1 { "" } else { "s" });
     page.text(format!(
-        "{} rows, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
-        shares.y.len(),
+        "{}, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
+        output::count_of(shares.y.len() as u64, "row"),
         args.y,
         args.categories[shares.category],
         significant(found[0].slope, 7)
@@ -121,11 +121,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             let (mean, error) = means[k].shown();
             let (less, less_error) = means[k].below(&means[0], k == 0).shown();
             let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
-            vec![exact_text(&sigma2[k]), mean, error, percent(less), percent(less_error), found[k].left_out.to_string()]
+            let change = percent(change_of(&less));
+            vec![exact_text(&sigma2[k]), mean, error, change, percent(less_error), found[k].left_out.to_string()]
         })
         .collect();
     let heading =
-        ["sigma2", "mean |slope - without noise|", "standard error", "lower by", "its standard error", "rows left out"];
+        ["sigma2", "mean |slope - without noise|", "standard error", "change", "its standard error", "rows left out"];
     page.table(&heading, rows);
     page.text(format!(
         "\nSimulated, in doubles: means over {trials}, with the digits that their standard errors support. A row is left out \
@@ -182,6 +183,14 @@ impl Mean {
         // The digits of the mean down to the second digit of its error.
         let digits = if self.value == 0.0 { 1 } else { self.value.abs().log10().floor() as i32 - last + 1 };
         (significant(self.value, digits.clamp(1, 15) as usize), significant(error, 2))
+    }
+}
+
+/// What is lower by a number, as a change: with the other sign.
+fn change_of(less: &str) -> String {
+    match less {
+        "-" | "0" => less.to_string(),
+        less => less.strip_prefix('-').map_or_else(|| format!("-{less}"), |more| format!("+{more}")),
     }
 }
 
@@ -248,6 +257,9 @@ mod tests {
             (0.0, Some(0.0), "0", "0"),
         ] {
             assert_eq!(shown(value, error), (mean.to_string(), of_error.to_string()), "{value} {error:?}");
+        }
+        for (less, change) in [("45.5", "-45.5"), ("-45.5", "+45.5"), ("0", "0"), ("-", "-")] {
+            assert_eq!(change_of(less), change);
         }
         let first = Mean { value: 2.0, error: Some(0.1) };
         let less = Mean { value: 1.0, error: Some(0.05) }.below(&first, false);

@@ -275,9 +275,9 @@ fn put_table(
     if osed["entities"] != 0 {
         let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);
         page.text(format!(
-            "{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
-            object["blocks"],
-            osed["entities"],
+            "{}; {}, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
+            output::count_of(object["blocks"].as_u64().unwrap_or_default(), "block"),
+            if osed["entities"] == 1 { "1 entity".to_string() } else { format!("{} entities", osed["entities"]) },
             mean("mean_before"),
             mean("mean_after"),
             osed["max_before"],
@@ -286,7 +286,7 @@ fn put_table(
     }
     for mismatch in built.mismatches.iter().filter(|m| m.without_entity.len() + m.unknown.len() > 0) {
         page.text(format!(
-            "{}: {} blocks are not in its file, and {} of its blocks are not in the spine (mismatches.csv)\n",
+            "{}: blocks that are not in its file: {}; blocks of the file that are not in the spine: {} (mismatches.csv)\n",
             mismatch.kind.name(),
             mismatch.without_entity.len(),
             mismatch.unknown.len(),
@@ -294,6 +294,9 @@ fn put_table(
     }
     let paths = spine.paths()?.len();
     let out = args.out.display();
-    page.text(format!("{paths} different block paths, each summing to exactly one; files in {out}\n"));
+    page.text(format!(
+        "{}, each summing to exactly one; files in {out}\n",
+        output::count_of(paths as u64, "different block path")
+    ));
     Ok(())
 }
