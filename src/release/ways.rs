@@ -38,6 +38,7 @@ impl Names {
     pub(super) fn deciding(&self, answer: &Answer) -> Option<String> {
         let (p, q) = answer.pair()?;
         Some(match self.in_pairs {
+            true if p == q => format!("{}, for both records, the worst of {}", self.each.get(p)?, self.all()),
             true => format!("{} and {}, the worst of {}", self.each.get(p)?, self.each.get(q)?, self.all()),
             false => format!("{}, the worst of {}", self.each.get(p)?, self.all()),
         })

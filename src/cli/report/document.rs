@@ -82,9 +82,11 @@ fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: M
             h2 id={ "h-" (id) } { (name) }
             div.said { @for sentence in said { p { (sentence) } } }
             div.charts { (charts) }
-            aside aria-labelledby={ "a-" (id) } {
-                h3 id={ "a-" (id) } { "Assumptions" }
-                ul { @for one in assumed { li { (one) } } }
+            @if !assumed.is_empty() {
+                aside aria-labelledby={ "a-" (id) } {
+                    h3 id={ "a-" (id) } { "Assumptions" }
+                    ul { @for one in assumed { li { (one) } } }
+                }
             }
             div.wide { (table) }
         }
@@ -197,7 +199,9 @@ fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> 
             p.about { "A level with several sigma2 shows the smallest; the others are scaled by the same factor." }
         }
     };
-    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed::of_noise(&request.delta), below))
+    // Without Gaussian noise nothing was searched.
+    let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
+    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed, below))
 }
 
 fn assumed(request: &Request, subject: &Resolved, answers: &Answers) -> Markup {

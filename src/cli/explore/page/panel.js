@@ -42,7 +42,7 @@ export function panel(parts) {
     parts.said ? said(parts.said) : null,
     el("div", { class: "beside" },
       el("div", { class: "charts" }, (parts.charts ?? []).map(figure)),
-      parts.assumed ? assumed(parts.assumed) : null),
+      parts.assumed?.length ? assumed(parts.assumed) : null),
     (parts.tables ?? []).map(table),
     (parts.notes ?? []).map((note) => el("p", { class: "note" }, note)),
   ].flat().filter(Boolean);

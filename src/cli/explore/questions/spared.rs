@@ -60,7 +60,7 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
             .into_iter()
             .chain(wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))))
             .collect(),
-        assumed: assumed::of_noise(&request.delta),
+        assumed: if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() },
         ..Parts::default()
     })
 }
