@@ -156,7 +156,7 @@ fn said(one: &Before, count: u64, kept: &str) -> Vec<String> {
             above(count, was)
         ),
         format!(
-            "That is a margin of error of {was}, of one count of {}, {}. With the least noise that meets {kept} it would be {least}.",
+            "The margin of error of one count of {} ({}) is {was}. With the least noise that meets {kept} it would be {least}.",
             one.level, one.name
         ),
     ]
