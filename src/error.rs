@@ -1,11 +1,11 @@
-//! One error type for the library: every variant says what was wrong, where, and what would be right.
+//! One error type for the library: every variant states what was wrong, where, and what would be right.
 
 use std::path::PathBuf;
 
-/// The result of everything in this library that can be refused.
+/// The result of every function of this library that can refuse its input.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a question was refused.
+/// Why a request was refused.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
         /// What would be right.
         why: String,
     },
-    /// A quantity outside the range in which the question has an answer.
+    /// A quantity outside of the accepted range.
     #[error("{what} = {value} is out of range: {expected}")]
     OutOfRange {
         /// The name of the quantity.
@@ -39,7 +39,7 @@ pub enum Error {
         /// The known names.
         known: Vec<String>,
     },
-    /// A text that does not have its form.
+    /// A malformed text.
     #[error("{what} {text:?}: expected {expected}")]
     Malformed {
         /// The name of the text.
@@ -49,43 +49,43 @@ pub enum Error {
         /// The form that is accepted, with an example.
         expected: String,
     },
-    /// Inputs that do not go together, such as two options, two files, or lists of different lengths.
+    /// Inputs that contradict each other, such as two options, two files, or lists of different lengths.
     #[error("{why}")]
     Conflict {
-        /// Which, and what would be right.
+        /// The inputs, and what would be right.
         why: String,
     },
-    /// An input that is needed and not there.
+    /// A missing input.
     #[error("{why}")]
     Missing {
-        /// Which, and where it would be given.
+        /// The input, and where to give it.
         why: String,
     },
-    /// An input that is understood and of a kind that this request does not take.
+    /// A valid input of a kind that this request does not accept.
     #[error("{why}")]
     Unsuitable {
-        /// Which, and what is taken.
+        /// The input, and the accepted kinds.
         why: String,
     },
-    /// A quantity so close to a boundary that no precision that is tried decides on which side it lies.
+    /// A quantity so close to a boundary that no attempted precision decides on which side it lies.
     #[error("{what} = {value} is too close to a boundary to decide: {apart}")]
     Undecided {
         /// The name of the quantity.
         what: String,
         /// Its value.
         value: String,
-        /// How far from which boundary it has to be.
+        /// The required distance from the boundary.
         apart: String,
     },
-    /// A state that no input can lead to.
+    /// A state that no input can cause.
     #[error("{what}: this is a fault of the program, please report it")]
     Fault {
-        /// Which.
+        /// The state.
         what: String,
     },
-    /// An intermediate number that left the range of doubles.
+    /// An intermediate number outside of the range of doubles.
     #[error(
-        "an intermediate number is {value}: the quantities asked for are beyond the range in which contours are searched, \
+        "an intermediate number is {value}: the requested quantities are beyond the range in which contours are searched, \
          about 1e-300 to 1e300"
     )]
     NotFinite {
@@ -93,13 +93,13 @@ pub enum Error {
         value: f64,
     },
     /// A quantity that has no finite bound where one is needed.
-    #[error("{what} has no finite bound: ask for fewer digits, or for quantities closer to one")]
+    #[error("{what} has no finite bound: request fewer digits, or quantities closer to one")]
     Unbounded {
         /// The name of the quantity.
         what: &'static str,
     },
     /// Two proven bounds that exclude each other.
-    #[error("two bounds of {what} contradict each other: this is a fault of the program, please report the question")]
+    #[error("two bounds of {what} contradict each other: this is a fault of the program, please report the request")]
     Contradiction {
         /// The name of the quantity.
         what: &'static str,
@@ -107,47 +107,47 @@ pub enum Error {
     /// A composition without any mechanism.
     #[error("nothing to account for: the composition has no mechanism; name at least one count, level or release")]
     EmptyComposition,
-    /// A promise that no noise keeps.
+    /// A privacy target that no noise meets.
     #[error(
-        "epsilon {epsilon} at delta {delta} is out of reach: no noise up to sigma2 = 1e12 has it; ask for a larger epsilon or \
+        "epsilon {epsilon} at delta {delta} is out of reach: no noise up to sigma2 = 1e12 has it; request a larger epsilon or \
          delta"
     )]
     OutOfReach {
-        /// The promised epsilon.
+        /// The target epsilon.
         epsilon: String,
         /// The delta.
         delta: String,
     },
-    /// A question that was withdrawn while it was worked on.
-    #[error("stopped: the question was withdrawn before it was answered")]
+    /// A request that was withdrawn while it was computed.
+    #[error("stopped: the request was withdrawn before it was answered")]
     Stopped,
-    /// A question that is beyond reach: its time was over before anything was proven.
+    /// A request whose time was over before anything was proven.
     #[error("nothing was proven in the time that an answer may take; fewer digits or fewer groups of noise take less")]
     OutOfTime,
-    /// A lattice of losses whose period is too long to sweep.
+    /// A lattice of losses whose period has too many nodes.
     #[error(
-        "the losses lie on a lattice of step {step} whose period holds too much to sweep ({needed} against a budget of {budget}); \
+        "the losses lie on a lattice of step {step} whose period has too many nodes ({needed}, limit {budget}); \
          variances with a larger common divisor of 1/sigma2 can be swept"
     )]
     Unsweepable {
         /// The lattice step in nats, approximately.
         step: String,
-        /// What the sweep would need.
+        /// The number of nodes that the sweep needs.
         needed: String,
-        /// What it may use.
+        /// The limit.
         budget: String,
     },
-    /// Lists of losses that do not fit, or would take too long to go through.
+    /// Enumerations of losses that are too large, or would take too long.
     #[error("{what} would take {needed}, and may take {most}")]
     TooLong {
-        /// What would be listed.
+        /// The enumeration.
         what: &'static str,
-        /// What it would take.
+        /// Its cost.
         needed: String,
-        /// What it may take.
+        /// The limit.
         most: String,
     },
-    /// Queries of which no count moves.
+    /// Queries of which no count changes.
     #[error(
         "under {relation} neighbors no count of {queries} moves (moves = 0): a changed record reveals nothing, epsilon is 0, and there is \
          nothing to account for"
@@ -161,20 +161,20 @@ pub enum Error {
     /// An answer without a certificate, so far.
     #[error("no certificate proves this yet: {why}")]
     Unprovable {
-        /// What is in the way.
+        /// The reason.
         why: String,
     },
     /// A tail or a knot of a sum with continuous noise.
     #[error(
-        "the losses lie on no lattice, because some noise is continuous; ask for delta, epsilon or the trade-off function instead"
+        "the losses lie on no lattice, because some noise is continuous; request delta, epsilon or the trade-off function instead"
     )]
     NoLattice,
-    /// Public data that is not bundled.
+    /// Public data that are not bundled.
     #[error("{what} needs data that were not given: {needed}")]
     NeedsData {
-        /// What was asked for.
+        /// The requested item.
         what: String,
-        /// Which data, and how to say where it is.
+        /// The data, and how to give them.
         needed: String,
     },
     /// A release of which only the budget is known.
@@ -186,16 +186,16 @@ pub enum Error {
         /// The release.
         release: String,
     },
-    /// A data file that breaks a rule of its form.
+    /// A data file that violates a rule of its format.
     #[error("{file}{at}: {why}", at = place(*line, *column))]
     DataFile {
         /// The file, or the name of a bundled one.
         file: String,
-        /// The line, counted from one; zero where the rule concerns the file as a whole.
+        /// The line, counted from one; zero if the rule concerns the whole file.
         line: usize,
-        /// The column, counted from one; zero where only the line is known.
+        /// The column, counted from one; zero if only the line is known.
         column: usize,
-        /// The rule that was broken and what would be right.
+        /// The violated rule and what would be right.
         why: String,
     },
     /// A quote that is not closed on its line, in a file whose cells may not hold line breaks.
@@ -215,33 +215,33 @@ pub enum Error {
     /// Several faults of a file, found in one run.
     #[error("{}", all_of(errors))]
     Several {
-        /// Each of them, in the order of the file.
+        /// All of them, in the order of the file.
         errors: Vec<Error>,
     },
-    /// Input files that break rules of their schema.
+    /// Input files that violate rules of their schema.
     #[error("the input breaks rules of its schema, so nothing was done\n{report}")]
     Input {
-        /// Every broken rule. It may quote confidential records: it is for the curator only.
+        /// Every violation. It may quote confidential records: it is for the curator only.
         report: String,
     },
-    /// A sum that does not fit into 64 bits.
+    /// A sum that exceeds 64 bits.
     #[error(
         "count {position} is {count}: with noise added it leaves the range of 64-bit integers; counts up to 9e18 in absolute \
          value have room for any noise"
     )]
     Overflow {
-        /// Which count of those given, counted from zero.
+        /// The index of the count, counted from zero.
         position: usize,
-        /// The count before noise. The noise is not named.
+        /// The count before noise. The noise is not included.
         count: i64,
     },
     /// An operating system without random numbers.
     #[error("the operating system gives no random numbers: {why}")]
     Randomness {
-        /// What the system said.
+        /// The message of the system.
         why: String,
     },
-    /// A draw of noise that cannot be begun or repeated: its budget is spent, it is not complete, or its inputs changed.
+    /// A draw of noise that cannot be begun or repeated: its budget is spent, it is incomplete, or its inputs changed.
     #[error("{path}: {why}")]
     Draw {
         /// The log or the key of the draw.
@@ -249,7 +249,7 @@ pub enum Error {
         /// What was wrong, and what would be right.
         why: String,
     },
-    /// A cluster that did not count, or not what it was asked.
+    /// A cluster that did not count, or returned a wrong result.
     #[error("the cluster {address}: {why} (no noise was drawn, and nothing is spent)")]
     Cluster {
         /// Its address.
@@ -260,10 +260,10 @@ pub enum Error {
     /// Counting that failed.
     #[error("the records could not be counted: {why}")]
     Engine {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A file that is there and must not be: it is not overwritten.
+    /// A file that exists and must not be overwritten.
     #[error("{path}: is there already, and is not overwritten")]
     Exists {
         /// The file.
@@ -274,13 +274,13 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the system.
         why: String,
     },
 }
 
 impl Error {
-    /// One error of all, if there is any: itself where it is alone.
+    /// One error for all, if there are any; a single one stays as it is.
     pub(crate) fn of_all(mut errors: Vec<Error>) -> Result<()> {
         match errors.len() {
             0 => Ok(()),
@@ -289,7 +289,7 @@ impl Error {
         }
     }
 
-    /// Refuses a number outside of a range. `expected` states the range in numbers; all else has a variant of its own.
+    /// Refuses a number outside of a range. `expected` states the range in numbers; other refusals have variants of their own.
     pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
@@ -334,31 +334,31 @@ impl Error {
         Error::Fault { what: what.into() }
     }
 
-    /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
+    /// Whether a valid request cannot be computed; bounds that need no computation remain.
     pub(crate) fn is_beyond_reach(&self) -> bool {
         matches!(self, Error::Unsweepable { .. } | Error::TooLong { .. } | Error::NotFinite { .. } | Error::OutOfTime)
     }
 }
 
-/// What cannot fail needs no error.
+/// An infallible operation needs no error.
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
     }
 }
 
-/// The message about a name that is not known: the nearest known names, and after `has` the list of all, unless it is long and some are
-/// near.
+/// The message about an unknown name: the most similar known names, and after `has` the list of all, unless it is long and some are
+/// similar.
 ///
 /// `unknown level "Sate", did you mean "State"? The release r has US, State, County`
 pub fn unknown<'a>(kind: &str, name: &str, has: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    // More names than that are listed only where none is near, and then up to the other number.
+    // Longer lists are shown only if no name is similar, and then up to the second number.
     const FEW: usize = 12;
     const MOST: usize = 20;
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(name, &known);
     let shown = clip(name);
-    // Names of files and columns may hold anything: quoted where a list would not be read alike.
+    // Names of files and columns may contain anything: quoted if a list would be ambiguous.
     let is_plain = |letter: char| letter.is_alphanumeric() || " -_./*+<>=()'".contains(letter);
     let listed = |name: &&str| {
         if !name.is_empty() && name.chars().all(is_plain) { clip(name) } else { format!("{:?}", clip(name)) }
@@ -387,19 +387,19 @@ pub fn unknown<'a>(kind: &str, name: &str, has: &str, known: impl IntoIterator<I
     }
 }
 
-/// The known names nearest to one that is not, three at most: the same but for capitals, those that begin with it, and those at a small
-/// edit distance.
+/// The known names most similar to an unknown one, at most three: those that differ only in capitals, those that begin with it, and those
+/// at a small edit distance.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     const MOST: usize = 3;
     let lower = name.to_lowercase();
     let rank = |known: &'a str| -> Option<(usize, usize, &'a str)> {
         let other = known.to_lowercase();
         let distance = strsim::damerau_levenshtein(&lower, &other);
-        // Letters that are wrong, missing or too many: one in three, of a short name one.
+        // Wrong, missing or extra letters: one in three, of a short name one.
         let most = (lower.chars().count() / 3).max(1);
         let kind = match () {
             () if distance == 0 => 0,
-            // Another code is another thing.
+            // Another code means another thing.
             () if lower.bytes().all(|byte| byte.is_ascii_digit()) => return None,
             () if is_next_number(&lower, &other) => return None,
             () if lower.len() >= 3 && other.starts_with(&lower) => 1,
@@ -408,7 +408,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         };
         Some((kind, distance, known))
     };
-    // A list of columns may be long, and so may be a name.
+    // A list of columns may be long, and so may a name.
     if name.len() > 200 {
         return Vec::new();
     }
@@ -416,7 +416,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     ranked.sort_unstable();
     ranked.dedup();
     let Some(first) = ranked.first().map(|(kind, distance, _)| (*kind, *distance)) else { return Vec::new() };
-    // What begins with the name is as near whatever its length; of the others the nearest.
+    // Names that begin with the given one are equally similar at any length; of the others the most similar.
     let is_near = |(kind, distance): (usize, usize)| kind == first.0 && (kind == 1 || distance == first.1);
     ranked
         .into_iter()
@@ -426,7 +426,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Whether two names differ in the number at their ends alone, as figures do: the one is not meant by the other.
+/// Whether two names differ only in the number at their ends, as those of figures do: then one is not a misspelling of the other.
 fn is_next_number(name: &str, other: &str) -> bool {
     let parts = |text: &str| {
         let stem = text.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -438,7 +438,7 @@ fn is_next_number(name: &str, other: &str) -> bool {
     stem == other && is_apart && number != other_number && is_short(&number) && is_short(&other_number)
 }
 
-/// Long text is quoted only by its beginning.
+/// Long text is quoted only from its beginning.
 pub(crate) fn clip(text: &str) -> String {
     const MOST: usize = 60;
     if text.chars().count() <= MOST { text.to_string() } else { text.chars().take(MOST).chain("...".chars()).collect() }
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(near("pl94"), ["pl94-units-us", "pl94-persons-us"]);
         assert_eq!(near("nosuch"), [""; 0]);
         assert_eq!(near(""), [""; 0]);
-        // Another number is another figure; a year may be wrong.
+        // Another number means another figure; a year may be a typing error.
         assert_eq!(nearest("figure-9", &["figure-8", "figure-10"]), [""; 0]);
         assert_eq!(nearest("census-2021", &["census-2020"]), ["census-2020"]);
         assert_eq!(nearest("GEOID1", &["GEOID10"]), ["GEOID10"]);
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_known_is_said_with_those_that_are() {
+    fn an_unknown_name_is_reported_with_the_known_ones() {
         let level = |name: &str| Error::unknown("level", name, "the release r has", ["US", "State"]).to_string();
         assert_eq!(level("Sate"), "unknown level \"Sate\", did you mean \"State\"? The release r has US, State");
         assert_eq!(level("Moon"), "unknown level \"Moon\": the release r has US, State");

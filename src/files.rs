@@ -1,4 +1,4 @@
-//! Files and folders that are written whole or not at all.
+//! Files and folders that are written atomically.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// The temporary files and folders of this process. A signal reaches the process and no value in it, so whoever handles one can find
+/// The temporary files and folders of this process. A signal reaches the process and no value in it, so a handler can find
 /// them only here; no answer depends on it.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -18,17 +18,17 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files and folders that are being written, for a program that is told to end. While what is returned is held, none is
-/// begun and none is finished: end the program before dropping it.
+/// Removes all unfinished files and folders, for a program that has to terminate. While the returned value is held, no file is
+/// begun or finished: end the program before dropping it.
 pub fn remove_unfinished() -> impl Sized {
     let held = unfinished();
     for path in held.iter() {
         if !path.is_dir() {
-            // What cannot be removed stays, under a name that says that it is no result.
+            // A file that cannot be removed stays, under a name that marks it as unfinished.
             let _ = fs::remove_file(path);
             continue;
         }
-        // Under another name, so that whoever is at work in the folder finds no place for more files.
+        // Under another name, so that threads at work in the folder cannot add files.
         let mut gone = path.as_os_str().to_owned();
         gone.push(".gone.part");
         let _ = fs::rename(path, &gone).and_then(|()| fs::remove_dir_all(&gone));
@@ -36,12 +36,12 @@ pub fn remove_unfinished() -> impl Sized {
     held
 }
 
-/// A temporary file or folder in the list; what becomes of it is decided under its lock.
+/// A temporary file or folder in the list; its lock protects every change of it.
 #[derive(Debug)]
 pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Makes it and notes it, both or neither.
+    /// Creates it and lists it, both or neither.
     pub(crate) fn make<T, E>(
         make: impl FnOnce() -> std::result::Result<T, E>,
         path: impl FnOnce(&T) -> PathBuf,
@@ -53,13 +53,13 @@ impl Unfinished {
         Ok((Unfinished(path), made))
     }
 
-    /// Takes out of a folder what is finished in it. The folder stays in the list.
+    /// Moves finished content out of a folder. The folder stays in the list.
     pub(crate) fn take_out<T>(&self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
         let _all = unfinished();
         rename()
     }
 
-    /// Gives it its name, and takes it from the list.
+    /// Gives it its final name, and removes it from the list.
     pub(crate) fn finish<T>(self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut all = unfinished();
         let renamed = rename()?;
@@ -75,7 +75,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// A new file that its owner alone may read.
+/// A new file that only its owner may read.
 pub(crate) fn create_private(path: &Path) -> Result<BufWriter<File>> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -95,35 +95,35 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + S
     write_over(path, Over::Replace, write)
 }
 
-/// What to do where a file is there already.
+/// How to treat an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// The new file takes its place.
+    /// The new file replaces it.
     Replace,
-    /// It stays: that it is there is an error.
+    /// It stays: its existence is an error.
     Refuse,
 }
 
-/// The error of a file that is there and must not be.
+/// The error of a file that exists and must not.
 fn exists(path: &Path) -> Error {
     Error::Exists { path: path.to_path_buf() }
 }
 
-/// Refuses a path at which there is a file already.
+/// Refuses a path at which a file exists.
 pub(crate) fn check_new(path: &Path) -> Result<()> {
     if path.is_file() { Err(exists(path)) } else { Ok(()) }
 }
 
-/// Who may read a file that is whole.
+/// The readers of a complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Those who may read other new files of the folder, or the file that was there.
+    /// Those who may read other new files of the folder, or the existing file.
     Usual,
-    /// Its owner alone: what is in it is confidential.
+    /// Only its owner: its content is confidential.
     Owner,
 }
 
-/// Writes a file as [`write_whole`] does, in place of one that is there or only where there is none.
+/// Writes a file as [`write_whole`] does; an existing one is replaced or refused.
 pub(crate) fn write_over<T>(
     path: &Path,
     over: Over,
@@ -151,14 +151,14 @@ pub(crate) fn write_for<T>(
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    // Until it is whole its owner alone may read it.
+    // Until it is complete only its owner may read it.
     let unfinished = || part().tempfile_in(&folder);
     let (mark, file) = Unfinished::make(unfinished, |file| file.path().to_path_buf()).map_err(wrong)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let answer = write(&mut out)?;
     let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
     let permissions = match (readers, existing) {
-        // As it was made: it is renamed, so those of a file in its place are gone.
+        // With the permissions of its creation: it is renamed, so those of a replaced file are lost.
         (Readers::Owner, _) => None,
         (Readers::Usual, Some(existing)) => Some(existing.permissions()),
         (Readers::Usual, None) => usual_permissions(&folder, false).map_err(wrong)?,
@@ -178,7 +178,7 @@ pub(crate) fn write_for<T>(
     Ok(answer)
 }
 
-/// What unfinished files and folders are called. Their owner alone may read them.
+/// The names of unfinished files and folders. Only their owner may read them.
 fn part<'a>() -> tempfile::Builder<'a, 'a> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".assay-").suffix(".part");
@@ -194,8 +194,8 @@ fn private_part<'a>() -> tempfile::Builder<'a, 'a> {
     builder
 }
 
-/// The permissions that a new file or folder has in a folder, by the mask of the user and the rules of the folder: those of one that is
-/// made to see, and removed. `None` where the system has none.
+/// The default permissions of a new file or folder in a folder, by the mask of the user and the rules of the folder: those of a probe,
+/// which is removed. `None` if the system has none.
 #[cfg(unix)]
 fn usual_permissions(folder: &Path, of_folder: bool) -> std::io::Result<Option<fs::Permissions>> {
     use std::os::unix::fs::PermissionsExt;
@@ -215,7 +215,7 @@ fn usual_permissions(_: &Path, _: bool) -> std::io::Result<Option<fs::Permission
     Ok(None)
 }
 
-/// Writes a text as [`write_whole`] does; folders on the way are made.
+/// Writes a text as [`write_whole`] does; missing folders are created.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|why| file_error(folder, format!("cannot make the folder: {why}")))?;
@@ -223,7 +223,7 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
 }
 
-/// Makes a folder, if it is not there, with those on the way to it.
+/// Creates a folder and the folders above it, if they are missing.
 pub(crate) fn make_folder(path: &Path, readers: Readers) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -236,21 +236,21 @@ pub(crate) fn make_folder(path: &Path, readers: Readers) -> Result<()> {
     builder.create(path).map_err(|why| file_error(path, why))
 }
 
-/// Fills a folder beside `path` and renames it to `path`: readers see no folder, an empty one, or the whole new one. A
-/// folder that holds anything is refused: its files are neither mixed with the new ones nor replaced.
+/// Fills a folder beside `path` and renames it to `path`: readers see no folder, an empty one, or the complete new one. A
+/// folder that is not empty is refused: its files are neither mixed with the new ones nor replaced.
 pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     check_free(path)?;
     fill_beside(path, false, fill, |filled| rename_folder(filled, path))
 }
 
-/// Fills a folder as [`fill_folder`] does, which its owner alone may enter: what is in it is confidential.
+/// Fills a folder as [`fill_folder`] does, which only its owner may enter: its content is confidential.
 pub(crate) fn fill_private_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     check_free(path)?;
     fill_beside(path, true, fill, |filled| rename_folder(filled, path))
 }
 
 /// Fills a folder beside `path`, and moves its files into `path` when all are written: a full disk leaves `path` as it was. Other
-/// files in `path` stay. The file `last` is taken away first and comes last: while it is not there, the folder is not whole.
+/// files in `path` stay. The file `last` is removed first and written last: while it is missing, the folder is incomplete.
 pub(crate) fn replace_in_folder<T>(path: &Path, last: &str, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     if check_free(path).is_ok() {
         return fill_folder(path, fill);
@@ -277,7 +277,7 @@ pub(crate) fn replace_in_folder<T>(path: &Path, last: &str, fill: impl FnOnce(&P
     })
 }
 
-/// Fills a new folder beside `path`, and hands it to `place`; if either fails, it is removed with all that is in it.
+/// Fills a new folder beside `path`, and passes it to `place`; if either fails, it is removed with its content.
 fn fill_beside<T>(
     path: &Path,
     is_private: bool,
@@ -290,7 +290,7 @@ fn fill_beside<T>(
         _ => PathBuf::from("."),
     };
     fs::create_dir_all(&parent).map_err(wrong)?;
-    // Until all is in it its owner alone may enter it.
+    // Until it is complete only its owner may enter it.
     let unfinished = || private_part().tempdir_in(&parent);
     let (mark, folder) = Unfinished::make(unfinished, |folder| folder.path().to_path_buf()).map_err(wrong)?;
     let answer = fill(folder.path())?;
@@ -304,7 +304,7 @@ fn fill_beside<T>(
 }
 
 fn rename_folder(filled: &Path, path: &Path) -> Result<()> {
-    // An empty folder in the way would stop the renaming on some systems.
+    // An empty folder at the path would prevent the renaming on some systems.
     let _ = fs::remove_dir(path);
     fs::rename(filled, path).map_err(|why| file_error(path, why))
 }
@@ -429,7 +429,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_unfinished_is_for_its_owner_alone_and_what_is_finished_is_as_any_file() {
+    fn unfinished_files_are_private_and_finished_ones_have_the_usual_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = tempfile::tempdir().unwrap();
@@ -455,7 +455,7 @@ mod tests {
         fs::write(&usual, "").unwrap();
         fs::create_dir(&usual_folder).unwrap();
         assert_eq!((mode(&file), mode(&within)), (mode(&usual), mode(&usual_folder)));
-        // One that is replaced keeps its own.
+        // A replaced file keeps its permissions.
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         write_whole(&file, |_| Ok(())).unwrap();
         assert_eq!(mode(&file), 0o640);

@@ -1,5 +1,5 @@
-//! Where the Parquet reader gives up: on some damaged files it panics instead of returning an error. Such a panic is caught here, at
-//! the one place where files of others are decoded, and becomes an error about the file. Nothing of the reader is used after it.
+//! Panics of the Parquet reader: on some damaged files it panics instead of returning an error. Such a panic is caught here, at
+//! the one place where foreign files are decoded, and becomes an error about the file. The reader is not used after it.
 
 use std::{
     any::Any,
@@ -13,12 +13,12 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in the reader: a panic there is caught, so that a program need not print it.
+/// Whether this thread is in the reader: a panic there is caught, so a program need not print it.
 pub fn is_decoding() -> bool {
     DECODING.get()
 }
 
-/// What a call of the reader returns, or why it panicked.
+/// The result of a call of the reader, or the message of its panic.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let before = DECODING.replace(true);
     // The reader is dropped after a panic: no broken state is seen.
@@ -27,8 +27,8 @@ pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|panic| format!("the file is damaged, and its reader gave up: {}", message(&*panic)))
 }
 
-/// Refuses definition or repetition levels that a column cannot have, whose highest is `most`. Those of a damaged file are handed on by the
-/// reader as they are; a writer panics about them, and elsewhere they would pass for nulls.
+/// Refuses definition or repetition levels above `most`, the highest of the column. The reader passes on those of a damaged file
+/// unchanged; a writer panics on them, and elsewhere they would count as nulls.
 pub(crate) fn check_levels(levels: &[i16], most: i16) -> Result<(), ParquetError> {
     match levels.iter().find(|level| !(0..=most).contains(*level)) {
         None => Ok(()),

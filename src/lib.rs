@@ -1,7 +1,7 @@
 //! A certified privacy accountant for counts published with integer noise, proven on the 2020 US Census.
 //!
-//! Every number that leaves this library as a result is an [`Enclosure`](numeric::Enclosure): `lower <= truth <=
-//! upper`, by construction. Quantities enter as exact rationals. What is only an approximation says so in its name.
+//! Every number that this library returns as a result is an [`Enclosure`](numeric::Enclosure): `lower <= truth <=
+//! upper`, by construction. Inputs are exact rationals. The name of an approximation says that it is one.
 //!
 //! ```
 //! use dp_assay::{account::{Account, Composition}, release::Release};
@@ -23,26 +23,26 @@
 //!
 //! From the bottom up; a lower room never calls a higher one.
 //!
-//! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. Nothing in it knows of privacy.
+//! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. It is independent of privacy.
 //! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
-//! - [`noise`]: the distributions that are added to counts, and exact samplers of them from secure randomness.
-//! - [`draws`]: one draw for one budget: the log, the key and the folder of a release that is not complete.
+//! - [`noise`]: the laws of noise, and exact samplers of them from secure randomness.
+//! - [`draws`]: one draw for one budget: the log, the key and the folder of an incomplete release.
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
-//!   and the conversions that others use.
-//! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
+//!   and the standard conversions.
+//! - [`release`]: geolevels, queries and budgets of real releases, and their compositions.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and the limit for any adversary.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and a release from persons or households.
-//! - [`certificate`]: an epsilon or a delta with all that another program needs to prove it again.
+//! - [`certificate`]: an epsilon or a delta with the hints from which another program proves it again.
 //! - [`csv_reader`]: the one reader of CSV, strict and streaming.
 //! - [`chart`]: drawings as SVG.
-//! - [`provenance`]: which program, command line and inputs an answer or a file comes from.
+//! - [`provenance`]: the program, command line and inputs of an answer or a file.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
-//! What is proven, why, and what is assumed is a chapter of its own: [`proofs`]. How the rooms work together is in
-//! ARCHITECTURE.md, and docs/guide has a chapter for each task.
+//! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
+//! docs/guide has a chapter for each task.
 
 pub mod account;
 #[cfg(feature = "mechanisms")]
@@ -94,7 +94,7 @@ pub use remote::interrupt_remote;
 /// The exact numbers and floats of this library's arguments and results, in the version that it uses.
 pub use rug;
 
-/// The numbers of unit tests and integration tests are made in one place, which names this crate as others do.
+/// The numbers of unit tests and integration tests are made in one place, which imports this crate by its name.
 #[cfg(test)]
 extern crate self as dp_assay;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 #![doc = include_str!("proofs.md")]
 //!
-//! # What is proven where
+//! # Statements, functions and tests
 //!
 //! | statement | function | test |
 //! | --- | --- | --- |
@@ -12,23 +12,23 @@
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Account::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
 //! | rho-zCDP implies a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))) (section below) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration |
-//! | the RDP of the worst of many block paths is that of a path paired with itself | [`renyi_epsilon_of_worst`](crate::account::conversions::renyi_epsilon_of_worst), `extremes` of [`Account`](crate::account::Account) | `account::conversions`: every pair by itself |
-//! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair by itself |
+//! | the RDP of the worst of many block paths is that of a path paired with itself | [`renyi_epsilon_of_worst`](crate::account::conversions::renyi_epsilon_of_worst), `extremes` of [`Account`](crate::account::Account) | `account::conversions`: every pair alone |
+//! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair alone |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `replication::closed_forms`: the contour, convolution |
-//! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `replication::residual`: the leading image |
+//! | the sum of copies is close to a density, with a bound on the difference (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `replication::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |
 //! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::replication::boole::Boole) | `replication::boole`, `replication::pipeline`: enumeration, the contour |
 //! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](crate::account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
 //! | expected errors of counts, clamped at zero or not | [`ClampedErrors`](crate::noise::published_error::ClampedErrors) | `noise::published_error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](crate::account::calibrate::least_on_grid) | `account::calibrate` |
-//! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`](crate::account::crossing) | its unit tests: points the proof did not choose |
+//! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`](crate::account::crossing) | its unit tests: points that the proof did not choose |
 //! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](crate::account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
 //! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::inversion`](crate::noise::inversion), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::bulk`, `noise::streams` (RFC 8439), `tests/samplers.rs` |
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](crate::risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
-//! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
+//! | all outputs of two levels are summed, and a bound on the others is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
-//! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input`: all sets of codes of random specifications |
+//! | no record has more iterations than the stability by which noise is scaled | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input`: all sets of codes of random specifications |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`MeasurementPlan`](crate::topdown::measure::MeasurementPlan) | `tests/measure.rs`: every change of a record, count by count |
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`topdown::estimate`](crate::topdown::estimate), [`topdown::variance`](crate::topdown::variance), [`topdown::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
@@ -38,16 +38,16 @@
 //! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`person_epsilons`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::epsilons`: every mix |
 //! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::guarantees` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
 //!
-//! # What is assumed
+//! # Assumptions
 //!
 //! - MPFR rounds as it documents: its basic operations and elementary functions are correctly rounded.
 //! - The machine's doubles follow IEEE 754, and the standard library's `exp`, `exp_m1` and `ln_1p` of doubles err by
 //!   less than 10^-12 relative. They bound radii and windows, never a reported midpoint.
 //! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2). For noise drawn
-//!   by [`noise`](crate::noise) that is proven, provided that the words of ChaCha20, keyed by the operating system, are as good as
+//!   by [`noise`](crate::noise) this is proven, provided that the words of ChaCha20, keyed by the operating system, are as good as
 //!   random digits.
-//! - Neighbors are as the release says, and what a record changes is as it declares: sensitivities are taken, not derived,
-//!   except for SafeTab's, which follow from its specification files.
-//! - Epsilon is about the noisy counts as they were drawn. Post-processing never costs privacy and never adds any. Invariants,
+//! - Neighbors are as the release states, and a record changes the counts as it declares: sensitivities are taken from the release, not
+//!   derived, except for SafeTab's, which follow from its specification files.
+//! - Epsilon is about the drawn noisy counts. Post-processing neither costs nor adds privacy. Invariants,
 //!   that is counts published without noise, are not part of it.
-//! - An adversary may know everything but the one record: epsilon already allows for that.
+//! - An adversary may know everything except the one record: epsilon already allows for this.

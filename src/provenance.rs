@@ -1,8 +1,8 @@
-//! Where an answer or a file comes from: the program with its version and commit, the command line, the digits that were asked
-//! for, and the inputs with their SHA-256.
+//! The provenance of an answer or a file: the program with its version and commit, the command line, the requested digits,
+//! and the inputs with their SHA-256.
 //!
-//! A confidential input is named and not hashed. A hash of true counts would be published beside their noisy values, and who guesses
-//! the counts could prove the guess: no noise protects against that.
+//! A confidential input is named and not hashed. A hash of true counts would be published beside their noisy values, and would confirm
+//! a correct guess of the counts: no noise protects against that.
 
 use std::{
     fs,
@@ -21,44 +21,44 @@ use crate::{
 
 /// The version of this library and program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The commit it was built from, `-modified` after it where the sources differ; `unknown` in development builds and in builds from
+/// The commit from which it was built, with `-modified` after it if the sources differ; `unknown` in development builds and in builds from
 /// an archive.
 pub const COMMIT: &str = env!("ASSAY_COMMIT");
 
-/// What was read.
+/// An input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name, as it was given: a path, or the name of something bundled.
+    /// Its name, as given: a path, or the name of a bundled input.
     pub name: String,
-    /// What is known of its content.
+    /// The record of its content.
     pub content: Content,
 }
 
-/// What is said of an input's content.
+/// The record of an input's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Its SHA-256, in 64 hexadecimal digits.
     Sha256(String),
-    /// Nothing: it is confidential.
+    /// None: it is confidential.
     Confidential,
-    /// Nothing: it is a stream, or too large a folder to be read twice.
+    /// None: it is a stream, or too large a folder to be read twice.
     NotHashed,
 }
 
-/// Where an answer comes from.
+/// The provenance of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// The words of the command line, the program first.
     pub command_line: Vec<String>,
-    /// The relative width that was asked for, 10^-digits; none where nothing is certified to a width.
+    /// The requested relative width, 10^-digits; `None` if nothing is certified to a width.
     pub digits: Option<u32>,
     /// The inputs.
     pub inputs: Vec<Input>,
-    /// The seed of the noise, where whoever knows it can subtract it.
+    /// The seed of the noise, if anyone who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
-    /// When it was made, where that is to be said.
+    /// The time of the answer, if it is to be recorded.
     pub date: Option<String>,
-    /// Why noisy counts that do not fit each other were estimated from all the same.
+    /// The reason why noisy counts that do not fit each other were used nevertheless.
     pub misfit: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl Provenance {
     }
 }
 
-/// The words of a command line, as a shell reads them.
+/// The words of a command line, quoted for a shell.
 pub fn command_line(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:@%+".contains(c);
     let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
@@ -138,8 +138,8 @@ pub fn command_line(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The SHA-256 of a file; of a folder that of a list with a line for each file in it, by name: its own SHA-256, two blanks, and its
-/// path in the folder. That is what `sha256sum` prints of them.
+/// The SHA-256 of a file; for a folder that of a list with a line for each file in it, by name: its own SHA-256, two blanks, and its
+/// path in the folder, as `sha256sum` prints them.
 pub fn sha256(path: &Path) -> Result<String> {
     if !path.is_dir() {
         return sha256_of_file(path);
@@ -159,7 +159,7 @@ pub fn sha256_of_text(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// The files below a folder, by their paths from it.
+/// The files in a folder, by their relative paths.
 fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
     let wrong = |why: io::Error| file_error(folder, why);
     for entry in fs::read_dir(folder).map_err(wrong)? {
@@ -177,7 +177,7 @@ fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
 fn sha256_of_file(path: &Path) -> Result<String> {
     let wrong = |why: io::Error| file_error(path, why);
     let mut file = crate::reading::open(path)?;
-    // A pipe would be used up, and a device may have no end.
+    // Reading would consume a pipe, and a device may have no end.
     if !file.metadata().map_err(wrong)?.is_file() {
         return Err(file_error(
             path,

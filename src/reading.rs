@@ -8,7 +8,7 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// A file that is read whole, as releases, plans, ledgers and configurations are, has at most so many bytes: 64 MB.
+/// The largest size of a file that is read as a whole, such as releases, plans, ledgers and configurations: 64 MB.
 pub const MOST_BYTES: u64 = 64 << 20;
 
 fn wrong(path: &Path, why: impl ToString) -> Error {
@@ -27,7 +27,7 @@ pub fn open(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// All bytes of a file, which may have no more than so many.
+/// All bytes of a file of at most `most` bytes.
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|why| wrong(path, why))?;
@@ -37,13 +37,13 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file that is read whole, of at most [`MOST_BYTES`].
+/// The text of a file that is read as a whole, of at most [`MOST_BYTES`].
 pub fn read_text(path: &Path) -> Result<String> {
     let bytes = read_at_most(path, MOST_BYTES)?;
     String::from_utf8(bytes).map_err(|_| wrong(path, "is not text in UTF-8"))
 }
 
-/// The text of a file, or none if there is no such file.
+/// The text of a file, or `None` if there is no such file.
 pub fn read_text_if_there(path: &Path) -> Result<Option<String>> {
     match path.try_exists() {
         Ok(false) => Ok(None),
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_end_or_is_a_folder_is_refused_by_name() {
+    fn endless_files_and_folders_are_refused_by_name() {
         let said = |path: &str| read_text(Path::new(path)).unwrap_err().to_string();
         assert!(said("/dev/zero").contains("/dev/zero: is larger than 67108864 bytes"));
         assert!(said("/").contains("is a folder"));

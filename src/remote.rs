@@ -1,4 +1,4 @@
-//! Work that others do for this process, and that must be told to end when the process is.
+//! Work of other processes for this one, which must be stopped when this process ends.
 
 use std::{
     collections::BTreeMap,
@@ -7,7 +7,7 @@ use std::{
 
 type Interrupt = Box<dyn Fn() + Send>;
 
-/// How to interrupt what others do for this process now. A signal reaches the process and no value in it, so whoever handles one can
+/// How to interrupt the present work of other processes. A signal reaches the process and no value in it, so a handler can
 /// find it only here; no answer depends on it.
 static REMOTE: Mutex<BTreeMap<u64, Interrupt>> = Mutex::new(BTreeMap::new());
 
@@ -15,21 +15,21 @@ fn remote() -> MutexGuard<'static, BTreeMap<u64, Interrupt>> {
     REMOTE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Interrupts what others do for this process, such as a count on a cluster, for a program that is told to end. While what is returned
-/// is held, whoever waited for it waits on: end the program before dropping it.
+/// Interrupts the work of other processes for this one, such as a count on a cluster, for a program that has to terminate. While the
+/// returned value is held, threads that wait for that work continue to wait: end the program before dropping it.
 pub fn interrupt_remote() -> impl Sized {
     let held = remote();
     held.values().for_each(|interrupt| interrupt());
     held
 }
 
-/// Work that others do for this process while this value lives.
+/// Work of other processes while this value lives.
 #[cfg(feature = "cluster")]
 pub(crate) struct Remote(u64);
 
 #[cfg(feature = "cluster")]
 impl Remote {
-    /// Notes how it is interrupted.
+    /// Registers how it is interrupted.
     pub(crate) fn new(interrupt: impl Fn() + Send + 'static) -> Self {
         let mut all = remote();
         let number = all.last_key_value().map_or(0, |(last, _)| last + 1);

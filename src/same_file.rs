@@ -1,8 +1,8 @@
-//! Whether a confidential file is the one of an earlier run, with nothing kept that a guess of its content could be held against.
+//! Recognizes the confidential file of an earlier run, without storing anything that could confirm a guess of its content.
 //!
-//! A plain hash of a file of small counts gives them away: who reads the hash tries all likely counts. What is kept is a random key and
-//! the hash of the key with the file's, in a file that its owner alone may read. It has to lie where what it guards is as confidential
-//! as the file itself: who can read the key can guess as before.
+//! A plain hash of a file of small counts reveals them: a reader of the hash can try all likely counts. A random key and
+//! the hash of the key with the file's hash are stored instead, in a file that only its owner may read. It has to be stored where its
+//! surroundings are as confidential as the file itself: with the key a guess can be confirmed as before.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn keyed(key: &[u8; 32], hash: &str) -> [u8; 32] {
     Sha256::new().chain_update(b"a confidential file").chain_update(key).chain_update(hash).finalize().into()
 }
 
-/// Writes down which file this is, in `kept`; refuses it where another one was written down there.
+/// Records the identity of this file in `kept`; refuses it if another one was recorded there.
 pub(crate) fn check(kept: &Path, file: &Path) -> Result<()> {
     let hash = provenance::sha256(file)?;
     let text = serde_json::to_string(&Kept::new(&hash)?).map_err(|why| file_error(kept, why))?;
@@ -52,7 +52,7 @@ pub(crate) fn check(kept: &Path, file: &Path) -> Result<()> {
     if keyed(&known.key, &hash) != known.keyed {
         return Err(file_error(
             file,
-            "is not the file that this work was begun with: restore it, or use another folder",
+            "is not the file with which this work was begun: restore it, or use another folder",
         ));
     }
     Ok(())
@@ -73,8 +73,8 @@ mod tests {
         check(&at("one"), &at("counts")).unwrap();
         check(&at("one"), &at("counts")).unwrap();
         let said = check(&at("one"), &at("others")).unwrap_err().to_string();
-        assert!(said.contains("is not the file that this work was begun with"), "{said}");
-        // The same file a second time: nothing of what is kept is the same.
+        assert!(said.contains("is not the file with which this work was begun"), "{said}");
+        // The same file a second time: nothing that is stored is the same.
         check(&at("two"), &at("counts")).unwrap();
         let kept = |name: &str| serde_json::from_slice::<Kept>(&fs::read(at(name)).unwrap()).unwrap();
         let (one, two) = (kept("one"), kept("two"));

@@ -1,5 +1,5 @@
-//! How many threads can work: as many as there are cores, or as RAYON_NUM_THREADS says, and no more than the system gives. Whoever makes
-//! a pool asks here first, so that no call that must not fail finds that there is none.
+//! The number of threads: one for each core, or as many as RAYON_NUM_THREADS sets, and no more than the system allows. Code that makes
+//! a pool checks here first, so that calls that must not fail do not find it missing.
 
 use std::{
     env,
@@ -9,22 +9,22 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// The variable that asks for a number of threads.
+/// The variable that sets the number of threads.
 pub const VARIABLE: &str = "RAYON_NUM_THREADS";
-/// No more are made than this, or than there are cores.
+/// The largest number of threads, unless there are more cores.
 const MOST: usize = 256;
-/// What a thread may take of the space for addresses: its stack, and the 64 MB that the allocator reserves for it.
+/// The address space of a thread: its stack, and the 64 MB that the allocator reserves for it.
 const EACH: u64 = 72 << 20;
 
-/// How many threads are asked for; none where the variable is not there, empty or 0, which is as many as there are cores.
+/// The requested number of threads; `None` if the variable is missing, empty or 0, which means one for each core.
 pub fn asked() -> Result<Option<usize>> {
     env::var_os(VARIABLE).map_or(Ok(None), |text| number(&text.to_string_lossy()))
 }
 
-/// How many are made of those that are asked for.
-pub fn wanted(asked: Option<usize>) -> usize {
+/// The number of threads to make for this request.
+pub fn wanted(requested: Option<usize>) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    asked.unwrap_or(cores).min(MOST.max(cores))
+    requested.unwrap_or(cores).min(MOST.max(cores))
 }
 
 fn number(text: &str) -> Result<Option<usize>> {
@@ -34,12 +34,12 @@ fn number(text: &str) -> Result<Option<usize>> {
         let expected = "a number of threads: 1, 2, 3, ...; 0 or nothing for as many as there are cores";
         return Err(Error::malformed(VARIABLE, shown, expected));
     }
-    // A number too long to hold is too many.
+    // A number that is too long to hold is too large.
     let number = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) };
     Ok((number > 0).then_some(number))
 }
 
-/// How many threads of those that are wanted can be had: tried, all at a time, and ended again.
+/// How many of the wanted threads are available: all are started at a time, and ended again.
 pub fn available(wanted: usize) -> usize {
     let room = room().map_or(wanted, |bytes| usize::try_from(bytes / EACH).unwrap_or(wanted));
     let (mut made, mut handles) = (0, Vec::new());
@@ -57,13 +57,13 @@ pub fn available(wanted: usize) -> usize {
     }
     for (end, handle) in handles {
         drop(end);
-        // A thread that could not run is none.
+        // A thread that could not run does not count.
         made -= usize::from(handle.join().is_err());
     }
     made
 }
 
-/// How much of the space for addresses is left, where the system limits it and says so.
+/// The remaining address space, if the system limits it and reports the limit.
 fn room() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_tried_are_there() {
+    fn threads_that_are_started_are_available() {
         assert_eq!((available(2), available(0)), (2, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! TOML whose form depends on what stands in it: read as a tree in which every part knows its place, then field by field.
+//! TOML whose form depends on its content: read as a tree in which every part knows its place, then field by field.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -17,10 +17,10 @@ use crate::{
 /// A table, by its keys.
 pub(crate) type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
 
-/// A value of a TOML file. A plain number has its digits in the file only.
+/// A value of a TOML file. The digits of a plain number are only in the file.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// What stands in quotes.
+    /// A quoted text.
     Text(String),
     /// A plain whole number.
     Whole,
@@ -35,7 +35,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// What it is, for messages.
+    /// Its kind, for messages.
     fn name(&self) -> &'static str {
         match self {
             Node::Text(_) => "a text",
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Node, A::Error> {
         let mut table = Table::new();
-        // The TOML library hands a date over as a table whose key stands nowhere in the file.
+        // The TOML library passes a date as a table whose key does not occur in the file.
         let no_key = |_| A::Error::custom("expected a text, a number, a list or a table, and not a date");
         while let Some(key) = map.next_key::<Spanned<String>>().map_err(no_key)? {
             table.insert(key, map.next_value()?);
@@ -109,13 +109,13 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// The fields of a table that are still to be read. Those that were asked for are the ones it may have.
+/// The fields of a table that are still to be read. The fields that were read are the known ones.
 pub(crate) struct Fields<'a> {
     reader: &'a TomlReader<'a>,
     what: String,
     at: usize,
     left: BTreeMap<&'a Spanned<String>, &'a Spanned<Node>>,
-    asked: Vec<&'static str>,
+    known: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
@@ -125,7 +125,7 @@ impl<'a> Fields<'a> {
         match node.get_ref() {
             Node::Table(table) => {
                 let left = table.iter().collect();
-                Ok(Fields { reader, what: what.to_string(), at, left, asked: Vec::new() })
+                Ok(Fields { reader, what: what.to_string(), at, left, known: Vec::new() })
             }
             other => {
                 let why = format!("{what} must be a table, as {{ kind = \"epsilon\", ... }}, and not {}", other.name());
@@ -134,12 +134,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The file that they are read from.
+    /// The file of the table.
     pub(crate) fn reader(&self) -> &'a TomlReader<'a> {
         self.reader
     }
 
-    /// The name of the table in messages from here on.
+    /// The new name of the table in messages.
     pub(crate) fn rename(&mut self, what: String) {
         self.what = what;
     }
@@ -155,12 +155,12 @@ impl<'a> Fields<'a> {
     }
 
     fn take(&mut self, name: &'static str) -> Option<&'a Spanned<Node>> {
-        self.asked.push(name);
+        self.known.push(name);
         let key = self.left.keys().copied().find(|key| key.get_ref() == name)?;
         self.left.remove(key)
     }
 
-    /// A field as it stands.
+    /// A field as a node.
     pub(crate) fn node(&mut self, name: &'static str) -> Option<&'a Spanned<Node>> {
         self.take(name)
     }
@@ -186,7 +186,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The parts of a list, or the one thing that stands in its place.
+    /// The parts of a list, or the single value in its place.
     fn parts(&mut self, name: &'static str) -> Result<Vec<&'a Spanned<Node>>> {
         let Some(node) = self.take(name) else { return Ok(Vec::new()) };
         match node.get_ref() {
@@ -211,7 +211,7 @@ impl<'a> Fields<'a> {
         parts.into_iter().map(|node| self.text_of(name, node)).collect()
     }
 
-    /// Texts or plain numbers, as they stand, in a list or one alone: each as `read` takes it.
+    /// Texts or plain numbers, as written, in a list or one alone: each converted by `read`.
     pub(crate) fn read_each<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
         let parts = self.parts(name)?;
         parts.into_iter().map(|node| self.read(name, node, &read)).collect()
@@ -231,13 +231,13 @@ impl<'a> Fields<'a> {
         self.take(name).map(|node| self.read(name, node, str::parse)).transpose()
     }
 
-    /// The same where there must be one.
+    /// The same for a required field.
     pub(crate) fn needed<Q: FromStr<Err = Error>>(&mut self, name: &'static str) -> Result<Q> {
         let quantity = self.quantity(name)?;
         quantity.ok_or_else(|| self.missing(name, example(name)))
     }
 
-    /// An error about a field that is not there, and about one that was presumably to be it.
+    /// An error about a missing field, and about one that was probably meant to be it.
     pub(crate) fn missing(&self, name: &'static str, example: &str) -> Error {
         let left: Vec<&str> = self.left.keys().map(|key| key.get_ref().as_str()).collect();
         let near = nearest(name, &left).first().map_or_else(String::new, |near| format!(" (in place of {near:?})"));
@@ -269,16 +269,16 @@ impl<'a> Fields<'a> {
         self.reader.whole(&Spanned::new(node.span(), exact), 1, name)
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses unknown fields.
     pub(crate) fn finish(self) -> Result<()> {
         let Some(key) = self.left.keys().next() else { return Ok(()) };
-        let (name, known) = (key.get_ref(), self.asked);
+        let (name, known) = (key.get_ref(), self.known);
         let why = format!("{}: {}", self.what, unknown("field", name, "it may have", known.iter().copied()));
         Err(self.reader.refuse(key.span().start, why))
     }
 }
 
-/// A value that would do for a field.
+/// An example of a value of a field.
 fn example(name: &str) -> &'static str {
     match name {
         "delta" => "\"1e-10\"",

@@ -14,13 +14,13 @@ use crate::{
     numeric::rational,
 };
 
-/// A number of a TOML file, exact: a decimal or a whole number as it stands, or a quoted decimal or fraction.
+/// A number of a TOML file, exact: a decimal or a whole number as written, or a quoted decimal or fraction.
 ///
 /// Only the text is kept. A plain number is read again from its digits in the file, so that 0.1 is one tenth and not the
-/// double next to it.
+/// nearest double.
 #[derive(Debug)]
 pub(crate) enum Exact {
-    /// What stands in quotes.
+    /// A quoted number.
     Quoted(String),
     /// A plain number, to be read from the file.
     Plain,
@@ -62,7 +62,7 @@ impl Visitor<'_> for ExactVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> std::result::Result<Exact, E> {
-        // The double is only looked at for what has no digits: inf and nan.
+        // The double is used only to detect inf and nan, which have no digits.
         if value.is_finite() { Ok(Exact::Plain) } else { Err(E::custom("the number must be finite")) }
     }
 }
@@ -95,7 +95,7 @@ impl<'a> TomlReader<'a> {
         })
     }
 
-    /// What the TOML library says of a file that is no TOML is about its grammar: what was found, and what a file may have there.
+    /// The TOML library's error about a file that is no TOML, in terms of what was found and what is allowed.
     fn in_own_words(&self, span: &std::ops::Range<usize>, why: String) -> String {
         let line = self.text.get(span.start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
         let clip = |text: &str| text.chars().take(40).collect::<String>();
@@ -114,13 +114,13 @@ impl<'a> TomlReader<'a> {
         why
     }
 
-    /// The line in which a place of the text is.
+    /// The line of a place in the text.
     fn line_at(&self, at: usize) -> &'a str {
         let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
     }
 
-    /// An error about the place that is `at` bytes into the text.
+    /// An error about the place at byte `at` of the text.
     pub(crate) fn refuse(&self, at: usize, why: impl Into<String>) -> Error {
         let Some(before) = self.text.get(..at) else { return self.refuse_file(why) };
         let last_line = before.rsplit('\n').next().unwrap_or("");
@@ -128,7 +128,7 @@ impl<'a> TomlReader<'a> {
         Error::DataFile { file: self.file.to_string(), line, column, why: why.into() }
     }
 
-    /// The line that is `at` bytes into the text, counted from one; zero beyond its end.
+    /// The line of byte `at` of the text, counted from one; zero beyond its end.
     #[cfg(feature = "mechanisms")]
     pub(crate) fn line(&self, at: usize) -> usize {
         self.text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
@@ -148,7 +148,7 @@ impl<'a> TomlReader<'a> {
         read.map_err(|error| self.refuse(field.span().start, error.to_string()))
     }
 
-    /// A number as it is written: what stands in quotes, or the digits.
+    /// A number as written: the quoted text, or the digits.
     pub(crate) fn text(&self, field: &Spanned<Exact>) -> String {
         match field.get_ref() {
             Exact::Quoted(text) => text.trim().to_string(),
@@ -156,7 +156,7 @@ impl<'a> TomlReader<'a> {
         }
     }
 
-    /// The digits of a plain number as they stand in the file.
+    /// The digits of a plain number as written in the file.
     #[cfg(feature = "mechanisms")]
     pub(crate) fn plain_text(&self, span: std::ops::Range<usize>) -> String {
         self.text.get(span).unwrap_or_default().trim().replace('_', "")
@@ -181,12 +181,12 @@ impl<'a> TomlReader<'a> {
         })
     }
 
-    /// The same where a number that is not given is `default`.
+    /// The same with a default for a missing number.
     pub(crate) fn whole_or(&self, field: Option<&Spanned<Exact>>, least: u64, default: u64, what: &str) -> Result<u64> {
         field.map_or(Ok(default), |field| self.whole(field, least, what))
     }
 
-    /// Refuses a name that occurs twice; `what` says what it names.
+    /// Refuses a name that occurs twice; `what` is the kind of thing that it names.
     pub(crate) fn no_duplicates<'s>(&self, names: impl Iterator<Item = &'s Spanned<String>>, what: &str) -> Result<()> {
         let mut seen: Vec<&str> = Vec::new();
         for name in names {
@@ -199,8 +199,8 @@ impl<'a> TomlReader<'a> {
     }
 }
 
-/// The words of the TOML library, which quote a name that it does not know and then those that it does, with the one that was
-/// presumably meant.
+/// The message of the TOML library, which quotes an unknown name and then the known ones, with the name that was
+/// probably meant.
 pub(crate) fn with_near_name(why: &str) -> String {
     if !why.starts_with("unknown ") {
         return why.to_string();
@@ -214,7 +214,7 @@ pub(crate) fn with_near_name(why: &str) -> String {
     }
 }
 
-/// A plain number of TOML from its text: digits may be set apart by `_`, and whole numbers may have another base.
+/// A plain number of TOML from its text: `_` may separate digits, and whole numbers may have another base.
 fn plain(text: &str) -> Result<Rational> {
     let digits = text.trim().replace('_', "");
     for (prefix, base) in [("0x", 16), ("0o", 8), ("0b", 2)] {

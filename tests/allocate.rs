@@ -25,7 +25,7 @@ fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn eighty_queries_are_allocated_and_keep_the_promise() {
+fn eighty_queries_are_allocated_and_meet_the_target() {
     let query =
         |k: u32| format!("[[query]]\nname = \"q{k}\"\ncount = {}\nweight = \"{}/7\"\n", 1 + k % 3, 1 + (k * k) % 97);
     let text: String = (0..80).map(query).collect();

@@ -41,7 +41,7 @@ fn discrete_laplace_agrees_with_convolution() {
 /// If only the largest loss counts, there is no saddle point: n counts, all at their largest loss e, have the mass (exp(e) / (1 +
 /// exp(e)))^n. The result must not depend on whether e rounds up or down as a double.
 #[test]
-fn the_largest_of_bounded_losses_is_met_whatever_its_digits() {
+fn the_result_does_not_depend_on_the_rounding_of_the_largest_loss() {
     for (e, count) in [("0.507", 9), ("0.51", 9), ("4.569017302/9", 9), ("1/3", 7), ("0.1234567", 63), ("3.01", 2)] {
         let composition = Composition::new([laplace(&format!("{e}x{count}"))]).expect("a composition");
         let e = number(e);

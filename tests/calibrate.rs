@@ -1,4 +1,4 @@
-//! Calibrated noise keeps its promise, and less noise does not.
+//! Calibrated noise meets its target, and less noise does not.
 
 use dp_assay::{
     account::{Account, Composition, Counts, Rho, crossing},
@@ -36,7 +36,7 @@ fn every_level_of_the_paper_is_least_on_its_grid() {
             let counts = Counts::discrete_gaussian(sigma2.clone(), 10, 1).unwrap();
             Composition::new([counts]).unwrap().epsilon(&delta, 12).unwrap().value
         };
-        // The conversion by hand, in doubles: far from both sides on a grid of two decimals.
+        // The usual conversion, in doubles: far from both sides on a grid of two decimals.
         let rho = level.rho.to_f64();
         let target = rho + 2.0 * (rho * 11.0 * std::f64::consts::LN_10).sqrt();
         let (found, before) = (exact(&row["calibrated_sigma2"]), exact(&row["not_enough_sigma2"]));
@@ -106,7 +106,7 @@ droppable = ["B"]
 }
 
 #[test]
-fn a_matched_curve_is_kept_at_every_delta_and_by_no_smaller_noise() {
+fn a_matched_curve_holds_at_every_delta_and_for_no_smaller_noise() {
     let (from, to) = ("1e-12", "1e-4");
     let range = format!("{from}..{to}");
     let answer = json(&[
@@ -194,7 +194,7 @@ fn a_target_that_is_met_already_gives_an_honest_reduction() {
 }
 
 #[test]
-fn what_cannot_be_calibrated_is_refused_with_its_argument() {
+fn invalid_calibrations_are_refused_with_the_argument() {
     let gaussian = ["--discrete-gaussian", "5x10"];
     for (rest, says) in [
         (&["--delta", "1e-11", "--epsilon", "1e-9"][..], "out of reach"),
@@ -231,7 +231,7 @@ fn discrete_laplace_noise_takes_a_factor() {
     };
     let factor = exact(&row["factor"]);
     assert!(*epsilon(factor.clone()).upper() <= 1 && *epsilon(factor - number("0.0001")).lower() > 1);
-    // A thousand small losses: pure DP adds them up, so most of the noise is unnecessary.
+    // A thousand small losses: pure DP adds them, so most of the noise is unnecessary.
     let many = ["calibrate", "--discrete-laplace", "0.01x1000", "--delta", "1e-10", "--match", "pure", "--scale-all"];
     let answer = json(&many);
     assert_eq!(answer["compared_with"]["name"], "pure DP");

@@ -253,7 +253,7 @@ fn the_certificate_says_that_the_geography_is_cut() {
 }
 
 #[test]
-fn every_broken_rule_is_said_with_its_file_and_line() {
+fn every_broken_rule_is_reported_with_its_file_and_line() {
     for of_households in [false, true] {
         let world = World::new(of_households);
         let spoil = |name: &str, change: &dyn Fn(&mut Vec<String>), expected: &[&str]| {

@@ -76,7 +76,7 @@ fn prove(args: &[&str], out: &Path) -> serde_json::Value {
 }
 
 #[test]
-fn what_is_certified_is_proven_again() {
+fn certified_claims_are_proven_again() {
     let folder = tempfile::tempdir().unwrap();
     for (name, args) in SUBJECTS {
         let file = folder.path().join(format!("{name}.json"));
@@ -304,7 +304,7 @@ fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
+fn unsupported_claims_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("certificate.json");
     let out = out.to_str().unwrap();
@@ -423,7 +423,7 @@ fn the_checker_is_written_beside_a_certificate() {
     for (args, said) in [
         (&["--checker", &mine][..], "no checker"),
         (&["--checker", &out, "--out", &out], "Python is written here"),
-        (&["--checker", &fresh, "--out", &fresh], "for two files"),
+        (&["--checker", &fresh, "--out", &fresh], "for two outputs"),
         (&["--checker", &other, "--discrete-gaussian", "5"], "--out is missing"),
         (&["--checker", &other, "--delta", "1e-5"], "--out is missing"),
     ] {

@@ -66,7 +66,7 @@ fn delta_and_epsilon_are_inverse() {
 }
 
 #[test]
-fn curves_have_arrays_of_the_asked_length_and_agree_with_csv() {
+fn curves_have_arrays_of_the_requested_length_and_agree_with_csv() {
     let range = ["--from", "0", "--to", "10", "--points", "5"];
     let answer = json(&with("curve", &LEVEL, &range));
     for key in ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"] {
@@ -205,12 +205,12 @@ fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
     }
 }
 
-/// Under bounded neighbors every count is taken twice and the title says so, unless the counts are given for that relation.
+/// Under bounded neighbors every count is counted twice and the title says so, unless the counts are given for that relation.
 #[test]
-fn how_often_a_count_is_taken_is_said_and_can_be_given() {
+fn the_neighbor_relation_of_counts_is_stated_and_can_be_given() {
     let laplace = ["epsilon", "--discrete-laplace", "0.5@2", "--delta", "1e-6", "--digits", "6"];
     let of = |more: &[&'static str]| [&laplace[..], more].concat();
-    for name in ["bounded", "replace-one", "change-one", "substitution"] {
+    for name in ["bounded", "replace-one", "replace", "change-one", "substitution"] {
         let twice = json(&of(&["--neighbors", name]));
         assert_eq!((&twice["neighbors"], &twice["times_each_count"]), (&"bounded".into(), &2.into()));
         assert_eq!(twice["rho"].to_string(), "1");
@@ -234,7 +234,7 @@ fn how_often_a_count_is_taken_is_said_and_can_be_given() {
     let message = refusal(&of(&["--counts-as-given"]));
     assert!(message.contains("--counts-as-given") && message.contains("bounded"), "{message}");
     // No name is proposed in place of another: the nearest in letters is the opposite relation.
-    for wrong in ["unbound", "boundd", "replace", "both"] {
+    for wrong in ["unbound", "boundd", "replaced", "both"] {
         let message = refusal(&of(&["--neighbors", wrong]));
         assert!(!message.contains("similar") && !message.contains("did you mean"), "{message}");
         assert!(message.contains("unbounded, add-delete") && message.contains("replace-one"), "{message}");
@@ -284,7 +284,7 @@ fn a_query_that_does_not_move_is_left_out_by_every_command() {
     let shown = text(&["epsilon", "--release", own, "--delta", "1e-6"]).replace("\n  ", " ");
     assert!(shown.contains("without \"US / total\", which does not move under bounded neighbors"), "{shown}");
     let page = std::fs::read_to_string(&page).unwrap();
-    assert!(page.contains("Every count of the release is taken twice"), "the report says it");
+    assert!(page.contains("Every count of the release is counted twice"), "the report says it");
     let nothing = refusal(&["epsilon", "--release", own, "--level", "US", "--delta", "1e-6"]);
     assert!(nothing.contains("--level") && nothing.contains("epsilon is 0"), "{nothing}");
     assert!(refusal(&["allocate", "--release", own, "--epsilon", "1", "--delta", "1e-6"]).contains("moves = 0"));

@@ -214,6 +214,12 @@ fn calibrated_levels_are_shown_together() {
     assert!(!more.contains("less noise"), "{more}");
     let more = text(&["calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--epsilon", "5"]);
     assert!(more.contains(" +") && !more.contains("lower by"), "{more}");
+    let errors = |sigma2: [&str; 2]| {
+        text(&["errors", "--count", "3", "--discrete-gaussian", sigma2[0], "--discrete-gaussian", sigma2[1]])
+    };
+    let (more, less) = (errors(["5", "10"]), errors(["10", "5"]));
+    assert!(more.contains("instead of 5: MSE higher by 100 %") && !more.contains("by -"), "{more}");
+    assert!(less.contains("instead of 10: MSE lower by 50 %") && !less.contains("by -"), "{less}");
 }
 
 /// An account that is practically exact is a target like any other.

@@ -1,5 +1,5 @@
-//! Nothing that is written or said lets a guess of a confidential file be checked: no hash of it, neither as text nor as bytes. What holds
-//! true counts is for its owner alone.
+//! No output allows a check of a guess of a confidential file: it has no hash of the file, neither as text nor as bytes. Files with true
+//! counts are readable by their owner only.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples").join(name)
 }
 
-/// The files of a folder and of those in it, hidden ones too.
+/// The files of a folder and of its subfolders, including hidden ones.
 fn files_of(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] }).collect()
@@ -22,7 +22,7 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// The SHA-256 of a file as text and as bytes, and what `confidential` hashes are made from: each a form in which it could be kept.
+/// The SHA-256 of a file as text and as bytes, and the inputs of the hashes of `confidential`: every form in which a hash could be stored.
 fn forms(path: &Path) -> Vec<Vec<u8>> {
     let hex = dp_assay::provenance::sha256(path).unwrap();
     let bytes: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect();
@@ -144,13 +144,13 @@ fn no_command_keeps_a_hash_of_a_confidential_file() {
                 assert!(!holds(&said.stdout, form) && !holds(&said.stderr, form), "{command:?}");
             }
         }
-        // Beside the records, too.
+        // Also beside the records.
         for file in files_of(folder.path()) {
             let bytes = fs::read(&file).unwrap();
             assert!(secret.iter().all(|form| !holds(&bytes, form)), "{command:?}: {}", file.display());
         }
     }
-    // What was looked at is there, and a hash of a public input is found where it is kept.
+    // The searched files exist, and the search finds a hash of a public input where one is stored.
     let certificate = fs::read(Path::new(&release).join("certificate.json")).unwrap();
     assert!(forms(Path::new(&config)).iter().any(|form| holds(&certificate, form)));
     for draws in ["counts.csv.draws", "persons.txt.draws", "homes.txt.draws"] {
@@ -194,10 +194,10 @@ fn saved_work_of_a_rehearsal_goes_with_its_true_counts_alone() {
         String::from_utf8(assay(&words).assert().success().get_output().stdout.clone()).unwrap()
     };
     let first = run(&at("truth.csv"), &[]);
-    // The same counts under another name are the same.
+    // The same counts under another name give the same result.
     fs::write(at("copy.csv"), &truth).unwrap();
     assert_eq!(run(&at("copy.csv"), &["--combine"]), first);
-    // One count more: what was kept has other true counts beside its estimates.
+    // One more count: the saved work has other true counts beside its estimates.
     let (start, last) = truth.trim_end().rsplit_once(',').unwrap();
     fs::write(at("other.csv"), format!("{start},{}\n", last.parse::<u64>().unwrap() + 1)).unwrap();
     let words = given(&at("other.csv"));
@@ -208,7 +208,7 @@ fn saved_work_of_a_rehearsal_goes_with_its_true_counts_alone() {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&work).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o700);
     }
-    // Without true counts there is nothing to hide, and no key.
+    // Without true counts nothing is confidential, and there is no key.
     let open = at("open");
     assay(&["estimate", "--nmf", &nmf, "--release", "pl94-persons-us", "--out", &out, "--work", &open])
         .assert()

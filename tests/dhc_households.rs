@@ -346,7 +346,7 @@ fn both_histograms_are_estimated_as_by_dense_least_squares() {
 }
 
 #[test]
-fn what_is_not_known_of_a_product_is_refused_and_said() {
+fn unknown_parts_of_a_product_are_refused_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     fs::write(at.join("release.toml"), RELEASE).unwrap();

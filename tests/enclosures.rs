@@ -536,7 +536,7 @@ fn underflow_is_not_zero() {
 }
 
 #[test]
-fn what_has_no_answer_is_refused_by_name() {
+fn requests_without_an_answer_are_refused_by_name() {
     let level = composition("5x10");
     for delta in ["0", "1", "-1e-3", "2"] {
         assert!(matches!(level.epsilon(number(delta), 8), Err(Error::OutOfRange { what, .. }) if what == "delta"));

@@ -62,7 +62,7 @@ fn named<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = String> + '
 }
 
 #[test]
-fn strangers_are_refused_before_anything_is_said() {
+fn requests_without_permission_are_refused_before_any_answer() {
     let server = Server::start(&[]);
     let host = server.host();
     let path = format!("/{}/", server.token);
@@ -131,7 +131,7 @@ fn paths_lead_to_no_file() {
 }
 
 #[test]
-fn what_is_no_question_is_refused_and_the_next_one_is_answered() {
+fn invalid_requests_are_refused_and_the_next_one_is_answered() {
     let server = Server::start(&[]);
     let path = format!("/{}/api/epsilon", server.token);
     let post = |path: &str, headers: &str, body: &[u8]| {
@@ -599,7 +599,7 @@ fn outdated_requests_are_stopped() {
         let (status, _) = server.post("calibrate", &body(2, "US", quick()));
         assert_eq!(status, 200);
         let (status, reply) = first.join().expect("an answer");
-        assert_eq!((status, reply["error"].as_str()), (409, Some("a newer question took its place")));
+        assert_eq!((status, reply["error"].as_str()), (409, Some("a newer request replaced it")));
     });
     assert!(rests(), "it goes on");
     // The client has disconnected.

@@ -14,7 +14,7 @@ fn met(answer: &Value) -> bool {
 }
 
 #[test]
-fn what_once_hung_is_answered_to_the_asked_width() {
+fn former_hangs_are_answered_with_the_requested_precision() {
     for command in [
         "curve --discrete-laplace 39/97x2@2 --discrete-laplace 153/100x5@2 --neighbors bounded --from 0 --to 13.4 --points 25",
         "tradeoff --discrete-laplace 153/100x20@3 --discrete-laplace 6/25x1@3 --group 3 --neighbors bounded --alpha 1/2 --alpha 0.362534",
@@ -98,7 +98,7 @@ fn two_precisions_agree() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn invalid_requests_are_refused() {
     assert!(refusal(&["tradeoff", "--discrete-laplace", "1", "--alpha", "1.5"]).contains("alpha"));
     assert!(refusal(&["delta", "--discrete-laplace", "1", "--epsilon=-1"]).contains("epsilon"));
 }

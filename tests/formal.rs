@@ -22,7 +22,7 @@ fn the_compiled_files_are_what_the_program_writes() {
 }
 
 #[test]
-fn what_has_no_formal_proof_is_refused_and_nothing_written() {
+fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("claim.json");
     for (name, subject, why) in [

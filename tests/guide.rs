@@ -194,7 +194,7 @@ fn no_chapter_is_left_out() {
 }
 
 #[test]
-fn every_command_stands_in_the_guide() {
+fn every_command_is_in_the_guide() {
     let help = String::from_utf8(run("assay --help", root()).stdout).unwrap();
     let (commands, _) = help.split_once("Options:").unwrap();
     let table = text("docs/guide/accounting.md");

@@ -83,7 +83,7 @@ fn the_version_has_the_commit_under_every_command() {
 }
 
 #[test]
-fn numbers_are_strings_where_that_is_asked() {
+fn numbers_are_strings_on_request() {
     let args = ["epsilon", FIVE[0], FIVE[1], "--delta", "1e-11", "--digits", "40"];
     let as_strings: Value = serde_json::from_str(&text(&[&args[..], &["--json-strings"]].concat())).expect("JSON");
     let as_numbers = json(&args);
@@ -120,7 +120,7 @@ fn with_json_an_error_is_json() {
 }
 
 #[test]
-fn a_missing_file_is_said_and_a_near_name_is_offered() {
+fn a_missing_file_is_named_and_a_similar_name_suggested() {
     let missing = refusal(&["epsilon", "--release", "my/own.toml", "--delta", "1e-5"]);
     assert!(missing.contains("my/own.toml: no such file") && !missing.contains("bundled"), "{missing}");
     for (args, offered) in [

@@ -272,7 +272,7 @@ fn without_bypassing_every_unit_has_its_own_share() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_place() {
+fn inconsistent_files_are_refused_with_their_place() {
     let folder = country();
     let at = folder.path();
     let with = |name: &str, text: &str, words: &[&str], says: &str| {

@@ -1,5 +1,5 @@
-//! Files that are damaged, odd, or of another form, through every reader of CSV: what is understood exactly is read, all else is refused with
-//! its place, and no row is lost. `tests/hostile` has such files with a table of commands and outcomes.
+//! Damaged or unusual files through every reader of CSV. A reader accepts only what it reads exactly, reports the place of anything else,
+//! and loses no row. `tests/hostile` has such files with a table of commands and outcomes.
 
 use std::{
     fmt::Debug,
@@ -47,7 +47,7 @@ fn every_file_of_the_corpus_has_the_outcome_of_the_table() {
         let [file, command, status, said] = parts[..] else { panic!("{case}") };
         seen.push(file);
         let input = corpus().join(file);
-        // A suffix of its own, so that a compressed input is written plain.
+        // The input keeps its suffix, so that a compressed input is written uncompressed.
         let end = if file.ends_with(".parquet") { "parquet" } else { "csv" };
         let output = folder.path().join(format!("{number}.{end}"));
         let args = command.split(' ').map(|word| match word {
@@ -60,7 +60,7 @@ fn every_file_of_the_corpus_has_the_outcome_of_the_table() {
         assert_eq!(outcome.status.code().map(|code| code.to_string()).as_deref(), Some(status), "{case}: {text}");
         assert!(text.contains(said), "{case}: {text}");
         assert_eq!(output.exists(), status == "0" && command.contains("OUT"), "{case}");
-        // Noise that is zero for all practical purposes leaves each byte as it is, but for quotes and blanks around counts.
+        // Noise that is practically zero changes no byte except quotes and blanks around counts.
         if output.exists() && !file.contains("gzip") {
             let plain =
                 |path: &Path| fs::read(path).unwrap().iter().copied().filter(|byte| *byte != b' ').collect::<Vec<_>>();
@@ -73,7 +73,7 @@ fn every_file_of_the_corpus_has_the_outcome_of_the_table() {
     }
 }
 
-/// What is read from a file, as text to compare, or why it is refused.
+/// The contents of a file as text for comparison, or the reason for refusing it.
 type Read = fn(&Path) -> Result<String, String>;
 
 struct Reader {
@@ -82,7 +82,7 @@ struct Reader {
     read: Read,
     /// Whether its input is confidential.
     confidential: bool,
-    /// Whether other columns are left alone.
+    /// Whether other columns are unchanged.
     others: bool,
 }
 
@@ -124,7 +124,7 @@ fn attached(path: &Path) -> dp_assay::Result<String> {
     Ok(format!("{blocks:?} {mismatch:?}"))
 }
 
-/// A table of three columns, read by the shared reader itself.
+/// A table of three columns, read by the shared reader.
 fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     let mut table = CsvTable::read(path, Reading::default())?;
     let mut rows = Vec::new();
@@ -274,7 +274,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// Files that say the same in another form.
+/// Files with the same contents in another form.
 fn same(rows: &[Vec<String>]) -> Vec<(&'static str, Vec<u8>)> {
     let plain = joined(rows, ",", "\n");
     let quoted: Vec<Vec<String>> =
@@ -295,7 +295,7 @@ fn same(rows: &[Vec<String>]) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Files that are refused, and a part of what is said.
+/// Files that are refused, and a part of the message.
 fn damaged(rows: &[Vec<String>], confidential: bool) -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let plain = joined(rows, ",", "\n");
     let changed = |row: usize, cell: usize, text: &dyn Fn(&str) -> String| {
@@ -347,7 +347,7 @@ fn every_reader_reads_what_is_right_and_refuses_what_is_not() {
             assert_eq!(read(&bytes).as_ref(), Ok(&right), "{}: {what}", reader.name);
         }
         for (what, bytes, why) in damaged(&rows, reader.confidential) {
-            // The shared reader by itself, and a hierarchy whose first level need not be there, ask for no heading.
+            // The shared reader alone, and a hierarchy that may omit its first level, need no heading.
             if what == "an unknown heading" && ["the shared reader"].contains(&reader.name) {
                 continue;
             }
@@ -363,7 +363,7 @@ fn every_reader_reads_what_is_right_and_refuses_what_is_not() {
                 rows.iter().enumerate().map(add).collect::<String>()
             };
             assert_eq!(read(with("\"x, y\"").as_bytes()).as_ref(), Ok(&right), "{}", reader.name);
-            // What no one reads need not be UTF-8.
+            // Unread fields need not be UTF-8.
             let latin: Vec<u8> = with("~").bytes().map(|byte| if byte == b'~' { 0xc5 } else { byte }).collect();
             assert_eq!(read(&latin).as_ref(), Ok(&right), "{}", reader.name);
             let broken = read(with("\"x\ny\"").as_bytes());
@@ -380,7 +380,7 @@ fn keys_that_are_not_in_utf_8_or_blank_are_refused_with_their_place() {
         fs::write(&path, bytes).unwrap();
         path
     };
-    // Two towns became one where both names were read as U+FFFD.
+    // Two towns became one when both names were read as U+FFFD.
     let path = file(b"area,block\n\xc5s,440030001001001\n\xd8s,440010001001001\n");
     let said = Areas::read(&path).unwrap_err().to_string();
     assert!(said.contains("line 2, column 1") && said.contains("UTF-8"), "{said}");
@@ -401,7 +401,7 @@ fn a_table_is_compressed_where_its_name_says_so() {
     let (packed, mut plain) = (fs::read(&output).unwrap(), Vec::new());
     std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed[..]), &mut plain).unwrap();
     assert_eq!(plain, text);
-    // No name and no time in its header: flags, then four bytes of time.
+    // A gzip header without name and time: flags, then four bytes of time.
     assert_eq!(packed[3..8], [0; 5]);
 }
 
@@ -422,8 +422,8 @@ fn a_pipe_is_read_once() {
     assert!(status == Some(0) && out.contains("1 counts"), "{err}");
 }
 
-/// An independent reading of a CSV with commas: a machine over characters that gives rows and refuses nothing but what no rule of the
-/// reader lets pass. `None` where the text is refused.
+/// An independent reader of CSV with commas: a state machine over characters. It returns the rows, or `None` if the text breaks a rule of
+/// the reader.
 fn oracle(text: &str, line_breaks: bool) -> Option<Vec<Vec<String>>> {
     #[derive(PartialEq)]
     enum At {
@@ -490,7 +490,7 @@ fn read_text(text: &str, line_breaks: bool) -> Result<Vec<Vec<String>>, String> 
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
-    /// The rows that are read are the rows that are there, or the file is refused.
+        /// Either the rows that are read are all rows of the file, or the file is refused.
     #[test]
     fn the_records_read_are_the_records_there(text in "[a,\"\n ]{0,40}", line_breaks: bool) {
         let trimmed = |rows: Vec<Vec<String>>| -> Vec<Vec<String>> {
@@ -501,7 +501,7 @@ proptest! {
         prop_assert_eq!(read.as_ref().ok(), expected.as_ref(), "{:?}: {:?}", text, read);
     }
 
-    /// Noise on every count that is there: the output has as many rows, and no count of the input under noise that is never zero.
+        /// Noise is added to every count: the output has as many rows, and with noise that is never zero no count of the input.
     #[test]
     fn no_count_comes_out_as_it_went_in(
         cells in proptest::collection::vec(("[a\" ]{0,4}|\"[a, ]{0,3}\"", 1_000_000_i64..2_000_000), 1..12),
@@ -513,7 +513,7 @@ proptest! {
         let rows: String = cells.iter().map(|(text, count)| format!("{text},{count}\n")).collect();
         let mut bytes = format!("place,count\n{rows}").into_bytes();
         let header = "place,count\n".len();
-        // A line end that is gone is no damage to find: two rows are one then.
+                // A missing line end joins two rows and cannot be detected.
         let place = header + damage % (bytes.len() - header - 1);
         let place = if bytes[place] == b'\n' { place + 1 } else { place };
         bytes[place] = byte;
@@ -533,7 +533,7 @@ proptest! {
             Ok(done) => {
                 let written = fs::read_to_string(&output).unwrap();
                 prop_assert!(done.rows as usize + 1 >= cells.len(), "{}", written);
-                // sigma is 10^9: that a count is hit again has a probability below 1e-9 a row, and below 1e-3 in all cases.
+                                // sigma is 10^9: the probability that a count is unchanged is below 1e-9 a row, and below 1e-3 in all cases.
                 let numbers: Vec<&str> = written.split(|char: char| !char.is_ascii_digit()).collect();
                 for (_, count) in &cells {
                     let given = String::from_utf8_lossy(&bytes);

@@ -196,7 +196,7 @@ fn the_toy_has_all_groups_and_its_known_sums() {
 }
 
 #[test]
-fn what_the_production_does_not_check_is_refused() {
+fn faults_that_the_production_does_not_check_are_refused() {
     let Some(toy) = toy() else { return };
     let mut settings = read_json(&toy.join("input_dir_zcdp/config.json"));
     settings["run_pr"] = true.into();

@@ -1,5 +1,4 @@
-//! Refusals in the user's words: an unknown name is called unknown, with the nearest known one, and a number is out of a range that is
-//! stated.
+//! Error messages: an unknown name is reported as unknown, with the nearest known one; a number out of range is reported with the range.
 
 use std::{
     fs,
@@ -8,7 +7,7 @@ use std::{
 
 use crate::common::program::refusal;
 
-/// A file below a folder, with what the program is given of it.
+/// A file in a folder, and its path for the command line.
 fn put(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     fs::write(&path, text).expect("a file");
@@ -22,7 +21,7 @@ const LEVELS: &str = "The release pl94-persons-us has US, State, County, Tract, 
 const QUERIES: &str = "Attributes and recodes may be joined by *; there are total, detailed, hhgq, votingage, hispanic, cenrace, hhinstlevels";
 const REGIONS: &str = "There are USA, STATE, COUNTY, TRACT, PLACE, AIANNH, PR-STATE, PR-COUNTY, PR-TRACT, PR-PLACE";
 
-/// What the program says of an unknown name, exactly; the first line, where clap adds its own.
+/// The exact message for an unknown name; only the first line, because clap adds its own.
 fn says(args: &[&str], expected: &str) {
     let said = refusal(args);
     let said = said.trim_end();
@@ -34,7 +33,7 @@ fn says(args: &[&str], expected: &str) {
 }
 
 #[test]
-fn an_unknown_name_is_said_with_the_nearest_known_one() {
+fn an_unknown_name_is_reported_with_the_nearest_known_one() {
     let nmf = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/nmf");
     let product = format!("{nmf}/US_Person_PL_PROD");
     let safetab = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab");
@@ -48,7 +47,7 @@ fn an_unknown_name_is_said_with_the_nearest_known_one() {
     let single = [&["risk", "single", "--prior", "1/2"][..], &pl94].concat();
     let tune = ["tune", "--config", &config, "--spec", safetab];
     let cases: &[(&[&str], &[&str], String)] = &[
-        // Releases, and everything that is found by a name or a path.
+                // Releases, and everything that is given by a name or a path.
         (&["epsilon", "--release", "pl94-person-us"], &delta, "--release: unknown release \"pl94-person-us\", did you mean \"pl94-persons-us\"?".into()),
         (&["compare", "--release", "PL94-persons-us"], &delta, "--release: unknown release \"PL94-persons-us\", did you mean \"pl94-persons-us\"?".into()),
         (&["report", "--release", "zzz"], &["--out", &out.replace(".csv", ".html")], format!("--release: unknown release \"zzz\": there is no file of this name, and bundled are {BUNDLED}")),
@@ -72,11 +71,11 @@ fn an_unknown_name_is_said_with_the_nearest_known_one() {
         // Papers, their figures and their values.
         (&["verify", "census-2021"], &[], "unknown paper \"census-2021\", did you mean \"census-2020\"? There is no file of this name, and the published values are bundled of su-su-wang-2025, census-2020, kazan-reiter-2023, safetab-2021, safetab-p-2024, spines-2024, sieve-quadrature-2026".into()),
         (&["figures", "su-su-wang-2025/figre-7"], &[], "unknown figure \"figre-7\", did you mean \"figure-7\"?".into()),
-        // The next number is another figure, which is not meant.
+                // The next number is another figure, so it is not suggested.
         (&["figures", "spines-2024/figure-9"], &[], "unknown figure \"figure-9\": spines-2024 has".into()),
         (&["figures", "su-su-wang/figure-7"], &[], "unknown paper \"su-su-wang\", did you mean \"su-su-wang-2025\"? Figures are drawn of su-su-wang-2025, kazan-reiter-2023, safetab-2021, safetab-p-2024, spines-2024, sieve-quadrature-2026".into()),
         (&["prove", "--row", "census-2020/pl94-person-us-rho"], &["--out", &out.replace(".csv", ".json")], "--row: unknown value \"pl94-person-us-rho\", did you mean \"pl94-persons-us-rho\"?".into()),
-        // Those of a short list in the arguments, by clap.
+                // Names from a short list of arguments, checked by clap.
         (&["epsilon", "--neighbors", "bouned"], &[&gaussian[..], &delta].concat(), "invalid value 'bouned' for '--neighbors <RELATION>'".into()),
         (&["epsilon", "--format", "jsn"], &[&gaussian[..], &delta].concat(), "invalid value 'jsn' for '--format <table|csv|json|md|latex>'".into()),
         (&["calibrate", "--match", "zcpd"], &[&gaussian[..], &delta].concat(), "invalid value 'zcpd' for '--match <MATCH>'".into()),
@@ -96,7 +95,7 @@ fn an_unknown_name_is_said_with_the_nearest_known_one() {
 }
 
 #[test]
-fn an_unknown_name_in_a_file_is_said_with_its_place() {
+fn an_unknown_name_in_a_file_is_reported_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| put(folder.path(), name, text);
     let out = folder.path().join("out.csv").to_str().expect("UTF-8").to_string();
@@ -140,9 +139,9 @@ fn an_unknown_name_in_a_file_is_said_with_its_place() {
     assert!(said.contains("unknown spine \"dhd\", did you mean \"dhc\"?"), "{said}");
 }
 
-/// What is wrong of a value is called by its name: a conflict, a missing thing, a form, or a kind that is not taken; never a range.
+/// An error of a value that is not about its range names its kind: a conflict, a missing part, a format, or an unsupported kind.
 #[test]
-fn what_is_no_number_is_not_out_of_range() {
+fn only_numbers_are_out_of_range() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().to_str().expect("UTF-8");
     let delta = ["--delta", "1e-9"];
@@ -219,7 +218,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The text of the brackets that open at a place.
+/// The text inside the bracket that opens at a position.
 fn bracketed(text: &str) -> &str {
     let mut depth = 0;
     let mut in_quotes = false;
@@ -248,14 +247,14 @@ fn last_quoted(text: &str) -> Option<&str> {
     Some(&text[begin + 1..end])
 }
 
-/// What a refusal says is expected: the last argument, or what was last called `expected` or `allowed` before it.
+/// The expected value in an error message: the last argument, or the last `expected` or `allowed` before it.
 fn expected_at(source: &str, at: usize) -> Option<&str> {
     let call = bracketed(&source[at..]);
     let last = call.trim_end_matches(')').trim_end().trim_end_matches(',').trim_end();
     let name = ["$expected", "expected", "allowed"].into_iter().find(|name| last.ends_with(name));
     match name {
         None => last_quoted(call),
-        // A macro or a function of its caller.
+        // A macro, or a function of the caller.
         Some("$expected") => Some("at least"),
         Some(name) => {
             let before = &source[..at];
@@ -270,7 +269,7 @@ fn expected_at(source: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// Whether words state a range in numbers.
+/// Whether a text states a range in numbers.
 fn states_a_range(words: &str) -> bool {
     const WORDS: [&str; 14] = [
         "at least",
@@ -291,9 +290,9 @@ fn states_a_range(words: &str) -> bool {
     WORDS.iter().any(|word| words.contains(word)) || words.chars().any(|letter| letter.is_ascii_digit())
 }
 
-/// `X = V is out of range: ...` is for numbers: wherever the library says so, it states the range.
+/// `X = V is out of range: ...` is only for numbers: every use in the library states the range.
 #[test]
-fn out_of_range_is_said_only_with_a_range() {
+fn out_of_range_is_used_only_with_a_range() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seen = 0;
     for path in sources(&root.join("src")) {
@@ -306,7 +305,7 @@ fn out_of_range_is_said_only_with_a_range() {
             assert!(states_a_range(expected), "{}, line {line}: {expected:?} states no range", path.display());
             seen += 1;
         }
-        // Nothing makes the error but the function that is looked for above, and what names its option.
+        // Only the function checked above, and the code that names its option, make the error.
         for (at, _) in source.match_indices("Error::OutOfRange {") {
             let braces = bracketed(&source[at + "Error::OutOfRange ".len()..]);
             let is_pattern = braces.contains("..") || braces == "{ what, value, expected }";

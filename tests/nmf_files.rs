@@ -176,7 +176,7 @@ fn the_bureaus_form_and_parquet_say_the_same() {
 }
 
 #[test]
-fn what_is_drawn_again_is_the_bundled_example() {
+fn a_repeated_draw_is_the_bundled_example() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let own = |name: &str| example().join(name).display().to_string();

@@ -230,7 +230,11 @@ fn a_block_assignment_file_is_read_as_it_is() {
     let message = desk.refused(&["--areas", &lost]);
     says(
         &message,
-        &["lost.txt: 25 blocks of areas are not in the files", "440010901000001 (line 3, area \"441\")", "and 5 more"],
+        &[
+            "lost.txt: 25 blocks of areas missing from the files",
+            "440010901000001 (line 3, area \"441\")",
+            "and 5 more",
+        ],
     );
 }
 

@@ -116,9 +116,9 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     };
     refuse(
         &["--areas", across.to_str().unwrap(), "--states", "09"],
-        "1 block of areas lie in states that are not read",
+        "1 block of areas outside the states that are read",
     );
-    refuse(&["--areas", &towns, "--states", "09"], "16 blocks of areas lie in states that are not read");
+    refuse(&["--areas", &towns, "--states", "09"], "16 blocks of areas outside the states that are read");
     // A truncated or modified file of a state.
     let up = Path::new(&work).join("up-09.json");
     let kept = fs::read_to_string(&up).unwrap();

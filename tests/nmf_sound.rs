@@ -172,7 +172,7 @@ fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     let words = ["estimate", "--nmf", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
     let said = json(&words);
     assert_eq!(said["uses_nation"], true);
-    says(&said["notes"].to_string(), &["Which states the nation has is not known"]);
+    says(&said["notes"].to_string(), &["It is not known which states the nation"]);
     // A missing state is found from the counts.
     let product = product.without("009");
     let words = ["estimate", "--nmf", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];

@@ -216,7 +216,7 @@ fn a_reader_that_leaves_early_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_leaves_no_file() {
+fn a_full_disk_is_reported_and_leaves_no_file() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = Command::new(ASSAY)
         .args(["sample", FIVE[0], FIVE[1], "--count", "100000"])

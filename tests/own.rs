@@ -119,7 +119,7 @@ fn each_query_has_its_share_and_its_own_epsilon() {
 }
 
 #[test]
-fn what_is_released_several_times_is_composed() {
+fn repeated_releases_are_composed() {
     let twice = json(&["epsilon", "--discrete-gaussian", "5x10", "--repeat", "3", "--delta", "1e-8"]);
     let thirty = json(&["epsilon", "--discrete-gaussian", "5x30", "--delta", "1e-8"]);
     assert_eq!(twice["epsilon"], thirty["epsilon"]);
@@ -292,7 +292,7 @@ fn curves_are_drawn() {
 }
 
 #[test]
-fn what_an_adversary_learns_is_drawn_and_is_csv() {
+fn the_adversarys_knowledge_is_drawn_and_written_as_csv() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("risk.svg");
     let svg = path.to_str().expect("UTF-8");
@@ -384,7 +384,7 @@ const TARGETS: &str = "[[query]]\nname = 'State / total'\nweight = 100\n[[query]
                        most_margin = 5\n[[query]]\nname = 'County / age'\ncount = 3\nsensitivity = 2\n";
 
 #[test]
-fn an_allocation_is_a_release_that_keeps_the_promise() {
+fn an_allocation_is_a_release_that_meets_its_target() {
     let folder = tempfile::tempdir().expect("a folder");
     let targets = put(folder.path(), "targets.toml", TARGETS);
     let path = folder.path().join("allocated.toml");
@@ -417,7 +417,7 @@ fn an_allocation_is_a_release_that_keeps_the_promise() {
 }
 
 #[test]
-fn targets_that_cannot_be_met_are_told_what_they_need() {
+fn targets_that_cannot_be_met_are_refused_with_the_epsilon_that_they_need() {
     let folder = tempfile::tempdir().expect("a folder");
     let targets = put(folder.path(), "tight.toml", "[[query]]\nname = 'q'\ncount = 10\nmost_sigma2 = 5\n");
     let message = refusal(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);

@@ -1,4 +1,4 @@
-//! Published values of the user: a file in the form of the papers' files is recomputed and judged, or refused with the place of the fault.
+//! Published values of the user: a file in the format of the papers' files is recomputed and judged, or refused with the place of the fault.
 
 use std::{
     fs,
@@ -89,7 +89,7 @@ fn the_exit_status_is_that_of_the_worst_verdict() {
     }
 }
 
-/// A value that agrees only by another reading is counted separately, and numbers computed beside a value do not judge it.
+/// A value that agrees only with another interpretation is counted separately, and numbers computed beside a value do not judge it.
 #[test]
 fn readings_are_judged_and_numbers_beside_a_value_are_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ fn a_release_is_found_beside_the_file_and_papers_and_files_are_mixed() {
 }
 
 #[test]
-fn what_breaks_the_form_is_refused_with_its_place() {
+fn violations_of_the_format_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let good = HEAD.to_string()
         + &value("a", "'10.12'", "nats", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11");
@@ -293,7 +293,7 @@ fn what_breaks_the_form_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_file_of_values_is_refused_at_once() {
+fn other_files_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |bytes: &[u8]| refusal(&["verify", &written(folder.path(), "own.toml", bytes)]);
     assert!(refused(b"").contains("missing field `paper`"));
@@ -345,7 +345,7 @@ fn huge_numbers_neither_panic_nor_hang() {
 }
 
 #[test]
-fn every_kind_and_unit_stands_in_the_guide_and_in_the_help() {
+fn every_kind_and_unit_is_in_the_guide_and_in_the_help() {
     let guide =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/published-values.md")).unwrap();
     let help = String::from_utf8(assay(&["verify", "--help"]).output().unwrap().stdout).unwrap();

@@ -303,7 +303,7 @@ fn a_seed_repeats_every_byte_and_without_one_noise_is_new() {
 }
 
 #[test]
-fn what_cannot_be_rehearsed_is_refused_and_leaves_nothing() {
+fn invalid_rehearsals_are_refused_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").display().to_string();
     let bad = folder.path().join("bad.txt");

@@ -270,7 +270,7 @@ sigma2 = "7"
 "#;
 
 #[test]
-fn names_are_text_whatever_they_hold() {
+fn names_are_shown_as_text_with_any_content() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("R&D <b> it's.toml");
     fs::write(&file, HOSTILE).expect("written");
@@ -282,7 +282,7 @@ fn names_are_text_whatever_they_hold() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_by_name_and_nothing_is_written() {
+fn errors_are_named_and_nothing_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("report.html");
     let path = out.to_str().expect("UTF-8");

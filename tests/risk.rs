@@ -616,7 +616,7 @@ fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_by_name() {
+fn invalid_requests_are_refused_by_name() {
     for (prior, rho, names) in [
         ("0", "0.1", "prior"),
         ("1", "0.1", "prior"),

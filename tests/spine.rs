@@ -255,6 +255,9 @@ fn hostile_files_are_refused_with_their_place_and_vintages_are_listed() {
             "line 4, column 1: the block 440010301001000 occurs",
         ),
         ("block\n44001030100100\n", "line 2, column 1: \"44001030100100\" is no GEOID"),
+        ("block\n9001030100100\n", "15 digits"),
+        ("block\n90010301001000\n", "090010301001000 is likely"),
+        ("block\n1400000US44001030100\n", "15 digits"),
         ("aian,block\n9999,4400103010010001\n", "line 2, column 2"),
         ("block\n44001030100100x\n", "15 digits"),
         ("unit\n440010301001000\n", "no column block"),
@@ -268,6 +271,9 @@ fn hostile_files_are_refused_with_their_place_and_vintages_are_listed() {
         assert!(message.contains(says) && message.contains("b.csv"), "{text:?}: {message}");
     }
     assert!(Blocks::read(&folder.path().join("none.csv")).is_err());
+    let forms = "block\n440010301001000\n1000000US440010301001001\nG44000100301001002\n";
+    let forms = Blocks::read(&write(folder.path(), "b.csv", forms)).unwrap();
+    assert_eq!(forms.geoids(), [440010301001000, 440010301001001, 440010301001002]);
     let mut blocks =
         Blocks::read(&write(folder.path(), "b.csv", "block\n440010301001002\n440010301001001\n440010301001000\n"))
             .unwrap();

@@ -444,7 +444,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_input() {
+fn without_noise_the_counts_are_exact_for_any_order_and_form_of_the_input() {
     let world = World::new(1, 3000);
     // Seeded: only the headings of the tables show it, because the noise is zero.
     let seed = &["--insecure-seed", "7"];
@@ -866,7 +866,7 @@ fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_the_draw_stays_open() {
+fn a_full_disk_is_reported_and_the_draw_stays_open() {
     let world = long_world();
     // Files limited to 400 kilobytes, with the signal for it ignored: the tables need more.
     let script = r#"trap "" XFSZ; ulimit -f 800; exec "$@""#;

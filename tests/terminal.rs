@@ -1,4 +1,4 @@
-//! What is read in a terminal: colour only where it is shown, tables of a length that is read, and help that begins with what is needed.
+//! Output in a terminal: colour only where it is displayed, tables of readable length, and help that begins with the essentials.
 
 use crate::common::program::assay;
 
@@ -28,7 +28,7 @@ fn a_pipe_has_no_colour_unless_it_is_forced() {
         coloured.contains("\u{1b}[1mvalue\u{1b}[0m") && coloured.contains("\u{1b}[32magrees\u{1b}[0m"),
         "{coloured}"
     );
-    // Colour is all that differs.
+    // Only the colour differs.
     let stripped: String = coloured.split('\u{1b}').enumerate().fold(String::new(), |text, (at, part)| {
         text + if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) }
     });
@@ -65,7 +65,7 @@ fn a_curve_has_as_many_rows_as_are_read() {
             "{table}"
         );
         assert_eq!(with(&["--csv"]).lines().count(), 1 + 201);
-        // As many as are requested, and none beside a drawing.
+        // As many as requested, and none beside a drawing.
         let some = with(&["--points", "33"]);
         assert!(rows(&some) == 33 && !some.contains("points"), "{some}");
         let drawn = with(&["--svg", &svg]);

@@ -99,8 +99,8 @@ fn the_example_plan_adds_up() {
     assert_eq!(columns, vec![23; 11]);
 }
 
-/// The bundled release is as private as its worst mix of groups, which the answer names: what `tune --config` certifies for the Bureau's
-/// configuration and specification there, 14.841069, and not what a record without detailed-only groups has.
+/// The bundled release is as private as its worst mix of groups, which the answer names. Its epsilon is 14.841069, as `tune --config`
+/// certifies for the Bureau's configuration and specification, and not that of a record without detailed-only groups.
 #[test]
 fn the_bundled_release_is_that_of_its_worst_mix_of_groups() {
     let of = |level: &str| {
@@ -131,7 +131,7 @@ fn the_bundled_release_is_that_of_its_worst_mix_of_groups() {
 }
 
 #[test]
-fn what_is_no_question_is_refused_and_named() {
+fn invalid_requests_are_refused_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.toml");
     std::fs::write(&file, b"title = \"\xff\"").unwrap();
@@ -228,7 +228,7 @@ fn a_configuration_is_read_changed_and_written() {
         let config = example(name);
         let tune =
             |config: &str, more: &[&str]| answer(&[&["tune", "--config", config, "--spec", &spec], more].concat());
-        // The least budget for a margin has that margin, and one step less does not. For persons a plain budget: the account of one with
+        // The least budget for a margin has that margin, and one step less does not. For persons a plain budget is tested, because one with
         // many decimals takes minutes.
         let change = if kind == "safetab" { "TRACT,2=0.25" } else { "TRACT,2=moe:7" };
         let set = ["--set", change, "--out", out.to_str().unwrap()];

@@ -209,7 +209,7 @@ fn errors_are_smaller_than_those_of_estimates_in_cells() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused_and_nothing_is_written() {
+fn contradictory_files_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |case: &Case, totals: &str, more: &[&str], says: &str| {
         let (file, out) = (folder.path().join("totals.csv"), folder.path().join("whole.csv"));

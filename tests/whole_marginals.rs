@@ -246,7 +246,7 @@ fn whole_counts_are_near_the_estimates() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_with_what_would_do() {
+fn histograms_that_are_too_large_are_refused_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     product(at);

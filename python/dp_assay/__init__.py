@@ -1,8 +1,8 @@
 """Certified privacy accounting for counts published with integer noise (discrete Gaussian or Laplace).
 
-Every number that is certified is an Enclosure: lower <= truth <= upper. Numbers go in exactly: int, str ("1e-11", "104/4099"), Fraction
-and Decimal as they are; a float is taken as the shortest decimal that prints it, so that 0.1 is one tenth. What the library refuses
-is a ValueError with its reason; what is no number at all is a TypeError.
+Every certified number is an Enclosure: lower <= truth <= upper. Inputs are exact: int, str ("1e-11", "104/4099"), Fraction
+and Decimal as they are; a float is taken as the shortest decimal that prints it, so that 0.1 is one tenth. Input that the library refuses
+raises ValueError with the reason; input that is no number raises TypeError.
 
     >>> from dp_assay import DiscreteGaussian
     >>> DiscreteGaussian("5", count=10).epsilon("1e-11").shown()

@@ -37,7 +37,7 @@ class Items:
 
 
 class Array:
-    """A numpy array; one that is mapped from a file gives a plain one."""
+    """A numpy array; an array that is mapped from a file becomes a plain one."""
 
     def __init__(self, counts: Any) -> None:
         self.counts = counts
@@ -47,7 +47,7 @@ class Array:
 
         kind = type(self.counts)
         if kind is not numpy.ndarray and not issubclass(kind, (numpy.memmap, numpy.matrix, numpy.recarray)):
-            # A unit, or whatever else the subclass knows of its numbers, would be lost.
+            # A unit, or other properties of the subclass, would be lost.
             raise TypeError(f"counts of type {kind.__name__}, an array with a meaning of its own: give numpy.asarray(counts)")
         return of_array(numpy.asarray(self.counts))
 
@@ -59,7 +59,7 @@ class Array:
 
 
 class Masked:
-    """A masked array. What is masked was withheld: it gets no noise and is not published."""
+    """A masked array. Masked values were withheld: they get no noise and are not published."""
 
     def __init__(self, counts: Any) -> None:
         self.counts = counts

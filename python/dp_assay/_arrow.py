@@ -1,4 +1,4 @@
-"""Counts in arrays and tables of pyarrow. The metadata of a schema and of its fields is dropped unless it is to be kept."""
+"""Counts in arrays and tables of pyarrow. The metadata of a schema and of its fields is dropped unless requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts as 64-bit integers, or what is wrong with them: before any noise is drawn."""
+"""Counts as 64-bit integers, or their errors, before any noise is drawn."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ._native import Account, IntegerNoise
 
 
 class MetadataWarning(UserWarning):
-    """Metadata of the counts was copied to the noisy ones, as keep_metadata=True asks: it has no noise."""
+    """Metadata of the counts was copied to the noisy ones because of keep_metadata=True: it has no noise."""
 
 
 class Column(Protocol):
     """A list, array, Series or column of counts."""
 
     def integers(self) -> Any:
-        """The counts as an int64 array: TypeError or ValueError says what is wrong with them."""
+        """The counts as an int64 array; TypeError or ValueError states their error."""
         ...
 
     def rebuilt(self, noisy: Any) -> Any:
-        """Noisy counts, an int64 array, as an object of the same kind."""
+        """Noisy counts, an int64 array, as an object of the same type."""
         ...
 
     def metadata(self) -> list[str]:
-        """What keep_metadata copies, in words: where it is and the keys, never the values."""
+        """The metadata that keep_metadata copies, in words: its place and the keys, never the values."""
         ...
 
 
@@ -34,7 +34,7 @@ class Table(Protocol):
     """A data frame or table."""
 
     def labels(self) -> list[Any]:
-        """The names of its columns, which need not be texts, nor different."""
+        """The names of its columns, which need neither be texts nor differ."""
         ...
 
     def column(self, position: int) -> Column:
@@ -42,33 +42,33 @@ class Table(Protocol):
         ...
 
     def rebuilt(self, noisy: dict[int, Any]) -> Any:
-        """An object of the same kind with these columns, int64 arrays, in place of its own."""
+        """An object of the same type with these columns, int64 arrays, in place of its own."""
         ...
 
     def metadata(self) -> list[str]:
-        """What keep_metadata copies, in words."""
+        """The metadata that keep_metadata copies, in words."""
         ...
 
 
 def loaded(name: str) -> Any:
-    """A module that is imported already. Of one that is not, no object can exist, so nothing is imported to ask for its classes."""
+    """A module that is already imported. No object of another module can exist, so nothing is imported to look up its classes."""
     return sys.modules.get(name)
 
 
 def refused(kind: str, hint: str = "") -> TypeError:
-    """Counts that are no integers."""
+    """The error of counts that are not integers."""
     return TypeError(f"counts {kind}: expected integers{'; ' + hint if hint else ''}")
 
 
 def missing(number: int, of: int, first: int, word: str = "missing") -> ValueError:
-    """Counts that are not there."""
+    """The error of missing counts."""
     what = f"1 of {of} counts is {word}" if number == 1 else f"{number} of {of} counts are {word}"
     return ValueError(f"{what}, the first at position {first} (from 0): noise is added to integers alone; fill or drop them before")
 
 
 def beyond() -> ValueError:
-    """Counts that int64 does not hold."""
-    return ValueError("a count beyond 64 bits: expected counts from -2^63 to 2^63 - 1")
+    """The error of counts outside of int64."""
+    return ValueError("a count of more than 64 bits: expected counts from -2^63 to 2^63 - 1")
 
 
 def law_of(noise: Any) -> IntegerNoise:
@@ -81,7 +81,7 @@ def law_of(noise: Any) -> IntegerNoise:
 
 
 def of_items(items: Sequence[Any]) -> Any:
-    """Counts given one by one: Python's integers, numpy's, and others that say that they are integers."""
+    """Counts given one by one: Python's integers, numpy's, and other types that declare to be integers."""
     import numpy
 
     if not set(map(type, items)) <= {int}:
@@ -103,7 +103,7 @@ def _check_items(items: Sequence[Any]) -> None:
         where = f"of type {type(item).__name__} (the first at position {position}, from 0)"
         if getattr(item, "ndim", 0) or isinstance(item, (list, tuple)):
             raise ValueError(f"counts {where}: expected one dimension")
-        # An array of no dimensions may be masked, and what it says of itself is no integer.
+        # An array of zero dimensions may be masked, and its index is no integer then.
         if isinstance(item, (bool, numpy.bool_, numpy.ndarray)) or not hasattr(type(item), "__index__"):
             raise refused(where)
 
@@ -119,7 +119,7 @@ def _is_missing(item: Any) -> bool:
     return isinstance(item, float) and item != item
 
 
-# What numpy calls the kinds of its types, in words.
+# The kinds of numpy's types, in words.
 _KINDS = {"b": "truth values", "f": "floats", "c": "complex numbers", "U": "texts", "S": "bytes", "M": "dates", "m": "durations", "V": "records"}
 _WHOLE = "where all are whole, .astype('int64') makes them so"
 
@@ -149,7 +149,7 @@ def same_class(original: Any, plain: Any, makers: Sequence[Callable[[Any], Any]]
     for make in every:
         try:
             made = make(plain)
-        except Exception as error:  # whatever the subclass does with one argument
+        except Exception as error:  # the constructor of a subclass may raise anything
             why = error
         else:
             if type(made) is kind and len(made) == len(plain):

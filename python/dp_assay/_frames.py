@@ -1,4 +1,4 @@
-"""Noise on lists, arrays, Series, data frames and tables. numpy, pandas, polars and pyarrow are not imported for it: whoever has such an object has imported them."""
+"""Noise on lists, arrays, Series, data frames and tables. numpy, pandas, polars and pyarrow are not imported for it: if such an object exists, they are already imported."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ._native import verified_rows
 
 
 def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_seed: int | None = None) -> Any:
-    """Counts with fresh exact noise, of the same kind as what was given; nothing is changed in place.
+    """Counts with fresh exact noise, of the same type as the argument; nothing is changed in place.
 
     counts: a list or tuple of ints; a one-dimensional numpy array; a Series, Index or array of pandas, a Series of polars, an Array or
-    ChunkedArray of pyarrow; a DataFrame of pandas or polars, a Table or RecordBatch of pyarrow. Of a subclass, as GeoDataFrame, the
-    same class comes back, with index and names. noise: a DiscreteGaussian or DiscreteLaplace; for a table a dict from the name of a
+    ChunkedArray of pyarrow; a DataFrame of pandas or polars, a Table or RecordBatch of pyarrow. For a subclass, such as GeoDataFrame, the
+    result has the same class, index and names. noise: a DiscreteGaussian or DiscreteLaplace; for a table a dict from the name of a
     column to its noise. Integers become 64-bit ones; those of pandas stay nullable or Arrow's if they were.
 
-    Every count is checked before noise is drawn. TypeError for what is no integer; ValueError for missing and masked counts, names
-    that no column or more than one column has, counts beyond 64 bits, and sums that leave them.
+    Every count is checked before noise is drawn. TypeError for counts that are not integers; ValueError for missing and masked counts, names
+    that no column or more than one column has, and counts or sums that exceed 64 bits.
 
     Metadata (DataFrame.attrs, the fields of a subclass, that of an Arrow schema and its fields) may hold true counts and is left out.
-    keep_metadata=True copies it, and a MetadataWarning says what. insecure_seed is for tests: whoever knows it can subtract the noise.
+    keep_metadata=True copies it, and a MetadataWarning lists it. insecure_seed is for tests: anyone who knows it can subtract the noise.
     """
     found = _adopted(counts, keep_metadata)
     if isinstance(noise, Mapping):
@@ -41,7 +41,7 @@ def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_
 
 
 def _adopted(counts: Any, keep: bool) -> Any:
-    """The counts by the interface of their library."""
+    """The counts, through the interface of their library."""
     found: Column | Table | None = _arrays.adopt(counts) or _pandas.adopt(counts, keep) or _polars.adopt(counts) or _arrow.adopt(counts, keep)
     if found is not None:
         return found
@@ -74,7 +74,7 @@ def _noisy_table(table: Table, noise: Mapping[Any, Any], insecure_seed: int | No
 
 
 def _position(labels: list[Any], name: Any) -> int:
-    """Where the one column of this name is."""
+    """The position of the only column of this name."""
     found = [position for position, label in enumerate(labels) if _equal(label, name)]
     if len(found) == 1:
         return found[0]

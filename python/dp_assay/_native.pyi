@@ -16,7 +16,7 @@ _Floats: TypeAlias = numpy.typing.NDArray[numpy.float64]
 _Counts: TypeAlias = numpy.typing.NDArray[numpy.int64]
 _Neighbors: TypeAlias = Literal["add-remove", "bounded"]
 _Relation: TypeAlias = Literal[
-    "add-remove", "unbounded", "add-delete", "bounded", "replace-one", "change-one", "substitution"
+    "add-remove", "unbounded", "add-delete", "bounded", "replace-one", "replace", "change-one", "substitution"
 ]
 
 VERSION: str
@@ -308,7 +308,7 @@ class HierarchicalAttack:
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __reduce__(self) -> tuple[Any, Any]: ...
 
-# What pickles call.
+# The functions that pickles call.
 def _account(
     is_composition: bool,
     release: str | None,

@@ -41,14 +41,14 @@ def _integers(counts: Any) -> Any:
         whole = pandas.api.types.is_float_dtype(dtype)
         raise refused(f"of dtype {dtype}", "where all are whole, .astype('int64') makes them so" if whole else "")
     if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and not hasattr(dtype, "numpy_dtype") and not isinstance(dtype, pandas.SparseDtype):
-        # A unit, or whatever else another library's type knows of its numbers, would be lost.
+        # A unit, or other properties of another library's type, would be lost.
         raise refused(f"of dtype {dtype}, a type with a meaning of its own", "give plain integers")
     wide = "uint64" if pandas.api.types.is_unsigned_integer_dtype(dtype) else "int64"
     return of_array(pandas.array(counts).to_numpy(dtype=wide))
 
 
 def _noisy(like: Any, noisy: Any) -> Any:
-    """int64 as the dtype was: numpy's, nullable or Arrow's. Sparse counts become dense: noise is hardly ever zero."""
+    """int64 in the style of the dtype: numpy's, nullable or Arrow's. Sparse counts become dense: noise is rarely zero."""
     import pandas
 
     dtype = like.dtype
@@ -71,12 +71,12 @@ def _keys(where: str, keys: Any) -> list[str]:
 
 
 def _own_fields(counts: Any) -> list[str]:
-    """The fields that a subclass carries from object to object, by pandas' interface for subclasses."""
+    """The fields that a subclass copies from object to object, by pandas' interface for subclasses."""
     return [name for name in getattr(counts, "_metadata", []) if name != "_name" and name != "name"]
 
 
 def _carry(counts: Any, made: Any, labels: list[Any], keep: bool) -> Any:
-    """The metadata that is kept, and fields of a subclass that only name one of its columns, as that of the geometry."""
+    """The metadata that is kept, and fields of a subclass that only name one of its columns, such as that of the geometry."""
     for name in _own_fields(counts):
         value = getattr(counts, name, None)
         names_column = isinstance(value, str) and value in labels
@@ -94,7 +94,7 @@ def _said(counts: Any, labels: list[Any]) -> list[str]:
 
 
 class Series:
-    """A Series: the same class, index and name come back."""
+    """A Series: the result has the same class, index and name."""
 
     def __init__(self, counts: Any, keep: bool) -> None:
         self.counts, self.keep = counts, keep
@@ -114,7 +114,7 @@ class Series:
 
 
 class Index:
-    """An Index: its name comes back."""
+    """An Index: the result has its name."""
 
     def __init__(self, counts: Any) -> None:
         self.counts = counts
@@ -136,7 +136,7 @@ class Index:
 
 
 class Extension:
-    """An array of pandas, as `.array` of a Series."""
+    """An array of pandas, such as `.array` of a Series."""
 
     def __init__(self, counts: Any) -> None:
         self.counts = counts
@@ -154,7 +154,7 @@ class Extension:
 
 
 class Frame:
-    """A data frame, or one of a subclass as GeoDataFrame: columns are replaced by position, so that names may be anything."""
+    """A data frame, or one of a subclass such as GeoDataFrame: columns are replaced by position, so that names may be anything."""
 
     def __init__(self, counts: Any, keep: bool) -> None:
         self.counts, self.keep = counts, keep
@@ -165,7 +165,7 @@ class Frame:
     def column(self, position: int) -> Column:
         import pandas
 
-        # Of a subclass a column may be of a subclass, too: here only its numbers are looked at.
+        # A column of a subclass may be of a subclass, too: here only its numbers are used.
         return Series(pandas.Series(self.counts.iloc[:, position]), keep=False)
 
     def rebuilt(self, noisy: dict[int, Any]) -> Any:

@@ -13,7 +13,7 @@ def adopt(counts: Any) -> Column | Table | None:
     if polars is None or not hasattr(polars, "DataFrame"):
         return None
     if isinstance(counts, polars.LazyFrame):
-        # Noise in a lazy plan would be drawn anew at every .collect(), each time from the budget.
+        # Noise in a lazy plan would be drawn again at every .collect(), and spend the budget each time.
         raise TypeError("a LazyFrame has no counts yet, and each .collect() would draw other noise: collect it once, before noise is added")
     if isinstance(counts, polars.Expr):
         raise TypeError("an expression has no counts yet: give a Series or a DataFrame")

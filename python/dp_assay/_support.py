@@ -1,4 +1,4 @@
-"""Parts of the package that are easier said in Python: explanations, and how objects are pickled."""
+"""Parts of the package that are simpler in Python: explanations, and the pickling of objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 
 class Explanation(dict[str, Any]):
-    """The facts of a certificate, by name; str() tells them as text."""
+    """The facts of a certificate, by name; str() gives them as text."""
 
     def __str__(self) -> str:
         step = self["lattice_step"]
@@ -39,7 +39,7 @@ class Explanation(dict[str, Any]):
 
 
 def short(value: Fraction) -> str:
-    """A Fraction as it is, or about, where it is long."""
+    """A Fraction exactly, or approximately if it is long."""
     text = str(value)
     return text if len(text) <= 24 else f"{float(value):.10g} (a fraction of {len(text)} digits)"
 

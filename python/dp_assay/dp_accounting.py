@@ -1,7 +1,7 @@
 """A certified accountant with the interface of Google's dp-accounting, and an event for the discrete Gaussian.
 
 dp-accounting up to version 0.6.0 has no such event. Its development sources have DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which
-is accepted too where the installed version has it.
+is accepted too if the installed version has it.
 
     >>> from dp_accounting import dp_event
     >>> from dp_assay.dp_accounting import CertifiedAccountant
@@ -34,7 +34,7 @@ class DiscreteGaussianDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     """Integer values with discrete Gaussian noise N_Z(0, sigma2) on each; not the event of the same name in dp-accounting after 0.6.0.
 
     sigma2: the variance proxy; exact, a float is the shortest decimal that prints it. sensitivity: by how much one record changes each of
-    the values, an integer. count: how many values one record changes.
+    the values, an integer. count: the number of values that one record changes.
     """
 
     sigma2: Any
@@ -43,7 +43,7 @@ class DiscreteGaussianDpEvent(dp_event.DpEvent):  # type: ignore[misc]
 
 
 def _is_theirs(event: Any) -> bool:
-    """Whether it is dp-accounting's own DiscreteGaussianDpEvent, told by its name and fields: not every version has the class."""
+    """Whether it is dp-accounting's own DiscreteGaussianDpEvent, recognized by its name and fields: not every version has the class."""
     fields = {field.name for field in attr.fields(type(event))} if attr.has(type(event)) else set()
     return type(event).__name__ == "DiscreteGaussianDpEvent" and fields == {"sigma", "sensitivity", "dimension"}
 
@@ -57,11 +57,11 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
     """Accounts exactly for Gaussian, discrete Laplace and discrete Gaussian events, and by their rho for zCDP events.
 
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
-    Neighbors add or remove a record, or replace it by a special one; the events do not say what a replacement by another record
-    changes. DiscreteLaplaceDpEvent is read as dp-accounting's own PLD accountant reads it: one value changes by the sensitivity.
+    Neighbors add or remove a record, or replace it by a special one; the events do not determine the effect of a replacement by another
+    record. DiscreteLaplaceDpEvent has the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity.
 
     dp-accounting's own DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which versions after 0.6.0 have, is exact for dimension = 1: one
-    value changes by the sensitivity. For more dimensions, or an unknown number, the event does not say which values change by how much,
+    value changes by the sensitivity. For more dimensions, or an unknown number, the event does not determine which values change by how much,
     and it counts as (sensitivity^2 / (2 sigma^2))-zCDP.
     """
 
@@ -145,7 +145,7 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
 
     @property
     def composition(self) -> Composition | None:
-        """What has been composed, without zCDP events; None if nothing has."""
+        """The composition so far, without zCDP events; None if it is empty."""
         parts = [kind(parameter, count, shift) for (kind, parameter, shift), count in self._counts.items()]
         return Composition(parts) if parts else None
 

@@ -1,7 +1,7 @@
 """The Census Bureau's noisy measurement files: checked against their release, and estimates with margins from them.
 
-It is the program `assay` that reads the files, `assay nmf check` and `assay estimate --nmf`: the wheel brings it. What the options mean is
-said in the guide's chapter on noisy measurements.
+The program `assay`, which the wheel contains, reads the files by `assay nmf check` and `assay estimate --nmf`. The guide's chapter on noisy
+measurements explains the options.
 
     >>> from dp_assay import nmf
     >>> towns = nmf.estimate("data/examples/nmf", "pl94-persons-us", tabulation=["State", "County"])    # doctest: +SKIP
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._native import Enclosure, Release
-from ._program import asked
+from ._program import answer_of
 
 __all__ = ["Estimates", "check", "estimate"]
 
@@ -29,12 +29,12 @@ _Names = str | Iterable[str]
 
 
 class Estimates(dict[str, Any]):
-    """Estimates by column, as pandas.DataFrame, polars.DataFrame and pyarrow.table take them: lists of texts, arrays of int64 and float64.
+    """Estimates by column, as pandas.DataFrame, polars.DataFrame and pyarrow.table accept them: lists of texts, arrays of int64 and float64.
 
     The columns are those of the program's file: level, geocode, geoid and part, or area; query and cell, and the label of the cell in a
     column for each attribute; estimate, variance, std_dev and margin_95 (1.96 standard deviations), or count. Least squares is computed in doubles: these numbers are not enclosures.
-    A heading such as "estimate (insecure seed 7)" says that the noise can be subtracted. `about` is the program's answer: states, what
-    was missing or not used, and in a rehearsal the errors.
+    A heading such as "estimate (insecure seed 7)" says that the noise can be subtracted. `about` is the program's answer: states, missing and
+    unused input, and in a rehearsal the errors.
     """
 
     def __init__(self, columns: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -51,15 +51,15 @@ class Estimates(dict[str, Any]):
 
 
 def check(folder: _Path, release: str | _Path | Release, *, delta: Any = "1e-10", digits: int = 8) -> dict[str, Any]:
-    """What a folder of noisy measurement files holds and whether it fits the release: the program's answer as a dict.
+    """Checks a folder of noisy measurement files against its release, and returns the program's answer as a dict.
 
-    Every row is read. `epsilon` is an Enclosure: the exact epsilon at delta of what was published, on the worst block paths that occur.
+    Every row is read. `epsilon` is an Enclosure: the exact epsilon at delta of the published counts, on the worst block paths that occur.
     ValueError for files that do not fit the release, with file, row and geocode.
     """
     with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
         options = ["--release", _release(release, scratch), "--delta", str(_exact(delta)), "--digits", str(digits)]
-        # 1 says that the files can be read, and that something in them is not as it should be: the answer says what.
-        answer: dict[str, Any] = asked(["nmf", "check", os.fspath(folder), *options], accepted=(0, 1))
+        # Status 1 means that the files can be read and violate a rule; the answer has the details.
+        answer: dict[str, Any] = answer_of(["nmf", "check", os.fspath(folder), *options], accepted=(0, 1))
     ends = answer["epsilon"]
     answer["epsilon"] = Enclosure(ends["lower"], ends["upper"])
     return answer
@@ -82,13 +82,13 @@ def estimate(
     """The best linear unbiased estimates from all noisy measurement files together, with variances and margins of 95 %.
 
     release: a bundled release with attributes, a file, or a Release. queries: marginals such as "votingage * hispanic", "total", or
-    "all". What is estimated: the units of a level or of several (all but the last if nothing is named); tabulation units by tabulation
+    "all". The estimated areas are the units of a level or of several (all but the last if nothing is named); tabulation units by tabulation
     ("State", "County", "Tract", "Block"); or areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with
-    zeros), or the file of such a table. states: only these, by their two digits, without the counts of the nation. constraints: which
-    are kept exactly. state_totals: published totals, a dict from state to count, or a file. truth: in a rehearsal, a file of true counts.
+    zeros), or the file of such a table. states: only these, by their two digits, without the counts of the nation. constraints: those
+    that hold exactly. state_totals: published totals, a dict from state to count, or a file. truth: in a rehearsal, a file of true counts.
     whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones).
 
-    ValueError for what the program refuses. Estimates are correlated: never add their variances; ask for the sum as an area.
+    ValueError if the program refuses the input. Estimates are correlated: never add their variances; request the sum as an area.
     """
     with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
         out = Path(scratch, "estimates.csv")
@@ -110,15 +110,15 @@ def estimate(
                 arguments += [option, os.fspath(given) if rows is None else _written(scratch, option, heading, rows)]  # type: ignore[arg-type]
         if whole is not None:
             arguments += ["--whole", *_texts(whole, "whole")]
-        about = asked(arguments)
-        # Files that are gone when this returns.
+        about = answer_of(arguments)
+        # Temporary files that are removed when this returns.
         about.pop("out", None)
         about.get("provenance", {}).pop("command_line", None)
         return Estimates(_columns(out), about)
 
 
 def _exact(number: Any) -> Any:
-    """A number as the program reads it: a float is the shortest decimal that prints it."""
+    """A number for the program: a float is the shortest decimal that prints it."""
     return Fraction(number.numerator, number.denominator) if hasattr(number, "numerator") and not isinstance(number, int) else number
 
 
@@ -131,7 +131,7 @@ def _release(release: str | _Path | Release, scratch: str) -> str:
 
 
 def _texts(names: _Names, what: str) -> list[str]:
-    """One name or several; a dash in front would be read as an option."""
+    """One name or several; a name with a leading dash would be read as an option."""
     every = [names] if isinstance(names, str) else list(names)
     for name in every:
         if not isinstance(name, str):
@@ -166,7 +166,7 @@ def _pairs(areas: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
             raise ValueError(f"area {name!r}: expected a name and one block or more")
         for block in own:
             if not isinstance(block, str):
-                # A number has lost the zeros that it began with.
+                # A number has lost its leading zeros.
                 raise TypeError(f"area {name!r}: a block of type {type(block).__name__}: expected a text of 15 digits")
             pairs.append((str(name), block))
     if not pairs:
@@ -185,7 +185,7 @@ def _written(scratch: str, option: str, heading: tuple[str, ...], rows: list[tup
     return str(path)
 
 
-# The columns of numbers; every other one is of texts, also those of digits, which may begin with zeros.
+# The columns of numbers; all others are texts, also those of digits, which may have leading zeros.
 _INTEGERS = ("cell", "count")
 _FLOATS = ("estimate", "variance", "std_dev", "margin_95", "truth")
 

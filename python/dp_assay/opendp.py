@@ -1,10 +1,10 @@
 """OpenDP's integer measurements, by their scale.
 
 OpenDP's make_gaussian on integers draws N_Z(0, scale^2), and its make_laplace on integers noise of mass proportional to exp(-|x| / scale),
-each with the exact value of the double `scale`. So a float is taken at its exact binary value here, unlike everywhere else in this
-package. OpenDP itself is only needed by check().
+each with the exact value of the double `scale`. So a float has its exact binary value here, unlike everywhere else in this
+package. Only check() needs OpenDP itself.
 
-Of its measurements on floats this is not an account: their noise is rounded to the grid of doubles and meant to be continuous, and the exact
+This is no account of its measurements on floats: their noise is rounded to the grid of doubles and meant to be continuous, and the exact
 epsilon of discrete noise of the same scale is smaller. check() refuses them.
 """
 
@@ -46,12 +46,11 @@ _MEASURES = {DiscreteGaussian: "ZeroConcentratedDivergence", DiscreteLaplace: "M
 
 
 def _require_integers(measurement: Any) -> None:
-    """ValueError unless a measurement reads integers and draws discrete noise: by its domain and carrier type, and its metric."""
-    seen = {
-        "input_domain": str(measurement.input_domain),
-        "carrier type": str(measurement.input_carrier_type),
-        "metric": f"{measurement.input_metric} with distances of type {measurement.input_distance_type}",
-    }
+    """ValueError unless a measurement reads integers and draws discrete noise: by its domain and carrier type.
+
+    The noise follows the type of the data. That of the distances, which may be floats beside integers (`l2_distance(T=float)`), says nothing of it.
+    """
+    seen = {"input_domain": str(measurement.input_domain), "carrier type": str(measurement.input_carrier_type)}
     for what, text in seen.items():
         words = set(re.findall(r"[A-Za-z][A-Za-z0-9]*", text))
         if words & {"f32", "f64", "float"}:
@@ -66,8 +65,8 @@ def _require_integers(measurement: Any) -> None:
 def check(measurement: Any, account: DiscreteGaussian | DiscreteLaplace) -> None:
     """ValueError unless an OpenDP measurement is the one that the account is about, for one count changed by 1.
 
-    It must read integers: domain, carrier type and metric are looked at, and one of floats is refused. A Gaussian measurement maps 1 to
-    rho = 1 / (2 scale^2), a Laplace one to epsilon = 1 / scale, rounded up to a double. One that was converted to another privacy measure, as by
+    It must be about integers: domain and carrier type are checked, and a measurement of floats is refused; distances may be floats. A Gaussian
+    measurement maps 1 to rho = 1 / (2 scale^2), a Laplace one to epsilon = 1 / scale, rounded up to a double. One that was converted to another privacy measure, as by
     make_zCDP_to_approxDP, has no such number: check the measurement from before the conversion.
     """
     _require_integers(measurement)

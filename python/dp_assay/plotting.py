@@ -14,7 +14,7 @@ def plot(account: Account, kind: str = "profile", **options: Any) -> Any:
 
     kind: "profile" (delta over epsilon), "compare" (the same beside the published zCDP conversion), "tradeoff" (type II over type I
     error), or "noise" (the sigma2 of each level). Options: ax (axes to draw on), points (default 200), to (the largest epsilon; by
-    default where delta is about 1e-12). Curves are drawn through the certified upper ends, of the trade-off function through the lower.
+    default where delta is about 1e-12). Curves are drawn through the certified upper ends; for the trade-off function through the lower ones.
     """
     draw = {"profile": profile, "tradeoff": tradeoff, "compare": compare, "noise": noise}.get(kind)
     if draw is None:

@@ -1,4 +1,4 @@
-//! What is accounted for, and the questions to it.
+//! Mechanisms to account for, and their methods.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -64,13 +64,13 @@ fn ends<'py>(py: Python<'py>, answers: &[Answer]) -> Ends<'py> {
 
 /// The evaluator of an account, with the number of the process that made it.
 ///
-/// A forked process makes one of its own: a thread of its parent may have been changing what it got a copy of, and is not there
-/// to open its locks. Such a copy is never looked at, nor is it dropped.
+/// A forked process makes one of its own: a thread of its parent may have been changing the copied evaluator, and does not exist there
+/// to release its locks. Such a copy is neither used nor dropped.
 #[derive(Default)]
 struct Remembered(Mutex<Option<(u32, Arc<Evaluator>)>>);
 
 impl Remembered {
-    /// The lock is only taken with the interpreter's and never held while waiting, so that no fork finds it taken.
+    /// The lock is only taken while holding the interpreter's and never held while waiting, so that no fork finds it taken.
     fn evaluator(&self, make: impl FnOnce() -> Evaluator) -> Arc<Evaluator> {
         let process = std::process::id();
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,16 +96,16 @@ impl Drop for Remembered {
     }
 }
 
-/// What is accounted for: the common questions of a mechanism, a composition and a release.
+/// A mechanism to account for: the common methods of a mechanism, a composition and a release.
 ///
-/// a + b, sum([...]) and 3 * a compose accounts. Two are equal if they account for the same noise under the same relation, however it was
-/// put together; a Release is equal to the same release only. Every account is pickled and copied.
+/// a + b, sum([...]) and 3 * a compose accounts. Two are equal if they account for the same noise under the same relation, no matter how they
+/// were made; a Release is equal only to the same release. Every account can be pickled and copied.
 ///
-/// Every question takes `digits`, from 1 to 250: the relative width that is asked of the answer is 10^-digits, and Enclosure.met says whether
-/// it was reached. What is out of range is a ValueError, what is no number a TypeError; Ctrl-C interrupts.
+/// Every method takes `digits`, from 1 to 250: the requested relative width of the answer is 10^-digits, and Enclosure.met says whether
+/// it was reached. A value out of range raises ValueError, a value that is no number TypeError; Ctrl-C interrupts.
 #[pyclass(frozen, subclass, module = "dp_assay", name = "Account")]
 pub struct Account {
-    /// What it is made of: with the noise as it is, however that was found.
+    /// Its definition, independent of how the noise was found.
     subject: Subject,
     resolved: Arc<Resolved>,
     remembered: Remembered,
@@ -117,12 +117,12 @@ impl Account {
         Ok(Account::known(subject, resolved))
     }
 
-    /// An account of a subject that was composed already, maybe under another title.
+    /// An account of a subject that is already composed, perhaps under another title.
     pub fn known(subject: Subject, resolved: Resolved) -> Self {
         Account { subject, resolved: Arc::new(resolved), remembered: Remembered::default() }
     }
 
-    /// What answers the questions: of one composition it is kept, so that later questions need not sweep its lattice again. That
+    /// The evaluator of the methods: for one composition it is kept, so that later calls need not sweep its lattice again. That
     /// of many block paths would hold too much memory.
     fn evaluator(&self) -> Arc<Evaluator> {
         match &self.resolved.whole {
@@ -139,7 +139,7 @@ impl Account {
         &self.subject
     }
 
-    /// What it accounts for, as a text that is the same for the same noise under the same relation: of a release also what it is.
+    /// Its value as a text, which is the same for the same noise under the same relation; for a release it includes its description.
     fn value(&self, is_release: bool) -> String {
         let noise = |counts: &[Counts]| {
             let mut all: BTreeMap<(&Law, u64), u128> = BTreeMap::new();
@@ -169,26 +169,26 @@ impl Account {
 
 #[pymethods]
 impl Account {
-    /// What it is, in a line.
+    /// Its description, in a line.
     #[getter]
     fn title(&self) -> &str {
         &self.resolved.title
     }
 
-    /// Which data sets are neighbors: "add-remove" (one record more or less) or "bounded" (one record changed).
+    /// The neighbor relation: "add-remove" (one record more or less) or "bounded" (one record changed).
     #[getter]
     fn neighbors(&self) -> &'static str {
         self.resolved.neighbors.name()
     }
 
-    /// How often each count is taken: 2 for "bounded", where a record leaves one count and enters another; 1 otherwise, and for counts
+    /// How often each count is counted: 2 for "bounded", where a record leaves one count and enters another; 1 otherwise, and for counts
     /// that are given for bounded neighbors.
     #[getter]
     fn times_each_count(&self) -> u64 {
         self.resolved.taken
     }
 
-    /// The queries of the release that do not move under the relation, and so are left out: a list of "LEVEL / QUERY".
+    /// The queries of the release that do not change under the relation, and are left out: a list of "LEVEL / QUERY".
     #[getter]
     fn unmoved_queries(&self) -> Vec<String> {
         self.resolved.unmoved.clone()
@@ -200,7 +200,7 @@ impl Account {
         to_fraction(py, &self.resolved.whole.rho())
     }
 
-    /// The parts that are composed, each alone, by name: the geolevels of a release, and counts given besides. Empty where there is
+    /// The parts of the composition, each alone, by name: the geolevels of a release, and counts given besides. Empty if there is
     /// only one part.
     #[getter]
     fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -212,7 +212,7 @@ impl Account {
         Ok(levels)
     }
 
-    /// The noise that is composed: a list of (law, parameter, count, shift), law one of "discrete Gaussian", "Gaussian" (parameter
+    /// The noise of the composition: a list of (law, parameter, count, shift), law one of "discrete Gaussian", "Gaussian" (parameter
     /// sigma2) and "discrete Laplace" (parameter epsilon), parameter a Fraction.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
@@ -260,7 +260,7 @@ impl Account {
     }
 
     /// The privacy profile: delta at each epsilon of a one-dimensional array or sequence of n. Two float64 arrays of length n, the
-    /// lower ends rounded down and the upper ends rounded up. Last digits are other than those of delta, because neighboring points share
+    /// lower ends rounded down and the upper ends rounded up. Last digits differ from those of delta, because adjacent points share
     /// contours. ValueError for an array of more dimensions, and for an epsilon that is no number from 0 to 1e15.
     #[pyo3(signature = (epsilons, *, digits = 12))]
     fn profile<'py>(
@@ -293,9 +293,9 @@ impl Account {
         Ok(ends(py, &answers))
     }
 
-    /// delta(epsilon) by means that share no code with those of `delta`: moments of the loss, or comparison with continuous Gaussian noise. An
-    /// Enclosure of few digits whose `method` says by which, and why an end is missing where one is (`met` is False then). Every certified value was held
-    /// against it: if both excluded each other, that would be an error. epsilon in nats, from 0 to 1e15, or ValueError.
+    /// delta(epsilon) by methods that share no code with those of `delta`: moments of the loss, or comparison with continuous Gaussian noise. An
+    /// Enclosure of few digits whose `method` names the method, and the reason if an end is missing (`met` is False then). Every certified value is compared
+    /// with it: if they excluded each other, that would be an error. epsilon in nats, from 0 to 1e15, or ValueError.
     #[pyo3(signature = (epsilon))]
     fn second_delta(&self, py: Python, epsilon: Exact) -> PyResult<Enclosure> {
         let (epsilon, evaluator) = (epsilon_of(epsilon)?, self.evaluator());
@@ -313,7 +313,7 @@ impl Account {
         Ok(found.into())
     }
 
-    /// The trade-off function at one type I error by means that share no code with those of `tradeoff`: as in `second_delta`. alpha from 0 to 1,
+    /// The trade-off function at one type I error by methods that share no code with those of `tradeoff`: as in `second_delta`. alpha from 0 to 1,
     /// or ValueError.
     #[pyo3(signature = (alpha))]
     fn second_tradeoff(&self, py: Python, alpha: Exact) -> PyResult<Enclosure> {
@@ -321,7 +321,7 @@ impl Account {
         Ok(work::run(py, move |_| evaluator.second_tradeoff(&alpha.0, None))?.into())
     }
 
-    /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None where
+    /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None if
     /// it is infinite), `is_bound` (whether it is a bound for this mechanism) and `note`. In nats; 0 < delta < 1, or ValueError. Conversions:
     /// Canonne, Kamath & Steinke 2020, Corollary 13; Bun & Steinke 2016, Proposition 1.3; Dong, Roth & Su 2022, Corollary 2.13.
     #[pyo3(signature = (delta, *, digits = 12))]
@@ -344,9 +344,9 @@ impl Account {
         Ok(all)
     }
 
-    /// What epsilon at delta is compared with: a dict with `name`, `epsilon` (an Enclosure, not rounded), `printed` and `source`. Where a
-    /// figure was published for the same at this delta, it is the conversion of that figure, and `printed` has its digits; else the smallest
-    /// standard account (pure DP, zCDP at the best order, RDP), and both are None. match: "published" (ValueError where nothing was published),
+    /// The number with which epsilon at delta is compared: a dict with `name`, `epsilon` (an Enclosure, not rounded), `printed` and `source`. If a
+    /// figure was published for the same mechanism at this delta, it is the conversion of that figure, and `printed` has its digits; otherwise the smallest
+    /// standard account (pure DP, zCDP at the best order, RDP), and both are None. match: "published" (ValueError if nothing was published),
     /// "zcdp" (Bun-Steinke), "best-order", "rdp" or "pure". 0 < delta < 1, or ValueError.
     #[pyo3(signature = (delta, *, r#match = None, digits = 12))]
     fn compared_with<'py>(
@@ -371,9 +371,9 @@ impl Account {
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (delta, resolved) = (delta_of(delta)?, self.resolved());
-        let asked = delta.clone();
+        let level = delta.clone();
         let (epsilon, proof, second) = work::run(py, move |_| {
-            let epsilon = resolved.whole.epsilon(&asked, digits)?;
+            let epsilon = resolved.whole.epsilon(&level, digits)?;
             let unbounded = || dp_assay::Error::Unbounded { what: "epsilon" };
             // The proof of the upper end: delta there is at most the target.
             let at = epsilon.value.upper_rational().ok_or_else(unbounded)?;
@@ -413,7 +413,7 @@ impl Account {
         Bound::new(slf.py(), Composition::new(parts.as_any(), None, None, None)?)
     }
 
-    /// 0 + account is the account: sum() begins so.
+    /// 0 + account is the account: sum() begins with 0.
     fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if is_whole(other)? && other.eq(0)? {
@@ -422,7 +422,7 @@ impl Account {
         Ok(PyNotImplemented::get(py).to_owned().into_any())
     }
 
-    /// Released so many times, each time with noise of its own.
+    /// Released `times` times, each time with noise of its own.
     fn __mul__<'py>(slf: &Bound<'py, Self>, times: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if !is_whole(times)? {
@@ -473,7 +473,7 @@ impl Account {
     }
 }
 
-/// Whether it is a whole number, as Python's and numpy's are, and no truth value.
+/// Whether it is a whole number, as Python's and numpy's are, and not a boolean.
 fn is_whole(value: &Bound<PyAny>) -> PyResult<bool> {
     Ok(!value.is_instance_of::<PyBool>() && value.get_type().hasattr("__index__")?)
 }
@@ -488,7 +488,7 @@ fn by_every_accountant(resolved: &Resolved, delta: &Delta, digits: u32) -> dp_as
     Ok([first].into_iter().chain(others.into_iter().map(row)).collect())
 }
 
-/// What is compared with, as a dict.
+/// A comparison as a dict.
 pub fn compared_of<'py>(py: Python<'py>, found: &Compared) -> PyResult<Bound<'py, PyDict>> {
     let figure = found.published.as_ref();
     let row = PyDict::new(py);
@@ -513,7 +513,7 @@ pub fn against_of(name: Option<&str>) -> PyResult<Against> {
 }
 
 impl Account {
-    /// The facts of an explanation, under the names that the program's JSON has.
+    /// The facts of an explanation, under the names of the program's JSON.
     fn explanation<'py>(
         &self,
         py: Python<'py>,
@@ -561,13 +561,13 @@ impl Account {
 /// Several mechanisms about the same person, composed.
 ///
 /// parts: accounts (counts, compositions, levels, calibrated accounts, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
-/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded", or a synonym of either; that of the parts if None. group: so many people
+/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded", or a synonym of either; that of the parts if None. group: the number of people who
 /// leave or enter together. counts_as_given: as in DiscreteGaussian; that of the parts if None.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
 pub struct Composition;
 
 impl Composition {
-    /// The composition that a subject amounts to.
+    /// The composition of a subject.
     pub fn of(py: Python, subject: Subject) -> PyResult<Bound<PyAny>> {
         let account = Account::of(subject)?;
         Ok(Bound::new(py, PyClassInitializer::from(account).add_subclass(Composition))?.into_any())
@@ -617,14 +617,14 @@ impl Composition {
         if given.is_none() {
             relations.dedup();
             if relations.len() > 1 {
-                return Err(PyValueError::new_err("the parts have different neighbor relations: say which is meant"));
+                return Err(PyValueError::new_err("the parts have different neighbor relations: give neighbors"));
             }
             all.neighbors = relations.pop();
         }
         if group.is_none() {
             sizes.dedup();
             if sizes.len() > 1 {
-                return Err(PyValueError::new_err("the parts are about groups of different sizes: say which is meant"));
+                return Err(PyValueError::new_err("the parts are about groups of different sizes: give group"));
             }
             all.group = sizes.pop().unwrap_or(1);
         }
@@ -635,7 +635,7 @@ impl Composition {
             (None, [true]) => true,
             (None, _) => {
                 return Err(PyValueError::new_err(
-                    "the counts of some parts are as given for bounded neighbors, and those of others are taken twice: account for them apart",
+                    "the counts of some parts are as given for bounded neighbors, and those of others are counted twice: account for them separately",
                 ));
             }
         };
@@ -643,7 +643,7 @@ impl Composition {
     }
 }
 
-/// Takes a release, or some of its levels, into a subject: beside other levels of the same one, but not beside another.
+/// Adds a release, or some of its levels, to a subject: beside other levels of the same one, but not beside another.
 fn join(all: &mut Subject, release: &Published, levels: &[String]) -> PyResult<()> {
     let Some(known) = &all.release else {
         all.release = Some(release.clone());
@@ -667,7 +667,7 @@ fn join(all: &mut Subject, release: &Published, levels: &[String]) -> PyResult<(
     }))
 }
 
-/// An account, unpickled: what it is made of, and its title.
+/// An account, unpickled: its definition, and its title.
 #[pyfunction]
 #[pyo3(name = "_account", signature = (is_composition, release, levels, singles, neighbors, group, title, counts_as_given = false))]
 #[allow(clippy::too_many_arguments)]

@@ -1,4 +1,4 @@
-//! The least noise that keeps a promise, and where the budget should go.
+//! The least noise that meets a target, and where the budget should go.
 
 use dp_assay::{
     account::{
@@ -33,15 +33,15 @@ use crate::{
 
 #[pymethods]
 impl Account {
-    /// The least noise of a grid that keeps a promise, all noise scaled by one factor. The promise is one of
+    /// The least noise of a grid that meets a target, all noise scaled by one factor. The target is one of
     ///
     /// - epsilon=E at delta=D;
     /// - delta=D alone: the epsilon that compared_with(D) has, the published figure or the smallest standard account;
-    /// - match="zcdp" (Bun-Steinke), "best-order", "rdp" or "pure" at delta=D: the epsilon that this account says of the noise as it is;
-    /// - match="published" at delta=D: the published figure, not rounded (ValueError where nothing was published);
-    /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the noise as it is, at every delta of the range.
+    /// - match="zcdp" (Bun-Steinke), "best-order", "rdp" or "pure" at delta=D: the epsilon that this account gives for the present noise;
+    /// - match="published" at delta=D: the published figure, not rounded (ValueError if nothing was published);
+    /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the present noise, at every delta of the range.
     ///
-    /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). What is found is proven to be
+    /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). The noise found is proven to be
     /// enough, and the next smaller point of the grid is proven not to be. Returns a dict: `factor` and `before` (Fractions; before is None
     /// if the grid starts here), `sigma2` and `calibrated_sigma2` (lists of Fractions), `epsilon` and `target` (Enclosures),
     /// `compared_with` (as compared_with, or None), `account` (an Account with that noise).
@@ -90,13 +90,13 @@ impl Account {
     }
 }
 
-/// What the noise has to keep.
+/// The target of the noise.
 enum Goal {
     Promise(Promise),
     Compared(Delta, Against),
 }
 
-/// Exactly one promise.
+/// Exactly one target.
 fn goal_of(
     delta: Option<Exact>,
     epsilon: Option<Exact>,
@@ -110,7 +110,7 @@ fn goal_of(
         (Some(delta), None, matched, None) => Ok(Goal::Compared(delta_of(delta)?, against_of(matched)?)),
         (None, None, None, Some((from, to))) => Ok(Goal::Promise(quick(Promise::zcdp_curve(from.0, to.0))?)),
         _ => Err(PyValueError::new_err(
-            "expected one promise: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\"; \
+            "expected one target: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\"; \
              or match_curve=(FROM, TO)",
         )),
     }
@@ -127,18 +127,18 @@ fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) 
     Ok(answer)
 }
 
-/// The noise per query that keeps epsilon at delta with the least weighted expected squared error.
+/// The noise per query with the least weighted expected squared error for which epsilon at delta is at most the target.
 ///
 /// queries: the path of a TOML file, the name of a bundled release, a Release, or a list of dicts with `name`, `count` (default 1),
-/// `sensitivity` (1), `weight` (1), `least_sigma2` (1), and how accurate it has to be, if at all: `most_sigma2`, `most_squared_error`,
+/// `sensitivity` (1), `weight` (1), `least_sigma2` (1), and optional accuracy targets: `most_sigma2`, `most_squared_error`,
 /// `most_margin` (|noise| at most this with probability 95 %). levels: only these of a release. neighbors: "add-remove" (the default
 /// for a list or file) or "bounded", or a synonym of either, in place of the release's own. counts_as_given: with "bounded", the counts of the
-/// list or file are already those that differ, and are not taken twice. decimals: of every sigma2, 0 to 12.
+/// list or file are already those that differ, and are not counted twice. decimals: of every sigma2, 0 to 12.
 ///
 /// Returns a dict: `queries` (a list of dicts with these fields, the sigma2 that was found, a Fraction, and its `margin_95`),
 /// `neighbors`, `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation has less),
 /// `at_most_percent_above_optimum` (an Enclosure, or None), `zcdp` (queries, delta and error of the allocation by zCDP, or None), and
-/// `account` with the noise that was found: of a release a Release, which to_toml() writes. ValueError if no noise keeps the promise.
+/// `account` with the noise that was found: for a release a Release, which to_toml() writes. ValueError if no noise meets the target.
 #[pyfunction]
 #[pyo3(signature = (queries, epsilon, delta, *, levels = Vec::new(), neighbors = None, counts_as_given = false, decimals = 4))]
 #[allow(clippy::too_many_arguments)]
@@ -172,10 +172,10 @@ pub fn allocate<'py>(
     Ok(answer)
 }
 
-/// Which queries share the budget.
+/// The queries that share the budget.
 struct Plan {
     neighbors: Neighbors,
-    /// Whether the counts of a list or file are taken once.
+    /// Whether the counts of a list or file are counted once.
     counts_as_given: bool,
     /// Each with the counts that change between neighbors.
     targets: Vec<QueryTarget>,
@@ -197,7 +197,7 @@ impl Plan {
                 None => None,
                 Some(name) => match Published::find(&name) {
                     Ok(release) => Some(release),
-                    // A file of queries; what is neither is refused as one.
+                    // A file of queries; anything else is refused as one.
                     Err(_) if std::path::Path::new(&name).exists() => None,
                     Err(why) => return Err(Failure::from(why).into()),
                 },
@@ -206,7 +206,7 @@ impl Plan {
         if let Some(release) = release {
             if counts_as_given {
                 return Err(PyValueError::new_err(
-                    "counts_as_given is about a list or file of queries: a release says it itself",
+                    "counts_as_given is about a list or file of queries: a release states it itself",
                 ));
             }
             let release = quick(release.only(levels))?;
@@ -243,12 +243,12 @@ impl Plan {
     }
 }
 
-/// What was found.
+/// The result.
 struct Found {
     best: Allocation,
-    /// No allocation has less weighted error.
+    /// A proven lower bound on the weighted error of every allocation.
     least: Rational,
-    /// 100 (found / least - 1), rounded up: at most so far from optimal.
+    /// 100 (found / least - 1), rounded up: an upper bound on the distance from the optimum.
     above: Option<Interval>,
     /// The margin at 95 % of each query.
     margins: Vec<i64>,
@@ -267,7 +267,7 @@ fn every_allocation(
         // most >= the error, and least <= the optimum: their ratio is at least that of the error to the optimum.
         Interval::rational(&((most / &least - 1_u32) * 100_u32), 64)
     });
-    // All but 2.5 % on each side.
+    // All except 2.5 % on each side.
     let margin = |sigma2: &Rational| DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)));
     let margins = best.sigma2.iter().map(margin).collect::<dp_assay::Result<_>>()?;
     Ok(Found { least, above, margins, zcdp: allocate_by_zcdp(targets, epsilon, delta, decimals)?, best })

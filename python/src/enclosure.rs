@@ -15,21 +15,21 @@ use pyo3::{
 
 use crate::numbers::{self, Exact, number, to_fraction};
 
-/// Ends that are not dyadic are rounded outward to so many bits.
+/// Ends that are not dyadic are rounded outward to this number of bits.
 const BITS: u32 = 256;
-/// Ends of so many bits are kept as they are.
+/// Ends of at most this number of bits are kept exactly.
 const MOST_BITS: u32 = 1 << 20;
 
 /// An interval [lower, upper] that is proven to contain a real number.
 ///
-/// Both ends are exact. There is no float(enclosure): say which end is meant, or that an approximation will do, by
+/// Both ends are exact. There is no float(enclosure): choose an end, or an approximation, by
 /// upper_float, lower_float or midpoint_float.
 ///
-/// The operators <, <=, >, >= answer only what is proven for the truth behind the enclosure and raise ValueError where it is too
-/// wide to tell; at_most() and below() answer True, False or None. == compares both ends.
+/// The operators <, <=, >, >= return only results that are proven for the truth in the enclosure, and raise ValueError if it is too
+/// wide to decide; at_most() and below() return True, False or None. == compares both ends.
 ///
-/// Formats show both ends, rounded outward: f"{e:.3f}" is "[10.124, 10.125]". A type of f, e, g or % is Python's, with a precision, a
-/// width and an alignment before it if you like; f"{e:upper.3f}" is the upper end alone, rounded up, and "lower" the lower one, rounded down.
+/// Formats show both ends, rounded outward: f"{e:.3f}" is "[10.124, 10.125]". A type of f, e, g or % is Python's, optionally preceded by a precision, a
+/// width and an alignment; f"{e:upper.3f}" is the upper end alone, rounded up, and "lower" the lower one, rounded down.
 #[pyclass(frozen, module = "dp_assay", name = "Enclosure")]
 pub struct Enclosure {
     value: Interval,
@@ -70,7 +70,7 @@ fn end(value: &Rational, round: Round) -> Float {
     Float::with_val_round(bits, value, round).0
 }
 
-/// Whether a comparison holds: True, False, or None where the enclosure is too wide to tell.
+/// Whether a comparison holds: True, False, or None if the enclosure is too wide to decide.
 fn decided(certainty: Certainty) -> Option<bool> {
     match certainty {
         Certainty::Yes => Some(true),
@@ -101,7 +101,7 @@ fn ends_of(other: &Bound<PyAny>) -> PyResult<Interval> {
 
 #[pymethods]
 impl Enclosure {
-    /// An enclosure of your own, from two exact numbers in order; None is an end without a bound. Ends that are no binary fractions
+    /// An enclosure of your own, from two exact numbers in order; None is an end without a bound. Ends that are not binary fractions
     /// are rounded outward.
     #[new]
     #[pyo3(signature = (lower, upper, *, met = true, method = None))]
@@ -117,25 +117,25 @@ impl Enclosure {
         Ok(Enclosure { value: Interval::new(lower, upper), met, method })
     }
 
-    /// The lower end, at most the truth: a Fraction, or None where the enclosure is unbounded below.
+    /// The lower end, at most the truth: a Fraction, or None if the enclosure is unbounded below.
     #[getter]
     fn lower<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.value.lower_rational().map(|end| to_fraction(py, &end)).transpose()
     }
 
-    /// The upper end, at least the truth: a Fraction, or None where the enclosure is unbounded above.
+    /// The upper end, at least the truth: a Fraction, or None if the enclosure is unbounded above.
     #[getter]
     fn upper<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.value.upper_rational().map(|end| to_fraction(py, &end)).transpose()
     }
 
-    /// The lower end as a Decimal with all its digits; -Infinity where the enclosure is unbounded below.
+    /// The lower end as a Decimal with all its digits; -Infinity if the enclosure is unbounded below.
     #[getter]
     fn lower_decimal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         decimal(py, self.value.lower())
     }
 
-    /// The upper end as a Decimal with all its digits; Infinity where the enclosure is unbounded above.
+    /// The upper end as a Decimal with all its digits; Infinity if the enclosure is unbounded above.
     #[getter]
     fn upper_decimal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         decimal(py, self.value.upper())
@@ -159,13 +159,13 @@ impl Enclosure {
         self.value.approximate()
     }
 
-    /// Whether the width that was asked for was met. The enclosure is valid either way.
+    /// Whether the requested precision was reached. The enclosure is valid either way.
     #[getter]
     fn met(&self) -> bool {
         self.met
     }
 
-    /// How the number was certified, in a line; None for what is not an answer of its own.
+    /// How the number was certified, in a line; None if it is not itself an answer.
     #[getter]
     fn method(&self) -> Option<&str> {
         self.method.as_deref()
@@ -182,12 +182,12 @@ impl Enclosure {
         self.value.shown(digits)
     }
 
-    /// Is the truth at most x? True, False, or None where the enclosure is too wide to tell. x is exact or an Enclosure.
+    /// Is the truth at most x? True, False, or None if the enclosure is too wide to decide. x is exact or an Enclosure.
     fn at_most(&self, x: &Bound<PyAny>) -> PyResult<Option<bool>> {
         Ok(decided(at_most(&self.value, &ends_of(x)?)))
     }
 
-    /// Is the truth below x? True, False, or None where the enclosure is too wide to tell. x is exact or an Enclosure.
+    /// Is the truth below x? True, False, or None if the enclosure is too wide to decide. x is exact or an Enclosure.
     fn below(&self, x: &Bound<PyAny>) -> PyResult<Option<bool>> {
         Ok(decided(self.value.below(&ends_of(x)?)))
     }
@@ -215,7 +215,7 @@ impl Enclosure {
         let Some(answer) = answer else {
             let other = other.str()?;
             return Err(PyValueError::new_err(format!(
-                "{} is too wide to be compared with {other}: ask for more digits, or use at_most() and below(), which may say None",
+                "{} is too wide to be compared with {other}: request more digits, or use at_most() and below(), which may return None",
                 self.value
             )));
         };
@@ -263,9 +263,7 @@ impl Enclosure {
     }
 
     fn __float__(&self) -> PyResult<f64> {
-        Err(PyTypeError::new_err(
-            "an Enclosure is no float: say which is meant by .upper_float, .lower_float or .midpoint_float",
-        ))
+        Err(PyTypeError::new_err("an Enclosure is no float: use .upper_float, .lower_float or .midpoint_float"))
     }
 
     /// Both ends, rounded outward, or one of them.
@@ -292,7 +290,7 @@ impl Enclosure {
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let title = match (&self.method, self.met) {
             (Some(method), true) => format!("certified by {method}"),
-            (Some(method), false) => format!("wider than asked; certified by {method}"),
+            (Some(method), false) => format!("below the requested precision; certified by {method}"),
             (None, _) => "certified".to_string(),
         };
         let title = py.import("html")?.call_method1("escape", (PyString::new(py, &title),))?;
@@ -318,7 +316,7 @@ impl Enclosure {
     }
 }
 
-/// Is the truth behind one enclosure at most that behind the other?
+/// Is the truth in one enclosure at most that in the other?
 fn at_most(one: &Interval, other: &Interval) -> Certainty {
     if one.upper() <= other.lower() {
         Certainty::Yes
@@ -337,17 +335,17 @@ enum Ends {
     Upper,
 }
 
-/// A format of an enclosure: as Python's of numbers, and which ends.
+/// A format of an enclosure: as Python's formats of numbers, and the ends to show.
 struct Format {
     ends: Ends,
     fill: char,
     align: char,
     width: usize,
-    /// The notation and its digits; `None` for as many digits as it takes to show the width.
+    /// The notation and its digits; `None` for the number of digits that shows the width.
     notation: Option<(Notation, usize)>,
 }
 
-/// At most so many digits, and so wide.
+/// The largest number of digits, and the largest width.
 const MOST_SHOWN: usize = 10_000;
 
 impl Format {
@@ -363,7 +361,7 @@ impl Format {
         let (fill, align, rest) = match (first, second.filter(is_align), first.filter(is_align)) {
             (Some(fill), Some(align), _) => (fill, align, &rest[fill.len_utf8() + align.len_utf8()..]),
             (_, None, Some(align)) => (' ', align, &rest[align.len_utf8()..]),
-            // Numbers are at the right, as Python's.
+            // Numbers are right-aligned, as Python's.
             _ => (' ', '>', rest),
         };
         let (width, rest) = whole_part(rest)?;
@@ -410,8 +408,8 @@ impl Format {
     }
 }
 
-/// The whole number at the beginning of a text, if there is one, and the rest; nothing if it is too large, or written with a zero in
-/// front, which pads Python's numbers and not intervals.
+/// The whole number at the beginning of a text, if there is one, and the remaining text; `None` if it is too large, or written with a leading
+/// zero, which pads Python's numbers and not intervals.
 fn whole_part(text: &str) -> Option<(Option<usize>, &str)> {
     let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     let (digits, rest) = text.split_at(digits);

@@ -18,5 +18,5 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// The result of a question to the library.
+/// The result of a call of the library.
 pub type Outcome<T> = std::result::Result<T, Failure>;

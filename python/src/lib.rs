@@ -1,16 +1,16 @@
-//! The Python package `dp_assay`: the classes of its module `_native`, which ask the library and decide nothing themselves.
+//! The Python package `dp_assay`: the classes of its module `_native`, which call the library and decide nothing themselves.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
 //! | `numbers` | numbers from Python, exactly, and Fractions back |
 //! | `enclosure` | the class Enclosure |
 //! | `failure` | errors of the library as ValueError |
-//! | `work` | away from the interpreter: threads, interrupts, forks |
-//! | `account` | the classes Account and Composition and their questions |
+//! | `work` | work outside of the interpreter: threads, interrupts, forks |
+//! | `account` | the classes Account and Composition and their methods |
 //! | `calibrate` | calibration and allocation |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
 //! | `release` | Release and Ledger |
-//! | `risk` | attacks, and what none can exceed |
+//! | `risk` | attacks, and bounds for all adversaries |
 //! | `replication` | published values, verified |
 
 mod account;
@@ -24,7 +24,7 @@ mod replication;
 mod risk;
 mod work;
 
-/// What the package dp_assay takes from Rust.
+/// The Rust part of the package dp_assay.
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]

@@ -26,11 +26,11 @@ use crate::{
     work::{self, quick},
 };
 
-/// Samples between two looks for signals: a multiple of the 65536 that share a stream, so that a seed gives the same samples however
-/// long an array is.
+/// Samples between two checks for signals: a multiple of the 65536 that share a stream, so that a seed gives the same samples for
+/// arrays of any length.
 const STEP: usize = 1 << 22;
 
-/// Where random words come from. Every call has a key of its own from the operating system, so that no two calls, threads or
+/// The source of random words. Every call has a key of its own from the operating system, so that no two calls, threads or
 /// forked processes share any.
 fn streams(insecure_seed: Option<u64>) -> Outcome<Streams> {
     Ok(match insecure_seed {
@@ -69,7 +69,7 @@ impl IntegerNoise {
             PyValueError::new_err("the array is not contiguous: use numpy.ascontiguousarray, or sample() and assign")
         })?;
         if slice.len() <= STEP / 64 {
-            // Too little to be worth a thread.
+            // Too little work for a thread.
             streams.fill(&sampler, slice);
             return Ok(());
         }
@@ -79,10 +79,10 @@ impl IntegerNoise {
 
 #[pymethods]
 impl IntegerNoise {
-    /// n exact samples: an int64 array of length n. Every probability is the law's own, not a nearby float. MemoryError if there is not
+    /// n exact samples: an int64 array of length n. Every probability is exactly that of the law, not a nearby float. MemoryError if there is not
     /// enough memory.
     ///
-    /// Random words are ChaCha20's under a fresh key from the operating system for every call. insecure_seed is for tests: whoever
+    /// Random words come from ChaCha20 under a fresh key from the operating system for every call. insecure_seed is for tests: anyone who
     /// knows it can subtract the noise.
     #[pyo3(signature = (n, *, insecure_seed = None))]
     fn sample<'py>(
@@ -91,7 +91,7 @@ impl IntegerNoise {
         #[pyo3(from_py_with = numbers::size)] n: usize,
         #[pyo3(from_py_with = numbers::seed)] insecure_seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        // numpy says MemoryError where there is not enough; the memory is touched when it is filled.
+        // numpy raises MemoryError if there is not enough; the memory is touched when it is filled.
         let array = py.import("numpy")?.getattr("empty")?.call1((n, "int64"))?;
         let array = array.cast_into::<PyArray1<i64>>()?;
         self.overwrite(py, &array, insecure_seed)?;
@@ -110,7 +110,7 @@ impl IntegerNoise {
         self.overwrite(py, int64_array(out)?, insecure_seed)
     }
 
-    /// Counts with fresh noise: a new int64 array. counts: a one-dimensional int64 array, of any strides. ValueError if a sum leaves 64
+    /// Counts with fresh noise: a new int64 array. counts: a one-dimensional int64 array, of any strides. ValueError if a sum exceeds 64
     /// bits. For lists, Series and data frames see dp_assay.add_noise.
     #[pyo3(signature = (counts, *, insecure_seed = None))]
     fn noisy<'py>(
@@ -130,7 +130,7 @@ impl IntegerNoise {
         Ok(PyArray1::from_vec(py, noisy))
     }
 
-    /// How samples are drawn, in words.
+    /// The method of drawing, in words.
     #[getter]
     fn method(&self, py: Python) -> PyResult<&'static str> {
         Ok(self.sampler(py)?.method())
@@ -181,7 +181,7 @@ impl IntegerNoise {
         work::run(py, move |_| Distribution::of(&law)?.quantile(&p.0))
     }
 
-    /// Expected errors of counts published with this discrete Gaussian noise, as they are and cut at zero, on average over `counts` (one
+    /// Expected errors of counts published with this discrete Gaussian noise, unclamped and clamped at zero, on average over `counts` (one
     /// true count or several, each 0 or more). Returns a dict: mean_squared_error, mean_absolute_error, cut_mean_squared_error,
     /// cut_mean_absolute_error, cut_bias (Enclosures), margin_95, and cut_margin_95 (None for several counts). sigma2 up to 1e8.
     #[pyo3(signature = (counts = None, *, digits = 12))]
@@ -281,7 +281,7 @@ impl Distribution {
     }
 }
 
-/// What makes the object again: its class and arguments.
+/// The pickled form of the object: its class and arguments.
 type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, u64, u64, Option<&'static str>, u64, bool));
 
 /// Counts of one law: a class with its constructor, the getters of its parameters, and pickling.
@@ -324,7 +324,7 @@ macro_rules! counts_class {
                 to_fraction(py, &self.parameter)
             }
 
-            /// How many counts have this noise.
+            /// The number of counts with this noise.
             #[getter]
             fn count(&self) -> u64 {
                 self.count
@@ -352,9 +352,9 @@ counts_class!(
     /// count counts with discrete Gaussian noise N_Z(0, sigma2), each changed by shift between neighbors.
     ///
     /// sigma2: the variance proxy in squared counts, from 1e-6 to 1e18: mass is proportional to exp(-x^2 / (2 sigma2)). count: 1 to 1e12.
-    /// shift: 1 to 1e6. neighbors: "add-remove" (the default; also "unbounded", "add-delete") or "bounded" (also "replace-one", "change-one",
-    /// "substitution"), under which every count is taken twice, as a record leaves one count and enters another. counts_as_given: the
-    /// counts are already those that differ between bounded neighbors, and are taken once. group: so many people leave or enter together.
+    /// shift: 1 to 1e6. neighbors: "add-remove" (the default; also "unbounded", "add-delete") or "bounded" (also "replace-one", "replace", "change-one",
+    /// "substitution"), under which every count is counted twice, because a record leaves one count and enters another. counts_as_given: the
+    /// counts are already those that differ between bounded neighbors, and are counted once. group: the number of people who leave or enter together.
     /// Numbers are exact: int, str, Fraction, Decimal; a float is the shortest decimal that prints it.
     DiscreteGaussian extends IntegerNoise, "DiscreteGaussian", sigma2 as sigma2, Counts::discrete_gaussian,
     |account, own| {
@@ -367,7 +367,7 @@ counts_class!(
     /// count counts with discrete Laplace (two-sided geometric) noise, each changed by shift between neighbors.
     ///
     /// epsilon: that of one count changed by 1, kept as the attribute `parameter`: mass is proportional to exp(-epsilon |x|), from 1e-6 to 1e3. count: 1 to
-    /// 1e12. shift: 1 to 1000. The rest as in DiscreteGaussian.
+    /// 1e12. shift: 1 to 1000. The other arguments are as in DiscreteGaussian.
     DiscreteLaplace extends IntegerNoise, "DiscreteLaplace", epsilon as parameter, Counts::discrete_laplace,
     |account, own| {
         let law = Law::DiscreteLaplace { epsilon: own.parameter.clone() };

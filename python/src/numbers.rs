@@ -50,13 +50,15 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
     }
 }
 
-/// A whole number as an argument. What is out of range is a ValueError with the argument's name, however large it is.
+/// A whole number as an argument. A value out of range raises ValueError with the argument's name, however large it is.
 fn whole(value: &Bound<PyAny>, name: &str, range: RangeInclusive<i128>, expected: &str) -> PyResult<i128> {
     let refuse = |shown: &str| PyValueError::new_err(format!("{name} = {shown} is out of range: expected {expected}"));
     match value.extract::<i128>() {
         Ok(number) if range.contains(&number) => Ok(number),
         Ok(number) => Err(refuse(&number.to_string())),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refuse("a number beyond 128 bits")),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(refuse("a number of more than 128 bits"))
+        }
         Err(error) => Err(error),
     }
 }
@@ -76,7 +78,7 @@ macro_rules! whole_arguments {
 
 whole_arguments! {
     digits: u32 = "digits", 1..=250, "1 to 250";
-    // The laws have narrower ranges, and say so.
+    // The laws have narrower ranges, and report them.
     count: u64 = "count", 0..=i128::from(u64::MAX), "1 to 10^12 counts";
     shift: u64 = "shift", 0..=i128::from(u64::MAX), "an integer change from 1 to 1000000, of the discrete Laplace to 1000";
     group: u64 = "group", 1..=i128::from(u64::MAX), "1 to 2^64 - 1 people";
@@ -93,17 +95,17 @@ pub fn seed(value: &Bound<PyAny>) -> PyResult<Option<u64>> {
     if value.is_none() { Ok(None) } else { some_seed(value).map(Some) }
 }
 
-/// The argument `decimals` where it may be left out.
+/// The argument `decimals`, if it is optional.
 pub fn decimals_or_none(value: &Bound<PyAny>) -> PyResult<Option<u32>> {
     if value.is_none() { Ok(None) } else { decimals(value).map(Some) }
 }
 
-/// The argument `group` where it may be left to the parts.
+/// The argument `group`, if it defaults to that of the parts.
 pub fn group_or_none(value: &Bound<PyAny>) -> PyResult<Option<u64>> {
     if value.is_none() { Ok(None) } else { group(value).map(Some) }
 }
 
-/// Refuses an array of numpy in which values are masked: they were withheld, and what lies below the mask is no answer.
+/// Refuses a numpy array with masked values: they were withheld, and the numbers under the mask are no values.
 fn refuse_masked(value: &Bound<PyAny>) -> PyResult<()> {
     let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(()) };
     if array.is_exact_instance_of::<PyUntypedArray>() {
@@ -153,7 +155,7 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
             return Ok(Numbers(vec![number(&value)?]));
         }
         refuse_masked(&value)?;
-        // numpy's scalars have dimensions too: none.
+        // numpy's scalars have the attribute too: zero dimensions.
         let dimensions = value.getattr_opt("ndim")?.map(|ndim| ndim.extract::<usize>()).transpose()?;
         let is_array = dimensions.is_some();
         if dimensions == Some(0) || !is_array && !value.hasattr("__iter__")? {
@@ -170,7 +172,7 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
     }
 }
 
-/// Arrays that have no numbers are refused with their dtype, before their items are.
+/// Arrays without numbers are refused by their dtype, before their items are.
 fn refuse_dtype(value: &Bound<PyAny>) -> PyResult<()> {
     let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(()) };
     let kind = array.dtype().kind();
@@ -183,7 +185,7 @@ fn refuse_dtype(value: &Bound<PyAny>) -> PyResult<()> {
     )))
 }
 
-/// What has dimensions must have one.
+/// Refuses arrays of other than one dimension.
 fn one_dimensional(value: &Bound<PyAny>) -> PyResult<()> {
     if let Ok(dimensions) = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>())
         && dimensions != 1
@@ -224,7 +226,7 @@ fn wrong_type(value: &Bound<PyAny>, expected: &str) -> PyErr {
 /// Fractions, decimals and the scalars of numpy.
 fn other(value: &Bound<PyAny>) -> PyResult<Rational> {
     refuse_masked(value)?;
-    // Fraction, and whatever else is registered as a rational number; integers of numpy as well.
+    // Fraction, and any other type registered as a rational number; integers of numpy as well.
     if let (Ok(top), Ok(bottom)) = (value.getattr("numerator"), value.getattr("denominator")) {
         let (top, bottom) = (integer(&top)?, integer(&bottom)?);
         if bottom == 0 {
@@ -233,7 +235,7 @@ fn other(value: &Bound<PyAny>) -> PyResult<Rational> {
         return Ok(Rational::from((top, bottom)));
     }
     let is_number = value.hasattr("__float__")? && value.getattr("__float__")?.is_callable();
-    // numpy's truth values have the method too.
+    // numpy's booleans have the method too.
     let is_number = is_number && (!value.hasattr("dtype")? || "iuf".contains(dtype_kind(value)?));
     if !is_number || value.hasattr("ndim")? && value.getattr("ndim")?.extract::<usize>()? > 0 {
         return Err(wrong_type(value, EXACT));

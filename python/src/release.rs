@@ -50,10 +50,10 @@ pub fn level_names(levels: &Bound<PyAny>) -> PyResult<Vec<String>> {
     all.map(|level| level.and_then(|level| level.extract().map_err(|_| wrong(&level)))).collect()
 }
 
-/// A release: its geolevels, queries and budget, and what one record reveals.
+/// A release: its geolevels, queries and budget, and its account.
 ///
 /// name: a bundled release (releases() lists them) or the path of a TOML file of the same form. levels: only this geolevel, or these.
-/// neighbors: in place of the release's own relation. group: so many people leave or enter together.
+/// neighbors: in place of the release's own relation. group: the number of people who leave or enter together.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Release")]
 pub struct Release {
     release: Published,
@@ -77,7 +77,7 @@ impl Release {
         Ok(PyClassInitializer::from(Account::of(subject)?).add_subclass(own))
     }
 
-    /// The release with the levels that are named, as queries that share a budget: those of single people.
+    /// The release with the named levels, as queries that share a budget, for single people.
     pub fn alone(&self) -> PyResult<Published> {
         if self.group != 1 {
             let why =
@@ -91,7 +91,7 @@ impl Release {
         Ok(release)
     }
 
-    /// The release as it enters a ledger, which knows whole releases, single people, and one relation.
+    /// The release as part of a ledger, which has whole releases, single people, and one relation.
     fn for_ledger(&self, neighbors: Neighbors) -> PyResult<Published> {
         let refuse = |what: String, instead: &str| {
             Err(PyValueError::new_err(format!("{}: {what}, and a ledger {instead}", self.release.name)))
@@ -154,13 +154,13 @@ impl Release {
         &self.release.name
     }
 
-    /// Where its figures come from.
+    /// The source of its figures.
     #[getter]
     fn source(&self) -> &str {
         &self.release.source
     }
 
-    /// What was published for it: a list of dicts with epsilon (the text as it was printed), delta (a Fraction; None for pure DP), by (the
+    /// Its published figures: a list of dicts with epsilon (the text as printed), delta (a Fraction; None for pure DP), by (the
     /// conversion: "zcdp", "best-order", "rdp" or "pure"), levels (empty for all of them) and source.
     #[getter]
     fn published<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -177,7 +177,7 @@ impl Release {
     }
 
     /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times, cells, sensitivity and law; for discrete Laplace
-    /// noise sigma2 is None and epsilon its parameter (else None). kind is that of the groups it is asked of alone, and None for all others;
+    /// noise sigma2 is None and epsilon its parameter (otherwise None). kind is the kind of groups to which it is limited, and None for all others;
     /// changed says how often a changed record changes its cells: "twice", "as given" or "never".
     #[getter]
     fn queries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -210,7 +210,7 @@ impl Release {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let make = py.import("dp_assay._support")?.getattr("release")?;
-        // What it says, and not where it was found: a file may be gone, or another one, where the pickle is read.
+        // Its content, and not its path: the file may be missing or changed where the pickle is read.
         let state = (this.release.to_toml(), this.levels.clone(), this.neighbors, this.group);
         Ok((make, state).into_pyobject(py)?.into_any())
     }
@@ -351,19 +351,19 @@ impl Ledger {
         Ok((make, self.state()).into_pyobject(py)?.into_any())
     }
 
-    /// What it is, in a line.
+    /// Its description, in a line.
     #[getter]
     fn title(&self) -> &str {
         &self.title
     }
 
-    /// What composes with what, in words.
+    /// The releases that compose, in words.
     #[getter]
     fn rule(&self) -> &str {
         &self.rule
     }
 
-    /// The names of the populations: records of one kind, each accounted for apart.
+    /// The names of the populations: records of one kind, each with its own account.
     #[getter]
     fn populations(&self) -> Vec<&str> {
         self.populations.iter().map(|population| population.name.as_str()).collect()
@@ -373,8 +373,8 @@ impl Ledger {
     /// (all whose counts are known, exactly, the worst over all combinations of block paths) and `zcdp_total` (all, from their budgets).
     /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known), zcdp_epsilon, and compared_with
     /// (the smaller one of that and pure DP, as Account.compared_with). `of_mixes` of
-    /// `composed` has, by release, the mix of groups that is composed where all mixes together would be too many: the one that is worst for
-    /// the release alone; of a record of another mix this epsilon says nothing.
+    /// `composed` has, by release, the mix of groups that is composed if all mixes together would be too many: the one that is worst for
+    /// the release alone; this epsilon does not cover a record of another mix.
     #[pyo3(signature = (delta, *, digits = 12))]
     fn balance<'py>(
         &self,

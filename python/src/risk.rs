@@ -1,4 +1,4 @@
-//! What an adversary learns, and what none can exceed.
+//! What an adversary learns, and bounds for all adversaries.
 
 use dp_assay::{
     numeric::Enclosure as Interval,
@@ -25,11 +25,11 @@ use crate::{
 
 #[pymethods]
 impl Account {
-    /// What no adversary can exceed who believes with probability `prior` that a person's record is in the data (or is the first of two).
-    /// Outputs of mass delta are excepted where a posterior is bounded. Returns a dict of Enclosures: correct_decision, advantage,
-    /// posterior, epsilon; what rho alone allows, zcdp_correct_decision and zcdp_advantage (at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))));
-    /// zcdp_epsilon by Bun & Steinke, and what the single pair of it and delta allows, zcdp_pair_correct_decision and zcdp_posterior;
-    /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, what pure DP alone allows (only where losses
+    /// Bounds for all adversaries who believe with probability `prior` that a person's record is in the data (or is the first of two).
+    /// Bounds on posteriors except outputs of mass delta. Returns a dict of Enclosures: correct_decision, advantage,
+    /// posterior, epsilon; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))));
+    /// zcdp_epsilon by Bun & Steinke, and the bounds from the single pair of it and delta, zcdp_pair_correct_decision and zcdp_posterior;
+    /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, the bounds from pure DP alone (only if losses
     /// are bounded); posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
     /// ValueError. The adversary is that of Kazan & Reiter 2023.
     #[pyo3(signature = (prior, *, delta = None, digits = 12))]
@@ -199,14 +199,14 @@ impl Attack {
     }
 }
 
-/// An adversary who uses noisy counts of the target's group, of the groups above it, and of the other groups beside it.
+/// An adversary who uses noisy counts of the target's group, of the higher groups, and of the other groups.
 ///
-/// rho: of each level, lowest first. others: the number of other groups at each level but the last. upper: what they believe of the
+/// rho: of each level, lowest first. others: the number of other groups at each level except the last. upper: the prior of the
 /// count one level up: "uniform", ("up-to", K) or ("point", K). known: the count of the target's group without the target.
 #[pyclass(frozen, module = "dp_assay.risk", name = "HierarchicalAttack")]
 pub struct HierarchicalAttack {
     attack: Hierarchy,
-    /// What it was made of, for others like it.
+    /// Its arguments, for similar attacks.
     made_of: MadeOf,
 }
 
@@ -248,7 +248,7 @@ impl HierarchicalAttack {
         Ok(HierarchicalAttack { attack, made_of })
     }
 
-    /// After the noisy counts of each level and the noisy sums over the other groups: a dict with `present` (the posterior that the target
+    /// The posterior given the noisy counts of each level and the noisy sums over the other groups: a dict with `present` (the posterior that the target
     /// counts, an Enclosure) and `upper` (a list of (count one level up, Enclosure)).
     #[pyo3(signature = (noisy, noisy_others, *, digits = 12))]
     fn posterior<'py>(
@@ -295,15 +295,15 @@ impl HierarchicalAttack {
         let upper = match upper {
             Upper::UpTo(most) => Some(("up-to", *most)),
             Upper::Point(most) => Some(("point", *most)),
-            // Weights are not given from Python.
+            // Weights cannot be given from Python.
             Upper::Uniform | Upper::Listed { .. } => None,
         };
         let state = (to_fraction(py, prior)?, to_fractions(py, rhos)?, others.clone(), upper, *known);
         Ok((make, state).into_pyobject(py)?.into_any())
     }
 
-    /// The thresholds of decision for noisy outputs (count above, sum over the others): a list of (least, most) released counts of the
-    /// target's group from which the adversary decides for the target.
+    /// The thresholds of decision for noisy outputs (count of the higher group, sum over the others): a list of (least, most) released counts of the
+    /// target's group at which the adversary decides for the target.
     fn thresholds(&self, py: Python, outputs: Vec<(i64, i64)>) -> PyResult<Vec<(i64, i64)>> {
         let attack = self.attack.clone();
         let outputs: Vec<NoisyOutput> = outputs.into_iter().map(|(x2, y1)| NoisyOutput { x2, y1 }).collect();

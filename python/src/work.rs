@@ -1,10 +1,10 @@
-//! How the library's work is run: away from the interpreter, so that other Python threads go on and Ctrl-C interrupts.
+//! The library's work runs outside of the interpreter, so that other Python threads continue and Ctrl-C interrupts.
 //!
-//! The work runs on a pool of threads. The calling thread waits for it without the interpreter's lock and looks for signals from
-//! time to time. If one raises, as Ctrl-C does, the call ends at once: work in steps stops at its next step, any other
-//! finishes on the old threads, whose results nobody waits for, and the next question gets new threads.
+//! The work runs on a pool of threads. The calling thread waits for it without the interpreter's lock and checks for signals from
+//! time to time. If a signal handler raises, as for Ctrl-C, the call ends at once: work in steps stops at its next step, other work
+//! finishes on the old threads, its result is discarded, and the next call gets new threads.
 //!
-//! A forked process has none of its parent's threads. So the pool is remembered with the process that made it, and a child makes
+//! A forked process has none of its parent's threads. The pool is therefore stored with the id of the process that made it, and a child makes
 //! its own.
 
 use std::{
@@ -22,16 +22,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::{Failure, Outcome};
 
-/// How long a waiting call does not look for signals.
+/// The time between two checks for signals in a waiting call.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(20);
 
-/// How long a waiting call stays awake.
+/// The time for which a waiting call spins.
 const AWAKE: Duration = Duration::from_millis(2);
 
-/// The threads of this process, with its number. The only state of the module: it holds no data of any question.
+/// The threads of this process, with its id. The only state of the module: it holds no data of any call.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Whether nobody waits for the work any more.
+/// Whether the caller no longer waits for the work.
 #[derive(Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -42,7 +42,7 @@ impl Stop {
     }
 }
 
-/// The pool of this process. The lock is only taken with the interpreter's and never held while waiting, so that no fork
+/// The pool of this process. The lock is only taken while holding the interpreter's and never held while waiting, so that no fork
 /// finds it taken.
 fn pool() -> PyResult<Arc<ThreadPool>> {
     let process = std::process::id();
@@ -52,18 +52,18 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     {
         return Ok(Arc::clone(pool));
     }
-    let asked = dp_assay::threads::asked().map_err(|why| PyRuntimeError::new_err(why.to_string()))?;
-    let threads = dp_assay::threads::available(dp_assay::threads::wanted(asked)).max(1);
+    let requested = dp_assay::threads::asked().map_err(|why| PyRuntimeError::new_err(why.to_string()))?;
+    let threads = dp_assay::threads::available(dp_assay::threads::wanted(requested)).max(1);
     let new = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("assay-{number}")).build();
     let new = Arc::new(new.map_err(|error| PyRuntimeError::new_err(format!("no threads could be started: {error}")))?);
     if let Some((_, parents)) = slot.replace((process, Arc::clone(&new))) {
-        // Its threads are the parent's. To end them would wait for locks that nobody here will open.
+        // Its threads are the parent's. Dropping it would wait for locks that no thread of this process releases.
         std::mem::forget(parents);
     }
     Ok(new)
 }
 
-/// Leaves the pool to the work that nobody waits for.
+/// Leaves the pool to work whose result is discarded.
 fn abandon() {
     let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     if slot.as_ref().is_some_and(|(owner, _)| *owner == std::process::id()) {
@@ -71,8 +71,8 @@ fn abandon() {
     }
 }
 
-/// What the work answered, if it did before signals are to be looked for. Most calls take about a millisecond, and to be woken takes
-/// a twentieth of that: so long the thread looks by itself, and lets others run that want to.
+/// The result of the work, if it arrives before signals have to be checked. Most calls take about a millisecond, and waking up takes
+/// a twentieth of that: for that time the thread spins, and yields to other threads.
 fn awaited<T>(answer: &Receiver<T>) -> Result<T, RecvTimeoutError> {
     let began = Instant::now();
     while began.elapsed() < AWAKE {
@@ -96,7 +96,7 @@ pub fn run<T: Send + 'static>(
     let inner = stop.clone();
     pool.spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&inner)));
-        // If nobody waits, nobody is told.
+        // If the caller no longer waits, the result is discarded.
         let _ = answers.send(outcome);
     });
     loop {
@@ -128,7 +128,7 @@ pub fn step<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> PyResult<T>
     Ok(done)
 }
 
-/// Answers many questions on all threads, until nobody waits.
+/// Computes many results on all threads, until the caller no longer waits.
 pub fn all<T: Send, Q: Sync>(
     questions: &[Q],
     stop: &Stop,
@@ -137,11 +137,11 @@ pub fn all<T: Send, Q: Sync>(
     use rayon::prelude::*;
     let unless_stopped = |question: &Q| if stop.is_set() { Ok(None) } else { answer(question).map(Some) };
     let answers = questions.par_iter().map(unless_stopped).collect::<dp_assay::Result<Option<Vec<T>>>>();
-    // Where it was stopped nobody looks at the answer.
+    // After a stop the result is discarded.
     Ok(answers?.unwrap_or_default())
 }
 
-/// What is computed at once and needs no thread.
+/// A computation that is immediate and needs no thread.
 pub fn quick<T>(outcome: dp_assay::Result<T>) -> Outcome<T> {
     outcome.map_err(Failure::from)
 }

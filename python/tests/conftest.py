@@ -1,4 +1,4 @@
-"""What the tests share: the program `assay` of the same installation, and numbers that are compared with it."""
+"""Shared by the tests: the program `assay` of the same installation, and numbers that are compared with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def program() -> Path | None:
 
 @pytest.fixture(scope="session")
 def assay() -> Callable[..., Any]:
-    """Runs the program with --json and reads what it prints, with all digits."""
+    """Runs the program with --json and returns its output, with all digits."""
     path = program()
     if path is None:
         pytest.skip("the package was built in place, without the program")

@@ -1,4 +1,4 @@
-"""The questions to an account, against the program and against each other."""
+"""The results of an account, compared with the program and with each other."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_compare_explain_and_risk_are_the_program_s(assay: Assay) -> None:
         own = rows[row["name"]]
         assert (own["is_bound"], own["note"]) == (row["is_bound"], row["note"])
         assert own["epsilon"] is None if row["epsilon"] is None else same(own["epsilon"], row["epsilon"])
-    told = account.explain("1e-9")
+    explained = account.explain("1e-9")
     printed = assay("explain", *given, "--delta", "1e-9")
-    assert same(told["epsilon"], printed["epsilon"]) and same(told["delta_at_upper"], printed["delta_at_upper"])
+    assert same(explained["epsilon"], printed["epsilon"]) and same(explained["delta_at_upper"], printed["delta_at_upper"])
     for key in ("groups", "counts", "method", "kernel", "evaluated_nodes", "side_lobes", "bits", "contour"):
-        assert told[key] == printed[key], key
-    assert same(told["second_delta_at_upper"], printed["second_delta_at_upper"])
-    assert told["second_delta_at_upper"].method == printed["second_delta_at_upper"]["by"]
-    assert "Re s" in str(told) and str(told["lattice_step"]) in str(told)
+        assert explained[key] == printed[key], key
+    assert same(explained["second_delta_at_upper"], printed["second_delta_at_upper"])
+    assert explained["second_delta_at_upper"].method == printed["second_delta_at_upper"]["by"]
+    assert "Re s" in str(explained) and str(explained["lattice_step"]) in str(explained)
     printed = assay("risk", "bound", *given, "--prior", "1/3")
     own_risk = account.risk("1/3")
     for key, name in (("correct_decision", "correct_decision_upper"), ("posterior", "posterior_upper"), ("advantage", "advantage")):
@@ -95,7 +95,7 @@ def test_curves_contain_single_answers_and_take_any_array() -> None:
     lower, upper = account.profile(epsilons)
     assert lower.dtype == upper.dtype == numpy.float64 and lower.shape == upper.shape == (11,)
     for epsilon, low, high in zip(epsilons, lower, upper):
-        # Points share contours, so that their last digits are their own: what is nearly the truth lies between them.
+        # Points share contours, so their last digits can differ: a close enclosure of the true value overlaps each of them.
         one = account.delta(epsilon, digits=40)
         assert low <= one.upper and one.lower <= high and high - low <= 1.001e-12 * high
     assert (lower <= upper).all() and (numpy.diff(upper) < 0).all()
@@ -226,7 +226,7 @@ def test_levels_and_calibrated_accounts_compose() -> None:
     assert (2 * paths).rho == 2 * paths.rho
 
 
-def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> None:
+def test_calibrated_noise_meets_its_target_and_less_does_not(assay: Assay) -> None:
     account = DiscreteGaussian(5, 10)
     found = account.calibrate("1e-11", match="zcdp")
     printed = assay("calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--match", "zcdp")["levels"][0]
@@ -240,7 +240,7 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
     curve = account.calibrate(match_curve=("1e-12", "1e-5"))
     assert curve["factor"] < 1
     for wrong in ({}, {"delta": 0.1, "epsilon": 1, "match": "zcdp"}):
-        with pytest.raises(ValueError, match="expected one promise"):
+        with pytest.raises(ValueError, match="expected one target"):
             account.calibrate(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no account"):
         account.calibrate(0.1, match="gdp")  # type: ignore[arg-type]
@@ -250,7 +250,7 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
         DiscreteLaplace(1).calibrate("1e-9", epsilon=1)
 
 
-def test_what_is_compared_with_is_what_was_published_or_the_smallest_account() -> None:
+def test_the_comparison_is_the_published_figure_or_the_smallest_account() -> None:
     units = Release("pl94-units-us")
     found = units.compared_with("1e-10")
     assert (found["name"], found["printed"]) == ("zCDP (best order)", "2.47") and "certificate" in found["source"]
@@ -268,7 +268,7 @@ def test_what_is_compared_with_is_what_was_published_or_the_smallest_account() -
     assert Release("pl94-units-us").published[0]["by"] == "best-order"
 
 
-def test_allocations_keep_their_promise(tmp_path: Path, assay: Assay) -> None:
+def test_allocations_meet_their_target(tmp_path: Path, assay: Assay) -> None:
     queries = [{"name": "total", "count": 10}, {"name": "detail", "count": 10, "weight": 4, "least_sigma2": "1/2"}]
     found = allocate(queries, 3, "1e-9")
     assert found["delta"] <= Fraction(1, 10**9) and [query["name"] for query in found["queries"]] == ["total", "detail"]
@@ -315,7 +315,7 @@ def test_allocations_have_the_options_of_the_program(tmp_path: Path, assay: Assa
         ([{"name": "a", "count": 1.5}], ValueError, "count = 1.5 is out of range: expected a whole number from 1"),
         ([{"name": "a", "most_margin": -1}], ValueError, "most_margin = -1 is out of range"),
         ([{"name": "a", "most_margin": 0}], ValueError, "even the least sigma2, 1, has a wider margin"),
-        ([{"name": "a", "most_squared_error": "1/2"}], ValueError, "asks for less noise than least_sigma2"),
+        ([{"name": "a", "most_squared_error": "1/2"}], ValueError, "requires less noise than least_sigma2"),
         ([{"name": "a"}, {"name": "a"}], ValueError, "occurs twice"),
         (["a"], TypeError, "queries of type str: expected a list of dicts"),
         (5, TypeError, "queries of type int"),
@@ -397,13 +397,13 @@ def test_published_values_are_verified_as_a_data_frame() -> None:
 def test_relations_have_synonyms_and_none_is_proposed_for_the_other() -> None:
     for name in ("unbounded", "add-delete"):
         assert DiscreteGaussian(5, neighbors=name).neighbors == "add-remove"  # type: ignore[arg-type]
-    for name in ("replace-one", "change-one", "substitution"):
+    for name in ("replace-one", "replace", "change-one", "substitution"):
         assert DiscreteGaussian(5, neighbors=name).neighbors == "bounded"  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected add-remove .* or bounded"):
         DiscreteGaussian(5, neighbors="unbound")  # type: ignore[arg-type]
 
 
-def test_counts_that_are_given_for_bounded_neighbors_are_taken_once() -> None:
+def test_counts_that_are_given_for_bounded_neighbors_are_counted_once() -> None:
     twice = DiscreteGaussian(5, neighbors="bounded")
     given = DiscreteGaussian(5, neighbors="bounded", counts_as_given=True)
     assert (twice.times_each_count, given.times_each_count) == (2, 1)

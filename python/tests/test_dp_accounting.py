@@ -32,7 +32,7 @@ def test_it_is_a_privacy_accountant_below_the_real_ones(event: Any, count: int, 
     theirs = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-4).compose(event, count)
     certified = own.epsilon(delta)
     assert certified.upper_float == own.get_epsilon(delta)
-    # Theirs is pessimistic: at least the truth, up to the roundings of doubles, and near it.
+    # Their result is an upper bound up to the rounding of doubles, and close to the true value.
     assert theirs.get_epsilon(delta) >= certified.lower_float - 1e-9
     assert theirs.get_epsilon(delta) <= certified.upper_float * 1.001 + 1e-3
     at = own.get_epsilon(delta)
@@ -40,7 +40,7 @@ def test_it_is_a_privacy_accountant_below_the_real_ones(event: Any, count: int, 
     assert own.ledger == theirs.ledger
 
 
-def test_it_asks_the_same_account_as_the_classes() -> None:
+def test_it_uses_the_same_account_as_the_classes() -> None:
     own = CertifiedAccountant(digits=10)
     own.compose(dp_event.GaussianDpEvent(1.5), 2).compose(DiscreteGaussianDpEvent(5, 2, 10)).compose(dp_event.DiscreteLaplaceDpEvent(0.1, 3))
     parts = [Gaussian("2.25", 2), DiscreteGaussian(5, 10, 2), DiscreteLaplace("1/10", 1, 3)]
@@ -55,13 +55,13 @@ def test_it_asks_the_same_account_as_the_classes() -> None:
 def test_zcdp_events_are_bounded_by_their_rho() -> None:
     own = CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=0.5), 2)
     theirs = rdp_privacy_accountant.RdpAccountant().compose(dp_event.ZCDpEvent(rho=0.5), 2)
-    # Theirs takes orders from a list, ours the best of all.
+    # Their accountant uses orders from a list; this one uses the best order.
     assert own.get_epsilon(1e-6) <= theirs.get_epsilon(1e-6) <= own.get_epsilon(1e-6) * 1.01
     with_noise = CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=0.5), 2).compose(dp_event.GaussianDpEvent(1.0))
     assert with_noise.get_epsilon(1e-6) > own.get_epsilon(1e-6) and with_noise.get_delta(9) < 1
 
 
-def test_what_has_no_privacy_and_what_has_no_events() -> None:
+def test_compositions_without_privacy_and_without_events() -> None:
     nothing = CertifiedAccountant()
     assert nothing.get_epsilon(1e-6) == 0 and nothing.get_delta(0) == 0 and nothing.composition is None
     for event in (dp_event.NonPrivateDpEvent(), dp_event.GaussianDpEvent(0.0), dp_event.DiscreteLaplaceDpEvent(0.0, 1)):
@@ -91,7 +91,7 @@ def test_an_unsupported_event_is_named(event: Any, says: str) -> None:
     with pytest.raises(privacy_accountant.UnsupportedEventError) as refused:
         own.compose(composed)
     assert says in str(refused.value) and type(event).__name__ in str(refused.value)
-    # Nothing of it was composed.
+    # The event was not composed.
     assert own.composition is None and own.get_epsilon(1e-6) == 0
 
 
@@ -134,7 +134,7 @@ def test_their_own_discrete_gaussian_is_accepted_by_its_name_and_fields() -> Non
     assert CertifiedAccountant().compose(theirs(2.5, 3.7, 1)).composition.counts == DiscreteGaussian("6.25", 1, 3).counts
     assert CertifiedAccountant().compose(theirs(2.5, 0.7, 1)).get_epsilon(1e-6) == 0
     for dimension in (None, 5):
-        # Which values change by how much is not said: what holds for all of them.
+        # The event does not state which values change by how much: the result holds for all cases.
         unknown = CertifiedAccountant().compose(theirs(2.5, 3, dimension), 4)
         by_rho = CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=9 / 12.5), 4)
         assert unknown.composition is None and unknown.get_epsilon(1e-6) == by_rho.get_epsilon(1e-6) > exact.get_epsilon(1e-6)

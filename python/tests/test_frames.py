@@ -1,4 +1,4 @@
-"""Noise on lists, arrays, Series, data frames and tables: which objects are taken, and what comes back."""
+"""Noise on lists, arrays, Series, data frames and tables: the accepted objects, and the type of the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ arrow = pytest.importorskip("pyarrow")
 
 
 class OwnSeries(pandas.Series):
-    """A subclass that does not say how it is made."""
+    """A subclass that does not define its constructor."""
 
 
 class OwnFrame(pandas.DataFrame):
@@ -49,7 +49,7 @@ def rows(made: Any) -> list[Any]:
     return list(made.to_pylist() if hasattr(made, "to_pylist") else made.tolist() if hasattr(made, "tolist") else made)
 
 
-# Objects with the counts 4 and 5: what comes back, by the type and what is written of it.
+# Objects with the counts 4 and 5, and a description of the result.
 TAKEN: list[tuple[Any, str]] = [
     ([4, 5], ""),
     ((4, 5), ""),
@@ -84,10 +84,10 @@ TAKEN: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("counts", "dtype"), TAKEN, ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', getattr(value, 'type', value))}")
-def test_what_goes_in_comes_out(counts: Any, dtype: str) -> None:
+def test_the_result_has_the_type_of_the_input(counts: Any, dtype: str) -> None:
     before = copy.deepcopy(counts)
     noisy = add_noise(counts, NONE)
-    # The classes of these say how wide their integers are.
+    # The names of these classes state the width of their integers, so the class changes.
     wide = {pandas.RangeIndex: pandas.Index, arrow.UInt8Array: arrow.Int64Array}
     taken = wide.get(type(counts), type(counts))
     assert type(noisy) is taken and rows(noisy) == [4, 5] and noisy is not counts
@@ -96,7 +96,7 @@ def test_what_goes_in_comes_out(counts: Any, dtype: str) -> None:
         assert getattr(noisy, kept, None) == getattr(counts, kept, None)
     if isinstance(counts, pandas.Series):
         assert noisy.index.equals(counts.index) and noisy.index.names == counts.index.names
-    # Noise comes out, and what was given is as it was.
+    # The result has noise, and the input is unchanged.
     other = rows(add_noise(counts, WIDE))
     assert other != [4, 5] and all(isinstance(count, (int, numpy.integer)) for count in other)
     assert rows(counts) == rows(before) == [4, 5]
@@ -111,12 +111,12 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     ([1, numpy.ma.array(5, mask=True)], TypeError, "of type MaskedArray"),
     ([[1, 2]], ValueError, "expected one dimension"),
     ([numpy.array([1])], ValueError, "expected one dimension"),
-    ([2**70], ValueError, "beyond 64 bits"),
+    ([2**70], ValueError, "more than 64 bits"),
     ([1, None], ValueError, "1 of 2 counts is missing, the first at position 1"),
     ([float("nan"), None], ValueError, "2 of 2 counts are missing"),
     ([1, numpy.ma.masked], ValueError, "1 of 2 counts is missing"),
     ([1, pandas.NA], ValueError, "missing"),
-    (numpy.array([2**64 - 1], dtype="uint64"), ValueError, "beyond 64 bits"),
+    (numpy.array([2**64 - 1], dtype="uint64"), ValueError, "more than 64 bits"),
     (numpy.zeros(3), TypeError, "dtype float64, which are floats.*astype"),
     (numpy.array(["1"]), TypeError, "which are texts"),
     (numpy.array([True]), TypeError, "which are truth values"),
@@ -149,9 +149,9 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (pandas.Series([1, 2], dtype="category"), TypeError, "categorical"),
     (pandas.Series(pandas.to_datetime(["2020-04-01"])), TypeError, "datetime64"),
     (pandas.Series(pandas.to_timedelta([1], unit="s")), TypeError, "timedelta64"),
-    (pandas.Series([2**64 - 1], dtype="uint64"), ValueError, "beyond 64 bits"),
-    (pandas.Series([2**64 - 1], dtype="UInt64"), ValueError, "beyond 64 bits"),
-    (pandas.Series([2**64 - 1], dtype="uint64[pyarrow]"), ValueError, "beyond 64 bits"),
+    (pandas.Series([2**64 - 1], dtype="uint64"), ValueError, "more than 64 bits"),
+    (pandas.Series([2**64 - 1], dtype="UInt64"), ValueError, "more than 64 bits"),
+    (pandas.Series([2**64 - 1], dtype="uint64[pyarrow]"), ValueError, "more than 64 bits"),
     (pandas.MultiIndex.from_tuples([(1, 2)]), TypeError, "get_level_values"),
     (pandas.Categorical([1, 2]), TypeError, "categorical"),
     (pandas.Series([1, 2]).groupby([0, 1]), TypeError, "of type SeriesGroupBy"),
@@ -161,26 +161,26 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (polars.Series([1.0]), TypeError, "dtype Float64.*cast"),
     (polars.Series([True]), TypeError, "dtype Boolean"),
     (polars.Series(["a"], dtype=polars.Categorical), TypeError, "dtype Categorical"),
-    (polars.Series([2**63], dtype=polars.Int128), ValueError, "beyond 64 bits"),
-    (polars.Series([2**64 - 1], dtype=polars.UInt64), ValueError, "beyond 64 bits"),
+    (polars.Series([2**63], dtype=polars.Int128), ValueError, "more than 64 bits"),
+    (polars.Series([2**64 - 1], dtype=polars.UInt64), ValueError, "more than 64 bits"),
     (polars.LazyFrame({"a": [1]}), TypeError, "collect it once"),
     (polars.col("a"), TypeError, "expression"),
     (arrow.array([1, None]), ValueError, "1 of 2 counts is missing, the first at position 1"),
     (arrow.array(["a"]), TypeError, "of type string"),
     (arrow.array([1.0]), TypeError, "of type double.*cast"),
     (arrow.array([1, 1]).dictionary_encode(), TypeError, "of type dictionary"),
-    (arrow.array([2**64 - 1], arrow.uint64()), ValueError, "beyond 64 bits"),
+    (arrow.array([2**64 - 1], arrow.uint64()), ValueError, "more than 64 bits"),
     (arrow.chunked_array([[1], [None]], arrow.int64()), ValueError, "1 of 2 counts is missing, the first at position 1"),
 ]
 
 
 @pytest.mark.parametrize(("counts", "error", "says"), REFUSED, ids=lambda value: type(value).__name__)
-def test_what_is_no_count_is_refused(counts: Any, error: type[Exception], says: str) -> None:
+def test_other_values_than_counts_are_refused(counts: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         add_noise(counts, WIDE)
 
 
-def test_nothing_to_add_to_and_noise_that_is_none() -> None:
+def test_empty_inputs_and_invalid_noise() -> None:
     assert add_noise([], NONE) == [] and add_noise((), NONE) == () and len(add_noise(pandas.Series([], dtype="int64"), NONE)) == 0
     assert add_noise(polars.Series([], dtype=polars.Int8), NONE).to_list() == []
     with pytest.raises(TypeError, match="expected a DiscreteGaussian"):
@@ -337,7 +337,7 @@ def test_geometries_keep_their_class_and_place() -> None:
         add_noise(frame.geometry, NONE)
 
 
-def test_other_libraries_are_told_what_is_taken() -> None:
+def test_other_libraries_are_refused_with_the_accepted_types() -> None:
     for name, make in (("xarray", lambda module: module.DataArray([1, 2])), ("dask.dataframe", lambda module: module.from_pandas(pandas.DataFrame({"a": [1]})))):
         module = pytest.importorskip(name)
         with pytest.raises(TypeError, match="expected a list of ints, a numpy array"):

@@ -1,4 +1,4 @@
-"""The sessions of the guide's chapter and of the README, run as they stand; and the tables that a script writes."""
+"""The sessions of the guide's chapter and of the README, run unchanged; and the tables that a script writes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(program() is None, reason="the package was built
 
 
 def values(estimates: nmf.Estimates) -> Any:
-    """The estimates, whatever their heading says of the seed."""
+    """The estimates, without the note on the seed in their heading."""
     return next(column for name, column in estimates.items() if name.startswith("estimate"))
 
 
@@ -83,7 +83,7 @@ def test_areas_states_constraints_and_releases_of_one_s_own() -> None:
     assert rehearsed.about["errors"]
 
 
-def test_what_is_refused_says_why() -> None:
+def test_errors_state_the_reason() -> None:
     for options, error, says in (
         ({"level": "Moon"}, ValueError, "^level: unknown level \"Moon\""),
         ({"queries": "nosuch"}, ValueError, "nosuch"),
@@ -107,7 +107,7 @@ def test_what_is_refused_says_why() -> None:
             nmf.estimate(FOLDER, US, **options)  # type: ignore[arg-type]
 
 
-def test_a_program_of_another_version_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_program_of_another_version_is_not_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "assay"
     other.write_text("#!/bin/sh\necho assay 0.0.1\n")
     other.chmod(0o755)

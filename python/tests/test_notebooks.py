@@ -22,7 +22,7 @@ def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     if "nmf" in text and program() is None:
         pytest.skip("the package was built in place, without the program")
-    # Where the notebooks stand, beside the data of the project, so that what they write stays here.
+    # The same folders as those of the notebooks, so that they find the data, and write into the temporary folder.
     (tmp_path / "data").symlink_to(ROOT / "data")
     folder = tmp_path / "python" / "notebooks"
     folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ def contrib() -> None:
 
 @dataclass
 class Measurement:
-    """What check() looks at of a measurement, with the words of OpenDP 0.16."""
+    """The attributes of a measurement that check() reads, with the names of OpenDP 0.16."""
 
     carrier: str = "i32"
     measure: str = "ZeroConcentratedDivergence"
@@ -64,7 +64,9 @@ def test_only_measurements_of_integers_are_accepted() -> None:
     for carrier in ("i32", "i64", "u8", "Vec<i32>", "Vec<i128>"):
         opendp.check(Measurement(carrier), gaussian)
         opendp.check(Measurement(carrier, "MaxDivergence", 0.5), laplace)
-    for floats in (Measurement("f64"), Measurement("Vec<f32>"), Measurement(domain="AtomDomain(T=f64)"), Measurement(distance="f64")):
+    # Distances in floats between vectors of integers: the noise is that of the integers.
+    opendp.check(Measurement("Vec<i32>", distance="f64"), gaussian)
+    for floats in (Measurement("f64"), Measurement("Vec<f32>"), Measurement(domain="AtomDomain(T=f64)")):
         with pytest.raises(ValueError, match="about floats"):
             opendp.check(floats, gaussian)
     for other in ("bool", "String", "LazyFrame"):
@@ -95,6 +97,9 @@ def test_real_measurements_of_floats_and_converted_ones_are_refused() -> None:
         opendp.check(converted, opendp.gaussian(0.5))
     vector = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     opendp.check(dp.m.make_laplace(*vector, scale=0.5), opendp.laplace(0.5, 7))
+    for distances in (int, float):
+        vector = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=distances)
+        opendp.check(dp.m.make_gaussian(*vector, scale=0.5), opendp.gaussian(0.5, 7))
 
 
 @real

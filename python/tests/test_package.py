@@ -1,4 +1,4 @@
-"""The package itself: types, documentation, start-up, charts, and what a wheel carries."""
+"""The package itself: types, documentation, start-up, charts, and the contents of a wheel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dp_assay import risk as risk_module
 
 CONFIG = ROOT / "python" / "pyproject.toml"
 
-# What the type checker sees in a module and the interpreter does not.
+# Names that exist for the type checker only.
 NOT_AT_RUN_TIME = r"""
 dp_assay\.dp_accounting\.CertifiedAccountant
 dp_assay\.dp_accounting\.DiscreteGaussianDpEvent.*

@@ -28,7 +28,7 @@ def ask(delta: str) -> object:
 
 
 def large_and_small(n: int) -> tuple[bytes, object, list[float]]:
-    """A sample on many threads, an answer, and a curve: all that uses the threads of the library."""
+    """A sample on many threads, an answer, and a curve: everything that uses the threads of the library."""
     curve = DiscreteGaussian(5, 10).profile(numpy.linspace(0, 10, 50), digits=6)[1]
     return draw(n), ask("1e-10"), curve.tolist()
 
@@ -97,7 +97,7 @@ print("started", flush=True)
 try:
     {LONG[what]}
 except KeyboardInterrupt:
-    # The next question is answered all the same.
+    # The next request is still answered.
     assert DiscreteGaussian(5, 10).epsilon("1e-11", digits=6).met
     print("interrupted", flush=True)
     import os

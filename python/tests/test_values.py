@@ -1,4 +1,4 @@
-"""Enclosures, and numbers as they come in."""
+"""Enclosures, and numbers as arguments."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_formats_are_rounded_outward(spec: str, shown: str) -> None:
     assert format(third, spec) == shown
 
 
-def test_what_is_shown_is_rounded_outward() -> None:
+def test_printed_ends_are_rounded_outward() -> None:
     third = Enclosure("1/3", "1/3")
     assert third.shown(4) == "0.3333"
     assert "0.333" in third._repr_html_() and "certified" in third._repr_html_()
@@ -118,18 +118,18 @@ def test_numbers_are_exact_and_floats_are_their_shortest_decimals() -> None:
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, "NaN", "inf", "", "5 apples", Decimal("NaN"), numpy.float32("inf")])
-def test_what_is_not_finite_is_a_value_error(wrong: object) -> None:
+def test_numbers_that_are_not_finite_are_value_errors(wrong: object) -> None:
     with pytest.raises(ValueError, match="number"):
         DiscreteGaussian(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [True, None, [5], 1 + 2j, b"5", object(), numpy.bool_(True), {"5"}])
-def test_what_is_no_number_is_a_type_error(wrong: object) -> None:
+def test_other_objects_than_numbers_are_type_errors(wrong: object) -> None:
     with pytest.raises(TypeError):
         DiscreteGaussian(wrong)  # type: ignore[arg-type]
 
 
-def test_what_is_masked_is_no_number() -> None:
+def test_masked_values_are_not_numbers() -> None:
     account, attack = DiscreteGaussian(5), Attack("1/2", ["1/10", "1/5"])
     for shown, mask in (("1 of 2 values is masked, the first at position 1", [False, True]), ("2 of 2 values are masked", True)):
         floats = numpy.ma.array([0.5, 0.25], mask=mask)
@@ -234,7 +234,7 @@ def test_objects_are_copied_and_pickled() -> None:
     assert str(pickle.loads(pickle.dumps(explained))) == str(explained)
 
 
-def test_a_release_is_pickled_with_what_it_says(tmp_path: Path) -> None:
+def test_a_release_is_pickled_with_its_statements(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(Release("su-su-wang-2025").to_toml())
     release = Release(own)

@@ -373,6 +373,19 @@ mod tests {
         assert!(bound <= error && Rational::from(&bound * 2_u32) > error, "{} {}", bound.to_f64(), error.to_f64());
     }
 
+    /// Far above all noise that is needed, a least sigma2 makes E[X^2] differ from it by less than any number that a fraction of few bits can be.
+    #[test]
+    fn a_huge_least_sigma2_beside_a_small_one_has_a_bound() {
+        let (epsilon, delta): (Epsilon, Delta) = ("1".parse().unwrap(), "1e-9".parse().unwrap());
+        for least in ["1e9", "1e13", "1e17"] {
+            let targets = [target(1, "1", least, None), target(1, "1", "1", None)];
+            let found = allocate(&targets, &epsilon, &delta, 4).unwrap();
+            let bound = least_possible(&targets, &epsilon, &delta).unwrap();
+            let error = found.error.upper().to_rational().unwrap();
+            assert!(bound > number(least) && bound <= error, "{least}: {} {}", bound.to_f64(), error.to_f64());
+        }
+    }
+
     #[test]
     fn bounds_are_kept_and_what_they_forbid_is_refused() {
         let (epsilon, delta): (Epsilon, Delta) = ("5".parse().unwrap(), "1e-8".parse().unwrap());

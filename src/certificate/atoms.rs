@@ -1,7 +1,7 @@
-//! Lists of atoms: for units of few groups, or with bounded losses, the outcomes that a checker keeps and sums one by one.
+//! Enumeration: for units of few groups, or with bounded losses, the outcomes that a checker sums one by one.
 //!
-//! A checker lists all sums of the losses of half of the groups, and of the other half, and looks through pairs of both in order. What
-//! is not kept weighs what is missing to one, under P and, times exp(epsilon), under Q: so the ranges only have to be wide enough.
+//! A checker enumerates all sums of the losses of half of the groups, and of the other half, and goes through pairs of both in order. The
+//! truncated mass is the complement of the sums, under P and, times exp(epsilon), under Q: so the ranges only have to be wide enough.
 
 use rug::{Integer, Rational};
 
@@ -12,10 +12,10 @@ use super::{
 
 /// Products of two masses that a checker may have to compute; it refuses more than two million.
 const MOST_PRODUCTS: f64 = 1.5e6;
-/// How far the noise of all counts of a group may reach.
+/// The largest reach of the noise of all counts of a group.
 const MOST_REACH: f64 = 2e5;
 
-/// One half of the groups, as a checker lists them: about how many sums, in multiples of what, over what span of steps.
+/// One half of the groups, as a checker enumerates them: the number of sums, about, their common measure, and their span in steps.
 #[derive(Clone)]
 struct Half {
     len: f64,
@@ -27,7 +27,7 @@ struct Half {
 pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f64, named: bool) -> Option<Hints> {
     let (step, epsilon) = (step_of(paths.of_unit(unit)), epsilon.to_f64());
     let many = paths.of_unit(unit).count() as f64;
-    // A share of the error for each tail, twice as small as needed; under Q it counts exp(epsilon) times.
+    // A share of the error for each tail, half as large as needed; under Q it counts exp(epsilon) times.
     let depth = (16.0 * many).ln() - ln_error;
     let bits_needed = (depth + epsilon) / std::f64::consts::LN_2 + 40.0;
     let mut halves = vec![Half { len: 1.0, measure: Integer::new(), span: 0.0 }; 2];
@@ -44,7 +44,7 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
                 ((-moved - under_q).min(-under_p), under_p.max(under_q - moved), reach)
             }
         };
-        // Not below, so that what is not a number does not pass.
+        // Written without `<`, so that NaN does not pass.
         if !(reach < MOST_REACH && first > -1e6 && last < 1e6) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The bytes of a certificate: one line of JSON with sorted keys and no spaces, sealed with the SHA-256 of the rest.
+//! The bytes of a certificate: one line of JSON with sorted keys and no spaces, sealed with the SHA-256 of the other keys.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// The name and version of the format.
 pub(super) const FORMAT: &str = "assay 4";
-/// The version before, which is still read: it has no source and no reserved keys.
+/// The previous version, which is still read: it has no source and no reserved keys.
 pub(super) const OLD_FORMAT: &str = "assay 3";
 
 /// The canonical text of a value.

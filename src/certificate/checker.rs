@@ -11,10 +11,10 @@ use crate::{
 /// The text of `proofs/check.py`, which proves certificates again: plain Python, one file.
 pub const CHECKER: &str = include_str!("../../proofs/check.py");
 
-/// Lines by which a checker of any version is known.
+/// Lines that identify a checker of any version.
 const FIRST_LINES: usize = 2;
 
-/// Refuses a path at which something else than a checker stands: it is not replaced.
+/// Refuses a path at which a file exists that is not a checker.
 pub fn may_hold_checker(path: &Path) -> Result<()> {
     if !path.try_exists().map_err(|why| file_error(path, why))? {
         return Ok(());
@@ -28,7 +28,7 @@ pub fn may_hold_checker(path: &Path) -> Result<()> {
     }
 }
 
-/// Writes the checker to a file, whole or not at all; an older checker is replaced.
+/// Writes the checker to a file atomically; an older checker is replaced.
 pub fn write_checker(path: &Path) -> Result<()> {
     may_hold_checker(path)?;
     files::write_text(path, CHECKER)

@@ -1,4 +1,4 @@
-//! What a certificate claims: one number of the worst of all units, exact to the last digit.
+//! The claim of a certificate: one number of the worst of all units, exact to the last digit.
 
 use rug::{Integer, Rational};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::{
     release::{Neighbors, subject::Resolved},
 };
 
-/// What is asked for, and what is given.
+/// The claimed quantity, with its conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// epsilon at a delta.
@@ -37,9 +37,9 @@ pub enum Question {
     Scale {
         /// The delta.
         delta: Delta,
-        /// The epsilon to reach.
+        /// The target epsilon.
         target: Target,
-        /// The numbers that the grid is of, and their decimals.
+        /// The numbers on the grid, and their decimals.
         grid: (GridOf, u32),
     },
     /// The epsilon that the largest rho of a unit implies at a delta: rho + 2 sqrt(rho ln(1 / delta)).
@@ -61,21 +61,21 @@ pub enum Question {
     Posterior {
         /// The prior probability.
         prior: Rational,
-        /// For each group the sum of its noisy counts, less what the counts are without the record.
+        /// For each group the sum of its noisy counts, less the counts without the record.
         noisy: Vec<i64>,
     },
 }
 
-/// The epsilon that calibrated noise has to reach.
+/// The target epsilon of calibrated noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// This one.
     Epsilon(Epsilon),
-    /// The one that the rho of the noise as it is implies, as Bun & Steinke convert it.
+    /// The one that the rho of the unscaled noise implies, by the conversion of Bun & Steinke.
     Zcdp,
 }
 
-/// Something that is given.
+/// The value of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// An exact number.
@@ -87,7 +87,7 @@ pub enum Given {
 }
 
 impl Question {
-    /// What is claimed, by its key in a certificate.
+    /// The claimed quantity, by its key in a certificate.
     pub fn about(&self) -> &'static str {
         match self {
             Question::Epsilon { .. } => "epsilon",
@@ -101,7 +101,7 @@ impl Question {
         }
     }
 
-    /// What is given, in the order of names.
+    /// The conditions, in the order of names.
     pub fn given(&self) -> Vec<(&'static str, Given)> {
         let number = |value: &Rational| Given::Number(value.clone());
         match self {
@@ -140,10 +140,10 @@ impl Given {
     }
 }
 
-/// The epsilon of a calibration that is the one of zCDP.
+/// The value of the key for a calibration to the epsilon of zCDP.
 pub(super) const ZCDP: &str = "zcdp";
 
-/// What a grid is of, as a certificate has it.
+/// The kind of a grid, as in a certificate.
 pub(super) fn name_of(grid: GridOf) -> &'static str {
     match grid {
         GridOf::Factor => "factor",
@@ -151,21 +151,21 @@ pub(super) fn name_of(grid: GridOf) -> &'static str {
     }
 }
 
-/// Both ends of what is claimed.
+/// Both ends of the claimed quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// At most the truth.
+    /// Lower bound on the truth.
     pub lower: Rational,
-    /// At least the truth.
+    /// Upper bound on the truth.
     pub upper: Rational,
 }
 
-/// The paths of a claim, and what its units are: a path alone, or a pair of paths composed.
+/// The paths of a claim, and its units: a path alone, or a pair of paths composed.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// What a record enters on each path, each path once: groups of equal counts, merged and in order.
+    /// The counts that a record enters on each path, each path once: groups of equal counts, merged and in order.
     pub groups: Vec<Vec<Group>>,
-    /// Whether units are all pairs of paths, with repetition; else each path is a unit.
+    /// Whether units are all pairs of paths, with repetition; otherwise each path is a unit.
     pub pairs: bool,
 }
 
@@ -173,7 +173,7 @@ pub struct Paths {
 pub type Unit = Vec<usize>;
 
 impl Paths {
-    /// Those of an account. Refused is continuous noise beside noise on the integers.
+    /// The paths of an account. Refuses continuous noise beside noise on the integers.
     pub(super) fn of(whole: &Whole) -> Result<Paths> {
         let (mut groups, pairs) = match whole {
             Whole::Composition(one) => (vec![one.loss().groups().to_vec()], false),
@@ -199,7 +199,7 @@ impl Paths {
         Ok(Paths { groups, pairs })
     }
 
-    /// Whether the noise is continuous, of which delta is a formula.
+    /// Whether the noise is continuous, so that delta has a formula.
     pub(super) fn are_continuous(&self) -> bool {
         self.groups.iter().flatten().any(is_continuous)
     }
@@ -219,7 +219,7 @@ impl Paths {
         unit.iter().flat_map(|&path| &self.groups[path])
     }
 
-    /// The unit that a pair of an account's own paths is.
+    /// The unit of a pair of an account's own paths.
     pub(super) fn unit_of(&self, whole: &Whole, pair: Option<Pair>) -> Option<Unit> {
         let Whole::WorstPath(worst) = whole else { return Some(vec![0]) };
         let number = |path: usize| {
@@ -244,15 +244,15 @@ pub(super) fn step_of<'a>(groups: impl Iterator<Item = &'a Group>) -> Rational {
 /// A claim about the worst of all units.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// What it is about, in words, which prove nothing.
+    /// Its subject in words, which proves nothing.
     pub subject: String,
     /// The relation from which the groups were made, which proves nothing.
     pub neighbors: Neighbors,
-    /// The paths, with the noise as it is before it is scaled.
+    /// The paths, with the noise before it is scaled.
     pub paths: Paths,
-    /// What is asked and given.
+    /// The quantity and its conditions.
     pub question: Question,
-    /// Both ends of the answer.
+    /// Both ends of the quantity.
     pub ends: Ends,
 }
 
@@ -260,7 +260,7 @@ impl Claim {
     /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
         let paths = Paths::of(&subject.whole)?;
-        // What a checker reads at most.
+        // The longest numbers that a checker reads.
         let long = |x: &Rational| x.numer().significant_bits().max(x.denom().significant_bits()) > 1300;
         if long(&ends.lower) || long(&ends.upper) {
             let why = "its numbers are fractions of more than 390 digits; certificates have none so long, nor so small"
@@ -270,7 +270,7 @@ impl Claim {
         Ok(Claim { subject: subject.title.clone(), neighbors: subject.neighbors, paths, question, ends })
     }
 
-    /// Of a calibration: whether the two factors are neighbors on its grid. Everything else has no grid.
+    /// For a calibration, whether the two factors are adjacent on its grid. Other claims have no grid.
     pub(super) fn fits_grid(&self) -> bool {
         let Question::Scale { grid: (grid, decimals), .. } = self.question else { return true };
         let sigma2 = |group: &Group| group.law.sigma2().cloned();
@@ -285,7 +285,7 @@ impl Claim {
         })
     }
 
-    /// As it stands in a certificate.
+    /// The claim as in a certificate.
     pub(super) fn json(&self) -> Value {
         let paths: Vec<Vec<Value>> = self.paths.groups.iter().map(|path| path.iter().map(group).collect()).collect();
         let given = self.question.given().into_iter().map(|(name, value)| (name.to_string(), value.json()));

@@ -1,10 +1,10 @@
-//! Which nodes have to be evaluated, and which groups make all the others small.
+//! The nodes to evaluate, and the groups that make all others small.
 //!
 //! A discrete Gaussian of variance V has |F(b)| <= exp(-V (1 - cos b)) (theorem C). So a node is small if the sum of count V
-//! (1 - cos b) over the groups is at least the cut. A group that reaches the cut by itself, outside of windows around the whole
-//! turns of its angle, rules out all nodes there at once; the windows of some groups are intersected, and the nodes in what remains
-//! are looked at one by one. This is what a checker does in integers. Here it is done in doubles, with margins that make a node
-//! survive rather than not.
+//! (1 - cos b) over the groups is at least the cut. A group that reaches the cut alone, outside of windows around the whole
+//! turns of its angle, excludes all nodes there at once; the windows of some groups are intersected, and the remaining nodes
+//! are checked one by one. A checker does this in integers. Here it is done in doubles, with margins that evaluate a node
+//! in case of doubt.
 
 use std::{collections::BTreeSet, f64::consts::PI};
 
@@ -17,47 +17,47 @@ use crate::{
 
 /// The parts of a turn in the checker's table of cosines.
 const STEPS: usize = 4096;
-/// A checker refuses more than 40 million windows and nodes, as it predicts them, for both ends together.
+/// A checker refuses more than 40 million windows and nodes, as predicted, for both ends together.
 const MOST_LOOKED_AT: u64 = 20_000_000;
 /// A checker evaluates no more nodes than 30,000.
 const MOST_EVALUATED: usize = 29_000;
-/// What a window costs, and what a node costs for itself and for each group, in about microseconds of the checker.
+/// The cost of a window, and of a node alone and for each group, in about microseconds of the checker.
 const WINDOW: f64 = 2.0;
 const NODE: f64 = 0.4;
 const NODE_AND_GROUP: f64 = 0.25;
 
-/// A group as the cover sees it.
+/// A group in the cover.
 #[derive(Clone, Copy, Debug)]
 struct Turning {
     /// Turns of its angle from node to node.
     turns: f64,
     /// Their fraction, in units of 2^-128.
     fraction: u128,
-    /// count times a lower bound for the variance; zero where nothing is known of its decay.
+    /// count times a lower bound for the variance; zero if nothing is known of its decay.
     weight: f64,
-    /// Beyond so many steps from a whole turn it is small alone, if anywhere.
+    /// The number of steps from a whole turn beyond which it is small alone, if any.
     reach: Option<usize>,
 }
 
-/// The factors of one path, or of the pair of it with itself.
+/// The factors of one path, or of its pair with itself.
 #[derive(Debug)]
 pub(super) struct Cover {
     groups: Vec<Turning>,
-    /// 1 - cos at the steps of half a turn, too small by a little.
+    /// Lower bounds on 1 - cos at the steps of half a turn.
     table: Vec<f64>,
     cut: f64,
 }
 
-/// By how much less of the cut suffices where a node's number doubles: a little less than ln 2.
+/// The reduction of the cut that suffices if a node's number doubles: slightly less than ln 2.
 const OCTAVE: f64 = 0.693;
 
 impl Cover {
-    /// `multiplicity` times the groups, of which a rule of this period sees heights 2 pi j / period. At node j small is
+    /// `multiplicity` times the groups, for a rule with the heights 2 pi j / period. Node j is small below
     /// j exp(-cut), because the kernel falls as 1 / j^2.
     pub(super) fn new(groups: &[Group], multiplicity: u64, period: &Rational, cut: u32) -> Cover {
         let table: Vec<f64> =
             (0..=STEPS / 2).map(|k| (1.0 - (2.0 * PI * k as f64 / STEPS as f64).cos() - 3e-9).max(0.0)).collect();
-        // The margin pays for the roundings of this file and for those of the checker.
+        // The margin covers the rounding errors of this file and of the checker.
         let cut = f64::from(cut) * (1.0 + 1e-6) + 1e-6;
         let of = |group: &Group| {
             let turns = group.weight() / period;
@@ -70,20 +70,20 @@ impl Cover {
         Cover { groups: groups.iter().map(of).collect(), table, cut }
     }
 
-    /// The order in which windows are best intersected, and the cost of a node.
+    /// The best order for intersecting windows, and the cost of a node.
     ///
-    /// Of groups in the order of their windows' rarity: within the windows of one, which are a part r of all nodes, come those
-    /// of a later one, or each node by itself. Each window of the former holds one of the latter or a piece of it at least.
+    /// Groups are in the order of their windows' rarity: within the windows of one, which are a part r of all nodes, come those
+    /// of a later one, or single nodes. Each window of the former contains at least one of the latter or a piece of one.
     pub(super) fn order(&self) -> (Vec<usize>, f64) {
         let mut usable: Vec<(usize, f64, f64)> = (self.groups.iter().enumerate())
             .filter_map(|(number, group)| Some((number, group.turns, 2.0 * group.reach? as f64 / STEPS as f64)))
             .collect();
         usable.sort_by(|a, b| a.1.total_cmp(&b.1));
         let each = NODE + NODE_AND_GROUP * self.groups.len() as f64;
-        // For each group, and at the end for none: the best that follows it, and the cost of a node within its windows.
+        // For each group, and at the end for none: the best following group, and the cost of a node within its windows.
         let mut best: Vec<(Option<usize>, f64)> = vec![(None, each); usable.len() + 1];
         for at in (0..=usable.len()).rev() {
-            // `at` counts from one; zero stands for no group yet.
+            // `at` counts from one; zero means no group yet.
             let pieces = at.checked_sub(1).map_or(0.0, |at| usable[at].1 / usable[at].2.max(1e-9));
             for next in at..usable.len() {
                 let (_, turns, part) = usable[next];
@@ -112,15 +112,15 @@ impl Cover {
         for group in &self.groups {
             let turn = group.fraction.wrapping_mul(u128::from(node));
             let distance = turn.min(turn.wrapping_neg());
-            // One step less, for what is lost in the fraction.
+            // One step less, for the error of the fraction.
             let step = (distance >> 116) as usize;
             total += group.weight * self.table[step.saturating_sub(1)];
         }
         total >= self.cut
     }
 
-    /// Of the groups that windows can be made of, the one with the least mean of its factor and turns per node together, both of
-    /// which bound what lies beyond a node; the sum of both, and its turns.
+    /// Of the groups with windows, the one with the least sum of its mean factor and its turns per node, both of
+    /// which bound the sum beyond a node; that sum, and its turns.
     pub(super) fn evenest(&self) -> Option<(usize, f64, f64)> {
         let slow = self.groups.iter().enumerate().filter(|(_, group)| group.turns <= 1.0 && group.reach.is_some());
         let means = slow.map(|(number, group)| (number, self.mean(group.weight) + group.turns, group.turns));
@@ -146,7 +146,7 @@ impl Sweep<'_> {
     fn windows(&mut self, level: usize, first: u64, last: u64) -> Result<()> {
         let Some(&number) = self.order.get(level) else { return self.each(first, last) };
         let group = &self.cover.groups[number];
-        // Roundings of a product of the turns are 2^-52 of it; the windows are wider by a step and by that.
+        // Rounding errors of a product of the turns are 2^-52 of it; the windows are wider by a step and by that.
         let reach = (group.reach.unwrap_or(STEPS) + 1) as f64 / STEPS as f64 + last as f64 * group.turns * 1e-15;
         let mut whole = (first as f64 * group.turns - reach).ceil();
         loop {
@@ -188,7 +188,7 @@ impl Sweep<'_> {
 }
 
 pub(super) fn too_much(what: String) -> Error {
-    Error::Unprovable { why: format!("a checker would have to look at {what}; fewer digits or more groups need less") }
+    Error::Unprovable { why: format!("a checker would have to visit {what}; fewer digits or more groups need less") }
 }
 
 /// The fraction of a positive number, in units of 2^-128, rounded down.
@@ -198,7 +198,7 @@ fn fraction(value: &Rational) -> u128 {
     scaled.to_u128().unwrap_or(u128::MAX)
 }
 
-/// A lower bound for the variance of N_Z(0, sigma2), as the checker's.
+/// A lower bound for the variance of N_Z(0, sigma2), the same as the checker's.
 fn least_variance(sigma2: f64) -> f64 {
     let lost = 80.0 * sigma2 * (-19.7 * sigma2.min(4.0)).exp();
     if sigma2 >= 0.1 && lost < 1.0 { sigma2 * (1.0 - lost) * (1.0 - 1e-9) } else { 0.0 }

@@ -1,4 +1,4 @@
-//! Ends of a claim: short decimals outside of a certified enclosure, with room for the bounds of a checker.
+//! Ends of a claim: short decimals outside of a certified enclosure, with a margin for the bounds of a checker.
 
 use rug::{Float, Integer, Rational};
 
@@ -12,12 +12,12 @@ use crate::{
 pub(super) struct Outward {
     pub lower: Rational,
     pub upper: Rational,
-    /// How far each end is from the enclosure at least, but for a lower end of zero.
+    /// The least distance of each end from the enclosure, except for a lower end of zero.
     pub room: Rational,
 }
 
 impl Outward {
-    /// With digits + 2 significant digits, a quarter of the last one away from the enclosure at least: so the relative width is
+    /// With digits + 2 significant digits, at least a quarter of the last one away from the enclosure: so the relative width is
     /// at most 10^-digits for an enclosure of relative width 10^-(digits + 2). Both ends of zero are zero.
     pub(super) fn new(value: &Enclosure, digits: u32) -> Result<Outward> {
         let unbounded = || Error::Unbounded { what: "the claim" };
@@ -35,7 +35,7 @@ impl Outward {
     }
 }
 
-/// The least decimal of so many significant digits that is not below a value of at least zero.
+/// The least decimal of this number of significant digits that is not below a nonnegative value.
 pub(super) fn round_up(value: &Rational, digits: u32) -> Rational {
     if *value == 0 {
         return Rational::new();

@@ -1,4 +1,4 @@
-//! What a checker proves by a formula, or by a list of losses: the epsilon of the best order, and the marginal posterior.
+//! Claims that a checker proves by a formula, or by enumerating losses: the epsilon of the best order, and the marginal posterior.
 
 use rug::Rational;
 
@@ -16,24 +16,22 @@ use crate::{
     risk::single::Attack,
 };
 
-/// The digits to which [`conversions::zcdp_epsilon_optimal`] encloses, with those of an end.
+/// The digits of [`conversions::zcdp_epsilon_optimal`], with those of an end.
 const MOST_DIGITS: u32 = 11;
-/// A marginal posterior is about so many counts at most.
+/// The largest number of counts of a marginal posterior.
 const MOST_COUNTS: u64 = 8;
-/// A checker lists no more losses.
+/// The largest number of losses that a checker enumerates.
 const MOST_LOSSES: i64 = 100_000;
 
 /// The epsilon that rho implies by the best order, and three orders less one around it (theorem L of `proofs/README.md`).
 pub(super) fn orders(rho: &Rho, delta: &Delta, digits: u32) -> Result<(Ends, [Rational; 3])> {
     if digits > MOST_DIGITS {
-        let why = format!(
-            "the epsilon of the best order is enclosed to {MOST_DIGITS} digits, of {digits} that are asked for"
-        );
+        let why = format!("the epsilon of the best order is enclosed to {MOST_DIGITS} digits; {digits} were requested");
         return Err(Error::Unprovable { why });
     }
     let value = conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon;
     let Outward { lower, upper, room } = Outward::new(&value, digits)?;
-    // Where the derivative of the epsilon by s vanishes, rho s^2 + ln(1 + s) is ln(1 / delta), and it grows with s.
+    // At a zero of the derivative of the epsilon by s, rho s^2 + ln(1 + s) is ln(1 / delta), and it grows with s.
     let (rho, goal) = (rho.to_f64(), -Enclosure::rational(delta, 64).ln().approximate());
     let (mut low, mut high) = (0.0, (goal / rho).sqrt());
     for _ in 0..200 {
@@ -41,7 +39,7 @@ pub(super) fn orders(rho: &Rho, delta: &Delta, digits: u32) -> Result<(Ends, [Ra
         *(if rho * s * s + s.ln_1p() < goal { &mut low } else { &mut high }) = s;
     }
     let s = f64::midpoint(low, high);
-    // At a distance d the height is less by this curvature times d^2 / 2, and chords allow as much above it: half of the room.
+    // At a distance d the height is less by this curvature times d^2 / 2, and chords allow the same above it: half of the margin.
     let curvature = 2.0 * rho + 1.0 / (s * (1.0 + s));
     let room = if room > 0 { room.to_f64() } else { 1e-6 };
     let d = (s * room / curvature).sqrt().min(s / 2.0);
@@ -66,7 +64,7 @@ pub(super) fn marginal(paths: &Paths, prior: &Rational, digits: u32) -> Result<E
     Attack::new(prior.clone(), each)?.marginal(digits)
 }
 
-/// Which outputs to list, so that both ends of it are off by at most a number.
+/// The outputs to enumerate, so that the error of both ends is at most `error`.
 pub(super) fn losses(paths: &Paths, error: f64) -> Result<Hints> {
     let hints = atoms::hints(paths, &vec![0], &Rational::new(), error.ln(), false);
     let few = |hints: &Hints| match &hints.proof {

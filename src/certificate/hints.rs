@@ -1,33 +1,33 @@
-//! The hints of a certificate: where a checker has to look for bounds of the delta of some units.
+//! The hints of a certificate: how a checker finds bounds of the delta of some units.
 
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::claim::{Unit, fraction};
 
-/// Where to look. A bad hint makes a check fail; none makes it succeed wrongly.
+/// Hints for bounds. A bad hint makes a check fail; none makes it succeed wrongly.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// The units that they are about; `None` for all that no hints before them are about.
+    /// The units; `None` for all that no earlier hints cover.
     pub units: Option<Vec<Unit>>,
-    /// How their bounds are found.
+    /// The method of their bounds.
     pub proof: Proof,
-    /// The bits of the fixed point; none are asked for where there is a formula.
+    /// The bits of the fixed point; a formula needs none.
     pub bits: u32,
 }
 
-/// How bounds are found.
+/// The method of bounds.
 #[derive(Clone, Debug)]
 pub enum Proof {
     /// The trapezoid rule on a contour.
     Contour(Contour),
-    /// Sums by definition over the outcomes that are kept: for each group of the one unit the least and the greatest sum of its
+    /// Sums by definition over the enumerated outcomes: for each group of the one unit the least and the greatest sum of its
     /// counts' noise.
     Atoms {
         /// The ranges, both ends included.
         kept: Vec<(i64, i64)>,
     },
-    /// The formula of continuous Gaussian noise, for which there is nothing to look for.
+    /// The formula of continuous Gaussian noise, which needs no hints.
     Normal,
 }
 
@@ -38,26 +38,26 @@ pub struct Contour {
     pub re: Rational,
     /// The nodes in a period of the lattice, an odd number.
     pub nodes: u128,
-    /// The last node that is looked at; beyond it one of the groups of `sieve` bounds what is left.
+    /// The last node that is considered; beyond it one of the groups of `sieve` bounds the remaining sum.
     pub last: u64,
     /// Ranges of nodes to evaluate, both ends included, from 0 on.
     pub evaluated: Vec<(u64, u64)>,
     /// At every other node j up to the last one the product of the factors is at most j exp(-cut).
     pub cut: u32,
-    /// For the unit, if there is one, or else for each path of the units, the groups that are small by themselves outside of their windows, in the order in which these are
-    /// intersected. Nodes in all of these windows are looked at one by one.
+    /// For the unit, if there is one, otherwise for each path of the units, the groups that are small alone outside of their windows, in the order in which these are
+    /// intersected. Nodes in all of these windows are checked one by one.
     pub sieve: Vec<Vec<usize>>,
 }
 
 impl Contour {
-    /// How many nodes are evaluated.
+    /// The number of evaluated nodes.
     pub fn evaluated_nodes(&self) -> u64 {
         self.evaluated.iter().map(|(first, last)| last - first + 1).sum()
     }
 }
 
 impl Hints {
-    /// As they stand in a certificate.
+    /// The hints as in a certificate.
     pub(super) fn json(&self) -> Value {
         let mut value = match &self.proof {
             Proof::Contour(Contour { re, nodes, last, evaluated, cut, sieve }) => json!({

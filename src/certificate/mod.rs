@@ -1,9 +1,9 @@
-//! Certificates: a certified number with all that another program needs to prove it again, without a search.
+//! Certificates: a certified number with the hints from which another program proves it again, without a search.
 //!
 //! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function, a
-//! calibration, or a formula of rho, or what an adversary learns; and hints: contours, which of their nodes to evaluate, and which groups
-//! make all others small; or, where there are few outcomes, which of them to list. `proofs/check.py` proves the claim from its
-//! own arithmetic and believes no hint; the format and its theorems are in `proofs/README.md`, where (A) to (M) are stated.
+//! calibration, a formula of rho, or a posterior; and hints: contours, their nodes to evaluate, and the groups that
+//! make all others small; or, if there are few outcomes, those to enumerate. `proofs/check.py` proves the claim with its
+//! own arithmetic and believes no hint; `proofs/README.md` has the format and the theorems (A) to (M).
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
@@ -13,22 +13,22 @@
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
-//! | file | question |
+//! | file | content |
 //! | --- | --- |
-//! | `mod.rs` | what a certificate is, and how a claim is made of a certified answer |
-//! | [`claim`] | what is claimed: paths of groups, and both ends of a number |
-//! | [`hints`] | where to look for bounds of delta |
-//! | `parts` | which units are proven together, and how |
+//! | `mod.rs` | certificates, and claims from certified answers |
+//! | [`claim`] | the claim: paths of groups, and both ends of a number |
+//! | [`hints`] | how to find bounds of delta |
+//! | `parts` | the units that are proven together, and how |
 //! | `points` | the three lines that enclose a point of the trade-off function |
 //! | `search` | the search for a contour, in doubles: a bad one only makes a check fail |
-//! | `cover` | which nodes have to be evaluated, and which groups make the others small |
-//! | `atoms` | which outcomes are listed, where a unit has few |
+//! | `cover` | the nodes to evaluate, and the groups that make the others small |
+//! | `atoms` | the outcomes to enumerate, if a unit has few |
 //! | [`rocq`] | the upper end as a formal proof |
-//! | `formulas` | what is proven without nodes: epsilon by the best order, the marginal posterior |
+//! | `formulas` | proofs without nodes: epsilon by the best order, the marginal posterior |
 //! | `canonical` | the bytes, and their seal |
-//! | `checker` | the checker itself, as a file for who has an installed program |
-//! | `source` | the program, and the release file that a claim was made from |
-//! | `read` | a claim read from a file, and this program's own answer to it |
+//! | `checker` | the checker itself, as a file for users of an installed program |
+//! | `source` | the program, and the release file from which a claim was made |
+//! | `read` | a claim read from a file, and this program's own answer for it |
 
 mod atoms;
 mod canonical;
@@ -73,19 +73,19 @@ use ends::Outward;
 use parts::Aim;
 use points::Points;
 
-/// What the ends leave beside the truth is what the bounds of the checker may add.
+/// The distance of the ends from the truth is available for the bounds of the checker.
 const MORE: u32 = 4;
 
 /// A claim with the hints that prove its two ends.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// What is claimed.
+    /// The claim.
     pub claim: Claim,
-    /// For the lower end, about one unit; empty where it is zero.
+    /// For the lower end, about one unit; empty if it is zero.
     pub lower: Vec<Hints>,
     /// For the upper end, about all units.
     pub upper: Vec<Hints>,
-    /// The values of epsilon whose lines enclose a point of a trade-off function, or orders less one around the best.
+    /// The values of epsilon whose lines enclose a point of a trade-off function, or three orders less one around the best.
     pub points: Option<[Rational; 3]>,
     /// The program that wrote it, and the release file: labels.
     pub source: Source,
@@ -93,10 +93,10 @@ pub struct Certificate {
 
 impl Certificate {
     /// Finds a claim of relative width at most 10^-digits about a subject, and the hints that prove it. A point of a trade-off
-    /// function may be wider where three lines do not enclose it better.
+    /// function may be wider if three lines do not enclose it better.
     ///
-    /// Refused is what has no such certificate yet: continuous noise beside noise on the integers, a delta of zero, and compositions for which a checker would
-    /// have to look at too many windows, nodes or outcomes. A calibration is for [`Certificate::calibrated`].
+    /// Refused are claims that have no such certificate yet: continuous noise beside noise on the integers, a delta of zero, and compositions for which a checker would
+    /// have to visit too many windows, nodes or outcomes. For a calibration use [`Certificate::calibrated`].
     pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<Certificate> {
         match question {
             Question::Epsilon { delta } => {
@@ -150,7 +150,7 @@ impl Certificate {
         }
     }
 
-    /// What a checker computes without hints.
+    /// A claim that a checker computes without hints.
     fn of_formula(subject: &Resolved, question: &Question, value: &Enclosure, digits: u32) -> Result<Certificate> {
         let Outward { lower, upper, .. } = Outward::new(value, digits)?;
         let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
@@ -164,7 +164,7 @@ impl Certificate {
         let claim = Claim::new(subject, question.clone(), Ends { lower: lower.clone(), upper: upper.clone() })?;
         let evaluator = whole.evaluator();
         let ln_delta = |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon);
-        // At each end, where the profile is looked at, and how much of its delta the errors may be.
+        // For each end, the epsilon of the profile, and the share of its delta that the errors may take.
         let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
             let (at, room) = match question {
                 Question::Epsilon { delta } if *end == 0 => (end.clone(), delta.to_f64().ln() - ln_delta(end)?),
@@ -208,15 +208,15 @@ impl Certificate {
         Ok(Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) })
     }
 
-    /// The least common factor of a grid on all noise that keeps a promise, with the next smaller one, which does not.
+    /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
     ///
-    /// Refused is what [`Certificate::prove`] refuses, a promise about a whole curve, and a grid that starts with the answer.
+    /// Refused is what [`Certificate::prove`] refuses, a target curve, and a grid that starts with the answer.
     pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<Certificate> {
         let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
         Self::of_scale(subject, (promise, grid), found.before, found.factor)
     }
 
-    /// That the upper factor is enough for a promise, and the lower one is not.
+    /// The claim that the upper factor is enough for a target, and the lower one is not.
     fn of_scale(
         subject: &Resolved,
         (promise, grid): (&Promise, (GridOf, u32)),
@@ -228,10 +228,12 @@ impl Certificate {
             Promise::Epsilon { delta, epsilon } => (delta.clone(), Target::Epsilon(epsilon.clone())),
             Promise::ZcdpEpsilon { delta } => (delta.clone(), Target::Zcdp),
             Promise::Known { .. } => {
-                return Err(why("an epsilon that is known within an enclosure: name the epsilon, or the one of zCDP"));
+                return Err(why(
+                    "an epsilon that is known only within an enclosure: name the epsilon, or the one of zCDP",
+                ));
             }
             Promise::ZcdpCurve { .. } => {
-                return Err(why("a promise at every delta of a range is not two statements about delta"));
+                return Err(why("a target at every delta of a range is not two statements about delta"));
             }
         };
         // Both ends of the epsilon, as short decimals.
@@ -242,8 +244,7 @@ impl Certificate {
                 (lower, upper)
             }
         };
-        let lower = lower
-            .ok_or_else(|| why("the grid has no smaller noise, of which it could be said that it is not enough"))?;
+        let lower = lower.ok_or_else(|| why("the grid has no smaller noise that could be proven not to be enough"))?;
         let question = Question::Scale { delta: delta.clone(), target, grid };
         let claim = Claim::new(subject, question, Ends { lower: lower.clone(), upper: upper.clone() })?;
         if !claim.fits_grid() {
@@ -252,7 +253,7 @@ impl Certificate {
         let aimed = |factor: &Rational, at: &Rational| -> Result<(Whole, f64, f64)> {
             let whole = subject.whole.with_noise_times(factor)?;
             let ln = whole.evaluator().ln_hockey_stick_approx(at)?;
-            // How far delta is from the one that was asked for, of which the errors may be a part.
+            // The distance of delta from the target, of which the errors may be a part.
             let gap = (delta.to_f64().ln() - ln).abs().min(0.5);
             Ok((whole, ln, ln + (gap / 8.0).ln()))
         };
@@ -278,7 +279,7 @@ impl Certificate {
         canonical::text(&whole)
     }
 
-    /// Writes the canonical text to a file, whole or not at all.
+    /// Writes the canonical text to a file, atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         files::write_text(path, &self.text())
     }
@@ -314,7 +315,7 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
     Ok(risk::posterior(prior, &evidence, precision::bits(digits, 24)))
 }
 
-/// About -d ln(delta) / d epsilon, in doubles.
+/// Approximately -d ln(delta) / d epsilon, in doubles.
 fn slope(ln_delta: impl Fn(&Rational) -> Result<f64>, epsilon: &Rational) -> Result<f64> {
     let nudge = Rational::from(epsilon / 1000_u32) + Rational::from((1, 1_000_000));
     let further = Rational::from(epsilon + &nudge);

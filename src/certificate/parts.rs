@@ -1,4 +1,4 @@
-//! Which units are proven together, and how: a contour for many, lists of atoms for those of few groups, and for the units whose
+//! The units that are proven together, and how: a contour for many, enumeration for those of few groups, and for the units whose
 //! delta is far below the largest one bounds that are only as good as they have to be.
 
 use rug::Rational;
@@ -15,10 +15,10 @@ use crate::{
     loss::law::Group,
 };
 
-/// Nodes to evaluate, above which atoms are looked at.
+/// The number of nodes to evaluate above which enumeration is tried.
 const MANY_NODES: u64 = 1000;
 
-/// What bounds have to show about the delta of an epsilon: the worst delta and how far off they may be, as logarithms.
+/// The goal of bounds on delta at an epsilon: the worst delta and the allowed error, as logarithms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim<'a> {
     pub epsilon: &'a Rational,
@@ -49,7 +49,7 @@ pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<H
     }
 }
 
-/// Hints for all units: that none of them has a delta above the worst one by more than the error.
+/// Hints for all units, which prove that none of them has a delta above the worst one by more than the error.
 pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
     let units = paths.units();
     if paths.are_continuous() {
@@ -64,7 +64,7 @@ pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
     }
 }
 
-/// Continuous noise needs no hints. A checker looks 100 standard deviations into the tail at most.
+/// Continuous noise needs no hints. A checker goes at most 100 standard deviations into the tail.
 fn formula(paths: &Paths, epsilon: &Rational, units: Option<Vec<Unit>>) -> Result<Hints> {
     let far = |unit: &Unit| {
         let mu = (2.0 * paths.of_unit(unit).map(|group| group.rho()).sum::<Rational>().to_f64()).sqrt();
@@ -72,24 +72,24 @@ fn formula(paths: &Paths, epsilon: &Rational, units: Option<Vec<Unit>>) -> Resul
     };
     if paths.units().iter().any(|unit| far(unit) > 99.0) {
         let why =
-            "delta is the tail of continuous noise beyond 100 standard deviations, which a checker does not look at";
+            "delta is the tail of continuous noise beyond 100 standard deviations, which a checker does not evaluate";
         return Err(Error::Unprovable { why: why.to_string() });
     }
     Ok(Hints { units, proof: Proof::Normal, bits: 0 })
 }
 
-/// The units in classes by how far their delta is below the largest one: the farther, the less good their bounds have to be.
+/// The units in classes by how far their delta is below the largest one: the farther, the weaker the bounds may be.
 fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     /// The first class is below this share of the largest delta, and each next one this much closer to it.
     const FIRST: f64 = 0.4;
     const CLOSER: f64 = 4.0;
     let below = |class: i32| (1.0 - FIRST) * CLOSER.powi(-class);
-    // The last class has no more room than the claim itself.
+    // The margin of the last class is that of the claim itself.
     let last = (0..30).find(|&class| aim.ln_delta + (below(class) / 3.0).ln() <= aim.ln_error).unwrap_or(30);
     let mut classes: Vec<Vec<Unit>> = vec![Vec::new(); last as usize + 1];
     for unit in units {
         let short = 1.0 - (ln_delta(paths, &unit, aim.epsilon)? - aim.ln_delta).exp();
-        // What is not a number is in the last class.
+        // NaN is in the last class.
         let class = (0..last).find(|&class| short >= below(class)).unwrap_or(last);
         classes[class as usize].push(unit);
     }
@@ -98,7 +98,7 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
         let ln_error = if class == last { aim.ln_error } else { aim.ln_delta + (below(class) / 3.0).ln() };
         parts.extend(together_or_alone(paths, units, Aim { ln_error, ..aim })?);
     }
-    // The part with the most units says of none of them, and comes last, for all that are left.
+    // The part with the most units names none of them, and comes last, for all remaining ones.
     parts.sort_by_key(|hints: &Hints| hints.units.as_ref().map_or(0, Vec::len));
     if let Some(most) = parts.last_mut() {
         most.units = None;
@@ -106,7 +106,7 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     Ok(parts)
 }
 
-/// The units of a class on one contour, if it is bearable; else those of them on it whose atoms cannot be listed, or each alone.
+/// The units of a class on one contour, if it is affordable; otherwise those of them on it that cannot be enumerated, or each alone.
 fn together_or_alone(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     let alone =
         |units: &[Unit]| -> Result<Vec<Hints>> { units.iter().map(|unit| one(paths, unit, aim, true)).collect() };

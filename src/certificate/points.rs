@@ -1,7 +1,7 @@
 //! A point of the trade-off function: three values of epsilon whose lines enclose it (theorem H of `proofs/README.md`).
 //!
 //! f(alpha) is the greatest height 1 - delta(eps) - exp(eps) alpha of a line, a concave function of exp(eps). If the middle one of three
-//! heights is the greatest, no line is higher than its neighbors' chords allow.
+//! heights is the greatest, no line is higher than the adjacent chords allow.
 
 use rug::{Float, Rational};
 
@@ -13,21 +13,21 @@ use crate::{
 
 /// Bits of the heights, which are differences.
 const BITS: u32 = 512;
-/// Digits of a delta beyond those of the claim.
+/// Digits of a delta in addition to those of the claim.
 const MORE: u32 = 8;
 
-/// Three values of epsilon, and what they prove.
+/// Three values of epsilon, and the enclosure that they prove.
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     /// In increasing order; negative ones are those of mirrored lines.
     pub epsilons: [Rational; 3],
-    /// What they enclose.
+    /// The enclosure.
     pub value: Enclosure,
-    /// How far off bounds of delta may be, as an absolute error.
+    /// The allowed absolute error of bounds of delta.
     pub room: f64,
 }
 
-/// exp(eps), and the height of the line, but for rounding and the width of delta.
+/// exp(eps), and the height of the line, up to rounding and the width of delta.
 struct Line {
     exp: Float,
     height: Float,
@@ -72,7 +72,7 @@ impl Points {
     }
 }
 
-/// What three lines prove; `None` if the middle one is not the highest by a margin.
+/// The enclosure of three lines; `None` if the middle one is not the highest by a margin.
 fn enclosed(epsilons: [Rational; 3], [x, y, z]: [&Line; 3]) -> Option<Points> {
     let (left, right) = (y.height.clone() - &x.height, y.height.clone() - &z.height);
     let least = left.clone().min(&right);
@@ -82,12 +82,12 @@ fn enclosed(epsilons: [Rational; 3], [x, y, z]: [&Line; 3]) -> Option<Points> {
     let (before, after) = (y.exp.clone() - &x.exp, z.exp.clone() - &y.exp);
     let above = (left * &after / &before).max(&(right * &before / &after));
     let upper = y.height.clone() + above;
-    // A quarter of the margin, and what the digits of delta leave of it.
+    // A quarter of the margin, less the error of the digits of delta.
     let room = least.to_f64() / 4.0;
     Some(Points { epsilons, value: Enclosure::new(y.height.clone(), upper), room })
 }
 
-/// Where the greatest height may be: as a search in doubles finds it, and at the nearest loss, where lines meet on a lattice.
+/// The likely places of the greatest height: from a search in doubles, and at the nearest loss, where lines meet on a lattice.
 fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
     let mut own = match whole {
         Whole::Composition(one) => one.clone(),
@@ -98,7 +98,7 @@ fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
         let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
         let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
         let loss = own.loss().at_most(&Rational::from(&epsilon + &half));
-        // Far fewer digits than those of a double do for what is not a loss.
+        // Far fewer digits than those of a double suffice for a value that is not a loss.
         let scale = 1_u64 << 40;
         centers = vec![Rational::from((Rational::from(&epsilon * scale).round().into_numer_denom().0, scale)), loss];
         let Whole::WorstPath(worst) = whole else { break };

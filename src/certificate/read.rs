@@ -1,5 +1,5 @@
-//! Reading the claim of a certificate, for this program's own answer beside that of a checker. Hints are not read: only a checker
-//! has a use for them.
+//! Reads the claim of a certificate and compares it with this program's own answer. Hints are not read: only a checker
+//! uses them.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,7 +23,7 @@ use crate::{
     risk,
 };
 
-/// A checker reads no longer file.
+/// The largest file that a checker reads.
 const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Deserialize)]
@@ -62,19 +62,19 @@ impl GroupForm {
 }
 
 impl Claim {
-    /// Whether a file says that it is a certificate, of any format and whole or not: other JSON does not.
+    /// Whether a file claims to be a certificate, of any format and even if damaged: other JSON does not.
     pub fn is_said_by(path: &Path) -> bool {
-        // A pipe would be used up.
+        // Reading would consume a pipe.
         let bytes = if path.is_file() { read_at_most(path, MOST_BYTES).unwrap_or_default() } else { Vec::new() };
         let text = String::from_utf8(bytes).unwrap_or_default();
-        // What is damaged is no JSON any more, and still says what it was.
+        // A damaged file is no JSON any more, but still names its kind.
         match serde_json::from_str::<Value>(&text) {
             Ok(whole) => whole.get("certificate").is_some(),
             Err(_) => text.contains("\"certificate\""),
         }
     }
 
-    /// Reads the claim of a certificate whose bytes are canonical and whose seal is whole; else an error says what is wrong.
+    /// Reads the claim of a certificate whose bytes are canonical and whose seal is valid; otherwise an error states the reason.
     pub fn read(path: &Path) -> Result<Claim> {
         let wrong = |why: String| file_error(path, why);
         let bytes = read_at_most(path, MOST_BYTES)?;
@@ -100,7 +100,7 @@ impl Claim {
         form.claim().map_err(|why| wrong(format!("its claim: {why}")))
     }
 
-    /// What is claimed about, as an account, with the noise as it is.
+    /// The subject of the claim as an account, with the unscaled noise.
     fn whole(&self) -> Result<Whole> {
         let path = |groups: &Vec<Group>| {
             let counts =
@@ -124,7 +124,7 @@ impl Claim {
         let above =
             |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, Enclosure::at_most, delta);
         let below = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, at_least, delta);
-        // Of nothing it can be said that it is not at least zero.
+        // Nothing can be proven to be below zero.
         let unless_zero = |decided: &dyn Fn() -> Result<Certainty>| {
             if *lower == 0 { Ok(Certainty::Yes) } else { decided() }
         };
@@ -173,7 +173,7 @@ impl Claim {
     }
 }
 
-/// Takes the reserved keys out of a claim. Each has to be there and null: what another value would mean is not known yet.
+/// Removes the reserved keys of a claim. Each has to exist and be null: the meaning of other values is not known yet.
 fn drop_reserved(claim: &mut Value) -> Result<()> {
     for name in ["direction", "infinite", "laws"] {
         match claim.as_object_mut().and_then(|fields| fields.remove(name)) {
@@ -241,7 +241,7 @@ impl ClaimForm {
             return Ok(claim);
         }
         let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
-        Err(Error::unsuitable(format!("the factors {lower} and {upper} are not neighbors on the grid of the claim")))
+        Err(Error::unsuitable(format!("the factors {lower} and {upper} are not adjacent on the grid of the claim")))
     }
 
     fn question(&self) -> Result<Question> {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_holds() {
+    fn written_claims_are_read_and_hold() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("certificate.json");
         let certificate = certificate();
@@ -371,7 +371,7 @@ mod tests {
             wrong.claim.ends.upper += Rational::from((1, 1000));
             wrong.write(&path).unwrap();
             let message = Claim::read(&path).unwrap_err().to_string();
-            assert!(message.contains("neighbors on the grid"), "{message}");
+            assert!(message.contains("adjacent on the grid"), "{message}");
         }
     }
 

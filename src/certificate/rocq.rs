@@ -1,8 +1,8 @@
-//! The upper end of a claim as a file for Rocq, the proof assistant: `proofs/rocq` has the definitions and the proof that its
-//! computation is sound, the file has one composition with hints.
+//! The upper end of a claim as a file for Rocq, the proof assistant: `proofs/rocq` has the definitions and the soundness proof of its
+//! computation, the file has one composition with hints.
 //!
-//! The computation is a walk over a circle of lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). It is done here
-//! too, in the same integers but for the exponentials, which are doubles: so the file states what its computation can show.
+//! The computation is a walk over a circle of lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). It is repeated here
+//! in the same integers, except for the exponentials, which are doubles: so the file states only what its computation can prove.
 
 use std::path::Path;
 
@@ -22,15 +22,15 @@ use crate::{
 /// Rows and weights are in units of 2^-30; no entry of a row, and no sum of weights, may be above 2.
 const WHOLE: f64 = (1_u64 << 30) as f64;
 const TOP: u64 = 1 << 31;
-/// Products of a walk at most: Rocq takes about a third of a microsecond for each, and a millisecond for an exponential.
+/// The largest number of products of a walk: Rocq takes about a third of a microsecond for each, and a millisecond for an exponential.
 const MOST_PRODUCTS: f64 = 1e9;
 const EXPONENTIAL: f64 = 3e3;
-/// Entries of a row at most.
+/// The largest number of entries of a row.
 const LONGEST_ROW: f64 = 2e5;
-/// Deviations of the loss in a period, and of the noise on each side of a window: what is cut off is below 10^-6 of delta.
+/// Deviations of the loss in a period, and of the noise on each side of a window: the truncated mass is below 10^-6 of delta.
 const PERIOD: f64 = 5.5;
 const WINDOW: f64 = 6.0;
-/// How far the exponentials here may be from those of the file, relatively.
+/// The relative distance between the exponentials here and those of the file.
 const MARGIN: f64 = 1e-7;
 
 /// A claim delta(epsilon) <= delta with the hints that prove it, for one composition of discrete Gaussian counts.
@@ -54,7 +54,7 @@ struct Counts {
     step: Integer,
     left: i64,
     width: usize,
-    /// The normalising sum is bounded from below by the outputs from -reach to reach.
+    /// The outputs from -reach to reach bound the normalizing sum from below.
     reach: i64,
 }
 
@@ -68,9 +68,9 @@ struct Walk {
 }
 
 impl FormalClaim {
-    /// The claim about the upper end of `claim`, with fewer digits: as many as 30 bits can show.
+    /// The claim about the upper end of `claim`, with fewer digits: as many as 30 bits can prove.
     ///
-    /// Refused are claims about several paths, noise that is not discrete Gaussian, and lattices too fine to walk over.
+    /// Refused are claims about several paths, noise that is not discrete Gaussian, and lattices that are too fine.
     pub fn new(claim: &Claim) -> Result<FormalClaim> {
         let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
@@ -80,7 +80,7 @@ impl FormalClaim {
             Question::Epsilon { delta } => {
                 let walk = Walk::new(path, upper)?;
                 let (delta, ln_delta) = (Rational::clone(delta), delta.to_f64().ln());
-                // The shortest step from the certified end that the rounding of a row leaves room for.
+                // The shortest step from the certified end that the rounding of a row allows.
                 let shown = (3..10).rev().map(|digits| round_up(upper, digits));
                 for epsilon in shown {
                     if walk.ln_delta(&epsilon) < ln_delta - MARGIN {
@@ -117,7 +117,7 @@ impl FormalClaim {
     pub fn text(&self) -> String {
         let Walk { counts, h, tilt, period, .. } = &self.walk;
         let (squarings, bits) = self.walk.precision(&self.epsilon);
-        // What closes or opens a comment, or a string in one, cannot be in a title.
+        // A title must not close or open a comment, or a string in one.
         let title: String = self
             .title
             .chars()
@@ -161,12 +161,12 @@ impl FormalClaim {
         text
     }
 
-    /// Writes the text to a file, whole or not at all.
+    /// Writes the text to a file, atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         files::write_text(path, &self.text())
     }
 
-    /// What is claimed, in words.
+    /// The claim in words.
     pub fn in_words(&self) -> String {
         format!("delta({}) <= {}", rational::display(&self.epsilon), rational::display(&self.delta))
     }
@@ -238,7 +238,7 @@ impl Walk {
         (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(80.0) as u32)
     }
 
-    /// ln of the bound that the walk gives for delta(epsilon); infinite where numbers get too large for it.
+    /// ln of the bound that the walk gives for delta(epsilon); infinite if numbers get too large for it.
     fn ln_delta(&self, epsilon: &Rational) -> f64 {
         let mut row = self.first_row(epsilon);
         for counts in self.counts.iter().rev() {
@@ -257,7 +257,7 @@ impl Walk {
         (entry as f64 / WHOLE).ln() - self.last_exponent(epsilon)
     }
 
-    /// The place of an index in a row, which repeats itself after a period.
+    /// The place of an index in a row, which is periodic.
     fn place(&self, index: Integer) -> usize {
         // Below the period, which is a usize itself.
         index.modulo(&Integer::from(self.period)).to_usize().unwrap_or_default()
@@ -273,7 +273,7 @@ impl Walk {
         (0..self.period).map(|d| (gain(d) * WHOLE).floor() as u64 + 1 + alias).collect()
     }
 
-    /// The tilted weights of a count on its window, and what lies outside, rounded up.
+    /// The tilted weights of a count on its window, and the mass outside, rounded up.
     fn law(&self, counts: &Counts) -> (Vec<u64>, u64) {
         let (sigma2, t) = (counts.sigma2.to_f64(), self.tilt.to_f64() * counts.shift as f64);
         let mass: f64 = (-counts.reach..=counts.reach).map(|x| (-(x as f64).powi(2) / (2.0 * sigma2)).exp()).sum();

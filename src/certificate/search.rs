@@ -1,5 +1,5 @@
-//! The search for a contour, in doubles: period, cut and the nodes to evaluate, such that the bounds of a checker are below a
-//! share of delta. Nothing here is a proof: a bad hint makes a check fail, and then the certificate is of no use.
+//! The search for a contour, in doubles: period, cut and the nodes to evaluate, such that the errors of a checker's bounds are below a
+//! share of delta. Nothing here is a proof: a bad hint makes a check fail, and then the certificate is useless.
 
 use std::collections::BTreeSet;
 
@@ -16,35 +16,35 @@ use crate::{
     numeric::rational,
 };
 
-/// What a sweep over a whole period may cost before one that ends sooner is looked at, in microseconds of a checker.
+/// The cost of a sweep over a whole period above which a shorter one is considered, in microseconds of a checker.
 const BEARABLE: f64 = 2e6;
-/// What a check may cost at most.
+/// The largest cost of a check.
 const MOST: f64 = 2e8;
-/// A checker takes no smaller sigma2 on a contour: lists of atoms are for these.
+/// The least sigma2 that a checker accepts on a contour: smaller ones need enumeration.
 const LEAST_SIGMA2: (u32, u32) = (1, 20);
 
-/// How far a period is swept.
+/// The extent of a sweep of a period.
 #[derive(Clone)]
 struct Sweep {
     last: u64,
     cut: u32,
-    /// The cost of a check, about, in microseconds.
+    /// The approximate cost of a check, in microseconds.
     cost: f64,
     orders: Vec<Vec<usize>>,
 }
 
-/// The search for some units of all.
+/// The search for some of all units.
 pub(super) struct Search {
-    /// What is swept: the groups of one unit; of many units those of each path, as often as a unit has paths, because a pair of paths
+    /// The swept factors: the groups of one unit; of many units those of each path, as often as a unit has paths, because a pair of paths
     /// is no larger than one of them with itself.
     covers: Vec<(Vec<Group>, u64)>,
-    /// rho of each unit that has another one than those before it: units of the same rho share bounds.
+    /// The different values of rho of the units: units of the same rho share bounds.
     rhos: Vec<f64>,
     step: Rational,
 }
 
 impl Search {
-    /// Refused is noise that a contour is not about.
+    /// Refuses noise that a contour does not support.
     pub(super) fn new(paths: &Paths, units: &[Unit]) -> Result<Self> {
         let covers = match units {
             [unit] => vec![(paths.of_unit(unit).cloned().collect(), 1)],
@@ -56,7 +56,7 @@ impl Search {
         let groups = || covers.iter().flat_map(|(groups, _): &(Vec<Group>, u64)| groups);
         let fits = |law: &Law| law.discrete_sigma2().is_some_and(|sigma2| *sigma2 > Rational::from(LEAST_SIGMA2));
         if !groups().all(|group| fits(&group.law)) {
-            let why = "a contour is about discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to list";
+            let why = "a contour needs discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to enumerate";
             return Err(Error::Unprovable { why: why.into() });
         }
         let rho = |unit: &Unit| paths.of_unit(unit).map(|group| group.rho()).sum::<Rational>().to_f64();
@@ -67,7 +67,7 @@ impl Search {
         Ok(Search { covers, rhos, step })
     }
 
-    /// Hints for bounds of delta(epsilon) that are off by at most exp(ln_error); `units` is what they say of the units.
+    /// Hints for bounds of delta(epsilon) that are off by at most exp(ln_error); `units` is their list of units.
     pub(super) fn hints(
         &self,
         epsilon: &Rational,
@@ -133,7 +133,7 @@ impl Search {
         few_bits(f64::midpoint(low, high).exp())
     }
 
-    /// The shortest period whose aliases are below exp(target), about.
+    /// The approximate shortest period whose aliases are below exp(target).
     fn period(&self, c: f64, epsilon: f64, target: f64) -> f64 {
         let ln_alias = |period: f64| {
             self.largest(|rho| {
@@ -162,12 +162,12 @@ impl Search {
         long
     }
 
-    /// ln of what the sum of the nodes is multiplied by, but for the number of nodes.
+    /// ln of the prefactor of the sum of the nodes, without the number of nodes.
     fn ln_prefactor(&self, c: f64, epsilon: f64) -> f64 {
         self.largest(|rho| rho * (c + c * c)) - c * epsilon
     }
 
-    /// Over half a period, the other half being its mirror image, if that is bearable; else to a node beyond which a bound is
+    /// Over half a period (the other half is its mirror image), if that is affordable; otherwise to a node beyond which a bound is
     /// enough, if that is cheaper.
     fn sweep(&self, (epsilon, c): (f64, f64), period: &Rational, nodes: u128, target: f64) -> Result<Sweep> {
         let target = target - 0.7;
@@ -195,7 +195,7 @@ impl Search {
         Ok(sweep)
     }
 
-    /// `None` if the whole period has to be swept: where the lattice is coarse, or nothing bounds what lies far away.
+    /// `None` if the whole period has to be swept: if the lattice has a large step, or nothing bounds the nodes far away.
     fn partial_sweep(
         &self,
         (ln_prefactor, target): (f64, f64),
@@ -203,7 +203,7 @@ impl Search {
         half: u128,
         cut_to: impl Fn(f64) -> u32,
     ) -> Option<Sweep> {
-        // The kernel is not as small as on the line: less than h for all nodes.
+        // The kernel is not as small as on an unbounded contour: less than h for all nodes.
         if ln_prefactor + self.step.to_f64().ln() > target - 1.4 {
             return None;
         }

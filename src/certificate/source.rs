@@ -9,17 +9,17 @@ use crate::{
 };
 
 const PROGRAM: &str = "assay";
-/// Characters of a label at most.
+/// The longest label, in characters.
 const LONGEST: usize = 99;
 
-/// Which program wrote a certificate, and from which release file. Labels: a checker prints them and proves nothing of them.
+/// The program that wrote a certificate, and its release file. Labels: a checker prints them and proves nothing about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The version of this program.
     pub version: String,
-    /// The commit it was built from. `None` where that is unknown, and where the bytes must not change with the commit.
+    /// The commit from which it was built. `None` if that is unknown, and if the bytes must not change with the commit.
     pub commit: Option<String>,
-    /// The SHA-256 of the release file that the claim was made from. `None` where the counts were given one by one.
+    /// The SHA-256 of the release file from which the claim was made. `None` if the counts were given one by one.
     pub release_sha256: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Source {
         }
     }
 
-    /// As it stands in a certificate.
+    /// The labels as in a certificate.
     pub fn json(&self) -> Value {
         json!({
             "program": PROGRAM,
@@ -43,7 +43,7 @@ impl Source {
         })
     }
 
-    /// Refuses an object of another form: exactly these keys, each a line of text, or null where a label may be missing.
+    /// Refuses an object of another form: exactly these keys, each a line of text, or null if a label is optional.
     pub(super) fn check(value: &Value) -> Result<()> {
         let names = ["commit", "program", "release_sha256", "version"];
         let fields = value.as_object().filter(|fields| fields.len() == names.len());
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(source.release_sha256, Some(crate::provenance::sha256_of_text(text)));
         let counts = Subject { singles: vec!["5x10".parse().unwrap()], ..Subject::default() };
         assert_eq!(Source::of(&counts.resolve().unwrap()).release_sha256, None);
-        // Other noise is not that of the file.
+        // Other noise than that of the file.
         let scaled = named("su-su-wang-2025").with_noise_times(&2.into()).unwrap().resolve().unwrap();
         assert_eq!(Source::of(&scaled).release_sha256, None);
         let scaled = named("su-su-wang-2025").resolve().unwrap().with_noise_times(&2.into()).unwrap();

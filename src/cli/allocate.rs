@@ -26,7 +26,7 @@ use super::{
 
 /// Split a privacy budget among queries so that the weighted error is smallest
 ///
-/// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most. Targets that
+/// Minimizes the sum of weight times expected squared error, and bounds how far from optimal the answer can be. Targets that
 /// no noise meets are refused, with the epsilon that they need.
 #[derive(clap::Args)]
 pub struct Args {
@@ -34,7 +34,7 @@ pub struct Args {
     /// most_margin
     #[arg(value_name = "FILE", conflicts_with = "release")]
     file: Option<PathBuf>,
-    /// All queries of a release, each of weight 1, in place of a file
+    /// All queries of a release, each of weight 1, instead of a file
     #[arg(long, value_name = "NAME|FILE")]
     release: Option<String>,
     /// Only this geolevel of the release (repeatable)
@@ -43,10 +43,10 @@ pub struct Args {
     /// Neighbor relation; overrides the file's own [default: the file's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
-    /// With bounded neighbors: the counts of the file are already those that differ, and are not taken twice
+    /// With bounded neighbors: the counts of the file are already those that differ, and are not counted twice
     #[arg(long, conflicts_with = "release")]
     counts_as_given: bool,
-    /// The epsilon to keep at delta
+    /// The target epsilon at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: String,
     /// The delta that goes with epsilon, 0 < delta < 1
@@ -60,43 +60,43 @@ pub struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,
-    /// When nobody waits for the answer any more: never on the command line.
+    /// When the caller no longer waits for the answer: never on the command line.
     #[arg(skip)]
     pub stop: Stop,
 }
 
-/// Which queries share the budget.
+/// The request: the queries that share the budget, and the target.
 pub struct Question {
-    /// The epsilon to keep.
+    /// The target epsilon.
     pub epsilon: Epsilon,
-    /// The delta at which it is meant.
+    /// The delta of the target.
     pub delta: Delta,
     neighbors: Neighbors,
     /// How a changed record changes the counts of a file.
     changed: Changed,
-    /// How often each count is taken.
+    /// How often each count is counted.
     taken: u64,
     /// The queries of a file, for a record that is added or removed.
     given: Vec<QueryTarget>,
-    /// The release, where its queries are meant.
+    /// The release, if its queries are allocated.
     release: Option<Release>,
     /// The queries, each with the counts that change between neighbors.
     pub targets: Vec<QueryTarget>,
 }
 
-/// What was found.
+/// The result.
 pub struct Found {
     /// The allocation with the least weighted error that was found.
     pub best: Allocation,
     /// The one by zCDP.
     pub zcdp: Option<Allocation>,
-    /// No allocation has less weighted error.
+    /// A proven lower bound on the weighted error of every allocation.
     bound: Rational,
-    /// 100 (found / bound - 1), rounded up: at most so far from optimal.
+    /// 100 (found / bound - 1), rounded up: an upper bound on the distance from the optimum.
     pub above: Option<Enclosure>,
     /// The margin at 95 % of each query.
     pub margins: Vec<i64>,
-    /// The epsilon of the worst of all block paths with that noise, and the path in words, where the release has such.
+    /// The epsilon of the worst of all block paths with that noise, and the path in words, if the release has block paths.
     pub worst: Option<(Answer, String)>,
 }
 
@@ -150,12 +150,12 @@ impl Found {
 
 /// The margin of error at 95 % of one count.
 pub fn margin(sigma2: &Rational) -> Result<i64> {
-    // All but 2.5 % on each side.
+    // All except 2.5 % on each side.
     Ok(DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)))?)
 }
 
 impl Args {
-    /// What is asked; `find` finds the release by its name.
+    /// The request; `find` finds the release by its name.
     pub fn question(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Question> {
         let epsilon = quantity("--epsilon", &self.epsilon)?;
         let delta = quantity("--delta", &self.delta)?;
@@ -179,7 +179,7 @@ impl Args {
         Ok(Question { epsilon, delta, neighbors, changed, taken, given, release: None, targets })
     }
 
-    /// The best allocation that is found, and how far from optimal it can be.
+    /// The best allocation that is found, and an upper bound on its distance from the optimum.
     pub fn find(&self, question: &Question) -> Result<Found> {
         let Question { targets, epsilon, delta, .. } = question;
         progress::stage("least weighted error: search");
@@ -200,7 +200,7 @@ impl Args {
 }
 
 impl Question {
-    /// The epsilon of the worst of all block paths, where the release has such, and that path in words.
+    /// The epsilon of the worst of all block paths, if the release has block paths, and that path in words.
     fn worst_path(&self, found: &Allocation, stop: &Stop) -> Result<Option<(Answer, String)>> {
         const DIGITS: u32 = 8;
         let release = self.allocated(found)?;
@@ -276,7 +276,7 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
             let less = output::less_or_more(error, &zcdp.error);
             format!("; allocated by zCDP (Bun-Steinke) {}: {less}\n", zcdp.error.shown(8))
         }
-        None => "; by zCDP (Bun-Steinke) no noise allowed keeps the promise\n".to_string(),
+        None => "; by zCDP (Bun-Steinke) no allowed noise meets the target\n".to_string(),
     });
     page.text(format!("delta({epsilon}) = {} is proven\n", found.best.delta.shown(6)));
     page.text(match &found.above {
@@ -289,7 +289,7 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     });
     if let Some((epsilon, pair)) = &found.worst {
         page.text(format!(
-            "The promise is that of all levels composed, as on a block path that drops none. On the worst path, where the rho of a \
+            "The target is for all levels composed, as on a block path that drops none. On the worst path, where the rho of a \
              dropped level goes to the next kept one above, epsilon is {} at this delta: {pair}.\n",
             epsilon.value.shown(8)
         ));

@@ -1,4 +1,4 @@
-//! `assay calibrate`: the least noise that keeps a promise.
+//! `assay calibrate`: the least noise that meets a target.
 
 mod answer;
 
@@ -33,13 +33,13 @@ use super::{
 
 /// Find the smallest noise that meets a privacy target, and prove that the next smaller step does not
 ///
-/// With --per-level each part alone, with --scale-all all of it by one factor. Where the queries of a level have different
-/// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the noise
-/// keeps the epsilon that `assay epsilon` compares with: the published figure, or the smallest standard account.
+/// With --per-level each part alone, with --scale-all everything by one factor. If the queries of a level have different
+/// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
+/// is the number with which `assay epsilon` compares: the published figure, or the smallest standard account.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("promise").args(["epsilon", "match_", "match_curve"]))]
 pub struct Args {
-    /// What is accounted for.
+    /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
     /// The delta that goes with epsilon, 0 < delta < 1; not needed with --match-curve
@@ -48,16 +48,16 @@ pub struct Args {
     /// The epsilon to reach at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// Keep an epsilon of the noise as it is at delta: the published figure (refused where there is none), or that of one account
+    /// The target is an epsilon of the present noise at delta: the published figure (refused if there is none), or that of one account
     #[arg(long = "match", value_enum)]
     match_: Option<Match>,
-    /// Be as private as the zCDP (Bun-Steinke) curve of the noise as it is, at every delta of this range
+    /// Be as private as the zCDP (Bun-Steinke) curve of the present noise, at every delta of this range
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     match_curve: Option<String>,
     /// Decimals of the grid: of sigma2, or of the common factor [default: 2, or 4 with --scale-all]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: Option<u32>,
-    /// Each level, or what is given, by itself; the default
+    /// Each level, or the given counts, alone; the default
     #[arg(long, conflicts_with = "scale_all")]
     per_level: bool,
     /// One factor on all noise, for everything composed
@@ -66,7 +66,7 @@ pub struct Args {
     /// Also a row for each query: its share of rho, its noise before and after, and its own epsilon
     #[arg(long)]
     queries: bool,
-    /// Also say at which delta the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
+    /// Also list the deltas at which the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Match {
-    /// The conversion of the figure that was published for it, not rounded
+    /// The unrounded conversion of the figure that was published for it
     Published,
     /// zCDP (Bun-Steinke): rho + 2 sqrt(rho ln(1/delta))
     Zcdp,
@@ -101,23 +101,23 @@ impl From<Match> for Against {
     }
 }
 
-/// What the noise has to keep.
+/// The target of the noise.
 pub enum Goal {
     /// The same for every part.
     Promise(Promise),
-    /// What each part is compared with, at the delta that is shown.
+    /// For each part the number with which it is compared, at the delta that is shown.
     Compared(Against),
 }
 
-/// What is asked of every part.
-pub struct Asked {
-    /// What the noise has to keep.
+/// The request, the same for every part.
+pub struct Request {
+    /// The target of the noise.
     pub goal: Goal,
     /// The delta at which epsilons are shown.
     pub delta: Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
-    /// Whether it is said where the calibrated noise is within the published curve.
+    /// Whether to find the deltas at which the calibrated noise is within the published curve.
     pub crossings: bool,
     /// Whether the profiles are drawn.
     pub curves: bool,
@@ -127,39 +127,39 @@ pub struct Asked {
 pub struct Together {
     /// Their epsilon.
     pub epsilon: Answer,
-    /// The epsilon that the goal means for the whole as it is.
+    /// The epsilon that the goal means for the whole with the present noise.
     pub target: Enclosure,
-    /// What that target is, unless the goal is the same for all.
+    /// The account or figure of that target, unless the goal is the same for all.
     pub compared: Option<Compared>,
 }
 
 impl Together {
-    /// Whether all of them together keep the target of the whole.
+    /// Whether all of them together meet the target of the whole.
     pub fn keeps(&self) -> Certainty {
         self.epsilon.value.below(&self.target)
     }
 }
 
-/// Everything that is asked for.
+/// All results.
 pub struct Found {
     /// Each level; or all composed, with one factor.
     pub rows: Vec<Row>,
-    /// All calibrated levels composed, where there are several.
+    /// All calibrated levels composed, if there are several.
     pub together: Option<Together>,
-    /// Empty unless queries were asked for.
+    /// Empty unless queries were requested.
     pub queries: Vec<CalibratedQuery>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    let (asked, found) = args.find(&subject)?;
+    let (request, found) = args.find(&subject)?;
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = args.object(&subject, &asked, &found)?;
+    let mut object = args.object(&subject, &request, &found)?;
     page.records(records(&object));
     page.points(points(&found.rows));
     with_curves(&mut object, &found.rows);
     page.object(object);
-    args.put_tables(&mut page, &subject, &asked, &found)?;
+    args.put_tables(&mut page, &subject, &request, &found)?;
     if !found.queries.is_empty() {
         page.text("\n");
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
@@ -172,7 +172,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Adds what is drawn to each level: the points of its profiles, as approximations.
+/// Adds to each level the drawn points of its profiles, as approximations.
 fn with_curves(object: &mut Value, rows: &[Row]) {
     for (level, row) in object["levels"].as_array_mut().into_iter().flatten().zip(rows) {
         let Some(curves) = &row.curves else { continue };
@@ -187,7 +187,7 @@ fn with_curves(object: &mut Value, rows: &[Row]) {
     }
 }
 
-/// The points of the curves that are drawn, of every part: a row for each epsilon.
+/// The points of the drawn curves of every part: a row for each epsilon.
 fn points(rows: &[Row]) -> Vec<Value> {
     let of_part = |curves: &CalibratedCurves| -> Vec<Value> {
         let point = |at: usize| {
@@ -200,7 +200,7 @@ fn points(rows: &[Row]) -> Vec<Value> {
                 "zcdp_delta_approx": curves.zcdp[at].1,
             })
         };
-        // All three are of the same epsilons.
+        // All three have the same epsilons.
         (0..curves.before.len().min(curves.after.len()).min(curves.zcdp.len())).map(point).collect()
     };
     rows.iter().filter_map(|row| row.curves.as_ref()).flat_map(of_part).collect()
@@ -234,7 +234,7 @@ fn parts(subject: &Resolved) -> Vec<Part> {
     subject.parts_or(subject::whole_name(subject))
 }
 
-/// Which argument an error of the library is about.
+/// The argument that an error of the library is about.
 fn flagged(error: Error) -> anyhow::Error {
     let flag = match &error {
         Error::OutOfRange { what, .. } if what == "decimals" => Some("--decimals"),
@@ -258,7 +258,7 @@ impl Args {
                 .with_context(|| format!("--match-curve {range}: expected FROM..TO, as in 1e-12..1e-5"))?;
             let (from, to) = (number("--match-curve", from)?, number("--match-curve", to)?);
             let promise = Promise::zcdp_curve(from, to).map_err(flagged)?;
-            // Epsilons are shown at the delta that is given, or at the least of the range.
+            // Epsilons are shown at the given delta, or at the least of the range.
             let shown = delta.unwrap_or_else(|| promise.delta().clone());
             return Ok((Goal::Promise(promise), shown));
         }
@@ -273,15 +273,15 @@ impl Args {
         Ok((goal, delta))
     }
 
-    /// The answers, and what they are about.
-    pub fn find(&self, subject: &Resolved) -> Result<(Asked, Found)> {
+    /// The answers, and the request.
+    pub fn find(&self, subject: &Resolved) -> Result<(Request, Found)> {
         self.find_with(subject, true)
     }
 
-    /// The same, with all calibrated levels composed where that is wanted.
-    pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Asked, Found)> {
+    /// The same, with all calibrated levels composed if requested.
+    pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Request, Found)> {
         let (goal, delta) = self.goal()?;
-        let asked = Asked {
+        let request = Request {
             goal,
             delta,
             digits: self.format.digits,
@@ -291,25 +291,25 @@ impl Args {
         let rows = if self.scale_all {
             progress::stage("least factor on all noise");
             let whole = subject.as_part(subject::whole_name(subject));
-            vec![asked.row(&whole, asked.of_part(&whole)?, self.grid(GridOf::Factor))?]
+            vec![request.row(&whole, request.of_part(&whole)?, self.grid(GridOf::Factor))?]
         } else {
             let parts = parts(subject);
             let steps = Steps::of_stage("least noise of each level", parts.len() as u64);
             (parts.par_iter())
                 .map(|part| {
-                    let row = || asked.row(part, asked.of_part(part)?, self.grid(grid_of_part(part)?));
+                    let row = || request.row(part, request.of_part(part)?, self.grid(grid_of_part(part)?));
                     let row = row().with_context(|| part.name.clone());
                     steps.step();
                     row
                 })
                 .collect::<Result<Vec<Row>>>()?
         };
-        let queries = if self.queries { asked.queries(subject, &rows)? } else { Vec::new() };
+        let queries = if self.queries { request.queries(subject, &rows)? } else { Vec::new() };
         let together = match together && !self.scale_all && !subject.levels.is_empty() {
-            true => Some(asked.together(subject, &rows)?),
+            true => Some(request.together(subject, &rows)?),
             false => None,
         };
-        Ok((asked, Found { rows, together, queries }))
+        Ok((request, Found { rows, together, queries }))
     }
 
     fn grid(&self, grid_of: GridOf) -> (GridOf, u32) {
@@ -317,22 +317,22 @@ impl Args {
     }
 }
 
-/// The grid of a part alone: of its smallest sigma2, or of the factor where there is no Gaussian noise.
+/// The grid of a part alone: of its smallest sigma2, or of the factor if there is no Gaussian noise.
 pub fn grid_of_part(part: &Part) -> Result<GridOf> {
     Ok(if promise::variances(&part.noise()?).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor })
 }
 
-/// A grid with the usual decimals where none are given.
+/// A grid with the default decimals if none are given.
 pub fn grid_with(grid_of: GridOf, decimals: Option<u32>) -> (GridOf, u32) {
     let usual = if grid_of == GridOf::Factor { FACTOR_DECIMALS } else { DECIMALS };
     (grid_of, decimals.unwrap_or(usual))
 }
 
-/// Decimals of a calibrated sigma2, and of a common factor, where none are asked for.
+/// Default decimals of a calibrated sigma2, and of a common factor.
 pub const DECIMALS: u32 = 2;
 pub const FACTOR_DECIMALS: u32 = 4;
 
-impl Asked {
+impl Request {
     /// Every query with the factor of its level, or of everything.
     fn queries(&self, subject: &Resolved, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
         let factor = |query: &QueryPart| {
@@ -343,12 +343,12 @@ impl Asked {
         queries::calibrated(subject, factor, &self.delta, self.digits)
     }
 
-    /// What the whole is compared with, unless the goal is the same for all.
+    /// The number with which the whole is compared, unless the goal is the same for all.
     pub fn of_whole(&self, subject: &Resolved) -> Result<Option<Compared>> {
         self.of_part(&subject.as_part(subject::whole_name(subject)))
     }
 
-    /// What a part is compared with, unless the goal is the same for all.
+    /// The number with which a part is compared, unless the goal is the same for all.
     pub fn of_part(&self, part: &Part) -> Result<Option<Compared>> {
         match &self.goal {
             Goal::Promise(_) => Ok(None),
@@ -356,7 +356,7 @@ impl Asked {
         }
     }
 
-    /// The promise that a goal means where something is compared with this.
+    /// The privacy target that a goal means for a part compared with this number.
     fn promise(&self, compared: Option<&Compared>) -> Promise {
         match (&self.goal, compared) {
             (Goal::Promise(promise), _) => promise.clone(),
@@ -365,17 +365,17 @@ impl Asked {
         }
     }
 
-    /// All levels with their calibrated noise, composed, beside what the goal means for the whole.
+    /// All levels with their calibrated noise, composed, and the target of the whole.
     fn together(&self, subject: &Resolved, rows: &[Row]) -> Result<Together> {
         let factors: Vec<Rational> = rows.iter().map(|row| row.factor.clone()).collect();
         let calibrated = subject.with_noise_of_parts_times(&factors)?;
         let compared = match &self.goal {
-            // Nothing may have been published for these parts together.
+            // Perhaps nothing was published for these parts together.
             Goal::Compared(Against::Published) => Some(subject.compared(Against::Usual, &self.delta, TARGET_DIGITS)?),
             _ => self.of_whole(subject)?,
         };
         let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
-        // Every pair of block paths has noise of its own then: all digits of the worst would take minutes.
+        // Every pair of block paths then has noise of its own: all digits of the worst would take minutes.
         let epsilon = match calibrated.worst() {
             Some(worst) => worst.rough_epsilon(&self.delta)?,
             None => calibrated.whole.epsilon(&self.delta, self.digits)?,
@@ -383,7 +383,7 @@ impl Asked {
         Ok(Together { epsilon, target, compared })
     }
 
-    /// The least noise of one part, compared with what `of_part` gives for it.
+    /// The least noise of one part; `of_part` gives its comparison.
     pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
         let (name, before) = (&part.name, &part.whole);
         let promise = self.promise(compared.as_ref());
@@ -412,5 +412,5 @@ impl Asked {
     }
 }
 
-/// Digits of a target that has a formula.
+/// Digits of a target that is given by a formula.
 const TARGET_DIGITS: u32 = 40;

@@ -1,4 +1,4 @@
-//! `assay verify --certificates`: the claims of certificates beside this program's own answers.
+//! `assay verify --certificates`: the claims of certificates compared with this program's own answers.
 
 use std::path::{Path, PathBuf};
 
@@ -16,36 +16,36 @@ use super::{
     prove::{given_in_json, given_in_words},
 };
 
-/// A file of the folder, and what was found in it.
+/// A file of the folder, and the result of its check.
 struct Row {
     file: PathBuf,
     found: Found,
 }
 
-/// What a file of JSON is.
+/// The kinds of JSON files.
 enum Found {
-    /// A certificate, and what holds of its two ends.
+    /// A certificate, and whether its two ends hold.
     Certificate(Box<Claim>, (Certainty, Certainty)),
-    /// A certificate that cannot be relied on, and why.
+    /// A certificate that cannot be relied on, and the reason.
     Broken(String),
     /// Another file.
     NoCertificate,
 }
 
-/// Every file of JSON in the folder: its bytes, its seal, and both ends of its claim by this program's own enclosures.
+/// Every JSON file of the folder: its bytes, its seal, and both ends of its claim by this program's own enclosures.
 pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
     let rows: Vec<Row> = files(folder)?.into_iter().map(row).collect();
     if rows.is_empty() {
         bail!("--certificates {}: no file in it ends in .json", folder.display());
     }
     if rows.iter().all(|row| matches!(row.found, Found::NoCertificate)) {
-        bail!("--certificates {}: none of its {} files of JSON is a certificate", folder.display(), rows.len());
+        bail!("--certificates {}: none of its {} JSON files is a certificate", folder.display(), rows.len());
     }
     page.object(json!({ "certificates": rows.iter().map(in_json).collect::<Value>() }));
     page.records(rows.iter().map(in_json));
     page.columns(&["certificate", "claim", "seal", "recomputed"], rows.iter().map(cells).collect());
     page.text(
-        "\nRecomputed is what this program's own enclosures of delta say of both ends. The proof is another program's: \
+        "\nThe column recomputed compares both ends with this program's own enclosures of delta. Another program has the proof: \
          python3 proofs/check.py FILE...\n",
     );
     page.print()?;

@@ -1,4 +1,4 @@
-//! `assay compare`: every accountant side by side, of one release or of several.
+//! `assay compare`: every accountant side by side, for one release or several.
 
 mod accountants;
 mod side_by_side;
@@ -18,13 +18,13 @@ use super::{
 
 /// Every accountant side by side: exact, RDP, zCDP by two conversions, GDP, pure DP; for one release or several
 ///
-/// With --release given more than once, all releases side by side: every accountant, and what each level spends and has as its
-/// exact epsilon.
+/// With --release given more than once, all releases side by side: every accountant, and the budget and exact epsilon of each
+/// level.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The delta at which epsilon is asked for, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What an epsilon is compared with, as it is written: a column of a table, an object, and the notes below.
+//! The number with which an epsilon is compared, as it is written: a column of a table, an object, and the notes below.
 
 use dp_assay::account::compared::{Compared, Conversion};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::output;
 /// Significant digits of a bound in tables.
 const SHOWN: usize = 6;
 
-/// What is compared with as an object.
+/// The comparison as an object.
 pub fn json(compared: &Compared) -> Value {
     let figure = compared.published.as_ref();
     json!({
@@ -19,7 +19,7 @@ pub fn json(compared: &Compared) -> Value {
     })
 }
 
-/// A bound as it is shown: rounded up, so that none is below what it bounds.
+/// A bound as it is shown: rounded up, so that the shown number is still a bound.
 pub fn bound(compared: &Compared) -> String {
     compared.epsilon.upper_text(SHOWN)
 }
@@ -30,7 +30,7 @@ pub fn common<'c>(mut all: impl Iterator<Item = &'c Compared>) -> Option<Convers
     all.all(|compared| compared.by == first).then_some(first)
 }
 
-/// The columns of a table that say what is compared with: one under its name, or two where rows have different accounts.
+/// The columns of a comparison in a table: one under its name, or two if rows have different accounts.
 pub struct Columns {
     common: Option<Conversion>,
 }
@@ -41,7 +41,7 @@ impl Columns {
         Columns { common: common(all) }
     }
 
-    /// What stands above.
+    /// The headings.
     pub fn heading(&self) -> Vec<&'static str> {
         match self.common {
             Some(by) => vec![by.name()],
@@ -58,8 +58,8 @@ impl Columns {
     }
 }
 
-/// What the columns mean: each account by its formula, and what was published, row by row. `usual` says whether the accounts were
-/// chosen by what was published and what is smallest, or given.
+/// The meaning of the columns: each account by its formula, and published figures row by row. `usual` is true if the accounts were
+/// chosen by the default rule (published figure, otherwise the smallest account), false if they were requested.
 pub fn notes<'c>(rows: impl Iterator<Item = (&'c str, &'c Compared)>, usual: bool) -> Vec<String> {
     let rows: Vec<(&str, &Compared)> = rows.collect();
     let mut notes = Vec::new();
@@ -89,10 +89,10 @@ pub fn notes<'c>(rows: impl Iterator<Item = (&'c str, &'c Compared)>, usual: boo
     notes
 }
 
-/// The standard accounts of which the smallest is compared with.
+/// The standard accounts, of which the smallest is used.
 const SMALLEST: &str = "pure DP, zCDP (best order) and RDP";
 
-/// By how much an epsilon is below what it is compared with.
+/// By how much an epsilon is below the number with which it is compared.
 pub fn percent_below(epsilon: &dp_assay::numeric::Enclosure, compared: &Compared) -> String {
     output::percent_below(epsilon, &compared.epsilon)
 }

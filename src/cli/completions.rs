@@ -1,4 +1,4 @@
-//! `assay completions`: what a shell needs to complete the commands and options of this program.
+//! `assay completions`: the script with which a shell completes the commands and options of this program.
 
 use anyhow::Result;
 use clap_complete::Shell;
@@ -8,13 +8,13 @@ use super::{Exit, help, output};
 /// A script that makes a shell complete commands and options
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shell that the script is for
+    /// The shell for which the script is
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    // Into memory first: the generator panics where its output cannot be written.
+    // Into memory first: the generator panics if its output cannot be written.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut help::command(), "assay", &mut script);
     output::text(&String::from_utf8(script)?)?;

@@ -32,7 +32,7 @@ pub struct Args {
     /// The last epsilon
     #[arg(long, value_name = "EPSILON", default_value = "30", allow_hyphen_values = true)]
     to: String,
-    /// How many points, both ends included [default: 201, of which a table shows every tenth]
+    /// Number of points, both ends included [default: 201, of which a table shows every tenth]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     points: Option<u32>,
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A point of the axis in a table: exact where that is short.
+/// A point of the axis in a table: exact if that is short.
 pub fn short(value: &Rational) -> String {
     const MOST: usize = 12;
     let exact = exact_text(value);

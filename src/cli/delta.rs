@@ -19,7 +19,7 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The epsilon at which delta is asked for, in nats, at least 0
+    /// The epsilon at which delta is computed, in nats, at least 0
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: String,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `--csv` and `--svg`: the same answer as rows and as a drawing, in files if they are wanted beside the answer.
+//! `--csv` and `--svg`: the same answer as rows and as a drawing, optionally in files beside the answer.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use super::{
     subject::Format,
 };
 
-/// How many points a curve has where none are requested. Both ends are among them, and the step between is a short decimal.
+/// The default number of points of a curve. Both ends are among them, and the step between is a short decimal.
 const POINTS: u32 = 201;
-/// Every so many of them stand in a table.
+/// A table shows one of this number of points.
 const EVERY: u32 = 10;
 
-/// The points of a curve, and which of them a table shows.
+/// The points of a curve, and those of them that a table shows.
 pub struct Points {
-    /// How many are computed.
+    /// The number of computed points.
     pub count: u32,
-    /// Every so many of them are shown; none at 0.
+    /// One of this number of points is shown; none if 0.
     every: u32,
-    /// Whether more are computed where all are written.
+    /// Whether more points are computed if all are written.
     has_more: bool,
 }
 
 impl Points {
-    /// All of them, in a table as elsewhere.
+    /// All of them, in a table as well.
     pub fn all(count: usize) -> Points {
         Points { count: count as u32, every: 1, has_more: false }
     }
 
-    /// Puts the rows that are shown on a page, and says where the others are.
+    /// Puts the shown rows on a page, and says where the others are.
     pub fn put(&self, page: &mut Page, heading: &[&str], rows: impl Iterator<Item = Vec<String>>, drawn: &Drawn) {
         let name = |path: &Option<PathBuf>| path.as_ref().map_or_else(String::new, |path| path.display().to_string());
         match self.every {
@@ -59,10 +59,10 @@ impl Points {
     }
 }
 
-/// How an answer that can be drawn is written besides.
+/// Options for other forms of an answer that can be drawn.
 #[derive(clap::Args)]
 pub struct Drawn {
-    /// Comma-separated values, as --format csv; with a file, what is drawn by --svg is written there beside the answer
+    /// Comma-separated values, as --format csv; with a file, the points of --svg are written to it and the answer is printed as usual
     #[arg(long, value_name = "FILE.csv", num_args = 0..=1)]
     pub csv: Option<Option<PathBuf>>,
     /// Also draw the answer as SVG
@@ -71,20 +71,20 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// An empty page of the form that was asked for. Where a file is, its records are written there when it is printed.
+    /// An empty page of the requested form. If there is a file, its records are written to it when the page is printed.
     pub fn page(&self, format: &Format) -> Result<Page> {
         match &self.csv {
             None => Ok(format.page()),
             Some(Some(path)) => Ok(format.page().with_file(path)),
             Some(None) if format.is_given() => {
-                bail!("--csv without a file beside --json or --format: one of them says how the answer is written")
+                bail!("--csv without a file beside --json or --format: they request different forms")
             }
             Some(None) => Ok(format.page_or_csv(true)),
         }
     }
 
-    /// How many points a curve has: those that are requested, all in the table. Otherwise a table, which is read, has every tenth, and only
-    /// these are computed where nothing else is written. Beside a drawing there is no table.
+    /// The number of points of a curve: the requested ones, all in the table. By default a table, which people read, has every tenth, and only
+    /// these are computed if nothing else is written. With a drawing there is no table.
     pub fn points(&self, requested: Option<u32>, format: &Format) -> Points {
         let is_table = matches!(format.form(), Form::Table | Form::Md | Form::Latex) && self.csv != Some(None);
         let every = if self.svg.is_some() { 0 } else { 1 };
@@ -96,23 +96,23 @@ impl Drawn {
         }
     }
 
-    /// Whether the points of curves are wanted, which are not computed otherwise.
+    /// Whether the points of curves are requested; they are not computed otherwise.
     pub fn wants_points(&self) -> bool {
         self.svg.is_some() || matches!(self.csv, Some(Some(_)))
     }
 
-    /// The first option that asks for a series, where one does.
+    /// The first option that requests a series, if any.
     pub fn flag(&self) -> Option<&'static str> {
         if self.csv.is_some() { Some("--csv") } else { self.svg.as_ref().map(|_| "--svg") }
     }
 
-    /// Draws and writes the figure with its provenance beside it, where one was asked for.
+    /// Draws and writes the figure with its provenance beside it, if requested.
     pub fn write(&self, figure: impl FnOnce() -> Figure) -> Result<()> {
         self.svg.as_ref().map_or(Ok(()), |path| write(path, &figure()))
     }
 }
 
-/// Writes what `--svg` asks for, with its provenance beside it.
+/// Writes the file of `--svg`, with its provenance beside it.
 pub fn write(path: &Path, figure: &Figure) -> Result<()> {
     figure.write_svg(path).context("--svg")?;
     invocation::provenance()?.write_beside(path).context("--svg")

@@ -27,10 +27,10 @@ use super::{
     subject::{self, Format, Resolved, Subject},
 };
 
-/// The exact epsilon at a delta, beside the published figure or the smallest standard account
+/// The exact epsilon at a delta, compared with the published figure or the smallest standard account
 #[derive(clap::Args)]
 pub struct Args {
-    /// What is accounted for.
+    /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
     /// The delta at which epsilon is computed, 0 < delta < 1; 0 for noise whose loss is bounded
@@ -45,28 +45,28 @@ pub struct Args {
 
 /// A part of the subject, or the whole, with its epsilons.
 pub struct Line {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// What it spends.
+    /// Its budget.
     pub rho: Rational,
     /// The exact epsilon.
     pub epsilon: Answer,
-    /// What it is compared with.
+    /// The number with which it is compared.
     pub compared: Compared,
     /// Epsilon by zCDP (Bun-Steinke); none at delta = 0, where it is infinite.
     pub zcdp: Option<Enclosure>,
-    /// The block paths, or the mix of groups, that decide it, in words.
+    /// The block paths, or the mix of groups, that determine it, in words.
     pub decided_by: Option<String>,
-    /// Epsilon by GDP, where it is wanted: it takes longer than all others.
+    /// Epsilon by GDP, if requested: it takes longer than all others.
     gdp: Option<Enclosure>,
-    /// Epsilon by means that share no code with the engines, where it is wanted.
+    /// Epsilon by methods that share no code with the engines, if requested.
     second: Option<SecondEnclosure>,
 }
 
 impl Line {
-    fn of(part: &Part, asked: &Asked) -> Result<Line> {
-        let Asked { delta, digits, for_records } = *asked;
-        let (rho, (epsilon, second)) = (part.rho(), asked.both(&part.whole)?);
+    fn of(part: &Part, request: &Request) -> Result<Line> {
+        let Request { delta, digits, for_records } = *request;
+        let (rho, (epsilon, second)) = (part.rho(), request.both(&part.whole)?);
         let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
         Ok(Line {
             name: part.name.clone(),
@@ -116,7 +116,7 @@ impl Line {
                 let why = "the largest loss is a sum of exact numbers: no engine is involved";
                 object["second_enclosure"] = output::no_second(why);
             }
-            // It was not wanted, as while a slider moves.
+            // It was not requested, as while a slider moves.
             (None, Some(_)) => (),
         }
         object
@@ -131,19 +131,19 @@ impl Line {
     }
 }
 
-/// What is asked of every part.
+/// The request, the same for every part.
 #[derive(Clone, Copy)]
-pub struct Asked<'d> {
-    /// Where epsilon is meant.
+pub struct Request<'d> {
+    /// The delta of the epsilons.
     pub delta: &'d Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
-    /// Whether all that JSON and CSV have is wanted: also GDP's epsilon, and the second enclosure.
+    /// Whether everything in JSON and CSV is requested: also GDP's epsilon, and the second enclosure.
     pub for_records: bool,
 }
 
-impl Asked<'_> {
-    /// The epsilon, and its second enclosure where it is wanted.
+impl Request<'_> {
+    /// The epsilon, and its second enclosure if requested.
     fn both(&self, account: &impl Account) -> Result<(Answer, Option<SecondEnclosure>)> {
         let evaluator = account.evaluator();
         let epsilon = account.epsilon_by(&evaluator, self.delta, self.digits)?;
@@ -152,19 +152,19 @@ impl Asked<'_> {
     }
 }
 
-/// Everything that is asked for.
+/// All results.
 pub struct Found {
-    /// Each level; empty where there is only the whole.
+    /// Each level; empty if there is only the whole.
     pub levels: Vec<Line>,
     /// Everything composed.
     pub total: Line,
-    /// Empty unless queries were asked for.
+    /// Empty unless queries were requested.
     queries: Vec<QueryRow>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    // Tables have no columns for some of it.
+    // Tables have no columns for some of the numbers.
     let for_records = matches!(args.format.form(), Form::Json | Form::Csv);
     let (delta, found) = match number("--delta", &args.delta)? {
         zero if zero == 0 => (zero, args.at_zero(&subject)?),
@@ -179,12 +179,12 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// The delta that is asked about.
+    /// The delta of the request.
     pub fn delta(&self) -> Result<Delta> {
         quantity("--delta", &self.delta)
     }
 
-    /// The answers at delta = 0, which noise of bounded loss has.
+    /// The answers at delta = 0, which exist for noise of bounded loss.
     fn at_zero(&self, subject: &Resolved) -> Result<Found> {
         let digits = self.format.digits;
         if self.queries {
@@ -195,10 +195,10 @@ impl Args {
         Ok(Found { levels, total, queries: Vec::new() })
     }
 
-    /// The answers, and the delta that they are about.
+    /// The answers, and their delta.
     pub fn find(&self, subject: &Resolved, for_records: bool) -> Result<(Delta, Found)> {
         let delta = self.delta()?;
-        let mut found = find(subject, Asked { delta: &delta, digits: self.format.digits, for_records })?;
+        let mut found = find(subject, Request { delta: &delta, digits: self.format.digits, for_records })?;
         if self.queries {
             found.queries = queries::rows(subject, &delta, self.format.digits)?;
         }
@@ -207,10 +207,10 @@ impl Args {
 }
 
 /// Each level, and everything composed.
-pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
+pub fn find(subject: &Resolved, request: Request) -> Result<Found> {
     let steps = Steps::of_stage("epsilon of the levels and the whole", subject.levels.len() as u64 + 1);
     let line = |part: &Part| {
-        let line = Line::of(part, &asked);
+        let line = Line::of(part, &request);
         steps.step();
         line
     };
@@ -226,7 +226,7 @@ impl Found {
         self.levels.iter().chain([&self.total])
     }
 
-    /// Which block paths or mixes of groups decide each line, the whole last.
+    /// The block paths or mixes of groups that determine each line, the whole last.
     pub fn decided(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.lines().map(|line| (line.name.as_str(), line.decided_by.as_deref()))
     }
@@ -250,7 +250,7 @@ impl Found {
     }
 }
 
-/// The answer to be read.
+/// The answer as text.
 fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational, found: &Found) {
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(delta)));
@@ -266,7 +266,7 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     page.lines(&subject::decided(found.decided()));
     let queries = found.queries.iter().map(|query| (query.name.as_str(), &query.epsilon));
     page.say_wider(lines.iter().map(|line| (line.name.as_str(), &line.epsilon)).chain(queries));
-    // An enclosure that is wider than asked may be shown by its middle.
+    // The middle of an enclosure below the requested precision may be shown.
     let all_met = lines.iter().all(|line| line.epsilon.met) && found.queries.iter().all(|query| query.epsilon.met);
     let certified = if all_met {
         "epsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n"

@@ -1,4 +1,4 @@
-//! `assay errors`: what the noise does to counts, exactly and without simulation.
+//! `assay errors`: the effect of noise on counts, exactly and without simulation.
 
 use std::{
     collections::BTreeMap,
@@ -87,7 +87,11 @@ impl Args {
         let what = match (self.count, &self.column) {
             (Some(count), _) => format!("a true count of {count}"),
             (_, column) => {
-                format!("the mean over {total} true counts of column {:?}", column.as_deref().unwrap_or_default())
+                format!(
+                    "the mean over {} of column {:?}",
+                    output::count_of(total, "true count"),
+                    column.as_deref().unwrap_or_default()
+                )
             }
         };
         page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
@@ -98,16 +102,22 @@ impl Args {
             cells,
         );
         for row in &rows[1..] {
-            let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
             let first = &rows[0];
+            // |noise| grows with sigma2 in distribution, and with it all four means.
+            let is_more = row.sigma2 > first.sigma2;
+            let by = |own: &Enclosure, first: &Enclosure| {
+                let less = reduction(own, first);
+                format!("{} %", if is_more { less.negate() } else { less }.shown(6))
+            };
             page.text(format!(
-                "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; clamped at zero, MSE by {}, MAE by {}\n",
+                "\nsigma2 {} instead of {}: MSE {} by {}, MAE by {}; clamped at zero, MSE by {}, MAE by {}\n",
                 exact_text(&row.sigma2),
                 exact_text(&first.sigma2),
-                lower(&row.errors.plain.squared, &first.errors.plain.squared),
-                lower(&row.errors.plain.absolute, &first.errors.plain.absolute),
-                lower(&row.errors.clamped.squared, &first.errors.clamped.squared),
-                lower(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
+                if is_more { "higher" } else { "lower" },
+                by(&row.errors.plain.squared, &first.errors.plain.squared),
+                by(&row.errors.plain.absolute, &first.errors.plain.absolute),
+                by(&row.errors.clamped.squared, &first.errors.clamped.squared),
+                by(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
             ));
         }
         Ok(page)

@@ -1,4 +1,4 @@
-//! `assay estimate`: what the noisy counts of a spine say together.
+//! `assay estimate`: least squares over the noisy counts of a spine.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ use super::{
 /// Least squares over noisy counts: estimates with their variances, and whole counts that add up
 ///
 /// From a folder of the Bureau's noisy measurement files (--nmf): the best linear unbiased estimate of any query of any unit or
-/// area, with its variance and margin. From what `assay measure` drew (--spine, --measurements): totals with their variance,
+/// area, with its variance and margin. From the folder of `assay measure` (--spine, --measurements): totals with their variance,
 /// and non-negative whole counts in which children sum to their parents; with --queries or --areas also any query of any unit or area.
 #[derive(clap::Args)]
 pub struct Args {
@@ -43,10 +43,10 @@ pub struct Args {
     /// The release that was measured
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
-    /// The pure epsilon that was measured with, for a spine of privacy "pure"
+    /// The pure epsilon of the measurements, for a spine of privacy "pure"
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, conflicts_with = "nmf")]
     epsilon: Option<String>,
-    /// The folder for totals and counts, which must be empty or not there; with --nmf the file for the estimates
+    /// The folder for totals and counts, which must be empty or not exist; with --nmf the file for the estimates
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
     /// A folder of noisy measurement files in the Bureau's layout: the product, or the folder that holds it
@@ -54,7 +54,7 @@ pub struct Args {
     nmf: Option<PathBuf>,
     #[command(flatten)]
     survey: super::estimate_nmf::SurveyArgs,
-    /// How the answer is written [default: table]; or parquet or bureau, as --files
+    /// The form of the answer [default: table]; or parquet or bureau, as --files
     #[arg(long, value_name = "table|csv|json|md|latex", value_parser = FormOrFiles::<Written>::parse)]
     format: Option<FormOrFiles<Written>>,
     /// One JSON object, as --format json
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         (Some(nmf), _, _) => super::estimate_nmf::run(&args.survey, files, nmf, &args.release, &args.out, page),
         (None, Some(_), Some(_)) if files.is_some() => bail!("--format parquet or bureau goes with --nmf"),
         (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements, page),
-        _ => bail!("--nmf, or --spine and --measurements: one of them says where the noisy counts are"),
+        _ => bail!("--nmf, or --spine and --measurements: give one of them, for the noisy counts"),
     }
 }
 
@@ -88,8 +88,8 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
     provenance.insecure_seed = estimated.insecure_seed;
-    let asked = if args.survey.asks() { Some(args.survey.on_spine(&saved, &release)?) } else { None };
-    let survey = asked.as_ref().map(|asked| estimated.survey(&plan, &saved, &schema, asked)).transpose()?;
+    let request = if args.survey.asks() { Some(args.survey.on_spine(&saved, &release)?) } else { None };
+    let survey = request.as_ref().map(|request| estimated.survey(&plan, &saved, &schema, request)).transpose()?;
     let (mut errors, rehearsal) = (ErrorTable::default(), args.survey.is_rehearsal());
     let see = |subject: &Subject, answers: &[Answer]| {
         if rehearsal {
@@ -156,7 +156,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     }
     if !exact.is_empty() {
         page.text(format!(
-            "\nTaken as exact, because the variance of their noise is below 1e-18, which doubles do not show beside counts: {}\n",
+            "\nTaken as exact, because the variance of their noise is below 1e-18, which is invisible beside counts in doubles: {}\n",
             exact.join(", ")
         ));
     }

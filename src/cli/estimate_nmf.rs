@@ -51,18 +51,18 @@ use super::{
     progress,
 };
 
-/// What is kept exactly.
+/// The constraints that hold exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kept {
-    /// Nothing: least squares of the noisy counts alone
+    /// None: least squares of the noisy counts alone
     None,
-    /// The exact totals of the root, of states where the files have them, and of --state-totals
+    /// The exact totals of the root, of states if the files have them, and of --state-totals
     StateTotals,
     /// These, and every cell that the constraint files make zero
     All,
 }
 
-/// How the file of estimates is written.
+/// The format of the file of estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Written {
     /// Comma-separated values
@@ -73,16 +73,16 @@ pub enum Written {
     Bureau,
 }
 
-/// What is asked for. All of it goes with --nmf; queries, levels, areas and truth with --spine too.
+/// The request. All options go with --nmf; queries, levels, areas and truth with --spine too.
 #[derive(clap::Args)]
 pub struct SurveyArgs {
-    /// With --nmf: which constraints are kept
+    /// With --nmf: the constraints that the estimates satisfy
     #[arg(long, value_enum, value_name = "WHICH")]
     constraints: Option<Kept>,
     /// With --nmf: exact totals, a CSV with the columns state (two digits) and total
     #[arg(long, value_name = "FILE")]
     state_totals: Option<PathBuf>,
-    /// With --nmf: only these states, by their two digits, each for itself without the counts of the nation
+    /// With --nmf: only these states, by their two digits, each alone and without the counts of the nation
     #[arg(long, value_name = "44,25", value_delimiter = ',')]
     states: Vec<String>,
     /// "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
@@ -99,12 +99,12 @@ pub struct SurveyArgs {
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
-    /// With --nmf: non-negative whole counts instead, which keep all constraints and sum to those of the unit above. Counts that are not
-    /// zero are written. By passes: the groups of constraints, then each of these queries, then single cells, or those that the queries
-    /// asked for and constraints tell apart where a histogram has more than 65,536
+    /// With --nmf: non-negative whole counts instead, which satisfy all constraints and sum to those of the unit above. Only counts above
+    /// zero are written. In passes: the groups of constraints, then each of these queries, then single cells; for a histogram of more than
+    /// 65,536 cells, instead of single cells, the cells that the requested queries and the constraints distinguish
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
-    /// With --nmf: a folder that keeps what each state gives, so that an interrupted run goes on where it stopped, and several machines share
+    /// With --nmf: a folder for the result of each state, so that an interrupted run continues where it stopped, and several machines share
     /// the work
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
@@ -120,11 +120,11 @@ pub struct SurveyArgs {
     /// With --svg: published counts to show beside the estimates, a CSV with the columns geoid (or geocode, area) and count
     #[arg(long, value_name = "FILE", requires = "svg")]
     published: Option<PathBuf>,
-    /// With --nmf: estimate although files of noisy counts, or a part of a state, are missing: the answer says which
+    /// With --nmf: estimate although files of noisy counts, or a part of a state, are missing: the answer names them
     #[arg(long)]
     incomplete: bool,
     /// With --nmf: estimate although the noisy counts do not fit each other (a corrected p-value below 1e-9): the file says so. The files are
-    /// read once more for it
+    /// read once more
     #[arg(long)]
     despite_misfit: bool,
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
@@ -132,14 +132,14 @@ pub struct SurveyArgs {
     truth: Option<PathBuf>,
     #[command(flatten)]
     multiline: Multiline,
-    /// With --nmf: the form of the file, csv, parquet, or bureau as the Bureau's own estimates have it (default: parquet where
-    /// its name ends so, else csv)
+    /// With --nmf: the form of the file, csv, parquet, or bureau as in the Bureau's own estimates (default: parquet if
+    /// its name ends so, otherwise csv)
     #[arg(long, value_enum, value_name = "csv|parquet|bureau", hide_possible_values = true)]
     files: Option<Written>,
 }
 
 impl SurveyArgs {
-    /// Whether a file of estimates is asked for, which --spine does not write by itself.
+    /// Whether a file of estimates is requested, which --spine does not write by default.
     pub fn asks(&self) -> bool {
         let named = !self.queries.is_empty() || !self.level.is_empty();
         named || self.areas.is_some() || self.truth.is_some()
@@ -150,7 +150,7 @@ impl SurveyArgs {
         self.truth.is_some()
     }
 
-    /// What is asked of a spine that `assay measure` drew on.
+    /// The request for a spine on which `assay measure` drew.
     pub fn on_spine(&self, saved: &SavedSpine, release: &Release) -> Result<Asked> {
         let schema = release.schema.clone().unwrap_or_default();
         let reading = self.multiline.reading();
@@ -163,7 +163,7 @@ impl SurveyArgs {
         })
     }
 
-    /// An option that was given, if any, and goes with --nmf alone.
+    /// An option that was given, if any, and goes only with --nmf.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             (self.constraints.is_some(), "--constraints"),
@@ -181,7 +181,7 @@ impl SurveyArgs {
     }
 }
 
-/// `named` is the form of the file where --format says it.
+/// `named` is the form of the file if --format names it.
 pub fn run(
     args: &SurveyArgs,
     named: Option<Written>,
@@ -237,7 +237,7 @@ pub fn run(
         incomplete: args.incomplete,
         despite_misfit: args.despite_misfit,
     };
-    let asked = question(args, &release, &settings)?;
+    let request = question(args, &release, &settings)?;
     let mut provenance = invocation::provenance()?;
     let unassigned = match &settings.areas {
         AreaSource::Given(areas) => areas.unassigned,
@@ -277,7 +277,7 @@ pub fn run(
             })?
         }
         Some(folder) => {
-            let job = Job::open(&survey, folder, &asked, args.truth.as_deref()).context("--work")?;
+            let job = Job::open(&survey, folder, &request, args.truth.as_deref()).context("--work")?;
             if !args.combine {
                 job.work(&part(args, &survey.states())?, &progress::at)?;
             }
@@ -350,13 +350,14 @@ pub fn run(
     };
     let (what, how) = match form {
         Form::Whole => (
-            "whole counts above zero",
+            "whole count",
             "Children sum to their parents. Counts that cannot be negative are biased: for inference take the estimates.",
         ),
-        _ => ("estimates", "Least squares in doubles; a margin is 1.96 standard deviations."),
+        _ => ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations."),
     };
+    let above_zero = if form == Form::Whole { " above zero" } else { "" };
     let marginal = survey.marginal_cells().map_or_else(String::new, |cells| {
-        format!("Made of the {cells} cells that these queries and the constraints tell apart: others, asked for by themselves, need not agree.\n")
+        format!("Made of the {cells} cells that these queries and the constraints distinguish: queries of another run need not agree.\n")
     });
     let missing = match &survey.missing[..] {
         [] => String::new(),
@@ -368,7 +369,8 @@ pub fn run(
         states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
     };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
+        "{} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
+        output::count_of(rows as u64, what) + above_zero,
         out.display(),
         states.join(", "),
         fit_line(&fit),
@@ -391,8 +393,8 @@ fn states_of(totals: &BTreeMap<u32, i64>) -> Vec<String> {
     totals.keys().map(|state| format!("{state:02}")).collect()
 }
 
-/// All that estimates depend on besides the files of noisy measurements and the true counts: of these it says only whether there are any,
-/// for a hash of them would tell a guess that is right from one that is wrong.
+/// Everything besides the files of noisy measurements and the true counts on which estimates depend. Of the true counts it only states
+/// whether there are any, because a hash of them would confirm a correct guess.
 fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result<String> {
     let areas = args.areas.as_deref().map(sha256).transpose().context("--areas")?;
     let truth = args.truth.is_some();
@@ -436,7 +438,7 @@ fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {
 
 fn queries(args: &SurveyArgs, release: &Release) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    // Of two histograms those of the first: each is estimated by itself.
+    // Of two histograms those of the first: each is estimated separately.
     let is_first = |name: &String| release.schema.as_ref().is_none_or(|schema| schema.asks_beside(name).is_none());
     let of_release = || {
         let names = release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
@@ -465,7 +467,7 @@ fn levels(args: &SurveyArgs, release: &Release) -> Result<Vec<usize>> {
     args.level.iter().map(find).collect()
 }
 
-/// The same of a folder: of one that ends above the release's lowest level, all that it has.
+/// The same for a folder: if it ends above the release's lowest level, all levels that it has.
 fn levels_there(args: &SurveyArgs, release: &Release, nmf: &Path) -> Result<Vec<usize>> {
     if !args.level.is_empty() {
         return levels(args, release);

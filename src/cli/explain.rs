@@ -21,7 +21,7 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The delta at which epsilon is asked for, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]
@@ -194,7 +194,7 @@ fn by_contour(proof: &Proof) -> Option<String> {
   truncation   at most {truncation} (the nodes left out, by the sieve)
   rounding     at most {rounding} (the width of the sum itself)
 ",
-        complement = proof.field("complement").map_or("", |_| "; left of the pole at 0, for one minus delta"),
+        complement = proof.field("complement").map_or("", |_| "; left of the pole at 0, for 1 - delta"),
         lobes = of("side_lobes")?,
         bits = of("bits")?,
         alias = upper("alias_error"),
@@ -203,7 +203,7 @@ fn by_contour(proof: &Proof) -> Option<String> {
     ))
 }
 
-/// An exact number, or its first digits where the fraction is long.
+/// An exact number, or its first digits if the fraction is long.
 fn short(value: &Rational) -> String {
     let text = rational::display(value);
     if text.len() <= 40 { text } else { format!("{} (a fraction of {} digits)", output::exact_text(value), text.len()) }

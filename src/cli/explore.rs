@@ -1,15 +1,15 @@
-//! `assay explore`: a local page whose sliders ask the questions of the other commands.
+//! `assay explore`: a local page whose sliders send the requests of the other commands.
 //!
-//! | file | what it does |
+//! | file | purpose |
 //! | --- | --- |
 //! | `serve` | HTTP on 127.0.0.1: connections, limits, headers |
-//! | `guard` | who may ask: token, Host and Origin |
-//! | `site` | which address is which file of the page, or which question |
-//! | `queue` | how many questions are worked on, and which are out of date |
-//! | `ask` | a question as the options of its command |
+//! | `guard` | access: token, Host and Origin |
+//! | `site` | the address of each file of the page, and of each request |
+//! | `queue` | how many requests are computed at a time, and which are out of date |
+//! | `ask` | a request as the options of its command |
 //! | `questions`, `answers` | the answer of the command, with its words, charts and tables, view by view |
 //! | `parts` | an answer in all its forms |
-//! | `store` | releases that were given or dropped on the page, and what is remembered of them |
+//! | `store` | releases that were given or dropped on the page, and their caches |
 
 mod answers;
 mod ask;
@@ -44,7 +44,7 @@ use super::{Exit, output, progress, tune};
 /// The page is served on 127.0.0.1 only, under an address with a secret token, and loads nothing from elsewhere. Ctrl-C ends it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The release that the page begins with: a bundled one or a TOML file of the same form
+    /// The release at the start of the page: a bundled one or a TOML file of the same form
     #[arg(long, value_name = "NAME|FILE", default_value = "su-su-wang-2025")]
     release: String,
     /// Begin with SafeTab's levels in this TOML file, as `assay tune --plan` reads it
@@ -56,7 +56,7 @@ pub struct Args {
     /// A folder that `assay spine --out` or `assay estimate --out` wrote, to search places and their variances
     #[arg(long, value_name = "DIR")]
     spine: Option<PathBuf>,
-    /// The port; a free one where none is given
+    /// The port; by default a free one
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
     /// Only print the address, and open no browser
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     writeln!(out, "{address}\nServing until Ctrl-C. Anyone with this address can use it.")?;
     out.flush()?;
     drop(out);
-    // The view of the plan is opened where there is one.
+    // The view of the plan is opened if there is one.
     let address = if args.plan.is_some() { format!("{address}#safetab?how=plan") } else { address };
     if !args.no_open && open::that_detached(&address).is_err() {
         eprintln!("assay: no browser could be opened: open the address in one");
@@ -103,7 +103,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A plan that is one: its name and its text.
+/// A valid plan: its name and its text.
 fn plan(path: &Path) -> Result<(String, String)> {
     let name = path.display().to_string();
     let text = tune::plan_text_of(path)?;

@@ -24,7 +24,7 @@ use super::{
 ///
 /// Lists the files written. Without arguments, draws everything and prints a summary.
 ///
-/// A figure that is named is drawn for a release and parameters of your own where they are given; --list says which each takes.
+/// A figure that is named is drawn for your own release and parameters if they are given; --list has the parameters of each.
 #[derive(clap::Args)]
 pub struct Args {
     /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all if none is named
@@ -33,7 +33,7 @@ pub struct Args {
     /// Output folder [default: results]; required when you set parameters
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The folder of public data that is not bundled; else $ASSAY_FACTS. Figures that need it are skipped without it
+    /// The folder of public data that is not bundled [default: $ASSAY_FACTS]. Figures that need it are skipped without it
     #[arg(long, value_name = "DIR")]
     facts: Option<PathBuf>,
     /// List the figures and write nothing
@@ -45,7 +45,7 @@ pub struct Args {
     form: FormArgs,
 }
 
-/// What a figure is drawn for in place of the paper's own.
+/// The parameters of a figure, in place of the paper's own.
 #[derive(clap::Args)]
 #[command(next_help_heading = "A figure of your own")]
 struct OwnArgs {
@@ -64,19 +64,19 @@ struct OwnArgs {
     /// The prior probability of the adversary (repeatable)
     #[arg(long, value_name = "P", value_delimiter = ',', allow_hyphen_values = true)]
     prior: Vec<String>,
-    /// How many other groups there are beside the target's
+    /// The number of other groups besides the target's
     #[arg(long, value_name = "D")]
     others: Option<u64>,
-    /// The true or assumed count above (repeatable)
+    /// The true or assumed count of the higher level (repeatable)
     #[arg(long, value_name = "X2", value_delimiter = ',')]
     upper: Vec<i64>,
-    /// The margin of error of a cell that is aimed at, at 95 % (repeatable)
+    /// The target margin of error of a cell, at 95 % (repeatable)
     #[arg(long, value_name = "M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     margin: Vec<u32>,
-    /// The variance proxy of the noise (repeatable); for figures 6 and 8 that as it is, and that of less noise
+    /// The variance proxy of the noise (repeatable); for figures 6 and 8 the present one, and that of less noise
     #[arg(long, value_name = "SIGMA2", value_delimiter = ',', allow_hyphen_values = true)]
     sigma2: Vec<String>,
-    /// How many counts there are (repeatable); of blocks for spines-2024/figure-2
+    /// The number of counts (repeatable); of blocks for spines-2024/figure-2
     #[arg(long, value_name = "N", value_delimiter = ',')]
     copies: Vec<u64>,
     /// The first value of the horizontal axis
@@ -85,14 +85,14 @@ struct OwnArgs {
     /// The last value of the horizontal axis
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     to: Option<String>,
-    /// How many points a curve has
+    /// The number of points of a curve
     #[arg(long, value_name = "N")]
     points: Option<u32>,
     /// A CSV file of counts: a column GEOID, the 15 digits of a block, and columns of whole numbers; for spines, blocks with
     /// their entities as `assay spine --blocks` reads them
     #[arg(long, value_name = "FILE.csv")]
     counts: Option<PathBuf>,
-    /// The columns of it that are drawn; else those of the paper, pop and so on
+    /// The columns to draw [default: those of the paper, pop and so on]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "counts")]
     columns: Vec<String>,
 }
@@ -142,7 +142,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let sources = Sources { facts, own };
     progress::stage("tables and figures");
     let steps = progress::Steps::new(items.len() as u64);
-    // What is shown: that of the paper in its words, a figure of one's own by its title.
+    // The description: that of the paper in its words, a figure of the user's own by its title.
     let draw = |item: &Item| -> dp_assay::Result<([PathBuf; 2], String)> {
         let drawing = item.draw(&sources);
         steps.step();
@@ -150,14 +150,14 @@ pub fn run(args: &Args) -> Result<Exit> {
         let about = if is_own { drawing.figure.title.clone() } else { item.about.to_string() };
         Ok((drawing.write(&out.join(item.paper), item.name)?, about))
     };
-    // One after the other, for each has all cores by itself, and the memory is that of one.
+    // One after the other, because each uses all cores, and the memory is that of one.
     let outcomes: Vec<_> = items.iter().map(draw).collect();
     let mut rows = Vec::new();
     for (item, outcome) in items.iter().zip(outcomes) {
         let name = format!("{}/{}", item.paper, item.name);
         let outcome = match outcome {
             Ok((files, about)) => Outcome::Written(files.map(|file| file.display().to_string()), about),
-            // Missing data is an error only for a figure that was asked for by name.
+            // Missing data are an error only for a figure that was requested by name.
             Err(Error::NeedsData { what, needed }) => {
                 let needed = format!("{needed}: name their folder by --facts or ASSAY_FACTS");
                 if args.names.contains(&name) {
@@ -188,9 +188,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What became of a figure.
+/// The outcome of a figure.
 enum Outcome {
-    /// The CSV and the SVG file, and what they show.
+    /// The CSV and the SVG file, and a description.
     Written([String; 2], String),
     /// Nothing, because these data are missing.
     NeedsData(String),
@@ -211,7 +211,7 @@ fn put_summary(page: &mut Page, out: &Path, rows: &[(String, &Item, Outcome)]) {
         }
     }
     page.text(format!(
-        "\nin {}, each as CSV with an SVG beside it; `assay figures --list` says what they show\n",
+        "\nin {}, each as CSV with an SVG beside it; `assay figures --list` describes them\n",
         out.display()
     ));
 }

@@ -1,4 +1,4 @@
-//! The groups of `assay --help`, and an example for every command: one table, from which help and manual pages are made.
+//! The groups of `assay --help`, and an example for every command: one table for help and manual pages.
 
 use clap::{
     Arg, ArgAction, Command, CommandFactory,
@@ -7,7 +7,7 @@ use clap::{
 
 use super::{Cli, wrap::wrapped};
 
-/// Help is no wider, on the widest terminal.
+/// Help is no wider, even on the widest terminal.
 pub const WIDEST: usize = 110;
 
 /// The width of help: that of the terminal, or of `COLUMNS`, or 100.
@@ -27,13 +27,13 @@ pub struct Group {
     pub entries: &'static [Entry],
 }
 
-/// A command and how it is called.
+/// A command and its examples.
 pub struct Entry {
     /// The command, or a command and its subcommand: `epsilon`, `risk single`.
     pub path: &'static str,
     /// A whole command line.
     pub example: &'static str,
-    /// The same of a mechanism of one's own, where the first is of a release.
+    /// The same for a mechanism of the user's own, if the first is for a release.
     own: Option<&'static str>,
 }
 
@@ -204,7 +204,7 @@ pub fn command() -> Command {
     for entry in entries().filter(|entry| entry.path != "help") {
         program = with_example(program, entry.path, entry);
     }
-    const END: &str = "`assay help COMMAND` has a command's options and an example. The guide: docs/guide/README.md, beside the source.";
+    const END: &str = "`assay help COMMAND` lists a command's options and an example. The guide: docs/guide/README.md, beside the source.";
     let end = wrapped(END, width()).join("\n");
     program.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\n{header}Options:{header:#}\n{{options}}\n\n{end}\n",
@@ -212,7 +212,7 @@ pub fn command() -> Command {
     ))
 }
 
-/// Gives every command that has `--json` the form in which its numbers are strings, which implies it.
+/// Gives every command that has `--json` the form in which numbers are strings, which implies `--json`.
 fn with_json_strings(command: Command) -> Command {
     let command = command.mut_subcommands(with_json_strings);
     let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
@@ -228,7 +228,7 @@ fn with_json_strings(command: Command) -> Command {
     command.mut_arg("json", implied).arg(strings)
 }
 
-/// Lists the options without which a command does not run before the others, which keep their order.
+/// Lists required options before the others, which keep their order.
 fn with_required_first(command: Command) -> Command {
     let command = command.mut_subcommands(with_required_first);
     let is_first = |argument: &&Arg| argument.is_required_set();
@@ -241,7 +241,7 @@ fn with_required_first(command: Command) -> Command {
     })
 }
 
-/// `path` is what is left of the entry's path below `command`.
+/// `path` is the remaining path of the entry below `command`.
 fn with_example(command: Command, path: &str, entry: &Entry) -> Command {
     match path.split_once(' ') {
         Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, entry)),
@@ -255,7 +255,7 @@ fn with_example(command: Command, path: &str, entry: &Entry) -> Command {
     }
 }
 
-/// Breaks the line of the usage where the terminal is narrower; clap breaks all lines but this one.
+/// Breaks the line of the usage if the terminal is narrower; clap breaks all other lines.
 fn with_narrow_usage(command: Command, path: &str) -> Command {
     const HEADING: &str = "Usage: ";
     let usage = command.clone().bin_name(format!("assay {path}")).render_usage().to_string();
@@ -266,7 +266,7 @@ fn with_narrow_usage(command: Command, path: &str) -> Command {
     command.override_usage(lines.join(&format!("\n{}", " ".repeat(HEADING.len() + 2))))
 }
 
-/// A command line that is as wide as the terminal at most: what follows a `\` at the end of a line belongs to it.
+/// A command line that is at most as wide as the terminal: a line ending in `\` continues on the next one.
 fn broken(example: &str, indent: usize) -> String {
     wrapped(example, width() - indent - 6).join(&format!(" \\\n{}", " ".repeat(6)))
 }
@@ -315,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn every_command_stands_in_one_group() {
+    fn every_command_is_in_one_group() {
         let mut known = paths(&Cli::command(), "");
         known.push("help".to_string());
-        let told: Vec<&str> = entries().map(|entry| entry.path).collect();
-        assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "told twice");
+        let listed: Vec<&str> = entries().map(|entry| entry.path).collect();
+        assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "listed twice");
         assert_eq!(
-            told.into_iter().collect::<BTreeSet<_>>(),
+            listed.into_iter().collect::<BTreeSet<_>>(),
             known.iter().map(String::as_str).collect(),
             "commands and the table of their groups differ"
         );
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Also of the commands that take too long to be run by a test.
+    /// Also of the commands that take too long for a test to run them.
     #[test]
     fn every_command_of_the_guide_is_understood() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -367,7 +367,7 @@ mod tests {
         assert!(understood > 40, "only {understood} commands were found");
     }
 
-    /// A command that accounts for counts says how those of one's own are given.
+    /// A command that accounts for counts has an example with counts of the user's own.
     #[test]
     fn every_accounting_command_has_an_example_of_a_mechanism_of_ones_own() {
         let program = command();

@@ -1,6 +1,6 @@
-//! Ctrl-C: what is unfinished is removed, and the program ends with status 130 (143 where it is told to terminate).
+//! Ctrl-C: unfinished files are removed, and the program ends with status 130 (143 for a request to terminate).
 
-/// Waits for signals beside the work.
+/// Waits for signals while the work runs.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::{
@@ -8,28 +8,28 @@ pub fn watch() {
         iterator::Signals,
     };
 
-    // A program in the background of a script is often told to ignore Ctrl-C, which is meant for the script.
+    // A program in the background of a script often has to ignore Ctrl-C, which is meant for the script.
     let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // Without the watch the system ends the program at once: what is unfinished stays, under names that say so.
+    // Without this handler the system ends the program at once: unfinished files stay, under names that mark them.
     let Ok(mut signals) = Signals::new(wanted) else { return };
-    // Nor without a thread to watch on.
+    // The same if no thread can be started for it.
     let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             super::progress::end();
-            // Whoever waits for others waits until the program has ended.
+            // A thread that waits for others waits until the program has ended.
             let _waits = dp_assay::interrupt_remote();
-            // Nothing unfinished can begin or be finished while this is held.
+            // No unfinished file can be created or finished while this is held.
             let _held = dp_assay::remove_unfinished();
             std::process::exit(128 + signal);
         }
     });
 }
 
-/// There is no such signal here; the system ends the program.
+/// This system has no such signal; it ends the program.
 #[cfg(not(unix))]
 pub fn watch() {}
 
-/// Whether whoever started the program asked that a signal be ignored, where the system tells.
+/// Whether the parent process requested that a signal be ignored, if the system reports it.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

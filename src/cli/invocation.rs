@@ -1,4 +1,4 @@
-//! How this process was called: the form in which it is asked to answer, and the provenance of what it says.
+//! The call of this process: the form of its answer, and the provenance of its output.
 //!
 //! Everything is read from the command line of the process, each time anew: nothing is kept.
 
@@ -13,14 +13,14 @@ use dp_assay::{
 
 use super::help;
 
-/// What is said of the content of an input.
+/// How the content of an input is recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// It is hashed.
     Public,
-    /// It is named only.
+    /// It is only named.
     Confidential,
-    /// It is named only: hashing it would read it twice.
+    /// It is only named: hashing it would read it twice.
     Large,
 }
 
@@ -56,10 +56,10 @@ const INPUTS: &[(&str, Kind)] = &[
     ("verify_output", Kind::Public),
 ];
 
-/// The words after the program, and what they mean.
+/// The words after the program, and their meaning.
 struct Invocation {
     words: Vec<OsString>,
-    /// The whole command and its arguments; none where the words are no command line.
+    /// The whole command and its arguments; `None` if the words are no command line.
     meant: Option<(Command, ArgMatches)>,
 }
 
@@ -98,7 +98,7 @@ impl Invocation {
     }
 }
 
-/// The command and what it is a command of, as typed: `assay risk bound`. Names of files are no part of it.
+/// The command and its parent command, as typed: `assay risk bound`. It includes no names of files.
 pub fn command_name() -> String {
     let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let is_name = |word: &String| word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -110,7 +110,7 @@ pub fn command_name() -> String {
     }
 }
 
-/// The command of this process and its arguments; none where the words are no command line.
+/// The command of this process and its arguments; `None` if the words are no command line.
 pub fn meant() -> Option<(Command, ArgMatches)> {
     Invocation::of_process().meant
 }
@@ -121,7 +121,7 @@ pub fn is_input(id: &str) -> bool {
     INPUTS.iter().any(|(known, _)| *known == id)
 }
 
-/// Where the answer of this process comes from, its inputs hashed as they are now.
+/// The provenance of the answer of this process; its inputs are hashed in their present state.
 pub fn provenance() -> Result<Provenance> {
     Invocation::of_process().provenance()
 }
@@ -131,16 +131,16 @@ pub fn wants_strings() -> bool {
     given(&["--json-strings"])
 }
 
-/// Whether the answer is to be JSON, and so an error, too: also where the command line is not understood.
+/// Whether the answer, and therefore an error, is to be JSON: also if the command line is invalid.
 pub fn wants_json() -> bool {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     let format = |pair: &[OsString]| pair[0] == "--format" && pair[1] == "json";
     given(&["--json", "--json-strings", "--format=json"]) || words.windows(2).any(format)
 }
 
-/// Whether one of these words is there, before `--`.
-fn given(asked: &[&str]) -> bool {
-    env::args_os().skip(1).take_while(|word| word != "--").any(|word| asked.iter().any(|known| word == *known))
+/// Whether one of these words occurs before `--`.
+fn given(options: &[&str]) -> bool {
+    env::args_os().skip(1).take_while(|word| word != "--").any(|word| options.iter().any(|known| word == *known))
 }
 
 fn has(command: &Command, id: &str) -> bool {
@@ -156,7 +156,7 @@ fn innermost(command: Command, matches: ArgMatches) -> (Command, ArgMatches) {
     }
 }
 
-/// An input that another one names.
+/// An input that another input names.
 pub fn public_input(name: &str) -> Result<Input> {
     input(name, Kind::Public)
 }
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Arguments that name what is written, where work is kept, folders of public data that are not read as a whole, or a secret.
+    /// Arguments that name outputs, working folders, folders of public data that are not read as a whole, or a secret.
     const OTHERS: &[&str] =
         &["checker", "cluster_token", "csv", "new", "out", "facts", "rocq", "shared", "state", "svg", "work"];
 

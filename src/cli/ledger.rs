@@ -28,14 +28,14 @@ pub struct Args {
     /// A bundled ledger (us-2020-persons) or a TOML file of the same form
     #[arg(value_name = "NAME|FILE", default_value = "us-2020-persons")]
     ledger: String,
-    /// The delta at which epsilon is asked for, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]
     format: Format,
 }
 
-/// What a population's releases reveal.
+/// The account of a population's releases.
 struct Account<'a> {
     population: &'a Population,
     each: Vec<Balance>,
@@ -65,7 +65,7 @@ impl Account<'_> {
         converted.map(|release| release.name.as_str()).collect()
     }
 
-    /// How often the counts of a release are taken; nothing where only its budget is known.
+    /// How often the counts of a release are counted; `None` if only its budget is known.
     fn taken(&self, release: &Release) -> Option<u64> {
         release.times_each_count(self.population.neighbors).ok().filter(|_| !release.budget_only)
     }
@@ -228,7 +228,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
-        page.text("Some enclosures are wider than asked; --json gives both ends.\n");
+        page.text("Some enclosures are below the requested precision; --json gives both ends.\n");
     }
     page.print()?;
     Ok(Exit::Done)

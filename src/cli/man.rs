@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    // Built, so that every command knows its whole name.
+    // Built, so that every command knows its full name.
     let mut program = help::command().disable_help_subcommand(true);
     program.build();
     let Some(folder) = &args.out else {
@@ -50,7 +50,7 @@ fn name(command: &clap::Command) -> String {
     command.get_display_name().unwrap_or(command.get_name()).to_string()
 }
 
-/// A command's page, with its examples under the heading that manual pages have for them.
+/// A command's page, with its examples under the usual heading of manual pages.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let examples: Vec<&str> = if name(command) == "assay" {
         help::GROUPS.iter().map(Group::example).collect()

@@ -1,4 +1,4 @@
-//! `assay measure`: the mechanism on a spine, with exact noise, and what it spends.
+//! `assay measure`: the mechanism on a spine, with exact noise, and its privacy account.
 
 use std::path::PathBuf;
 
@@ -32,14 +32,14 @@ use super::{
     progress, quantity,
 };
 
-/// Exact noise on every query of every unit of a spine, and the exact epsilon of it all
+/// Exact noise on every query of every unit of a spine, and the exact epsilon of all noisy counts
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
     #[arg(long, value_name = "DIR")]
     spine: PathBuf,
     /// The counts: CSV with a column block, one for each attribute of the release, and the count; a line for each cell of a
-    /// block that is not zero. Of two histograms a line is about one, and leaves the attributes of the other empty
+    /// block that is not zero. With two histograms a line is about one, and leaves the attributes of the other empty
     #[arg(long, value_name = "FILE")]
     counts: PathBuf,
     /// The heading of the counts
@@ -50,17 +50,17 @@ pub struct Args {
     /// A bundled release that has attributes, or a TOML file of the same form: levels, queries, budget
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
-    /// For a spine of privacy "pure": the pure epsilon of all noisy counts together, shared out as the release shares its rho
+    /// For a spine of privacy "pure": the pure epsilon of all noisy counts together, divided as the release divides its rho
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// The folder for the noisy counts; it must be empty or not there. Beside it stays DIR.log, the log of every draw of noise, and
+    /// The folder for the noisy counts; it must be empty or not exist. Beside it remains DIR.log, the log of every draw of noise, and
     /// beside the counts FILE.draws, for draws into other folders
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How the answer is written [default: table]; or nmf, as --files nmf
+    /// The form of the answer [default: table]; or nmf, as --files nmf
     #[arg(long, value_name = "table|csv|json|md|latex|nmf", value_parser = FormOrFiles::<Files>::parse)]
     format: Option<FormOrFiles<Files>>,
-    /// How the noisy counts are written: csv, a file for each query, or nmf, the Parquet files of the Bureau's noisy
+    /// The format of the noisy counts: csv, a file for each query, or nmf, the Parquet files of the Bureau's noisy
     /// measurements, zCDP only [default: csv]
     #[arg(long, value_enum, value_name = "csv|nmf", hide_possible_values = true)]
     files: Option<Files>,
@@ -77,7 +77,7 @@ pub struct Args {
     /// Comma-separated values: a line for each query of each level
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Ask for enclosures of relative width 10^-D
+    /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
 }
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let pure_epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
     let context = epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), pure_epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
-    // What it spends is known before anything is drawn.
+    // The budget is known before anything is drawn.
     let nmf =
         (files == Files::Nmf).then(|| NmfWriter::new(&plan, &saved, &release)).transpose().context("--files nmf")?;
     let account = Spending::of(&plan, &saved, &delta, args.digits)?;
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
     let earlier = EarlierBudgets::of(&earlier, &intent)?;
     let privacy = account.json(&release, &delta);
-    // A release that is resumed is that of the draw that was begun, to the last byte.
+    // A resumed release is that of the interrupted draw, to the last byte.
     let mut begun = provenance.clone();
     begun.command_line.retain(|word| word != "--resume");
     let said = Said {
@@ -210,7 +210,7 @@ fn was_complete(args: &Args, form: Form) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// All that determines the noisy counts besides the true ones and the noise.
+/// Everything besides the true counts and the noise that determines the noisy counts.
 fn intent(args: &Args, files: Files, account: &Spending, provenance: &Provenance) -> DrawIntent {
     let hash = |name: &str| {
         let input = provenance.inputs.iter().find(|input| input.name == name);
@@ -239,7 +239,7 @@ fn intent(args: &Args, files: Files, account: &Spending, provenance: &Provenance
     }
 }
 
-/// The options that an error of a plan is about: those that were given, and one that is missing.
+/// The options that an error of a plan is about: the given ones, and one that is missing.
 pub fn epsilon_context(is_pure: bool, is_given: bool) -> &'static str {
     match (is_pure, is_given) {
         (_, true) => "--release, --epsilon",
@@ -248,13 +248,13 @@ pub fn epsilon_context(is_pure: bool, is_given: bool) -> &'static str {
     }
 }
 
-/// What all noisy counts together spend.
+/// The budget that all noisy counts together spend.
 struct Spending {
     rho: Rational,
     /// The epsilon of pure differential privacy, for Laplace noise.
     pure_epsilon: Option<Rational>,
     epsilon: Enclosure,
-    /// The levels that are dropped by the worst path, or by each of the worst pair.
+    /// The levels that the worst path drops, or each of the worst pair.
     worst_paths: Vec<String>,
 }
 
@@ -300,7 +300,7 @@ impl Spending {
     }
 }
 
-/// Which record has the largest epsilon, from the levels that the worst path drops, or each of the worst pair.
+/// The record with the largest epsilon, from the levels that the worst path drops, or each of the worst pair.
 pub fn worst_case(dropped: &[String]) -> String {
     let measured =
         |names: &String| match names.split(' ').filter(|name| !name.is_empty()).collect::<Vec<_>>().as_slice() {
@@ -313,10 +313,10 @@ pub fn worst_case(dropped: &[String]) -> String {
     format!("the worst case: a record {}", paths.join(", changed into one "))
 }
 
-/// The law of the noise of a file's units that carry least.
+/// The law of the noise of a file's units with the smallest share.
 fn least_law<'p>(plan: &'p MeasurementPlan, saved: &SavedSpine, file: &MeasurementFile) -> Option<&'p Law> {
-    let asked = plan.levels()[file.level].iter().find(|asked| asked.group.name == file.query)?;
-    (1..=saved.names.len()).find_map(|carried| asked.law(carried))
+    let request = plan.levels()[file.level].iter().find(|request| request.group.name == file.query)?;
+    (1..=saved.names.len()).find_map(|carried| request.law(carried))
 }
 
 /// The margins of single noisy counts, file by file: the least m with P[|X| <= m] of at least 95 %.
@@ -329,8 +329,8 @@ fn margins(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> R
     manifest.files.iter().map(margin).collect()
 }
 
-/// A row for each file: the level, the query, how many counts and units it has, and the parameter and the margin of the noise of the
-/// units that carry least.
+/// A row for each file: the level, the query, the numbers of its counts and units, and the parameter and the margin of the noise of the
+/// units with the smallest share.
 fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest, margins: &[Option<i64>]) -> Vec<Vec<String>> {
     let row = |(file, margin): (&MeasurementFile, &Option<i64>)| {
         let law = least_law(plan, saved, file);

@@ -1,4 +1,4 @@
-//! Which noise to draw, and from which randomness: the arguments that all commands that draw share.
+//! The noise to draw, and the source of randomness: the arguments that all drawing commands share.
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
@@ -26,10 +26,10 @@ pub struct Noise {
     discrete_laplace: Option<String>,
 }
 
-/// Where random words come from.
+/// The source of random words.
 #[derive(Args)]
 pub struct Randomness {
-    /// For tests only: noise that whoever knows S can subtract. Every output says so
+    /// For tests only: noise that anyone who knows S can subtract. Every output says so
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
 }
@@ -51,13 +51,13 @@ impl Noise {
     }
 }
 
-/// What to do about a draw that was begun in this place and not completed.
+/// How to treat an incomplete earlier draw in this place.
 #[derive(clap::Args)]
 pub struct Unfinished {
-    /// Complete a draw that was begun, with the same noise, for the same inputs
+    /// Complete an interrupted draw, with the same noise, for the same inputs
     #[arg(long, conflicts_with = "discard")]
     resume: bool,
-    /// Give up the draws that were begun here, count the budgets of all draws of these records as spent, and draw afresh
+    /// Discard the incomplete draws in this place, count the budgets of all draws of these records as spent, and draw afresh
     #[arg(long)]
     discard: bool,
 }
@@ -72,18 +72,18 @@ impl Unfinished {
     }
 }
 
-/// Says on standard error that a draw is not in the log beside the records.
+/// Warns on standard error that a draw is not in the log beside the records.
 pub fn warn_unlogged(why: &str) {
     eprint(&format!(
         "assay: the log beside the records {why}: a draw from the same records into another folder will not be noticed\n"
     ));
 }
 
-/// The error of a draw with the options that it can be answered by.
+/// The error of a draw, with the options that resolve it.
 pub fn explained(error: dp_assay::Error) -> anyhow::Error {
     match error {
         error @ dp_assay::Error::Draw { .. } => anyhow!(
-            "{error}\n--resume repeats a draw that was begun, with the same noise, for the same inputs; --discard counts the \
+            "{error}\n--resume repeats an interrupted draw, with the same noise, for the same inputs; --discard counts the \
              budgets of all earlier draws as spent, here and of the same records elsewhere, and draws afresh"
         ),
         other => other.into(),
@@ -91,7 +91,7 @@ pub fn explained(error: dp_assay::Error) -> anyhow::Error {
 }
 
 impl Randomness {
-    /// The streams; where they are insecure, standard error says so.
+    /// The streams; if they are insecure, standard error says so.
     pub fn resolve(&self) -> Result<Streams> {
         match self.seed() {
             None => Ok(Streams::from_system()?),
@@ -99,7 +99,7 @@ impl Randomness {
         }
     }
 
-    /// Whether the noise is secret: no seed is given that anybody may know.
+    /// Whether the noise is secret: no seed is given.
     pub fn is_secret(&self) -> bool {
         self.insecure_seed.is_none()
     }
@@ -107,13 +107,15 @@ impl Randomness {
     /// The insecure seed, if there is one: standard error says so.
     pub fn seed(&self) -> Option<u64> {
         if let Some(seed) = self.insecure_seed {
-            eprint(&format!("assay: insecure seed {seed}: whoever knows it can subtract the noise; for tests only\n"));
+            eprint(&format!(
+                "assay: insecure seed {seed}: anyone who knows it can subtract the noise; for tests only\n"
+            ));
         }
         self.insecure_seed
     }
 }
 
-/// Standard error may be closed; there is nobody left to tell then.
+/// Ignores errors, because standard error may be closed.
 fn eprint(text: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }

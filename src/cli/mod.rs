@@ -104,7 +104,7 @@ enum Command {
     Man(man::Args),
 }
 
-/// The version, and the commit that it was built from.
+/// The version, and the commit from which it was built.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ASSAY_COMMIT"), ")");
 
 impl Cli {
@@ -114,19 +114,19 @@ impl Cli {
     }
 }
 
-/// What a command that ran has to say to the shell.
+/// The outcome of a command for the shell.
 enum Exit {
     Done,
     No,
 }
 
-/// Reads the command line, does what it says, and turns the outcome into an exit status.
+/// Reads the command line, runs the command, and turns the outcome into an exit status.
 pub fn main() -> ExitCode {
-    // What the Parquet reader panics about is caught and told as an error of the file.
-    let told = std::panic::take_hook();
+    // Panics of the Parquet reader are caught and reported as errors of the file.
+    let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if !dp_assay::is_decoding() {
-            told(info);
+            hook(info);
         }
     }));
     forbid_core_files();
@@ -138,49 +138,49 @@ pub fn main() -> ExitCode {
                 run(cli)
             })
         }
-        // Help and the version are asked for; all else is wrong.
+        // Help and the version are requested output; everything else is an error.
         Err(error) if !error.use_stderr() => error.print().map(|()| Exit::Done).map_err(Into::into),
         Err(error) if invocation::wants_json() => {
             Err(anyhow::Error::msg(error.render().to_string().trim_end().trim_start_matches("error: ").to_string()))
         }
         Err(error) => {
-            // Standard error may be closed; there is nobody left to tell then.
+            // Standard error may be closed; then the message is lost.
             let _ = error.print();
             return ExitCode::from(2);
         }
     };
     progress::end();
-    // What is still held back is written now, while there is somebody to tell that it cannot be.
+    // Buffered output is written now, while an error can still be reported.
     let outcome = outcome.and_then(|exit| io::stdout().flush().context("standard output").map(|()| exit));
     match outcome {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            tell(&error);
+            report(&error);
             ExitCode::from(2)
         }
     }
 }
 
-/// A crash leaves no file with the memory of the program, which may hold confidential counts.
+/// A crash leaves no core file, which would hold the program's memory and perhaps confidential counts.
 #[cfg(unix)]
 fn forbid_core_files() {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    // A limit can be lowered by everybody; where it cannot, the program is no worse off.
+    // Every process may lower a limit; if it fails, the program is no worse off.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
 #[cfg(not(unix))]
 fn forbid_core_files() {}
 
-/// Says on standard error what was wrong, as JSON where the answer was to be JSON.
-fn tell(error: &anyhow::Error) {
+/// Reports the error on standard error, as JSON if the answer was to be JSON.
+fn report(error: &anyhow::Error) {
     let message = match invocation::wants_json() {
         true => format!("{:#}\n", json!({ "error": format!("{error:#}"), "exit_status": 2 })),
         false => format!("{} {error:#}\n", terminal::before_error()),
     };
-    // Standard error may be closed as well; there is nobody left to tell then.
+    // Standard error may be closed as well; then the message is lost.
     let _ = io::stderr().write_all(message.as_bytes());
 }
 
@@ -221,7 +221,7 @@ fn run(cli: Cli) -> Result<Exit> {
     }
 }
 
-/// A reader that has seen enough, such as `head`, is no error.
+/// A reader that closes the pipe early, such as `head`, is no error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_broken = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
     let in_csv = |cause: &csv::Error| matches!(cause.kind(), csv::ErrorKind::Io(io) if is_broken(io));

@@ -5,7 +5,7 @@ use dp_assay::{Error, csv_reader::Reading};
 /// Whether cells in quotes may hold line breaks.
 #[derive(clap::Args)]
 pub struct Multiline {
-    /// Allow line breaks inside quotes: such a cell can hide rows, so look at the number of rows
+    /// Allow line breaks inside quotes: such a cell can hide rows, so check the number of rows
     #[arg(long)]
     pub multiline: bool,
 }

@@ -1,4 +1,4 @@
-//! `assay nmf`: noisy measurement files, checked, and estimates compared.
+//! `assay nmf`: noisy measurement files checked, and estimates compared.
 
 use std::path::PathBuf;
 
@@ -36,12 +36,12 @@ enum Command {
     Compare(CompareArgs),
 }
 
-/// What a folder holds, whether it fits the release, and the certified epsilon of what was published
+/// Checks a folder against its release, and certifies the epsilon of the published counts
 ///
-/// Every row is read. Geocodes must make a tree, every unit must answer all queries of its level or none, every variance must
+/// Every row is read. Geocodes must form a tree, every unit must have all queries of its level or none, every variance must
 /// be that of the release for the levels that the unit carries, and the shares on every path must sum to exactly one. The counts of
-/// children must fit those of their parents: exit 1 where noise of the release leaves such residuals with a probability below 1e-9, or a
-/// state lacks its other part.
+/// children must fit those of their parents: the exit status is 1 if noise of the release leaves such residuals with a probability below
+/// 1e-9, or a state lacks its other part.
 #[derive(clap::Args)]
 struct CheckArgs {
     /// The product, or the folder that holds it
@@ -58,12 +58,12 @@ struct CheckArgs {
     /// Print the fit by level and query, not by level alone
     #[arg(long)]
     fit: bool,
-    /// Ask for an enclosure of relative width 10^-D
+    /// An enclosure of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
 }
 
-/// How two files of estimates differ: differences in standard deviations, and their quantiles
+/// Compares two files of estimates: differences in standard deviations, and their quantiles
 ///
 /// Both may be of any text form that `assay estimate --nmf` writes, or the Bureau's own, a file or the folder tree of its part files. Rows
 /// are matched by area, query and cell.
@@ -72,7 +72,7 @@ struct CompareArgs {
     /// The first file
     #[arg(value_name = "FILE")]
     first: PathBuf,
-    /// The second file, whose standard deviations the differences are measured in
+    /// The second file, whose standard deviations are the unit of the differences
     #[arg(value_name = "FILE")]
     second: PathBuf,
     #[command(flatten)]
@@ -128,7 +128,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     put_fit(&mut page, args, &report);
     let missing = match (report.missing.described(), report.missing.nation) {
         (Some(parts), true) => format!("{parts}, nor is the nation\n"),
-        (Some(parts), false) => format!("{parts}: the nation is not held against its states\n"),
+        (Some(parts), false) => format!("{parts}: the nation is not compared with its states\n"),
         (None, true) => "the nation is not in the folder\n".to_string(),
         (None, false) => String::new(),
     };
@@ -140,13 +140,13 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let (files, bytes) = report.files;
     page.text(format!(
         "\n{}: {files} files, {:.1} MB, parts {}\n{missing}\
-         every variance is one of {}; {} different block paths, each summing to exactly one\n{zeros}{unused}{unread}\
+         every variance is one of {}; {}, each summing to exactly one\n{zeros}{unused}{unread}\
          epsilon {shown} at delta {}, the worst case: {}\n",
         report.product,
         bytes as f64 / 1e6,
         report.parts.join(" "),
         report.release.name,
-        report.paths.len(),
+        output::count_of(report.paths.len() as u64, "different block path"),
         output::exact_text(&delta),
         named.join(", and "),
     ));
@@ -228,7 +228,7 @@ fn object(report: &NmfReport) -> Value {
     })
 }
 
-/// The quantiles that are shown.
+/// The quantiles to show.
 const LEVELS: [f64; 7] = [0.0, 0.025, 0.25, 0.5, 0.75, 0.975, 1.0];
 
 fn run_compare(args: &CompareArgs) -> Result<Exit> {

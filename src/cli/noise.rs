@@ -24,10 +24,10 @@ use super::{
 
 /// Adds exact noise to columns of a CSV or Parquet file
 ///
-/// All else in the table stays as it is. To draw again is to spend again: a file that is there is not replaced without --force.
+/// Everything else in the table stays as it is. A second draw spends the budget again: an existing file is not replaced without --force.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A table: Parquet if its name ends so, else CSV with a header line; - for CSV from standard input
+    /// A table: Parquet if its name ends so, otherwise CSV with a header line; - for CSV from standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// A column of counts, by its name in the header (repeatable: each count has noise of its own)
@@ -35,15 +35,15 @@ pub struct Args {
     column: Vec<String>,
     #[command(flatten)]
     noise: Noise,
-    /// Where the table with noise is written, whole or not at all, in the form of the input; - for standard output
+    /// The output, written atomically in the form of the input; - for standard output
     #[arg(long, value_name = "OUT")]
     out: PathBuf,
-    /// Replace OUT if it is there: the noisy counts that it held were drawn, and their budget is spent
+    /// Replace OUT if it exists: its noisy counts were drawn, and their budget is spent
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     multiline: Multiline,
-    /// Copy the key-value metadata of a Parquet file too: attributes of a data frame, and whatever else programs keep there
+    /// Copy the key-value metadata of a Parquet file too: attributes of a data frame, and anything else that programs store there
     #[arg(long)]
     keep_metadata: bool,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if !to_stdout {
         provenance.write_beside(&args.out)?;
     }
-    // What one count spends that differs by one between neighbors, where the accountant's range holds the parameter.
+    // The budget of one count that differs by one between neighbors, if the accountant's range includes the parameter.
     let spent = Spent::of(mechanism.counts(1, 1).ok().as_ref());
     if args.json {
         let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
@@ -139,7 +139,7 @@ fn check_forms(args: &Args) -> Result<()> {
     }
 }
 
-/// What a count spends.
+/// The budget of a count.
 struct Spent {
     rho: Option<Rational>,
     pure_epsilon: Option<Rational>,
@@ -151,7 +151,7 @@ impl Spent {
     }
 }
 
-/// What became of the metadata, by their keys.
+/// The keys of the metadata that were kept and dropped.
 fn metadata(done: &TableDone) -> String {
     let line = |keys: &[String], what: &str| match keys {
         [] => String::new(),
@@ -166,7 +166,8 @@ fn said(args: &Args, done: &TableDone, law: String, spent: &Spent, insecure_seed
     let out = args.out.display();
     let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
     let columns = if names.len() == 1 { "column" } else { "each of the columns" };
-    let mut text = format!("{} counts of {columns} {} with noise ({law}) in {out}\n", done.rows, names.join(", "));
+    let counts = output::count_of(done.rows, "count");
+    let mut text = format!("{counts} of {columns} {} with noise ({law}) in {out}\n", names.join(", "));
     text += &metadata(done);
     if let Some(rho) = &spent.rho {
         text += &format!("a count that differs by one spends rho = {}", exact_text(rho));

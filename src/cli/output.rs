@@ -1,4 +1,4 @@
-//! How answers are written: aligned tables, JSON objects and CSV, on standard output.
+//! The forms of answers: aligned tables, JSON objects and CSV, on standard output.
 
 use std::io::{self, Write};
 
@@ -28,14 +28,14 @@ pub fn json(value: &Value) -> Result<()> {
     json_of(value, &invocation::provenance()?)
 }
 
-/// The same with a provenance that is known already.
+/// The same with a known provenance.
 pub fn json_of(value: &Value, provenance: &Provenance) -> Result<()> {
     let value = with_provenance(value, provenance);
     writeln!(out(), "{value:#}")?;
     Ok(())
 }
 
-/// An object with its provenance, in the form that was asked for.
+/// An object with its provenance, in the requested form.
 pub fn with_provenance(value: &Value, provenance: &Provenance) -> Value {
     let mut value = value.clone();
     if let Some(object) = value.as_object_mut() {
@@ -60,7 +60,7 @@ pub fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes rows under a heading, each column as wide as its widest cell; `right` says which columns are set right.
+/// Writes rows under a heading, each column as wide as its widest cell; `right` gives the columns that are set right.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool, layout: Layout) -> Result<()> {
     let table = aligned_text(heading, rows, right, layout);
     if layout.has_colour {
@@ -72,12 +72,12 @@ pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> 
     text(&table)
 }
 
-/// No column is made wider for a word than this.
+/// No column is made wider for a single word than this.
 const MOST_WORD: usize = 24;
 
-/// The widths of the columns of a table, and which of them have their words broken.
+/// The widths of the columns of a table, and the columns whose text is wrapped.
 ///
-/// Where the table is too wide, the words of columns are broken, and set left: those of the last, and then of the widest that have words,
+/// If the table is too wide, text is wrapped and set left: first that of the last column, then of the widest ones with text,
 /// until it fits. On a terminal columns of names, which have no blanks, are made narrower as well; numbers never are.
 fn widths(heading: &[String], rows: &[Vec<String>], layout: Layout) -> (Vec<usize>, Vec<bool>) {
     // No column becomes narrower than this.
@@ -96,7 +96,7 @@ fn widths(heading: &[String], rows: &[Vec<String>], layout: Layout) -> (Vec<usiz
         .filter(|column| layout.may_cut && !has_words(column) && !cells(*column).any(|cell| is_number(cell)))
         .collect();
     names.sort_by_key(|column| std::cmp::Reverse(widths[*column]));
-    // A word is cut only where it is long, and no column of words is narrower than its words.
+    // A word is cut only if it is long, and no column of text is narrower than its words.
     let longest_word = |column: usize| {
         cells(column)
             .flat_map(|cell| cell.split_whitespace())
@@ -120,7 +120,7 @@ fn widths(heading: &[String], rows: &[Vec<String>], layout: Layout) -> (Vec<usiz
     (widths, broken)
 }
 
-/// Whether a cell is a number, perhaps with a sign, a unit of percent or a comparison before it: such cells are never cut.
+/// Whether a cell is a number, perhaps with a sign, a percent sign or a comparison before it: such cells are never cut.
 fn is_number(cell: &str) -> bool {
     let bare = cell.trim_start_matches(['<', '>', '=', '~', ' ']).trim_end_matches(['%', ' ']);
     bare == "-"
@@ -162,7 +162,7 @@ fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) ->
     out
 }
 
-/// A word that is wider than its column, with an ellipsis for its end.
+/// A word that is wider than its column, ending in an ellipsis.
 fn cut(word: &str, width: usize) -> String {
     match word.chars().count() > width && !is_number(word) {
         true => word.chars().take(width.saturating_sub(1)).chain(['\u{2026}']).collect(),
@@ -181,7 +181,7 @@ pub fn csv(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Resu
     Ok(())
 }
 
-/// An exact rational as a JSON number: itself where its decimal ends, else to 25 digits, rounded up.
+/// An exact rational as a JSON number: exact if its decimal ends, otherwise to 25 digits, rounded up.
 pub fn exact(value: &Rational) -> Value {
     serde_json::from_str(&exact_text(value)).unwrap_or(Value::Null)
 }
@@ -192,7 +192,7 @@ pub fn exact_text(value: &Rational) -> String {
     if !text.contains('/') {
         return text;
     }
-    // Far more bits than the digits take, so that the last of these is the only one that is rounded.
+    // Far more bits than the digits need, so that only the last digit is rounded.
     Enclosure::rational(value, 400).upper_text(25)
 }
 
@@ -216,7 +216,7 @@ pub fn bound(value: &Float) -> String {
     Enclosure::new(upper.clone(), upper).decimals().1.map_or_else(
         || "infinite".to_string(),
         |text| match text.split_once('e') {
-            // Three digits of the mantissa, rounded up by hand in the last one.
+            // Three digits of the mantissa, the last one rounded up by hand.
             Some((mantissa, exponent)) => format!("{:.2}e{exponent}", up_to_hundredths(mantissa)),
             None => format!("{:.2e}", up_to_hundredths(&text)),
         },
@@ -242,7 +242,7 @@ pub fn named(name: &str, keys: Value) -> Value {
     named
 }
 
-/// Gives an answer its levels: each with a name before its own keys; none where there are no levels.
+/// Gives an answer its levels: each with a name before its own keys; none if there are no levels.
 pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str, Value)>) {
     let named: Vec<Value> = levels.map(|(name, keys)| named(name, keys)).collect();
     if !named.is_empty() {
@@ -255,7 +255,7 @@ pub fn count_of(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// By how much a number is below another, in percent with two decimals, for tables; a dash where that says nothing.
+/// By how much a number is below another, in percent with two decimals, for tables; a dash if that is meaningless.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
     percent(1.0 - value.approximate() / whole.approximate())
         .map_or("-".to_string(), |percent| format!("{} %", without_minus_zero(format!("{percent:.2}"))))
@@ -271,7 +271,7 @@ pub fn less_or_more(value: &Enclosure, whole: &Enclosure) -> String {
     }
 }
 
-/// What becomes of noise that is multiplied by a factor, in percent with a sign: "-13.25 %", "+168.55 %".
+/// The change of noise that is multiplied by a factor, in percent with a sign: "-13.25 %", "+168.55 %".
 pub fn change(factor: &Rational, digits: usize) -> String {
     let change = Rational::from(factor - 1_u32) * 100_u32;
     let shown = Enclosure::rational(&change, 64).shown(digits);
@@ -309,22 +309,22 @@ pub fn percent_above(value: &Enclosure, whole: &Enclosure) -> String {
     }
 }
 
-/// A share in percent, if that is finite and of a size that people read.
+/// A share in percent, if it is finite and of a readable size.
 fn percent(share: f64) -> Option<f64> {
     (share.is_finite() && share.abs() < 100.0).then_some(100.0 * share)
 }
 
-/// A line that says that noise can be subtracted, where it can.
+/// A warning that noise can be subtracted, if there is a seed.
 pub fn insecure(seed: Option<u64>) -> String {
     seed.map_or_else(String::new, |seed| format!("INSECURE: the noise follows from seed {seed}\n"))
 }
 
-/// A word for whether the asked width was met.
+/// The status: whether the requested precision was reached.
 pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
 }
 
-/// A second enclosure, its means, and why an end is missing, where one is: for JSON.
+/// A second enclosure, its methods, and the reason if an end is missing: for JSON.
 pub fn second_json(second: &SecondEnclosure) -> Value {
     let mut object = second.value.to_json();
     object["by"] = json!(second.by.to_string());
@@ -332,7 +332,7 @@ pub fn second_json(second: &SecondEnclosure) -> Value {
     object
 }
 
-/// The same where there is none, and why.
+/// The same if there is none, with the reason.
 pub fn no_second(note: &str) -> Value {
     json!({ "lower": null, "upper": null, "by": null, "note": note })
 }
@@ -395,9 +395,9 @@ mod tests {
         for whole in ["16.4677511843", "17849145/1041158", "-8.00 %", "\u{2026}"] {
             assert!(narrow.contains(whole), "{whole}: {narrow}");
         }
-        // Where even the numbers do not fit, they are whole all the same.
+        // If even the numbers do not fit, they are still not cut.
         assert!(on(40, false).contains("17849145/1041158"));
-        // Wide enough: as it is piped.
+        // Wide enough: as in a pipe.
         assert_eq!(on(200, false), aligned_text(&heading, &rows, |k| (1..3).contains(&k), Layout::PIPED));
         let coloured = on(200, true);
         assert!(
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn all_numbers_are_strings_where_that_is_asked() {
+    fn all_numbers_are_strings_on_request() {
         let value = json!({ "epsilon": { "lower": 1.5, "upper": 2 }, "counts": [1, null, "x"], "met": true });
         let shown = json!({ "epsilon": { "lower": "1.5", "upper": "2" }, "counts": ["1", null, "x"], "met": true });
         assert_eq!(numbers_as_strings(value), shown);

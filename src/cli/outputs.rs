@@ -1,5 +1,5 @@
-//! What a command may write under which name, checked before it begins: a file has the kind that its name says, and a folder for
-//! it is there.
+//! Names of outputs, checked before a command begins: the extension of a file must be of a kind that the command writes, and the folder for
+//! it must exist.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use clap::ValueHint;
 
 use super::invocation;
 
-/// What an option names.
+/// The kind of path that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
     /// A file of one of these kinds.
     File(&'static [Kind]),
     /// A folder of files.
     Folder,
-    /// A file of one of these kinds or a folder, as other options say.
+    /// A file of one of these kinds or a folder, depending on other options.
     FileOrFolder(&'static [Kind]),
 }
 
@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name, and the ends of names that say it, the usual one first.
+    /// Its name, and its extensions, the usual one first.
     fn words(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Kind::Csv => ("CSV", &["csv", "txt"]),
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// The options that name what is written: the command (any where it is empty), the id of the option, and what it names.
+/// The options that name outputs: the command (any if empty), the id of the option, and the kind of path.
 const OUTPUTS: &[(&str, &str, Written)] = &[
     ("", "svg", Written::File(&[Kind::Svg])),
     ("", "csv", Written::File(&[Kind::Csv])),
@@ -73,13 +73,13 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("verify", "out", Written::Folder),
 ];
 
-/// Ends of names that say that something is a file, beside those of [`Kind`].
+/// Extensions of files besides those of [`Kind`].
 const OTHER_KINDS: &[&str] = &[
     "doc", "docx", "eps", "feather", "geojson", "gif", "gz", "jpeg", "jpg", "kml", "md", "ods", "pdf", "png", "pptx",
     "ps", "rds", "shp", "tex", "tiff", "tsv", "webp", "xls", "xlsx", "xml", "yaml", "yml", "zip",
 ];
 
-/// Refuses names that say another kind than what the command of this process writes, and files in folders that are not there.
+/// Refuses extensions that the command of this process does not write, and files in folders that do not exist.
 pub fn check() -> Result<()> {
     let Some((command, matches)) = invocation::meant() else { return Ok(()) };
     for argument in command.get_arguments() {
@@ -111,13 +111,13 @@ fn check_one(option: &str, path: &Path, written: Written) -> Result<()> {
     }
 }
 
-/// The end of a name that says what kind of file it is, in small letters; numbers, as in `run.2026`, say nothing.
+/// The extension of a file name in small letters; numbers, as in `run.2026`, are no extension.
 fn kind_of(path: &Path) -> Option<String> {
     let end = path.extension()?.to_string_lossy().to_lowercase();
     end.starts_with(|first: char| first.is_alphabetic()).then_some(end)
 }
 
-/// Refuses a name that says another kind than those that are written, and a folder that is not there.
+/// Refuses an extension of another kind than those that are written, and a folder that does not exist.
 pub fn check_file(option: &str, path: &Path, kinds: &[Kind]) -> Result<()> {
     let shown = path.display();
     // Standard output.
@@ -139,13 +139,13 @@ pub fn check_file(option: &str, path: &Path, kinds: &[Kind]) -> Result<()> {
     }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            bail!("{option} {shown}: there is no folder {}: make it first", folder.display())
+            bail!("{option} {shown}: there is no folder {}: create it first", folder.display())
         }
         _ => Ok(()),
     }
 }
 
-/// How a file of the kind that was named is made from the one that is written, where another program does that well.
+/// How to make a file of the named kind from the one that is written, if another program does that well.
 fn remedy(path: &Path, end: &str, kinds: &[Kind]) -> String {
     let from = |kind: &str| path.with_extension(kind).display().to_string();
     match end {
@@ -157,7 +157,7 @@ fn remedy(path: &Path, end: &str, kinds: &[Kind]) -> String {
     }
 }
 
-/// Refuses a folder whose name is that of a file.
+/// Refuses a folder name that is the name of a file.
 pub fn check_folder(option: &str, path: &Path) -> Result<()> {
     let shown = path.display();
     if path.is_dir() {
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::cli::help;
 
-    /// Paths that are neither read as inputs nor written as answers.
+    /// Paths that are neither inputs nor outputs.
     const OTHERS: &[&str] = &["cluster_token", "facts", "shared", "state", "work"];
 
     fn check_command(command: &clap::Command) {

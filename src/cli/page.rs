@@ -1,7 +1,7 @@
 //! `--format`: an answer as aligned text, CSV, JSON, Markdown or LaTeX.
 //!
-//! A command fills a [`Page`] from top to bottom, as its text is read, and gives it the JSON object and the records of the same
-//! answer. Which of them is printed is decided once, in [`Page::print`].
+//! A command fills a [`Page`] from top to bottom, in reading order, and gives it the JSON object and the records of the same
+//! answer. [`Page::print`] decides once which of them is printed.
 
 mod latex;
 mod markdown;
@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 
 use super::{invocation, output, terminal::Layout, wrap::broken};
 
-/// How an answer is written.
+/// The form of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// Aligned text, to be read
+    /// Aligned text, for people
     #[default]
     Table,
     /// Comma-separated values with all digits, a line for each row
@@ -34,13 +34,13 @@ pub enum Form {
     Latex,
 }
 
-/// The arguments of a command whose answer has a form.
+/// The arguments of a command with a choice of forms.
 #[derive(clap::Args)]
 pub struct FormArgs {
     /// One JSON object, as --format json
     #[arg(long)]
     json: bool,
-    /// How the answer is written [default: table]
+    /// The form of the answer [default: table]
     #[arg(
         long,
         value_enum,
@@ -52,7 +52,7 @@ pub struct FormArgs {
 }
 
 impl FormArgs {
-    /// The form that was asked for.
+    /// The requested form.
     pub fn form(&self) -> Form {
         match (self.json, self.format) {
             (true, _) => Form::Json,
@@ -60,12 +60,12 @@ impl FormArgs {
         }
     }
 
-    /// Whether one was asked for.
+    /// Whether a form was requested.
     pub fn is_given(&self) -> bool {
         self.json || self.format.is_some()
     }
 
-    /// The same where a command has `--csv` as well.
+    /// The same if a command has `--csv` as well.
     pub fn form_or_csv(&self, csv: bool) -> Form {
         if csv { Form::Csv } else { self.form() }
     }
@@ -76,17 +76,17 @@ impl FormArgs {
     }
 }
 
-/// `--format` of a command that writes files of noisy counts or estimates, too: a form of the answer, or one of the files.
+/// `--format` of a command that also writes files of noisy counts or estimates: a form of the answer, or of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormOrFiles<T> {
-    /// How the answer is written.
+    /// The form of the answer.
     Answer(Form),
-    /// How the files are written.
+    /// The form of the files.
     Files(T),
 }
 
 impl<T: ValueEnum> FormOrFiles<T> {
-    /// Reads a name; one that both have is that of the answer.
+    /// Reads a name; a name of both kinds means the form of the answer.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let names = || Form::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let own = || T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
@@ -103,7 +103,7 @@ impl<T: ValueEnum> FormOrFiles<T> {
     pub fn form(format: Option<&Self>, json: bool, csv: bool) -> Result<Form> {
         match (json, csv, format) {
             (true, _, Some(FormOrFiles::Answer(_))) | (_, true, Some(FormOrFiles::Answer(_))) => {
-                bail!("--format beside --json or --csv: one of them says how the answer is written")
+                bail!("--format beside --json or --csv: they request different forms")
             }
             (true, _, _) => Ok(Form::Json),
             (_, true, _) => Ok(Form::Csv),
@@ -112,7 +112,7 @@ impl<T: ValueEnum> FormOrFiles<T> {
         }
     }
 
-    /// The form of the files, where it was named.
+    /// The form of the files, if it was named.
     pub fn files(format: Option<&Self>) -> Option<&T> {
         match format {
             Some(FormOrFiles::Files(files)) => Some(files),
@@ -121,14 +121,14 @@ impl<T: ValueEnum> FormOrFiles<T> {
     }
 }
 
-/// A table, and which of its columns are set right.
+/// A table, and the columns that are set right.
 struct Table {
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
     right: fn(usize) -> bool,
 }
 
-/// What stands on a page, from top to bottom.
+/// The pieces of a page, from top to bottom.
 enum Piece {
     Text(String),
     Table(Table),
@@ -141,9 +141,9 @@ pub struct Page {
     pieces: Vec<Piece>,
     object: Value,
     records: Vec<Value>,
-    /// A file for the rows as well, and the rows if they are others.
+    /// A file for the rows as well, and its rows if they are others.
     file: Option<(PathBuf, Option<Vec<Value>>)>,
-    /// How many digits were requested, if that is known.
+    /// The number of requested digits, if it is known.
     requested: Option<u32>,
 }
 
@@ -164,7 +164,7 @@ impl Page {
         }
     }
 
-    /// The same for an answer of so many digits, of which tables may show fewer.
+    /// The same for an answer with this number of digits, of which tables may show fewer.
     pub fn with_digits(self, digits: u32) -> Page {
         Page { requested: Some(digits), ..self }
     }
@@ -181,7 +181,7 @@ impl Page {
         }
     }
 
-    /// Words. CSV leaves them out; LaTeX has them as comments.
+    /// Text. CSV leaves it out; LaTeX has it as comments.
     pub fn text(&mut self, text: impl Into<String>) {
         let text = text.into();
         match self.pieces.last_mut() {
@@ -190,14 +190,14 @@ impl Page {
         }
     }
 
-    /// Sentences, a line each, after an empty line; nothing where there are none.
+    /// Sentences, a line each, after an empty line; nothing if there are none.
     pub fn lines(&mut self, lines: &[String]) {
         if !lines.is_empty() {
             self.text(format!("\n{}\n", lines.join("\n")));
         }
     }
 
-    /// A line of its own, where there is something to note; after a table with an empty line between.
+    /// A line of its own, if there is a note; after a table with an empty line between.
     pub fn note(&mut self, note: Option<&str>) {
         let between = if matches!(self.pieces.last(), Some(Piece::Table(_))) { "\n" } else { "" };
         note.iter().for_each(|note| self.text(format!("{between}{note}\n")));
@@ -208,17 +208,17 @@ impl Page {
         self.push(heading, rows, |column| column > 0);
     }
 
-    /// The same where the first two columns name what a row is about.
+    /// The same if the first two columns name the row.
     pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
         self.push(heading, rows, |column| column > 1);
     }
 
-    /// A table of words: every column is set left.
+    /// A table of text: every column is set left.
     pub fn columns<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
         self.push(heading, rows, |_| false);
     }
 
-    /// Words and tables in Markdown, as a certificate has them.
+    /// Text and tables in Markdown, as in a certificate.
     pub fn markdown(&mut self, text: &str) {
         for piece in markdown::pieces(text) {
             match piece {
@@ -238,24 +238,27 @@ impl Page {
         self.object = object;
     }
 
-    /// Where the answer comes from, if more is known than what the command line says.
+    /// The provenance of the answer, if it is more than the command line.
     pub fn provenance(&mut self, provenance: Provenance) {
         self.provenance = Some(provenance);
     }
 
     /// The rows of the answer with all digits, for CSV: objects, whose inner objects become columns of their own, as
-    /// `epsilon_lower` and `epsilon_upper`. A page without records has its tables as they are read in CSV.
+    /// `epsilon_lower` and `epsilon_upper`. Without records CSV has the tables of the text.
     pub fn records(&mut self, records: impl IntoIterator<Item = Value>) {
         self.records.extend(records);
     }
 
-    /// Says which answers are wider than asked, if any are.
+    /// Names the answers below the requested precision, if there are any.
     pub fn say_wider<'a>(&mut self, answers: impl IntoIterator<Item = (&'a str, &'a Answer)>) {
         let wider: Vec<&str> = answers.into_iter().filter(|(_, answer)| !answer.met).map(|(name, _)| name).collect();
         match wider.len() {
             0 => {}
-            1..=5 => self.text(format!("\nWider than asked: {}. --json gives both ends.\n", wider.join(", "))),
-            many => self.text(format!("\nWider than asked: {many} of the rows above. --json gives both ends.\n")),
+            1..=5 => {
+                self.text(format!("\nBelow the requested precision: {}. --json gives both ends.\n", wider.join(", ")))
+            }
+            many => self
+                .text(format!("\nBelow the requested precision: {many} of the rows above. --json gives both ends.\n")),
         }
     }
 
@@ -298,7 +301,7 @@ impl Page {
         }
     }
 
-    /// The first table as it is read, for a page without records.
+    /// The first table of the text, for a page without records.
     fn first_table(&self) -> Sheet {
         let table = self.pieces.iter().find_map(|piece| match piece {
             Piece::Table(table) => Some(table),
@@ -332,16 +335,16 @@ fn sheet_of(header: Vec<String>, rows: Vec<Vec<String>>) -> Sheet {
     sheet
 }
 
-/// A page in parts, for one that is drawn elsewhere.
+/// The parts of a page that is drawn elsewhere.
 #[cfg(feature = "explore")]
 pub struct Shown {
     /// The answer as one object.
     pub object: Value,
     /// Its rows with all digits.
     pub records: Vec<Value>,
-    /// The tables: what was said before each, its heading and its rows.
+    /// The tables: the text before each, its heading and its rows.
     pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
-    /// What was said last.
+    /// The text after the last table.
     pub rest: String,
 }
 
@@ -360,7 +363,7 @@ impl Page {
     }
 }
 
-/// Records as CSV, as a page has them.
+/// Records as CSV.
 pub fn csv_text(records: &[Value]) -> Result<String> {
     let (header, rows) = flat(records);
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -384,8 +387,8 @@ pub fn record(columns: &[&str], row: &[String], status: &str) -> Value {
     record
 }
 
-/// Records as a header and rows: a column for each key that occurs, in the order in which they occur first; what a record
-/// does not have is empty.
+/// Records as a header and rows: a column for each key, in the order of first occurrence; a missing key
+/// gives an empty cell.
 fn flat(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
     let records: Vec<Map<String, Value>> = records.iter().map(|record| flat_record(record, "")).collect();
     let mut header: Vec<String> = Vec::new();
@@ -404,7 +407,7 @@ fn flat(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
     (header, rows)
 }
 
-/// Inner objects become keys of the outer one, joined by `_`; lists stay JSON.
+/// Keys of inner objects are joined to those of the outer one by `_`; lists stay JSON.
 fn flat_record(record: &Value, before: &str) -> Map<String, Value> {
     let mut flat = Map::new();
     for (key, value) in record.as_object().into_iter().flatten() {
@@ -425,7 +428,7 @@ mod tests {
 
     use super::*;
 
-    /// A page with words, numbers that need care, and names that markup would read.
+    /// A page with text, numbers that need care, and names that are special in markup.
     pub(super) fn pieces() -> Vec<Piece> {
         let mut page = Page::new(Form::Table);
         page.text("a * b_c: 5 %\n2nd line\n\n");

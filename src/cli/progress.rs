@@ -1,6 +1,6 @@
-//! How far the work is, on standard error: from the third second on, and only where that is a terminal.
+//! Progress on standard error: from the third second on, and only if it is a terminal.
 //!
-//! The terminal is one for the whole process, as standard error is, so its line is a static, too. Everything that is printed ends it
+//! There is one terminal for the whole process, like standard error, so its line is a static. All printing ends the line
 //! first.
 
 use std::{
@@ -15,23 +15,23 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that takes no longer shows nothing.
+/// Shorter work shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(200);
 
-/// The line, and the work on which it stands.
+/// The line, and the work that it describes.
 static LINE: Mutex<Option<Line>> = Mutex::new(None);
-/// How often the work was begun: a thread that waited for an earlier one shows nothing.
+/// The number of lines that were begun: a thread that waited for an earlier one shows nothing.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
 struct Line {
     bar: ProgressBar,
     is_shown: bool,
-    /// Whether the end is known, by which it is drawn.
+    /// Whether the total is known, so that a bar can be drawn.
     is_bar: bool,
 }
 
-/// Begins a line; after two seconds it is shown.
+/// Begins a line, which is shown after two seconds.
 pub fn begin(message: &str) {
     if !std::io::stderr().is_terminal() {
         return;
@@ -41,7 +41,7 @@ pub fn begin(message: &str) {
     bar.set_message(message.to_string());
     set(Some(Line { bar, is_shown: false, is_bar: false }));
     let own = BEGUN.fetch_add(1, Ordering::SeqCst) + 1;
-    // Where there is no thread for it, nothing is shown.
+    // If no thread can be started, nothing is shown.
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(PATIENCE);
         let mut is_there = true;
@@ -61,7 +61,7 @@ pub fn begin(message: &str) {
     });
 }
 
-/// Says that `done` of `of` steps are done; without an end the line only counts the seconds.
+/// Reports that `done` of `of` steps are done; without a total the line only counts the seconds.
 pub fn at(done: u64, of: u64) {
     with(|line| {
         if (of > 0) != line.is_bar {
@@ -79,7 +79,7 @@ pub fn stage(message: &str) {
     at(0, 0);
 }
 
-/// Takes the line away, for what is printed next. Whether there was one that was shown.
+/// Removes the line before other output. Returns whether one was shown.
 pub fn end() {
     let line = LINE.lock().ok().and_then(|mut line| line.take());
     if let Some(line) = line.filter(|line| line.is_shown) {
@@ -94,12 +94,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// So many steps, none of them done.
+    /// This number of steps, none of them done.
     pub fn new(of: u64) -> Steps {
         Steps { of, done: AtomicU64::new(0) }
     }
 
-    /// So many steps of a part of the work that begins.
+    /// This number of steps of a part of the work that begins.
     pub fn of_stage(message: &str, of: u64) -> Steps {
         stage(message);
         // A bar of one step would stand still.
@@ -127,7 +127,7 @@ fn set(new: Option<Line>) {
     }
 }
 
-/// Does something with the line, if there is one.
+/// Applies `act` to the line, if there is one.
 fn with(act: impl FnOnce(&mut Line)) {
     if let Ok(mut line) = LINE.lock()
         && let Some(line) = line.as_mut()

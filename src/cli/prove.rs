@@ -1,4 +1,4 @@
-//! `assay prove`: a certificate of epsilon, delta, a trade-off point or a calibration, which another program checks.
+//! `assay prove`: a certificate of epsilon, delta, a trade-off point or a calibration, for an independent checker.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub struct Args {
     /// The least common factor on all noise that is enough for --epsilon, or --match, at --delta; and the next smaller, which is not
     #[arg(long)]
     calibrate: bool,
-    /// With --calibrate: reach the epsilon at delta that was published for the noise as it is: zcdp, by zCDP (Bun-Steinke)
+    /// With --calibrate: the target is the epsilon at delta that was published for the present noise: zcdp, by zCDP (Bun-Steinke)
     #[arg(long = "match", value_enum, requires = "calibrate", conflicts_with = "epsilon")]
     match_: Option<Match>,
     /// With --calibrate: the grid is that of the common factor, and not of the smallest sigma2
@@ -53,14 +53,14 @@ pub struct Args {
     /// With --calibrate: decimals of the grid [default: 2, or 4 with --scale-all]
     #[arg(long, value_name = "D", requires = "calibrate", value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: Option<u32>,
-    /// The number that a published value is computed from: the paper or its file, and the id of the value in it
+    /// The number from which a published value is computed: the paper or its file, and the id of the value in it
     #[arg(
         long,
         value_name = "PAPER/ID",
         conflicts_with_all = ["delta", "epsilon", "alpha", "calibrate", "release", "discrete_gaussian", "discrete_laplace", "gaussian"]
     )]
     row: Option<String>,
-    /// The certificate, a file of JSON; one that is there is replaced
+    /// The certificate, a JSON file; an existing one is replaced
     #[arg(long, value_name = "FILE", required_unless_present = "checker")]
     out: Option<PathBuf>,
     /// The checker too, one file of plain Python [default: check.py beside the certificate]; an older checker is replaced
@@ -69,7 +69,7 @@ pub struct Args {
     /// Without the commit of this program: the same claim gives the same bytes, from any build of a version
     #[arg(long)]
     reproducible: bool,
-    /// The upper end as a theorem for Rocq too, a file that proofs/rocq/check compiles; one that is there is replaced
+    /// The upper end as a theorem for Rocq too, a file that proofs/rocq/check compiles; an existing one is replaced
     #[arg(long, value_name = "FILE.v")]
     rocq: Option<PathBuf>,
     /// Both ends of the claim within a relative distance of 10^-D; a check of more digits takes longer
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let rocq = args.rocq.as_deref();
     let files: Vec<&Path> = [Some(out.as_path()), rocq, checker.as_deref()].into_iter().flatten().collect();
     if let Some((_, twice)) = files.iter().enumerate().find(|(at, file)| files[..*at].contains(file)) {
-        bail!("{}: named for two files; --out, --rocq and --checker each write a file of their own", twice.display());
+        bail!("{}: named for two outputs; --out, --rocq and --checker each write a file of their own", twice.display());
     }
     progress::stage("hints of the certificate");
     let (certificate, subject) = args.certificate()?;
@@ -123,7 +123,7 @@ struct Written<'a> {
 }
 
 impl Args {
-    /// Where the checker is written. Refused is a path at which another file stands.
+    /// The path of the checker. A path at which another file exists is refused.
     fn checker(&self) -> Result<Option<PathBuf>> {
         let Some(named) = &self.checker else { return Ok(None) };
         let beside = || self.out.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join("check.py");
@@ -137,7 +137,7 @@ impl Args {
         let asks = [&self.delta, &self.epsilon, &self.alpha, &self.row].iter().any(|text| text.is_some());
         if asks || self.calibrate || self.rocq.is_some() || self.subject.is_given() {
             bail!(
-                "--out is missing: where is the certificate to be written? --checker alone writes the checker and nothing else"
+                "--out is missing: give a file for the certificate; --checker alone writes the checker and nothing else"
             );
         }
         let path = checker.context("--checker or --out: nothing to write")?;
@@ -153,7 +153,7 @@ impl Args {
         Ok(Exit::Done)
     }
 
-    /// The certificate, and what it is about, unless that is a row of a paper.
+    /// The certificate, and its subject, unless that is a row of a paper.
     fn certificate(&self) -> Result<(Certificate, Option<Resolved>)> {
         let (mut certificate, subject) = self.searched()?;
         if self.reproducible {
@@ -228,7 +228,7 @@ impl Args {
         let units = match claim.paths.units().len() {
             1 => String::new(),
             many => {
-                // A row of a paper names its paths alone.
+                // A row of a paper names only its paths.
                 let paths =
                     || format!("{many} {}", if claim.paths.pairs { "pairs of block paths" } else { "block paths" });
                 format!(", the worst of {}", subject.and_then(Resolved::ways).unwrap_or_else(paths))
@@ -265,7 +265,7 @@ fn what(claim: &Claim) -> &'static str {
     }
 }
 
-/// What is given: the conditions of the claim.
+/// The conditions of the claim.
 pub fn given_in_words(claim: &Claim) -> String {
     match &claim.question {
         Question::Scale { delta, target, grid: (grid, decimals) } => {
@@ -292,7 +292,7 @@ pub fn given_in_words(claim: &Claim) -> String {
     }
 }
 
-/// What is given, as JSON has it.
+/// The conditions as in JSON.
 pub fn given_in_json(given: &Given) -> Value {
     match given {
         Given::Number(value) => exact(value),
@@ -326,7 +326,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
     FormalClaim::new(&certificate.claim).context("--rocq")
 }
 
-/// What a checker has to do for one end.
+/// The work of a checker for one end.
 fn in_words(all: &[Hints]) -> String {
     match all {
         [] => "closed form, no hints needed".to_string(),

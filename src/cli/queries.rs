@@ -1,4 +1,4 @@
-//! A row for each query of what is accounted for: its noise, its share of rho, and its own epsilon.
+//! A row for each query of the mechanism: its noise, its share of rho, and its own epsilon.
 
 use anyhow::Result;
 use dp_assay::{
@@ -17,21 +17,21 @@ use super::{
     subject::Resolved,
 };
 
-/// A query and what it reveals alone.
+/// A query and its account alone.
 pub struct QueryRow {
-    /// Its level, or nothing for counts given one by one.
+    /// Its level; empty for counts given one by one.
     pub level: String,
-    /// Its name, and how many are like it.
+    /// Its name, and the number of queries like it.
     pub name: String,
     /// The law of its noise.
     pub law: Law,
-    /// How many of its counts one record changes.
+    /// The number of its counts that one record changes.
     pub count: u64,
     /// By how much each.
     pub shift: u64,
-    /// What it spends.
+    /// Its budget.
     pub rho: Rational,
-    /// That over what all of it spends.
+    /// Its budget over that of all queries.
     pub share: Rational,
     /// Its own epsilon.
     pub epsilon: Answer,
@@ -49,7 +49,7 @@ pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryR
 }
 
 impl QueryRow {
-    /// The row of a query of which all together spend `total`.
+    /// The row of a query; all queries together spend `total`.
     fn of(query: &QueryPart, total: &Rational, delta: &Delta, digits: u32) -> Result<QueryRow> {
         let rho: Rational = query.composition.rho().clone().into();
         Ok(QueryRow {
@@ -64,7 +64,7 @@ impl QueryRow {
         })
     }
 
-    /// What stands above the cells.
+    /// The headings.
     pub const HEADING: [&str; 8] = ["level", "query", "counts", "shift", "sigma2", "rho", "share of rho", "epsilon"];
 
     /// A line of the table.
@@ -131,7 +131,7 @@ pub fn calibrated<'f>(
 }
 
 impl CalibratedQuery {
-    /// What stands above the cells.
+    /// The headings.
     pub const HEADING: [&str; 6] = ["level", "query", "share of rho", "sigma2", "calibrated", "epsilon"];
 
     /// A line of the table.
@@ -180,7 +180,7 @@ pub fn noise(law: &Law) -> String {
     }
 }
 
-/// An exact number where it is short, else its first digits.
+/// An exact number if it is short, otherwise its first digits.
 pub fn short(value: &Rational) -> String {
     let text = exact_text(value);
     if text.len() <= 10 { text } else { Enclosure::rational(value, 64).shown(7) }

@@ -16,16 +16,16 @@ use serde_json::{Value, json};
 
 use super::{Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress, quantity};
 
-/// Simulate SafeTab many times on non-confidential records, and compare what would be published with the truth
+/// Simulate SafeTab many times on non-confidential records, and compare the published counts with the truth
 ///
 /// Writes a folder: the truth in the form of a release, error reports in the bureau's columns and more, and a page with charts. The
-/// records are made up (--made-up), or read from text files of public or invented data. Whatever is confidential in the records is
-/// so in everything that is written: reports and truth are not protected by any noise. Exit status 1 if a stated margin or
-/// probability does not agree with what was seen.
+/// records are made up (--made-up), or read from text files of public or invented data. All output is as confidential as the
+/// records: no noise protects reports and truth. Exit status 1 if a stated margin or
+/// probability does not agree with the observations.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("records").required(true).args(["made_up", "persons", "households"]))]
 pub struct Args {
-    /// The configuration of SafeTab-P or SafeTab-H, which decides which of both is rehearsed
+    /// The configuration of SafeTab-P or SafeTab-H; it determines which of both is rehearsed
     #[arg(long, value_name = "config.json")]
     config: PathBuf,
     /// The folder of the four files of races, ethnicities and iterations
@@ -34,10 +34,10 @@ pub struct Args {
     /// The blocks
     #[arg(long, value_name = "GRF-C.txt")]
     geography: PathBuf,
-    /// So many made-up persons or households
+    /// The number of made-up persons or households
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     made_up: Option<u64>,
-    /// What made-up records follow from: the same number gives the same records
+    /// The seed of made-up records: the same number gives the same records
     #[arg(long, value_name = "S", default_value_t = 1, conflicts_with_all = ["persons", "households"])]
     population_seed: u64,
     /// A text file of person records, or a folder of such
@@ -49,13 +49,13 @@ pub struct Args {
     /// Edited unit files (CEF20_UNIT): --persons or --households then names edited person files (CEF20_PER)
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "made_up")]
     units: Option<PathBuf>,
-    /// Keep blocks without a unit, which the bureau's reader takes out of the geography
+    /// Keep blocks without a unit, which the bureau's reader removes from the geography
     #[arg(long, requires = "units")]
     all_blocks: bool,
     /// For households: published totals t1, a file or a folder of such [default: made up, 5 persons for 2 households]
     #[arg(long, value_name = "FILE|DIR")]
     totals: Option<PathBuf>,
-    /// Take totals of regions that the geography does not have, as the bureau's program does
+    /// Accept totals of regions that the geography does not have, as the bureau's program does
     #[arg(long, requires = "totals")]
     totals_as_given: bool,
     /// The order of summary levels for persons, highest first
@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     put(args.form.page(), &found, args)
 }
 
-/// Everything that was found, as text, as an object, and as a record for each level.
+/// All results, as text, as an object, and as a record for each level.
 fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
     let levels: Vec<Value> = found.levels.iter().map(level_json).collect();
     page.records(levels.clone());
@@ -132,7 +132,7 @@ fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
     let table = words::levels(found);
     page.table(&table.heading, table.rows);
     page.text(format!(
-        "\nmargin, covers: stated of a cell, and certified; seen: before suppression and replacement. Published: after both.\n\
+        "\nmargin, covers: stated for a cell, and certified; seen: before suppression and replacement. Published: after both.\n\
          written to {0}; the page is {0}/rehearsal.html\n{1}\n",
         args.out.display(),
         words::confidential(found)
@@ -141,7 +141,7 @@ fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
     Ok(if found.holds() { Exit::Done } else { Exit::No })
 }
 
-/// A level for JSON; numbers that were counted are exact, means and quantiles are approximations in doubles.
+/// A level for JSON; counted numbers are exact, means and quantiles are approximations in doubles.
 fn level_json(level: &RehearsedLevel) -> Value {
     let margins = level.margins.iter().map(|stated| {
         json!({
@@ -188,23 +188,23 @@ fn level_json(level: &RehearsedLevel) -> Value {
     object
 }
 
-/// A level in few words.
+/// The name of a level.
 fn name(level: &RehearsedLevel) -> String {
     format!("{} level {}", level.region_type, level.level)
 }
 
-/// The first of what is stated of a level: a cell.
+/// The stated margin of a cell of a level.
 fn of_cells(level: &RehearsedLevel) -> Option<&StatedMargin> {
     level.margins.iter().find(|stated| stated.of.ends_with("cell") || stated.of == "cell or total")
 }
 
-/// How many counts a level published, and how many of them were within their margins.
+/// The number of counts that a level published, and of those within their margins.
 fn published(level: &RehearsedLevel) -> (u64, u64) {
     let tables = || level.strata.iter().flat_map(|stratum| &stratum.tables);
     (tables().map(|table| table.errors.count()).sum(), tables().map(|table| table.covered).sum())
 }
 
-/// Part of a whole, in percent; `None` of nothing.
+/// A part of a whole, in percent; `None` if the whole is zero.
 fn percent(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| 100.0 * part as f64 / of as f64)
 }

@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     if let Some(name) = &args.show {
         let text = Release::text(name).context("--show")?;
-        // A file of one's own is shown only if it is a release.
+        // A file of the user's own is shown only if it is a release.
         Release::parse(&text, name).context("--show")?;
         output::text(&text)?;
         return Ok(Exit::Done);

@@ -1,4 +1,4 @@
-//! `assay report`: the answers that a policymaker asks for, as one page of HTML.
+//! `assay report`: the answers for a policymaker, as one page of HTML.
 
 pub mod answers;
 pub mod assumed;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use self::answers::{Answers, Asked, reduction};
+use self::answers::{Answers, Request, reduction};
 use super::{
     Exit, compared, epsilon, invocation, number,
     output::{enclosure, exact, named},
@@ -23,16 +23,16 @@ use super::{
 
 /// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
 ///
-/// The page has each answer in words, its chart, what was assumed, and the certified numbers. It loads nothing and needs no script.
+/// The page has each answer in words, its chart, the assumptions, and the certified numbers. It loads nothing and needs no script.
 /// A file of that name is replaced.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The delta that goes with epsilon, 0 < delta < 1
+    /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// What an adversary believes beforehand, 0 < P < 1
+    /// The prior probability of the adversary, 0 < P < 1
     #[arg(long, value_name = "P", default_value = "1/2", allow_hyphen_values = true)]
     prior: String,
     /// The page to write
@@ -45,24 +45,24 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let prior = number("--prior", &args.prior)?;
     dp_assay::risk::check_prior(&prior).context("--prior")?;
-    let asked = Asked { delta: quantity("--delta", &args.delta)?, prior, digits: args.format.digits };
+    let request = Request { delta: quantity("--delta", &args.delta)?, prior, digits: args.format.digits };
     if args.out.is_dir() {
         bail!("--out: {}: is a folder: give the name of a file", args.out.display());
     }
     let subject = args.subject.resolve()?;
     let provenance = invocation::provenance()?;
-    let answers = asked.of(&subject)?;
-    let html = document::page(&asked, &subject, &answers, &provenance)?;
+    let answers = request.of(&subject)?;
+    let html = document::page(&request, &subject, &answers, &provenance)?;
     dp_assay::chart::write_page(&args.out, &html).context("--out")?;
     let mut page = args.format.page();
     let lines = lines(&answers);
-    page.object(object(args, &asked, &subject, &answers, &lines));
+    page.object(object(args, &request, &subject, &answers, &lines));
     page.records(lines);
     page.provenance(provenance);
     page.text(format!("{}\n\n", subject.title));
     let said = [
-        words::how_private(&asked.delta, &answers.private),
-        words::what_is_learned(&asked.prior, subject.neighbors, &answers.learned),
+        words::how_private(&request.delta, &answers.private),
+        words::what_is_learned(&request.prior, subject.neighbors, &answers.learned),
         words::what_could_be_spared(&answers.spared),
     ];
     for sentence in said.concat() {
@@ -75,11 +75,11 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 /// The numbers of the page.
-fn object(args: &Args, asked: &Asked, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
+fn object(args: &Args, request: &Request, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
     let Some((whole, levels)) = lines.split_last() else { return Value::Null };
     let mut object = whole.clone();
-    object["delta"] = exact(&asked.delta);
-    object["prior"] = exact(&asked.prior);
+    object["delta"] = exact(&request.delta);
+    object["prior"] = exact(&request.prior);
     put_relation(&mut object, subject);
     if let Some(ways) = &answers.private.total.decided_by {
         object["worst_pair"] = json!(ways);

@@ -1,4 +1,4 @@
-//! `assay sample`: noise by itself, one integer a line.
+//! `assay sample`: noise alone, one integer per line.
 
 use std::{
     fmt::Write as _,
@@ -18,12 +18,12 @@ use super::{
 const BATCH: u64 = 1 << 19;
 const STDOUT: &str = "standard output";
 
-/// Exact noise by itself, one integer a line
+/// Exact noise alone, one integer per line
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     noise: Noise,
-    /// How many samples
+    /// The number of samples
     #[arg(long, value_name = "N")]
     count: u64,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
-    /// Comma-separated values: a header line, then one integer a line
+    /// Comma-separated values: a header line, then one integer per line
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }
@@ -39,7 +39,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let mechanism = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
-    // Samples on a terminal are progress enough; into a file, there is a bar.
+    // Samples on a terminal show progress themselves; for a file, there is a bar.
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
         progress::end();

@@ -1,4 +1,4 @@
-//! `assay schema`: the histogram of a release, and the queries that are asked of it.
+//! `assay schema`: the histogram of a release, and its queries.
 
 use anyhow::Result;
 use dp_assay::release::{
@@ -12,9 +12,9 @@ use super::{
     page::{FormArgs, Page},
 };
 
-/// The attributes of a release and their values, and how many counts each query has
+/// The attributes of a release and their values, and the number of counts of each query
 ///
-/// Without attributes a release can be accounted for, but no noise can be drawn for it by `assay measure`.
+/// Without attributes a release can be accounted for, but `assay measure` cannot draw noise for it.
 #[derive(clap::Args)]
 pub struct Args {
     /// A bundled release (`assay releases` lists them) or a TOML file of the same form
@@ -32,7 +32,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     put_data(&mut page, &release, &schema, &queries);
     page.text(format!("{}: {}\n", release.name, release.title));
     if release.schema.is_none() {
-        page.text("The file names no attributes: nothing is said of the histogram that the queries are asked of.\n\n");
+        page.text("The file names no attributes, so the histogram of the queries is not known.\n\n");
     } else {
         page.text(format!("{} cells, the last attribute fastest\n\n", schema.cells()));
         put_schema(&mut page, &schema);
@@ -48,18 +48,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A query, the levels that ask it, and how many counts it has.
-type Asked = (String, Vec<String>, Option<usize>);
+/// A query, the levels that have it, and the number of its counts.
+type Request = (String, Vec<String>, Option<usize>);
 
-/// Each query once, the levels that ask it, and how many counts it has; `None` if the schema does not have what it keeps.
-fn queries(release: &Release) -> Vec<Asked> {
-    let mut queries: Vec<Asked> = Vec::new();
+/// Each query once, the levels that have it, and the number of its counts; `None` if the schema lacks its attributes.
+fn queries(release: &Release) -> Vec<Request> {
+    let mut queries: Vec<Request> = Vec::new();
     for level in &release.levels {
         for query in &level.queries {
             match queries.iter_mut().find(|known| known.0 == query.name) {
                 Some(known) => known.1.push(level.name.clone()),
                 None => {
-                    // Without attributes the word total would stand for one count, and nobody said so.
+                    // Without attributes the word total would mean one count, which the file does not state.
                     let group = release.schema.as_ref().and_then(|schema| schema.group(&query.name).ok());
                     let counts = group.map(|group| group.counts());
                     queries.push((query.name.clone(), vec![level.name.clone()], counts));
@@ -70,17 +70,17 @@ fn queries(release: &Release) -> Vec<Asked> {
     queries
 }
 
-fn put_data(page: &mut Page, release: &Release, schema: &Schema, queries: &[Asked]) {
+fn put_data(page: &mut Page, release: &Release, schema: &Schema, queries: &[Request]) {
     let mut all = parts(schema);
     schema.beside.iter().for_each(|beside| all.extend(parts(&beside.schema)));
-    let asked =
+    let request =
         queries.iter().map(|(name, levels, counts)| json!({ "name": name, "levels": levels, "counts": counts }));
     page.object(json!({
         "release": release.name,
         "cells": release.schema.as_ref().map(Schema::cells),
         "cells_beside": schema.beside.as_ref().map(|beside| beside.schema.cells()),
         "schema": all,
-        "queries": asked.collect::<Vec<_>>(),
+        "queries": request.collect::<Vec<_>>(),
     }));
     page.records(all);
 }
@@ -105,7 +105,7 @@ fn parts(schema: &Schema) -> Vec<Value> {
     attributes.chain(recodes).chain(selections).collect()
 }
 
-/// The values of an attribute that are chosen.
+/// The chosen values of an attribute.
 fn members(attribute: &Attribute, chosen: impl Fn(usize) -> bool) -> Vec<&String> {
     attribute.values.iter().enumerate().filter(|(value, _)| chosen(*value)).map(|(_, name)| name).collect()
 }
@@ -134,7 +134,7 @@ fn put_schema(page: &mut Page, schema: &Schema) {
     }
 }
 
-fn put_queries(page: &mut Page, queries: &[Asked]) {
+fn put_queries(page: &mut Page, queries: &[Request]) {
     let rows = queries.iter().map(|(name, levels, counts)| {
         let counts = counts.map_or_else(|| "-".to_string(), |counts| counts.to_string());
         vec![name.clone(), counts, levels.join(", ")]
@@ -142,7 +142,7 @@ fn put_queries(page: &mut Page, queries: &[Asked]) {
     page.columns(&["query", "counts", "levels"], rows.collect());
 }
 
-/// The names in a line of 60 characters at most; --json has all of them.
+/// The names in a line of at most 60 characters; --json has all of them.
 fn listed(names: &[String]) -> String {
     const WIDEST: usize = 60;
     let whole = names.join(", ");

@@ -1,4 +1,4 @@
-//! `assay simulate`: what noise does to a regression on shares of published counts.
+//! `assay simulate`: the effect of noise on a regression on shares of published counts.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use super::{
     mechanism::Randomness,
     multiline::{self, Multiline},
     number,
-    output::{exact, exact_text},
+    output::{self, exact, exact_text},
     page::FormArgs,
     progress,
 };
@@ -110,8 +110,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
     let trials = format!("{} trial{}", args.trials, if args.trials == 1 { "" } else { "s" });
     page.text(format!(
-        "{} rows, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
-        shares.y.len(),
+        "{}, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
+        output::count_of(shares.y.len() as u64, "row"),
         args.y,
         args.categories[shares.category],
         significant(found[0].slope, 7)
@@ -121,14 +121,15 @@ pub fn run(args: &Args) -> Result<Exit> {
             let (mean, error) = means[k].shown();
             let (less, less_error) = means[k].below(&means[0], k == 0).shown();
             let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
-            vec![exact_text(&sigma2[k]), mean, error, percent(less), percent(less_error), found[k].left_out.to_string()]
+            let change = percent(change_of(&less));
+            vec![exact_text(&sigma2[k]), mean, error, change, percent(less_error), found[k].left_out.to_string()]
         })
         .collect();
     let heading =
-        ["sigma2", "mean |slope - without noise|", "standard error", "lower by", "its standard error", "rows left out"];
+        ["sigma2", "mean |slope - without noise|", "standard error", "change", "its standard error", "rows left out"];
     page.table(&heading, rows);
     page.text(format!(
-        "\nSimulated, in doubles: means over {trials}, with as many digits as their standard errors support. A row is left out \
+        "\nSimulated, in doubles: means over {trials}, with the digits that their standard errors support. A row is left out \
          of a trial where all its published counts are 0.\n"
     ));
     if let Some(path) = &args.svg {
@@ -146,7 +147,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A mean over trials and its standard error, in doubles; no error where it cannot be estimated.
+/// A mean over trials and its standard error, in doubles; no error if it cannot be estimated.
 #[derive(Clone, Copy, Debug)]
 struct Mean {
     value: f64,
@@ -158,7 +159,7 @@ impl Mean {
         Mean { value: found.mean_absolute_error(), error: found.standard_error() }
     }
 
-    /// By how many percent it is below another one; the error to first order, as both come from trials of their own.
+    /// By how many percent it is below another one; the error to first order, because the trials of both are independent.
     fn below(&self, first: &Mean, is_first: bool) -> Mean {
         if is_first && first.value > 0.0 {
             return Mean { value: 0.0, error: None };
@@ -169,7 +170,7 @@ impl Mean {
         Mean { value: 100.0 * (1.0 - ratio), error: error.filter(|error| error.is_finite()) }
     }
 
-    /// Both to the second digit of the error; a dash for what is no number or cannot be estimated.
+    /// Both to the second digit of the error; a dash for a value that is no number or cannot be estimated.
     fn shown(&self) -> (String, String) {
         let dash = || "-".to_string();
         if !self.value.is_finite() {
@@ -179,13 +180,21 @@ impl Mean {
             return (significant(self.value, 3), self.error.map_or_else(dash, |_| "0".to_string()));
         };
         let last = error.log10().floor() as i32 - 1;
-        // As many digits of the mean as reach the second digit of its error.
+        // The digits of the mean down to the second digit of its error.
         let digits = if self.value == 0.0 { 1 } else { self.value.abs().log10().floor() as i32 - last + 1 };
         (significant(self.value, digits.clamp(1, 15) as usize), significant(error, 2))
     }
 }
 
-/// A double to so many significant digits.
+/// What is lower by a number, as a change: with the other sign.
+fn change_of(less: &str) -> String {
+    match less {
+        "-" | "0" => less.to_string(),
+        less => less.strip_prefix('-').map_or_else(|| format!("-{less}"), |more| format!("+{more}")),
+    }
+}
+
+/// A double to this number of significant digits.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -249,10 +258,13 @@ mod tests {
         ] {
             assert_eq!(shown(value, error), (mean.to_string(), of_error.to_string()), "{value} {error:?}");
         }
+        for (less, change) in [("45.5", "-45.5"), ("-45.5", "+45.5"), ("0", "0"), ("-", "-")] {
+            assert_eq!(change_of(less), change);
+        }
         let first = Mean { value: 2.0, error: Some(0.1) };
         let less = Mean { value: 1.0, error: Some(0.05) }.below(&first, false);
         assert!((less.value - 50.0).abs() < 1e-12 && (less.error.unwrap() - 50.0 * 0.05_f64.hypot(0.05)).abs() < 1e-12);
-        // A constant y has no error at all, and nothing is below nothing.
+        // A constant y has no error, and zero is not below zero.
         let none = Mean { value: 0.0, error: Some(0.0) };
         assert_eq!(none.below(&none, true).shown(), ("-".to_string(), "-".to_string()));
     }

@@ -33,7 +33,7 @@ pub struct Args {
     /// A hierarchy of your own instead: CSV with a column for each level of the plan, and a line for each unit of the lowest one
     #[arg(long, value_name = "FILE", conflicts_with = "blocks")]
     hierarchy: Option<PathBuf>,
-    /// What to build: settings, levels and entity files (TOML); for a hierarchy of your own a release, or levels with their shares
+    /// The plan: settings, levels and entity files (TOML); for a hierarchy of your own a release, or levels with their shares
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
     /// The folder for levels, units, blocks, entities, paths, mismatches and pictures
@@ -47,7 +47,7 @@ pub struct Args {
     /// Comma-separated values: a line for each level
     #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
-    /// Ask for enclosures of relative width 10^-D
+    /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
 }
@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The spine, and what its plan reads besides itself.
+/// The spine, and the files that its plan reads.
 fn build(args: &Args) -> Result<(BuiltSpine, Vec<String>)> {
     if let Some(units) = &args.hierarchy {
         let plan = OwnPlan::read(&args.plan).context("--plan, which for --hierarchy has shares and no settings")?;
@@ -128,7 +128,7 @@ const COLUMNS: [&str; 9] = [
 
 type Worst = (Enclosure, Vec<String>);
 
-/// A row for each level: its numbers, the mean variance of own answers and of estimates as `shown` writes them, and the margin of these.
+/// A row for each level: its numbers, the mean variances of own answers and of estimates as `shown` writes them, and the margin of the estimates.
 fn rows(
     built: &BuiltSpine,
     variances: &[LevelVariances],
@@ -149,20 +149,20 @@ fn rows(
         .collect()
 }
 
-/// What the variances are measured in.
+/// The unit of the variances.
 fn unit(built: &BuiltSpine) -> &'static str {
     if built.privacy == Privacy::Concentrated { "1 / rho" } else { "8 / epsilon^2" }
 }
 
-/// The margins at 95 % of the estimates of units' totals, where one query has the whole budget.
+/// The margins at 95 % of the estimates of units' totals, if one query has the whole budget.
 struct Margins {
-    /// What a margin in the units of the variances is multiplied by.
+    /// The factor from the units of the variances to the units of a margin.
     scale: f64,
     unit: &'static str,
 }
 
 impl Margins {
-    /// In counts where the plan's release says how large rho is, else in the root of the units of the variances.
+    /// In counts if the plan's release gives rho, otherwise in the square root of the units of the variances.
     fn of(built: &BuiltSpine) -> Margins {
         match (built.counts_per_root_approx(), built.privacy) {
             (Some(scale), _) => Margins { scale, unit: "counts" },
@@ -202,7 +202,7 @@ fn object(
         .collect();
     let mean = |pick: fn(&(u32, u32)) -> u32| {
         let sum: u64 = distances.iter().map(|pair| u64::from(pick(pair))).sum();
-        // Absent where there is no entity. An average for the reader, not a certified number.
+        // Absent if there is no entity. An average for the reader, not a certified number.
         (!distances.is_empty()).then(|| sum as f64 / distances.len() as f64)
     };
     let max = |pick: fn(&(u32, u32)) -> u32| distances.iter().map(pick).max();
@@ -275,9 +275,9 @@ fn put_table(
     if osed["entities"] != 0 {
         let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);
         page.text(format!(
-            "{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
-            object["blocks"],
-            osed["entities"],
+            "{}; {}, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
+            output::count_of(object["blocks"].as_u64().unwrap_or_default(), "block"),
+            if osed["entities"] == 1 { "1 entity".to_string() } else { format!("{} entities", osed["entities"]) },
             mean("mean_before"),
             mean("mean_after"),
             osed["max_before"],
@@ -286,7 +286,7 @@ fn put_table(
     }
     for mismatch in built.mismatches.iter().filter(|m| m.without_entity.len() + m.unknown.len() > 0) {
         page.text(format!(
-            "{}: {} blocks are not in its file, and {} of its blocks are not in the spine (mismatches.csv)\n",
+            "{}: blocks that are not in its file: {}; blocks of the file that are not in the spine: {} (mismatches.csv)\n",
             mismatch.kind.name(),
             mismatch.without_entity.len(),
             mismatch.unknown.len(),
@@ -294,6 +294,9 @@ fn put_table(
     }
     let paths = spine.paths()?.len();
     let out = args.out.display();
-    page.text(format!("{paths} different block paths, each summing to exactly one; files in {out}\n"));
+    page.text(format!(
+        "{}, each summing to exactly one; files in {out}\n",
+        output::count_of(paths as u64, "different block path")
+    ));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What to account for: the arguments that all accounting commands share.
+//! The mechanism to account for: the arguments that all accounting commands share.
 
 use std::ffi::OsStr;
 
@@ -19,13 +19,13 @@ pub use dp_assay::release::subject::Resolved;
 
 use super::page::{Form, FormArgs, MOST_SHOWN, Page};
 
-/// What to account for; several are composed.
+/// The mechanism to account for; several parts are composed.
 #[derive(Args)]
 pub struct Subject {
     /// A bundled release (`assay releases` lists them) or a TOML file of the same form
     #[arg(long, value_name = "NAME|FILE")]
     release: Vec<String>,
-    /// Only this geolevel of the release (repeatable); all levels composed where none is named
+    /// Only this geolevel of the release (repeatable) [default: all levels composed]
     #[arg(long, value_name = "NAME", requires = "release")]
     level: Vec<String>,
     /// COUNT counts with discrete Gaussian noise of variance proxy SIGMA2, each changed by SHIFT (repeatable)
@@ -40,7 +40,7 @@ pub struct Subject {
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
-    /// With bounded neighbors: single counts are already those that differ, and are not taken twice
+    /// With bounded neighbors: single counts are already those that differ, and are not counted twice
     #[arg(long)]
     counts_as_given: bool,
     /// Groups of K people who leave or enter together: every shift times K
@@ -51,7 +51,7 @@ pub struct Subject {
     repeat: u64,
 }
 
-/// How exact numbers are asked for and answers are written.
+/// The precision and the form of answers.
 #[derive(Args)]
 pub struct Format {
     /// Enclosures of relative width at most 10^-D
@@ -62,33 +62,33 @@ pub struct Format {
 }
 
 impl Format {
-    /// An empty page of the form that was asked for.
+    /// An empty page of the requested form.
     pub fn page(&self) -> Page {
         self.form.page().with_digits(self.digits)
     }
 
-    /// The same where a command has `--csv` as well.
+    /// The same if a command has `--csv` as well.
     pub fn page_or_csv(&self, csv: bool) -> Page {
         Page::new(self.form.form_or_csv(csv)).with_digits(self.digits)
     }
 
-    /// Whether a form was asked for.
+    /// Whether a form was requested.
     pub fn is_given(&self) -> bool {
         self.form.is_given()
     }
 
-    /// The form that was asked for.
+    /// The requested form.
     pub fn form(&self) -> Form {
         self.form.form()
     }
 
-    /// How many digits of an answer a table shows.
+    /// The number of digits of an answer in a table.
     pub fn shown(&self) -> usize {
         self.digits.min(MOST_SHOWN) as usize
     }
 }
 
-/// Reads a neighbor relation by any of its names. Unlike an enumeration of values it proposes none that looks alike: "unbounded" is
+/// Reads a neighbor relation by any of its names. Unlike an enumeration of values it suggests no similar name: "unbounded" is
 /// the opposite of "bounded".
 #[derive(Clone, Copy)]
 pub struct Relation;
@@ -117,7 +117,7 @@ impl TypedValueParser for Relation {
     }
 }
 
-/// A sentence for each line, the whole last, that is the worst of several block paths or mixes of groups: which of them it is.
+/// A sentence for each line, the whole last, that is the worst of several block paths or mixes of groups: it names the worst one.
 pub fn decided<'l>(lines: impl Iterator<Item = (&'l str, Option<&'l str>)>) -> Vec<String> {
     let lines: Vec<(&str, Option<&str>)> = lines.collect();
     let sentence = |(at, (name, ways)): (usize, &(&str, Option<&str>))| {
@@ -127,7 +127,7 @@ pub fn decided<'l>(lines: impl Iterator<Item = (&'l str, Option<&'l str>)>) -> V
     lines.iter().enumerate().filter_map(sentence).collect()
 }
 
-/// Adds to an answer under which relation it holds, and how often each count is taken.
+/// Adds the relation to an answer, and how often each count is counted.
 pub fn put_relation(object: &mut Value, subject: &Resolved) {
     object["neighbors"] = json!(subject.neighbors.name());
     object["times_each_count"] = json!(subject.taken);
@@ -136,7 +136,7 @@ pub fn put_relation(object: &mut Value, subject: &Resolved) {
     }
 }
 
-/// What the whole of a subject is called.
+/// The name of the whole of a subject.
 pub fn whole_name(subject: &Resolved) -> &'static str {
     if subject.levels.is_empty() { "composition" } else { "all composed" }
 }
@@ -153,7 +153,7 @@ impl Subject {
         self.resolve_with(self.release.first().map(String::as_str), &Release::find)
     }
 
-    /// The same with releases found in another way than by their names and paths.
+    /// The same, with `find` to look up releases.
     #[cfg(feature = "explore")]
     pub fn resolve_by(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Resolved> {
         self.resolve_with(self.release.first().map(String::as_str), find)
@@ -166,7 +166,7 @@ impl Subject {
             .any(|texts| !texts.is_empty())
     }
 
-    /// The same for each release that is given, under its name; with counts alone, these under no name.
+    /// The same for each release, under its name; with counts alone, these without a name.
     pub fn resolve_each(&self) -> Result<Vec<(String, Resolved)>> {
         if self.release.is_empty() {
             return Ok(vec![(String::new(), self.resolve_with(None, &Release::find)?)]);
@@ -192,7 +192,7 @@ impl Subject {
         subject.resolve().map_err(|error| self.flagged(error))
     }
 
-    /// Which argument an error of the library is about.
+    /// The argument that an error of the library is about.
     fn flagged(&self, error: Error) -> anyhow::Error {
         let flag = match &error {
             Error::Unknown { kind: "level", .. } => Some("--level"),

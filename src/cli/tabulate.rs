@@ -24,16 +24,16 @@ use super::{
     progress, quantity,
 };
 
-/// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
+/// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies the privacy of the release
 ///
-/// Writes a folder with tables in the bureau's format (t1 and t2 of persons, t3 and t4 of households) and a certificate, whole
-/// or not at all. Beside it stays a log of every draw of noise, and beside the records another one, NAME.draws, for draws into other
-/// folders; a draw that was not completed is repeated or discarded, and a second draw of the same records needs --discard.
+/// Writes a folder with tables in the bureau's format (t1 and t2 of persons, t3 and t4 of households) and a certificate,
+/// atomically. Beside it remains a log of every draw of noise, and beside the records another one, NAME.draws, for draws into other
+/// folders; an incomplete draw is repeated or discarded, and a second draw of the same records needs --discard.
 /// --check and --dry-run draw nothing.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("records").args(["persons", "households"]))]
 pub struct Args {
-    /// The configuration of SafeTab-P or SafeTab-H: budgets, thresholds, what is run
+    /// The configuration of SafeTab-P or SafeTab-H: budgets, thresholds, passes
     #[arg(long, value_name = "config.json", required_unless_present = "verify_output", requires = "spec")]
     config: Option<PathBuf>,
     /// The folder of the four files of races, ethnicities and iterations
@@ -45,18 +45,18 @@ pub struct Args {
     /// A file of household records, or a folder of such
     #[arg(long, value_name = "FILE|DIR", requires = "totals")]
     households: Option<PathBuf>,
-    /// Edited unit files (CEF20_UNIT, a file or a folder with one of each state): --persons, or --households for its householders,
+    /// Edited unit files (CEF20_UNIT, a file or a folder with one for each state): --persons, or --households for its householders,
     /// then names edited person files (CEF20_PER), and the GRF-C has OIDTABBLK
     #[arg(long, value_name = "FILE|DIR")]
     units: Option<PathBuf>,
-    /// Keep blocks without a unit, which the bureau's reader takes out of the geography
+    /// Keep blocks without a unit, which the bureau's reader removes from the geography
     #[arg(long, requires = "units")]
     all_blocks: bool,
     /// For households: the published totals t1 of SafeTab-P, a file or a folder of such
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "persons")]
     totals: Option<PathBuf>,
-    /// Take the totals as they are: groups of regions that the geography does not have are noise alone, and states may be
-    /// without totals
+    /// Accept the totals as they are: groups of regions that the geography does not have are noise alone, and states may lack
+    /// totals
     #[arg(long, requires = "totals")]
     totals_as_given: bool,
     /// The blocks and their regions
@@ -76,23 +76,23 @@ pub struct Args {
     /// Only check all inputs, to the last record
     #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed"])]
     check: bool,
-    /// Only say what a run would spend and on which groups, from the public inputs
+    /// Only compute the budget that a run would spend and on which groups, from the public inputs
     #[arg(long, conflicts_with_all = ["out", "resume", "discard", "insecure_seed"])]
     dry_run: bool,
     /// Only check a release: the rows, cells and sums of its tables, and its certificate in both forms; with --config, --spec and
-    /// --geography (and --totals for households) also against these, and the certificate is computed again
+    /// --geography (and --totals for households) also compare it with these, and compute the certificate again
     #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
     verify_output: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// For tests only: noise that follows from a number; whoever knows the number can subtract it
+    /// For tests only: noise that follows from a number; anyone who knows the number can subtract it
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
     #[command(flatten)]
     unfinished: Unfinished,
     /// Count on a cluster of Apache Spark, by its Spark Connect endpoint: sc://HOST:PORT, for TLS sc://HOST:PORT/;use_ssl=true.
-    /// If it asks for a token, SPARK_CONNECT_AUTHENTICATE_TOKEN or --cluster-token has it
+    /// If it requires a token, set SPARK_CONNECT_AUTHENTICATE_TOKEN or --cluster-token
     #[arg(long, value_name = "sc://HOST:PORT", requires = "shared", conflicts_with_all = ["check", "dry_run", "verify_output"])]
     cluster: Option<String>,
     /// A folder that this machine and all workers of the cluster see under the same name; the records are in it
@@ -101,17 +101,17 @@ pub struct Args {
     /// A file with the token of the cluster's endpoint, readable by its owner only
     #[arg(long, value_name = "FILE", requires = "cluster")]
     cluster_token: Option<PathBuf>,
-    /// Allow a plain connection to another machine: confidential counts come back in clear
+    /// Allow a plain connection to another machine: confidential counts are then sent unencrypted
     #[arg(long, requires = "cluster")]
     cluster_plain: bool,
-    /// The longest time that the cluster may take for one question, in seconds
+    /// The longest time that the cluster may take for one query, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "7200", requires = "cluster", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     cluster_limit: u64,
     #[command(flatten)]
     form: FormArgs,
 }
 
-/// The cluster that is to count, if one is named.
+/// The cluster that counts, if one is named.
 fn cluster(args: &Args) -> Result<Option<Cluster>> {
     const TOKEN: &str = "SPARK_CONNECT_AUTHENTICATE_TOKEN";
     let (Some(address), Some(shared)) = (&args.cluster, &args.shared) else { return Ok(None) };
@@ -216,8 +216,8 @@ fn verify(folder: &Path, job: Option<&Job>, mut page: Page) -> Result<Exit> {
     Ok(if holds { Exit::Done } else { Exit::No })
 }
 
-/// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as the page that a person
-/// reads.
+/// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as the page for
+/// people.
 fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
     let named = |name: String, whole: &Value| {
         let keys = ["rho", "pure_epsilon", "epsilon", "zcdp_epsilon", "bounded"];
@@ -235,7 +235,7 @@ fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
     page.markdown(text);
 }
 
-/// Says what a run would spend.
+/// Reports the budget that a run would spend.
 fn dry_run(job: &Job, mut page: Page) -> Result<()> {
     let DryRun { account, page: text } = job.dry_run()?;
     put_certificate(&mut page, account, &text);
@@ -260,7 +260,7 @@ fn release(job: &Job, mut page: Page) -> Result<()> {
         Outcome::Released { certificate, page: text, records, unlogged } => {
             unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
             put_certificate(&mut page, certificate, &format!("{text}\nThe release is in {out}.\n"));
-            // For whoever sits at the terminal, and not in what is kept of the output.
+            // For the user at the terminal, and not in stored output.
             if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
                 eprintln!("{records} records were tabulated (confidential: not in the release)");
             }

@@ -1,21 +1,21 @@
-//! What the terminal can show: how wide it is, and whether in colour.
+//! The abilities of the terminal: its width, and colour.
 //!
-//! Only a terminal gets other text than a file or a pipe: what is piped is the same on every machine.
+//! Only a terminal gets other text than a file or a pipe: piped output is the same on every machine.
 
 use std::io::{self, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 
-/// Tables and text in a file or a pipe are at most so wide where they can be broken, and text on a terminal.
+/// The largest width of tables and text in a file or a pipe, if they can be wrapped, and of text on a terminal.
 pub const WIDTH: usize = 100;
-/// Nothing is broken for a terminal that is narrower.
+/// Nothing is wrapped for a narrower terminal.
 const NARROWEST: usize = 40;
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Tables are broken to at most so many characters a line, where they can be.
+    /// Tables are wrapped to this number of characters per line, if possible.
     pub width: usize,
     /// Whether names that are still too wide may be cut.
     pub may_cut: bool,
@@ -24,11 +24,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What a file or a pipe gets.
+    /// The layout of a file or a pipe.
     pub const PIPED: Layout = Layout { width: WIDTH, may_cut: false, has_colour: false };
 
-    /// That of standard output. Colour is shown by a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`, and wherever `CLICOLOR_FORCE`
-    /// is set.
+    /// The layout of standard output. A terminal has colour, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE`
+    /// turns it on everywhere.
     pub fn of_stdout() -> Layout {
         let has_colour = shows_colour(&io::stdout());
         match io::stdout().is_terminal().then(terminal_size::terminal_size).flatten() {
@@ -37,7 +37,7 @@ impl Layout {
         }
     }
 
-    /// Lines of text are no wider than can be read well.
+    /// Lines of text are no wider than is readable.
     pub fn text_width(&self) -> usize {
         self.width.min(WIDTH)
     }
@@ -48,7 +48,7 @@ fn shows_colour(stream: &impl anstream::stream::RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
 }
 
-/// Text in a style, where there is colour.
+/// Text in a style, if there is colour.
 pub fn styled(text: &str, style: Option<Style>) -> String {
     style.map_or_else(|| text.to_string(), |style| format!("{style}{text}{style:#}"))
 }

@@ -1,24 +1,24 @@
-//! The threads that all work is shared out to, made before any work is begun.
+//! The threads that share all work, made before any work begins.
 
 use anyhow::{Result, bail};
 use dp_assay::threads::{VARIABLE, asked, available, wanted};
 
-/// Makes them: fewer where the system gives no more, down to the one that asks.
+/// Makes them: fewer if the system allows no more, at least the calling thread.
 pub fn start() -> Result<()> {
-    let asked = asked()?;
-    let wanted = wanted(asked);
+    let requested = asked()?;
+    let wanted = wanted(requested);
     let there = available(wanted);
-    match asked {
-        Some(asked) if wanted < asked => {
-            eprintln!("assay: {VARIABLE}: {wanted} threads in place of {asked}: no more are made")
+    match requested {
+        Some(requested) if wanted < requested => {
+            eprintln!("assay: {VARIABLE}: {wanted} threads in place of {requested}: no more are made")
         }
-        Some(asked) if there < asked => {
-            eprintln!("assay: {VARIABLE}: {} of {asked} threads: the system gives no more", there.max(1));
+        Some(requested) if there < requested => {
+            eprintln!("assay: {VARIABLE}: {} of {requested} threads: the system gives no more", there.max(1));
         }
         _ => {}
     }
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads);
-    // Where there are fewer than were wanted, one is not made: the work is done by the thread that asks for it.
+    // If there are fewer than were wanted, one is not made: the calling thread does its work.
     let made = match there {
         0 => pool(1).use_current_thread().build_global(),
         1 if wanted > 1 => pool(1).use_current_thread().build_global(),
@@ -27,7 +27,7 @@ pub fn start() -> Result<()> {
     made.or_else(|why| bail!("no threads to work with: {why}; a limit of processes or of memory is too low"))
 }
 
-/// Refuses work that needs so many threads beside this one where the system does not give them.
+/// Refuses work that needs more threads than the system allows.
 pub fn check(needed: usize) -> Result<()> {
     let there = available(needed);
     if there < needed {

@@ -22,7 +22,7 @@ use super::{
     subject::{self, Format, Subject},
 };
 
-/// The trade-off function: how well any test can tell neighbors apart
+/// The trade-off function: how well any test can distinguish neighbors
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

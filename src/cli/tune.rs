@@ -1,4 +1,4 @@
-//! `assay tune`: from a budget to errors and privacy, and back.
+//! `assay tune`: from a budget to errors and privacy, and the reverse.
 
 pub mod config;
 mod data;
@@ -40,7 +40,7 @@ use super::{
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
 ///
 /// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the smallest m that covers,
-/// beside the formulas of the papers and their true coverage.
+/// compared with the formulas of the papers and their true coverage.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["rho", "epsilon", "moe", "plan", "config"]))]
 pub struct Args {
@@ -50,13 +50,13 @@ pub struct Args {
     /// The pure epsilon of the level, with two-sided geometric noise
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// The margin of error of a cell: the least budget with it is found (a fraction is cut, as in the papers)
+    /// The margin of error of a cell: finds the least budget that has it (a fraction is cut, as in the papers)
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     moe: Option<String>,
     /// A TOML file of levels: see data/examples/safetab-plan.toml
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism"])]
     plan: Option<PathBuf>,
-    /// The bureau's config.json, of SafeTab-P or SafeTab-H: what it spends and how accurate it is
+    /// The bureau's config.json, of SafeTab-P or SafeTab-H: its budget and accuracy
     #[arg(long, value_name = "config.json", requires = "spec", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism", "csv", "sizes", "digits"])]
     config: Option<PathBuf>,
     /// For --config: the folder of the four files of races, ethnicities and iterations
@@ -66,7 +66,7 @@ pub struct Args {
     /// T4: may stand before it (repeatable)
     #[arg(long, value_name = "CHANGE", requires = "config")]
     set: Vec<String>,
-    /// For --config: where the changed configuration is written
+    /// For --config: the file for the changed configuration
     #[arg(long, value_name = "FILE", requires = "config")]
     out: Option<PathBuf>,
     /// The noise for --moe
@@ -78,13 +78,13 @@ pub struct Args {
     /// The share of stage 1 [default: 1/10]
     #[arg(long, value_name = "GAMMA", allow_hyphen_values = true)]
     gamma: Option<String>,
-    /// How many groups of the level a person can be in [default: 9]
+    /// The number of groups of the level that a person can be in [default: 9]
     #[arg(long, value_name = "S")]
     stability: Option<u32>,
-    /// Instead of the stability: how many race codes a person has at most, 1 to 8
+    /// Instead of the stability: the largest number of race codes of a person, 1 to 8
     #[arg(long, value_name = "N", conflicts_with = "stability")]
     race_codes: Option<u32>,
-    /// How likely the total of an empty group is suppressed [default: 0.9999]
+    /// The probability that the total of an empty group is suppressed [default: 0.9999]
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     suppress: Option<String>,
     /// The target for the margin of a cell over the average cell [default: 1/10]
@@ -104,7 +104,7 @@ pub struct Args {
     /// Comma-separated values, a line for each level
     #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
-    /// When nobody waits for the answer any more: never on the command line.
+    /// When the caller no longer waits for the answer: never on the command line.
     #[arg(skip)]
     pub stop: Stop,
 }
@@ -115,7 +115,7 @@ enum Noise {
     Geometric,
 }
 
-/// A margin of error that was asked for, and the budgets for it.
+/// A requested margin of error, and the budgets for it.
 struct Wanted {
     moe: u32,
     least: tuning::LeastBudget,
@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let delta = args.delta()?;
     if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
         let given = if args.decimals.is_some() { "--decimals" } else { "--mechanism" };
-        bail!("{given} goes with --moe, the margin of error for which the least budget is looked for");
+        bail!("{given} goes with --moe, the margin of error for which the least budget is found");
     }
     let page = match (&args.plan, &args.config, &args.spec) {
         (Some(path), _, _) => args.plan(&plan_text_of(path)?, &path.display().to_string())?,
@@ -176,7 +176,7 @@ impl Args {
         &self.set
     }
 
-    /// An empty page of the form that was asked for.
+    /// An empty page of the requested form.
     #[cfg(feature = "explore")]
     pub fn page(&self) -> Page {
         self.format.page()
@@ -266,7 +266,7 @@ impl Wanted {
     }
 }
 
-/// The longest plan that is read, in bytes.
+/// The longest plan that is accepted, in bytes.
 const LONGEST_PLAN: u64 = 10_000_000;
 
 /// The text of a plan of levels.

@@ -29,12 +29,12 @@ use super::{
 /// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
 /// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
 ///
-/// A file has published values of your own, a TOML table `[[value]]` each: id, place, printed (the text as it stands), unit and
+/// A file has published values of your own, a TOML table `[[value]]` each: id, place, printed (the text as printed), unit and
 /// compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME", delta = 1e-10 } or { kind = "delta", discrete-gaussian =
 /// "5x10@1", epsilon = 10 }. --new writes one to start from. A CSV file has a row for each value, and the same fields as columns.
 ///
 /// Printed forms: 10.13, 1.2e-7, 1.2 x 10^-7, 14.2 %, 104/4099, < 5, <= 5, > 5, >= 5, about 4, ~4, 3.8-4.0, 3.9 +- 0.1,
-/// 3.59 (truncated), 2.18 (rounded up), true, not printed; 3,90 where the file says decimal = "comma".
+/// 3.59 (truncated), 2.18 (rounded up), true, not printed; 3,90 if the file says decimal = "comma".
 ///
 /// Verdicts: agrees, agrees-as-read, differs, disproved, undecided, needs-data, circular, not-printed.
 ///
@@ -43,13 +43,13 @@ use super::{
 /// overall-reduction-one-term, correct-decision, advantage, posterior, risk, paths, variance-deficit.
 ///
 /// Units: nats, rho, probability, percent, sigma2, ratio (rounded to the printed digits), sum (exact), bound, least, least-percent,
-/// rounded-up, rounded-up-at-digit, truncated, about, claim. The guide, docs/guide/published-values.md, has what each of them means.
+/// rounded-up, rounded-up-at-digit, truncated, about, claim. The guide, docs/guide/published-values.md, explains each of them.
 #[derive(clap::Args)]
 pub struct Args {
     /// The papers, or files of the same form, to show value by value; a summary of all papers if none is named
     #[arg(value_name = "PAPER|FILE.toml|FILE.csv")]
     papers: Vec<String>,
-    /// Write a commented file of published values to start your own from; a file that is there is not overwritten
+    /// Write a commented file of published values to start your own from; an existing file is not overwritten
     #[arg(
         long,
         value_name = "FILE",
@@ -62,11 +62,11 @@ pub struct Args {
     /// The nodes of that rule instead: one more than a multiple of four
     #[arg(long, value_name = "N", conflicts_with = "full")]
     nodes: Option<u64>,
-    /// A folder for finished work, so that an interrupted run continues where it stopped; with --full it is
-    /// assay-state unless said otherwise
+    /// A folder for finished work, so that an interrupted run continues where it stopped; with --full the default is
+    /// assay-state
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Write REPORT.md, REPORT.csv and REPORT.json into this folder as well: the verdicts, what was computed, and the command,
+    /// Write REPORT.md, REPORT.csv and REPORT.json into this folder as well: the verdicts, the computations, and the command,
     /// version, commit, date and SHA-256 of all inputs
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -80,7 +80,7 @@ pub struct Args {
     form: FormArgs,
 }
 
-/// The paper that has a method of its own, and the id of the epsilon at which it is run.
+/// The paper that has a method of its own, and the id of the epsilon at which that is run.
 const OWN_METHOD: (&str, &str) = ("su-su-wang-2025", "section-a.6-bureau-total");
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -148,7 +148,7 @@ fn options(args: &Args) -> Result<RuleOptions> {
     Ok(RuleOptions { panels, second_panels, state })
 }
 
-/// Writes the report and, if it need not be the same each time, all rows as CSV and JSON.
+/// Writes the report and, unless it has to be reproducible, all rows as CSV and JSON.
 fn write(args: &Args, folder: &Path, sections: &[Section], object: &Value, provenance: &Provenance) -> Result<()> {
     let run = Run { provenance, is_reproducible: args.reproducible };
     let markdown = report::markdown(sections, run);
@@ -277,7 +277,7 @@ fn row_json(row: &Row) -> Value {
 
 /// A line for each paper, and every value whose difference is not explained.
 fn put_summary(page: &mut Page, sections: &[Section]) {
-    // What is not printed and what is not explained is said below the table.
+    // Values that are not printed, or not explained, are listed below the table.
     const COLUMNS: usize = 9;
     let [head, rows @ ..] = &report::summary_table(sections)[..] else { return };
     page.table(&head[..COLUMNS], rows.iter().map(|row| row[..COLUMNS].to_vec()).collect());

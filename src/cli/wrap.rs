@@ -1,6 +1,6 @@
-//! Text broken between words where its lines are too wide.
+//! Text that is wrapped between words if its lines are too wide.
 
-/// Text whose lines are broken between words where they are wider than `width`; what follows is set in by two more blanks.
+/// Text whose lines are wrapped between words if they are wider than `width`; continuation lines are indented by two more blanks.
 pub fn broken(text: &str, width: usize) -> String {
     text.split_inclusive('\n').map(|line| broken_line(line, width)).collect()
 }

@@ -10,7 +10,7 @@ const PART: usize = 1 << 16;
 
 impl Streams {
     /// A sample for every element, in parallel on the threads of the current rayon pool: every part of 65536 has a stream
-    /// of its own, so that under a seed the samples depend on the calls made and on nothing else.
+    /// of its own, so that under a seed the samples depend only on the sequence of calls.
     pub fn fill(&mut self, sampler: &Sampler, out: &mut [i64]) {
         let first = self.reserve(out.len().div_ceil(PART) as u64);
         let streams = &*self;
@@ -68,12 +68,12 @@ mod tests {
             assert_eq!(one, draw(2, length));
             assert_eq!(one, draw(7, length));
         }
-        // The first part of a slice does not depend on how many parts follow.
+        // The first part of a slice does not depend on the number of the following parts.
         assert_eq!(draw(1, 3 * PART)[0][..PART], draw(3, PART)[0][..]);
     }
 
     #[test]
-    fn a_sum_beyond_64_bits_is_an_error_and_changes_nothing() {
+    fn a_sum_that_exceeds_64_bits_is_an_error_and_changes_nothing() {
         let mut counts = vec![7; 50];
         counts.extend([i64::MAX; 50]);
         let before = counts.clone();

@@ -12,13 +12,13 @@ use crate::{
 const MOST_COUNTS: usize = 1 << 19;
 const MOST_TEXT: usize = 1 << 24;
 
-/// A CSV file that noise is added to.
+/// A CSV file to which noise is added.
 pub(super) struct CsvNoise<'a> {
     /// Its name, for messages.
     pub(super) name: &'a Path,
     /// The columns of counts, by their headings.
     pub(super) columns: &'a [String],
-    /// How many bytes it has; 0 where that is not known.
+    /// Its size in bytes; 0 if it is not known.
     pub(super) bytes: u64,
     /// Whether a cell in quotes may hold line breaks, which can hide rows.
     pub(super) line_breaks: bool,
@@ -26,11 +26,11 @@ pub(super) struct CsvNoise<'a> {
 
 impl CsvNoise<'_> {
     /// Adds independent noise to every count of the columns of a CSV with a header, and writes the table to `out`. Returns the
-    /// number of rows. `progress` is told how many bytes are done, and of how many.
+    /// number of rows. `progress` receives the number of processed bytes, and the total.
     ///
-    /// All bytes but those of the columns' cells are copied as they are, quotes and line ends included. Under an insecure
+    /// All bytes except those of the columns' cells are copied as they are, including quotes and line ends. Under an insecure
     /// seed the columns' headings say so. A cell that is no integer, a row with missing or surplus cells, and a sum
-    /// beyond 64 bits are errors that name the line and the column.
+    /// that exceeds 64 bits are errors that name the line and the column.
     pub(super) fn run(
         &self,
         streams: &mut Streams,
@@ -47,7 +47,7 @@ impl CsvNoise<'_> {
             for (column, counts) in part.counts.iter_mut().enumerate() {
                 streams.add_noise(sampler, counts).map_err(|error| match error {
                     Error::Overflow { position, count } => {
-                        let why = format!("{count} with noise added leaves the range of 64-bit integers");
+                        let why = format!("{count} with noise added exceeds the range of 64-bit integers");
                         table.rows.refused(part.lines[position], table.indices[column] + 1, why)
                     }
                     other => other,
@@ -67,7 +67,7 @@ impl CsvNoise<'_> {
     }
 }
 
-/// A CSV file whose heading was read.
+/// A CSV file after its heading was read.
 struct Table<'a, R> {
     rows: Rows<R>,
     columns: &'a [String],
@@ -80,7 +80,7 @@ struct Table<'a, R> {
 #[derive(Default)]
 struct Part {
     text: Vec<u8>,
-    /// Where in the text each count belongs, row by row in the order of the file.
+    /// The place of each count in the text, row by row in the order of the file.
     places: Vec<usize>,
     /// The counts, column by column.
     counts: Vec<Vec<i64>>,
@@ -113,7 +113,7 @@ impl<'a, R: Read> Table<'a, R> {
         line
     }
 
-    /// The next rows, as many as are held in memory at a time.
+    /// The next rows, as many as are in memory at a time.
     fn read_rows(&mut self) -> Result<Option<Part>> {
         let mut part = Part { counts: vec![Vec::new(); self.columns.len()], ..Part::default() };
         while self.rows.next()? {
@@ -135,7 +135,7 @@ impl<'a, R: Read> Table<'a, R> {
                 return Ok(Some(part));
             }
         }
-        // What follows the last row is blank, but it is copied.
+        // The bytes after the last row are blank, but they are copied.
         part.text.extend(self.rows.raw());
         Ok(if part.text.is_empty() && part.places.is_empty() { None } else { Some(part) })
     }
@@ -157,7 +157,7 @@ fn no_integer(column: &str, text: &[u8]) -> String {
     format!("{shown:?} in column {column:?} is no integer of 64 bits{hint}")
 }
 
-/// The heading of a column, which says where the noise can be subtracted.
+/// The heading of a column, marked if the noise can be subtracted.
 pub(super) fn marked(column: &str, insecure_seed: Option<u64>) -> Cow<'_, str> {
     match insecure_seed {
         Some(seed) => Cow::from(format!("{column} (insecure seed {seed})")),
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    /// Runs the file through noise that is zero for all practical purposes: P[X != 0] < 10^-40.
+    /// Passes the file through noise that is zero for all practical purposes: P[X != 0] < 10^-40.
     fn through(text: &[u8], columns: &str) -> Result<Vec<u8>> {
         let sampler = Sampler::discrete_laplace(parse("100").unwrap()).unwrap();
         let columns: Vec<String> = columns.split('+').map(String::from).collect();

@@ -15,7 +15,7 @@ use crate::{
     numeric::{Enclosure, precision},
 };
 
-/// Bits of precision beyond the digits asked for.
+/// Bits of precision in addition to the requested digits.
 pub(super) const GUARD: u32 = 24;
 
 /// The distribution with mass exp(-x^2 / (2 sigma2)) / sum over i of exp(-i^2 / (2 sigma2)) at every integer x.
@@ -50,8 +50,8 @@ impl DiscreteGaussian {
 
     /// P[X = x], to a relative width of 10^-digits.
     pub fn mass(&self, x: i64, digits: u32) -> Enclosure {
-        // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets as many more bits
-        // as it has before the point.
+        // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets additional bits, as many
+        // as its integer part has.
         let exponent = -Rational::from(x).square() / Rational::from(&self.sigma2 * 2_u32);
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
         let bits = precision::bits(digits, GUARD);
@@ -75,7 +75,7 @@ impl DiscreteGaussian {
         Ok(self.sum.evaluator().upper_tail(&z, digits)?.value)
     }
 
-    /// The smallest integer x with P[X <= x] >= p, proven: the value below it falls short. For 0 < p < 1.
+    /// The smallest integer x with P[X <= x] >= p, proven: for the next smaller value it is below p. For 0 < p < 1.
     pub fn quantile(&self, p: &Rational) -> Result<i64> {
         // P[X >= t] <= exp(-t^2 / (2 sigma2)) bounds the answer on both sides.
         let reach = ((2.0 * self.sigma2.to_f64() * depth_approx(p)).sqrt() * 1.001).ceil() + 2.0;
@@ -96,7 +96,7 @@ impl DiscreteGaussian {
             let moment = theta::weighted_theta(&a, bits, |x| x * x).mul(&Enclosure::double(2.0, bits));
             return moment.div(&theta::theta3(&a, bits));
         }
-        // The deficit is below sigma2, so its width only adds.
+        // The deficit is below sigma2, so the widths only add up.
         Enclosure::rational(&self.sigma2, bits).sub(&self.variance_deficit(digits))
     }
 
@@ -106,7 +106,7 @@ impl DiscreteGaussian {
     /// `sigma2 - Var[X]` = 8 pi^2 sigma2^2 (sum over k >= 1 of k^2 q^(k^2)) / theta_3(0, q): Fact A.3 of Su, Su & Wang
     /// bounds it.
     pub fn variance_deficit(&self, digits: u32) -> Enclosure {
-        // The exponent 2 pi^2 sigma2 loses as many bits as it has before the point.
+        // The exponent 2 pi^2 sigma2 loses as many bits as its integer part has.
         let size = (20.0 * self.sigma2.to_f64()).log2().max(0.0) as u32;
         let bits = precision::bits(digits, GUARD) + size;
         let pi = Enclosure::pi(bits);

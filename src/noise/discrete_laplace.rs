@@ -48,7 +48,7 @@ impl DiscreteLaplace {
         &self.epsilon
     }
 
-    /// p^n = exp(-epsilon n), with as many bits more than asked as the exponent has before the point.
+    /// p^n = exp(-epsilon n), with additional bits, as many as the integer part of the exponent has.
     fn power(&self, n: u64, bits: u32) -> Enclosure {
         let exponent = -Rational::from(&self.epsilon * n);
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
@@ -57,7 +57,7 @@ impl DiscreteLaplace {
 
     /// 1 - p, to a relative width of about 2^-bits.
     fn gap(&self, bits: u32) -> Enclosure {
-        // expm1 keeps its relative precision for small epsilon, and for large epsilon 1 - p is near 1.
+        // expm1 keeps its relative precision for small epsilon, and for large epsilon 1 - p is close to 1.
         Enclosure::rational(&Rational::from(-&self.epsilon), bits).exp_m1().negate()
     }
 
@@ -83,15 +83,15 @@ impl DiscreteLaplace {
         self.upper_tail(i128::from(x), digits)
     }
 
-    /// p^x / (1 + p) for x >= 0, by the sum of a geometric series, and 1 - p^(1 - x) / (1 + p) otherwise, where what is
-    /// subtracted is at most 1/2, so that no digits cancel.
+    /// p^x / (1 + p) for x >= 0, by the sum of a geometric series, and 1 - p^(1 - x) / (1 + p) otherwise, where the
+    /// subtracted number is at most 1/2, so that no digits cancel.
     fn upper_tail(&self, x: i128, digits: u32) -> Enclosure {
         let bits = precision::bits(digits, GUARD);
         let beyond = |n: i128| self.power(n as u64, bits).div(&self.sum(bits));
         if x >= 0 { beyond(x) } else { Enclosure::double(1.0, bits).sub(&beyond(1 - x)) }
     }
 
-    /// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. For 0 < p < 1.
+    /// The smallest integer x with `P[X <= x]` >= p, proven: for the next smaller value it is below p. For 0 < p < 1.
     pub fn quantile(&self, p: &Rational) -> Result<i64> {
         // P[X >= t] <= exp(-epsilon t) bounds the answer on both sides.
         let reach = (depth_approx(p) / self.epsilon.to_f64() * 1.001).ceil() + 2.0;
@@ -132,7 +132,7 @@ mod tests {
                 square = square.add(&mass.mul(&Enclosure::double((x * x) as f64, 150)));
                 if x.abs() < 40 {
                     let cdf = noise.cdf(x, 30);
-                    // What was left out below is under exp(-120).
+                    // The truncated mass is below exp(-120).
                     assert!((cdf.div(&sum).approximate() - 1.0).abs() < 1e-14, "{epsilon} {x}");
                     assert!(cdf.is_tight(30) && cdf.upper() >= sum.lower());
                     let both = cdf.add(&noise.survival(x + 1, 30));

@@ -44,7 +44,7 @@ impl FoldedLaw {
         &self.curvature
     }
 
-    /// The law with weights w(k m): every k-th weight of this one, where zero counts in full.
+    /// The law with weights w(k m): every k-th weight of this one, with the full weight of zero.
     ///
     /// With slope' = slope k + curvature k (k - 1) / 2 and curvature' = curvature k^2, the exponent slope' m + curvature' m (m - 1) / 2 is
     /// slope k m + curvature k m (k m - 1) / 2.
@@ -110,7 +110,7 @@ impl FoldedLaw {
     }
 }
 
-/// The product of two enclosures of numbers >= 0 in units of 2^-bits, rounded outward.
+/// The product of two enclosures of nonnegative numbers in units of 2^-bits, rounded outward.
 fn product(x: (&Integer, &Integer), y: (&Integer, &Integer), bits: u32) -> (Integer, Integer) {
     let lower = Integer::from(x.0 * y.0) >> bits;
     // -floor(-a) is the ceiling.
@@ -120,8 +120,8 @@ fn product(x: (&Integer, &Integer), y: (&Integer, &Integer), bits: u32) -> (Inte
 
 /// Encloses exp(-exponent) in units of 2^-bits, for exponents >= 0.
 pub(super) fn fixed_exp(exponent: &Rational, bits: u32) -> (Integer, Integer) {
-    // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets as many more bits as
-    // it has before the point.
+    // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets additional bits, as many as
+    // its integer part has.
     let size = exponent.to_f64().log2().max(0.0) as u32;
     fixed_ends(&Enclosure::rational(&Rational::from(-exponent), bits + size + 8).exp(), bits)
 }

@@ -1,20 +1,20 @@
-//! Exact sampling by inversion: a table answers most draws from one random word, and further words refine the others.
+//! Exact sampling by inversion: a table determines most samples from one random word, and further words refine the others.
 //!
 //! # Why the law is exact
 //!
 //! Let G(m) = `P[M > m]` and let V be uniform on [0, 1), its binary digits drawn one word after the other. The magnitude
 //! returned is M = min { m : V >= G(m) }, so `P[M > m] = P[V < G(m)] = G(m)`: exactly the law. It remains to show that
-//! the procedure, which sees V word by word, returns this M.
+//! the procedure, which gets V word by word, returns this M.
 //!
-//! After b digits v is known with v <= 2^b V < v + 1. For t(m) = floor(2^b G(m)):
+//! After b digits v is the integer with v <= 2^b V < v + 1. For t(m) = floor(2^b G(m)):
 //!
 //! - v > t(m) gives 2^b V >= v >= t(m) + 1 > 2^b G(m), so V >= G(m) and M <= m;
 //! - v < t(m) gives 2^b V < v + 1 <= t(m) <= 2^b G(m), so V < G(m) and M > m;
-//! - v = t(m) says nothing, and more digits are drawn.
+//! - v = t(m) decides nothing, and more digits are drawn.
 //!
-//! So an answer is given only if it holds for every continuation of the digits. The floors are proven: both ends of an
-//! enclosure of 2^b G(m) have the same floor. The table holds the floors for one and two words; for more, the tails are
-//! enclosed anew with as many bits as were drawn, and v is compared with the ends of the enclosures, which is the same
+//! So a value is returned only if it is correct for every continuation of the digits. The floors are proven: both ends of an
+//! enclosure of 2^b G(m) have the same floor. The table has the floors for one and two words; for more, the tails are
+//! enclosed again to as many bits as were drawn, and v is compared with the ends of the enclosures, which is the same
 //! argument without floors. An enclosure that shrinks to the point G(m) excludes V unless V = G(m) for one
 //! of countably many m, which has probability zero: the procedure ends with probability one, and it needs a third word
 //! about once in 2^(2 w) / (number of entries) draws.
@@ -23,8 +23,8 @@
 //!
 //! # Why it is fast
 //!
-//! A guide, indexed by the leading digits of the first word, holds the answer: for most cells outright, for a cell that
-//! is cut once by the cut and the magnitude above it. A comparison without a branch decides; cells that are cut more than
+//! A guide, indexed by the leading digits of the first word, holds the answer: for most cells the magnitude itself, for a cell that
+//! is cut once the cut and the magnitude above it. A comparison without a branch decides; cells that are cut more than
 //! once, far in the tail, are searched.
 
 use rug::Integer;
@@ -32,19 +32,19 @@ use rug::Integer;
 use super::folded::{FoldedLaw, TailBounds};
 use crate::error::{Error, Result};
 
-/// Set in an entry of the guide whose cell is cut more than once.
+/// Marks an entry of the guide whose cell is cut more than once.
 const CUT_TWICE: u32 = 1 << 31;
-/// The precision is doubled at most this often while a floor is not proven.
+/// The largest number of times that the precision is doubled while a floor is not proven.
 const MOST_DOUBLINGS: u32 = 8;
 
 /// The inversion table of a law of magnitudes.
 #[derive(Debug)]
 pub(super) struct InversionTable {
     law: FoldedLaw,
-    /// Digits in a word: 32, or fewer where all words are enumerated.
+    /// Digits in a word: 32, or fewer if a test enumerates all words.
     word: u32,
     guide: Vec<Cell>,
-    /// From the digits of the first word, without the sign, to the index in the guide.
+    /// The shift from the digits of the first word, without the sign, to the index in the guide.
     shift: u32,
     /// floor(2^(2 word - 1) G(m)) for m = 0, 1, ... until it is zero.
     floors: Vec<u64>,
@@ -93,7 +93,7 @@ impl InversionTable {
                     m += 1;
                 }
                 match m as u32 - above {
-                    // No word is below a cut at zero, and this cell does not hold zero: the last entry cuts it.
+                    // No word is below a cut at zero, and this cell does not contain zero: the last entry cuts it.
                     0 => Cell { cut: 0, above },
                     1 => Cell { cut: cut(above as usize), above },
                     _ => Cell { cut: 0, above: above | CUT_TWICE },
@@ -104,7 +104,7 @@ impl InversionTable {
         cells
     }
 
-    /// The magnitude of a first word without its sign, and whether it is decided; without a branch.
+    /// The magnitude of a first word without its sign, and whether it is decided; branch-free.
     #[inline]
     pub(super) fn look_up(&self, digits: u32) -> (u32, bool) {
         let cell = self.guide[(digits >> self.shift) as usize];
@@ -112,14 +112,14 @@ impl InversionTable {
         (magnitude, (digits != cell.cut) & (cell.above < CUT_TWICE))
     }
 
-    /// The magnitude of a first word without its sign that is not decided, with further words from `more`.
+    /// The magnitude of an undecided first word without its sign, with further words from `more`.
     #[cold]
     #[inline(never)]
     pub(super) fn resolve(&self, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
         let cell = (digits >> self.shift) as usize;
         let digits = u64::from(digits) << self.word | u64::from(more());
         // Floors before that of the magnitude above the cell are above it, and those from the cell below it on are not:
-        // a search between them ends where one of all floors does.
+        // a search between them gives the same result as one among all floors.
         let before = |index: usize| (self.guide[index].above & !CUT_TWICE) as usize;
         let (first, last) = (before(cell), cell.checked_sub(1).map_or(self.floors.len(), before));
         let magnitude = first + self.floors[first..last].partition_point(|&floor| floor > digits);
@@ -129,7 +129,7 @@ impl InversionTable {
         self.refine(digits, more)
     }
 
-    /// The magnitude of two words that are not decided, with further words from `more`.
+    /// The magnitude of two undecided words, with further words from `more`.
     fn refine(&self, digits: u64, more: &mut dyn FnMut() -> u32) -> u64 {
         let (mut digits, mut count) = (Integer::from(digits), 2 * self.word - 1);
         loop {
@@ -141,7 +141,7 @@ impl InversionTable {
         }
     }
 
-    /// How many of the 2^(2 word - 1) values of two words are decided for a magnitude above m, for tests of tails.
+    /// The number of the 2^(2 word - 1) values of two words that are decided for a magnitude above m, for tests of tails.
     #[cfg(test)]
     pub(super) fn settled_above(&self, m: usize) -> u64 {
         self.floors.get(m).copied().unwrap_or(0)
@@ -175,7 +175,7 @@ fn floors(law: &FoldedLaw, digits: u32) -> Result<Vec<u64>> {
             }
         }
     }
-    // Only where some P[M > m] is within 2^-8000 of a multiple of 2^-63.
+    // Only if some P[M > m] is within 2^-8000 of a multiple of 2^-63.
     Err(Error::undecided("a tail of the noise", format!("{law:?}"), "it must not be a multiple of 2^-63"))
 }
 
@@ -193,7 +193,7 @@ mod tests {
         (DiscreteGaussian::new(sigma2).unwrap(), InversionTable::new(law, word, guide).unwrap())
     }
 
-    /// What a sampler does with a first word and those that follow.
+    /// A sample from a first word and the following ones, as in a sampler.
     fn draw(table: &InversionTable, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
         match table.look_up(digits) {
             (magnitude, true) => u64::from(magnitude),
@@ -207,8 +207,8 @@ mod tests {
         if m == 0 { both } else { both.add(&both) }
     }
 
-    /// All 2^16 words (2^15 without the sign), and for each that is not settled all 2^16 second words: every magnitude
-    /// has exactly its share of the 2^31 pairs, but for the pairs at its two cuts, which are not settled by two words.
+    /// All 2^16 words (2^15 without the sign), and for each undecided one all 2^16 second words: every magnitude
+    /// has exactly its share of the 2^31 pairs, except for the pairs at its two cuts, which two words do not decide.
     #[test]
     fn every_pair_of_16_bit_words_goes_to_its_dyadic_share() {
         for (sigma2, guide) in [("5", 8), ("456.62", 11), ("0.3", 6)] {
@@ -223,20 +223,20 @@ mod tests {
                     continue;
                 }
                 for second in 0..1_u32 << 16 {
-                    let mut asked = 0;
+                    let mut drawn = 0;
                     let mut words = || {
-                        asked += 1;
-                        if asked == 1 { second } else { 0x9abc }
+                        drawn += 1;
+                        if drawn == 1 { second } else { 0x9abc }
                     };
                     let magnitude = table.resolve(first, &mut words) as usize;
-                    if asked == 1 { shares[magnitude] += 1 } else { open[magnitude] += 1 }
+                    if drawn == 1 { shares[magnitude] += 1 } else { open[magnitude] += 1 }
                 }
             }
             let unit = Rational::from((1, 1_u64 << 31));
             for (m, (&settled, &open)) in shares.iter().zip(&open).enumerate() {
                 let share = share(&noise, m as u64);
                 assert!(Rational::from(settled) * &unit <= *share.upper(), "{sigma2} {m}: {settled}");
-                // At most the two pairs at its cuts are left open.
+                // At most the two pairs at its cuts are undecided.
                 assert!(Rational::from(settled + 2) * &unit >= *share.lower(), "{sigma2} {m}: {settled} + {open}");
             }
             assert_eq!(shares.iter().sum::<u64>() + open.iter().sum::<u64>(), 1 << 31);
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// The whole tree of words of 4 bits to a depth of five words, so that every draw at a cut runs into the enclosures
+    /// The whole tree of words of 4 bits to a depth of five words, so that every draw at a cut reaches the enclosures
     /// of `refine`: shares at every depth add up to the law.
     #[test]
     fn refinement_at_every_depth_gives_the_law() {
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// The production table holds as many pairs of words beyond each magnitude as the certified tail says, rounded
+    /// The number of pairs of words beyond each magnitude in the production table is the certified tail, rounded
     /// down: out to eight standard deviations and to the end.
     #[test]
     fn the_table_is_right_to_its_last_digit_out_to_the_end() {
@@ -302,10 +302,10 @@ mod tests {
         }
     }
 
-    /// The stratum V < 2^-47, where eight standard deviations lie: its words one by one, each magnitude as often as the
-    /// certified tail says, up to the words at the cuts.
+    /// The stratum V < 2^-47, which contains eight standard deviations: its words one by one; the number of each magnitude is that of the
+    /// certified tail, up to the words at the cuts.
     #[test]
-    fn the_stratum_of_eight_sigma_is_drawn_as_it_should_be() {
+    fn the_stratum_of_eight_sigma_has_the_certified_tail() {
         for sigma2 in ["5", "456.62"] {
             let (noise, table) = gaussian(sigma2, 32, 10);
             let far = (8.0 * parse(sigma2).unwrap().to_f64().sqrt()) as u64;
@@ -330,7 +330,7 @@ mod tests {
 
     /// Every cut of the first word is forced, with continuations at, below and above the cut of the second.
     #[test]
-    fn forced_boundaries_are_settled_by_the_digits_that_follow() {
+    fn forced_boundaries_are_decided_by_the_following_digits() {
         let (_, table) = gaussian("456.62", 32, 10);
         for (m, &floor) in table.floors.iter().enumerate().take(120) {
             let (first, second) = ((floor >> 32) as u32, floor as u32);
@@ -346,7 +346,7 @@ mod tests {
         }
     }
 
-    /// With the first two words zero the law is that of the tail beyond the table, and the digits that follow decide.
+    /// If the first two words are zero the law is that of the tail beyond the table, and the following digits decide.
     #[test]
     fn the_tail_beyond_the_table_is_reached() {
         let (noise, table) = gaussian("5", 32, 10);

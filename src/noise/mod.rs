@@ -1,29 +1,29 @@
-//! The noise that is added to counts: its distributions, and exact samplers of them.
+//! The noise that is added to counts: its laws, and exact samplers of them.
 //!
-//! A [`Sampler`] draws from a law on the integers exactly: every probability is the law's own real number, not a nearby
+//! A [`Sampler`] draws from a law on the integers exactly: every probability is the exact real number of the law, not a nearby
 //! double. Random words come from [`Streams`], ChaCha20 with a key from the operating system. Under an insecure seed the
 //! samples are the same on every platform and for any number of threads.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
 //! | `discrete_gaussian` | [`DiscreteGaussian`]: masses, tails, quantiles, moments |
 //! | `discrete_laplace` | [`DiscreteLaplace`], the two-sided geometric law, in closed form |
 //! | `distribution` | [`Distribution`]: that of any law on the integers |
 //! | `quantile` | quantiles of both, by certified comparisons |
 //! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
-//! | [`published_error`] | expected errors of a count published with noise, as it is or clamped at zero |
+//! | [`published_error`] | expected errors of a count published with noise, unclamped or clamped at zero |
 //! | `streams` | secure random words: [`Streams`] and [`Source`] |
-//! | `folded` | the law of \|X\| and certified bounds of its tails, on which both samplers stand |
+//! | `folded` | the law of \|X\| and certified bounds of its tails, which both samplers use |
 //! | [`inversion`] | sampling by a table, and the proof that it is exact |
 //! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
-//! | `sampler` | [`Sampler`]: the method that suits the law |
+//! | `sampler` | [`Sampler`]: the best method for a law |
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
 //! | `table` | noise on columns of a table: [`TableSource`], [`TableSink`] (feature `mechanisms`) |
 //! | `column`, `parquet_columns` | the same in CSV and in Parquet |
-//! | [`regression`] | what noise does to a regression on shares of counts |
+//! | [`regression`] | the effect of noise on a regression on shares of counts |
 //!
-//! What is not covered: the time that a sample takes depends slightly on its value, as with every table look-up. Whoever
+//! Not covered: the time that a sample takes depends slightly on its value, as with every table look-up. An observer who
 //! can time single samples on the machine that draws them learns something about them. Keys and random words are not
 //! wiped from memory after use.
 
@@ -59,5 +59,5 @@ pub use streams::{Source, Streams};
 pub use table::{TableDone, TableOptions, TableSink, TableSource};
 pub use vector::VectorMechanism;
 
-/// The quantile of the normal law at 97.5 %: what a standard deviation is multiplied by for a margin at 95 %, approximately.
+/// The quantile of the normal law at 97.5 %: the factor from a standard deviation to a margin at 95 %, approximately.
 pub const NORMAL_975: f64 = 1.959_963_984_540_054;

@@ -1,8 +1,8 @@
-//! Noise on columns of a Parquet file; of the other columns the values are copied.
+//! Noise on columns of a Parquet file; the values of the other columns are copied.
 //!
-//! All columns are encoded anew from their values. So nothing else of the file is passed on: no minimum, maximum, page index or filter of
-//! the true counts, no entry of a dictionary that no row has, no bytes between pages. Key-value metadata are left out too, unless they are
-//! to be kept.
+//! All columns are encoded again from their values, so nothing else of the file is passed on: no minimum, maximum, page index or filter of
+//! the true counts, no dictionary entry without a row, no bytes between pages. Key-value metadata are left out too, unless
+//! requested.
 
 use std::{fs::File, io::Write, path::Path, sync::Arc};
 
@@ -40,21 +40,21 @@ pub(super) fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
-/// A Parquet file that noise is added to.
+/// A Parquet file to which noise is added.
 pub(super) struct ParquetNoise<'a> {
     name: &'a Path,
     reader: SerializedFileReader<File>,
     columns: &'a [String],
-    /// For each column of the file its place among those with counts.
+    /// For each column of the file its index among those with counts.
     noisy: Vec<Option<usize>>,
     keep_metadata: bool,
 }
 
-/// How many records of a column that is copied are held in memory at a time.
+/// The number of records of a copied column that are in memory at a time.
 const BATCH: usize = 1 << 16;
 
 impl<'a> ParquetNoise<'a> {
-    /// Opens a file whose columns of these names are whole numbers with a sign.
+    /// Opens a file in which the columns of these names are signed integers.
     pub(super) fn open(name: &'a Path, columns: &'a [String], options: TableOptions) -> Result<Self> {
         let file = File::open(name).map_err(|why| file_error(name, why))?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| refused(name, why))?;
@@ -79,8 +79,8 @@ impl<'a> ParquetNoise<'a> {
         Ok(ParquetNoise { name, reader, columns, noisy, keep_metadata: options.keep_metadata })
     }
 
-    /// Adds independent noise to every count of the columns and writes the file to `out`. `progress` is told how many rows are done,
-    /// and of how many.
+    /// Adds independent noise to every count of the columns and writes the file to `out`. `progress` receives the number of processed rows,
+    /// and the total.
     pub(super) fn run(
         &self,
         streams: &mut Streams,
@@ -131,7 +131,7 @@ impl<'a> ParquetNoise<'a> {
         Ok(TableDone { rows, kept_metadata, dropped_metadata })
     }
 
-    /// The schema of what is written: under an insecure seed the names of the noisy columns say so.
+    /// The schema of the output: under an insecure seed the names of the noisy columns say so.
     fn schema(&self, insecure_seed: Option<u64>) -> Result<TypePtr> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         if insecure_seed.is_none() {
@@ -187,7 +187,7 @@ impl<'a> ParquetNoise<'a> {
         Ok(())
     }
 
-    /// Reads the values of a column and writes them; returns how many records they are.
+    /// Reads the values of a column and writes them; returns the number of records.
     fn recode<T: DataType, W: Write + Send>(
         &self,
         mut from: ColumnReaderImpl<T>,
@@ -264,7 +264,7 @@ impl<'a> ParquetNoise<'a> {
         Ok((counts, definitions))
     }
 
-    /// Writes a column of noisy counts in the type that it had.
+    /// Writes a column of noisy counts in its original type.
     #[allow(clippy::too_many_arguments)]
     fn put<W: Write + Send>(
         &self,
@@ -286,7 +286,7 @@ impl<'a> ParquetNoise<'a> {
     }
 
     fn too_large(&self, place: &str, bits: u32) -> Error {
-        let why = format!("{place}: with noise added the count leaves the range of {bits}-bit integers");
+        let why = format!("{place}: with noise added the count exceeds the range of {bits}-bit integers");
         refused(self.name, why)
     }
 }
@@ -304,7 +304,7 @@ fn write<T: DataType, W: Write + Send>(
     Ok(())
 }
 
-/// Refuses columns that are no whole numbers with a sign, of 32 or 64 bits: noise makes some counts negative.
+/// Refuses columns that are not signed integers of 32 or 64 bits: noise makes some counts negative.
 fn check_type(primitive: &Type) -> std::result::Result<(), String> {
     let needed = "a column of signed integers of 32 or 64 bits is needed";
     if !matches!(primitive.get_physical_type(), Physical::INT32 | Physical::INT64) {
@@ -325,7 +325,7 @@ fn check_type(primitive: &Type) -> std::result::Result<(), String> {
     }
 }
 
-/// Refuses two columns of one name, as in CSV: noise on both would be told as noise on one.
+/// Refuses two columns of one name, as in CSV: noise on both would be reported as noise on one.
 fn check_names(root: &Type) -> std::result::Result<(), String> {
     let fields = root.get_fields();
     let twice =
@@ -335,7 +335,7 @@ fn check_names(root: &Type) -> std::result::Result<(), String> {
     })
 }
 
-/// Whether metadata are kept where they are to be: the schemas of other programs are not where columns were renamed.
+/// Whether metadata that are to be kept are copied: schemas of other programs are not if columns were renamed.
 fn is_kept(key: &str, is_renamed: bool) -> bool {
     const SCHEMAS: [&str; 3] = ["ARROW:schema", "pandas", "org.apache.spark.sql.parquet.row.metadata"];
     !is_renamed || !SCHEMAS.contains(&key)
@@ -408,7 +408,7 @@ mod tests {
         std::fs::write(&output, out).unwrap();
         assert_eq!(rows(&input), rows(&output));
         assert_eq!((rows(&output)[3].0.as_str(), rows(&output)[3].1), ("10", 2_000_000));
-        // The true extremes are gone with the noise that hides them.
+        // The true extremes are not in the output.
         let out = run(&input, &["count"], "1/1000", &mut Streams::with_insecure_seed(7)).unwrap();
         std::fs::write(&output, out).unwrap();
         let reader = SerializedFileReader::new(File::open(&output).unwrap()).unwrap();
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_are_left_out_unless_they_are_to_be_kept() {
+    fn metadata_are_left_out_unless_they_are_requested() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.parquet");
         write_with(&path, "message t { required int64 count; }", |rows| {
@@ -465,13 +465,13 @@ mod tests {
         let (done, out) = noisy(&path, true, None).unwrap();
         assert!(has(&out, b"true_total"));
         assert_eq!((done.kept_metadata.len(), done.dropped_metadata.len()), (4, 0));
-        // The schemas of others do not fit columns that were renamed.
+        // Schemas of other programs do not fit renamed columns.
         let (done, _) = noisy(&path, true, Some(1)).unwrap();
         assert_eq!(done.kept_metadata, ["PANDAS_ATTRS", "geo"]);
     }
 
     #[test]
-    fn values_alone_are_copied() {
+    fn only_values_are_copied() {
         let folder = tempfile::tempdir().unwrap();
         let (path, output) = (folder.path().join("in.parquet"), folder.path().join("out.parquet"));
         let message = "message t { optional group a (LIST) { repeated group list { optional int32 element; } }
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_hold_noisy_counts_is_refused() {
+    fn columns_that_cannot_hold_noisy_counts_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.parquet");
         let refused = |columns: &[&str], epsilon: &str| {

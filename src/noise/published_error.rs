@@ -1,4 +1,4 @@
-//! The expected error of a count that is published with noise, as it is or clamped at zero.
+//! The expected error of a count that is published with noise, unclamped or clamped at zero.
 //!
 //! A count y >= 0 is published as y + X, X of law N_Z(0, sigma2), or clamped as max(0, y + X). The expected squared and
 //! absolute errors are sums over the masses, truncated with a bound from the sub-Gaussian tail.
@@ -13,7 +13,7 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
-/// Errors are summed over the masses, up to this sigma2.
+/// Errors are summed over the masses up to this sigma2.
 const MOST_SIGMA2: u32 = 100_000_000;
 
 /// The expected errors of a published count.
@@ -32,14 +32,14 @@ pub struct ClampedErrors {
     errors: Vec<ExpectedErrors>,
 }
 
-/// What one noise does to a list of counts, on average over the list.
+/// The effect of one noise on a list of counts, on average over the list.
 #[derive(Clone, Debug)]
 pub struct ErrorsOfCounts {
     /// The errors of y + X.
     pub plain: ExpectedErrors,
     /// The errors of max(0, y + X).
     pub clamped: ExpectedErrors,
-    /// `E[max(0, y + X)] - y`, which is at least 0; y + X has none.
+    /// `E[max(0, y + X)] - y`, which is at least 0; y + X has no bias.
     pub clamped_bias: Enclosure,
     /// The least m with `P[|X| <= m]` of at least 95 %.
     pub margin: i64,
@@ -48,7 +48,7 @@ pub struct ErrorsOfCounts {
 }
 
 impl ErrorsOfCounts {
-    /// The errors of true counts, each with how often it occurs, to about 10^-digits of the errors without clamping; for
+    /// The errors of true counts, each with its number of occurrences, to about 10^-digits of the errors without clamping; for
     /// sigma2 up to 1e8 and at least one count.
     pub fn new(noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>, digits: u32) -> Result<Self> {
         if *noise.sigma2() > MOST_SIGMA2 {
@@ -139,7 +139,7 @@ impl ClampedErrors {
 
     /// The errors of max(0, y + X).
     pub fn at(&self, y: u64) -> &ExpectedErrors {
-        // Beyond the last, what clamping changes is smaller than the width of the enclosure.
+        // Beyond the last, the effect of clamping is smaller than the width of the enclosure.
         let last = self.errors.len() - 1;
         &self.errors[usize::try_from(y).map_or(last, |y| y.min(last))]
     }
@@ -184,7 +184,7 @@ mod tests {
         let (zero, three, both) = (of(&[(0, 1)]).unwrap(), of(&[(3, 1)]).unwrap(), of(&[(0, 1), (3, 2)]).unwrap());
         let mean = (zero.clamped.squared.approximate() + 2.0 * three.clamped.squared.approximate()) / 3.0;
         assert!((both.clamped.squared.approximate() / mean - 1.0).abs() < 1e-12);
-        // A count of zero can only be published as zero or more: half of the absolute error is left, as bias.
+        // A count of zero can only be published as zero or more: half of the absolute error remains, as bias.
         assert!(zero.clamped_bias.overlaps(&zero.clamped.absolute));
         assert_eq!((zero.margin, zero.clamped_margin, both.clamped_margin), (6, Some(5), None));
         assert!(of(&[]).is_err() && of(&[(4, 0)]).is_err());

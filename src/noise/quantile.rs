@@ -7,13 +7,13 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. `reach` bounds the answer on both
+/// The smallest integer x with `P[X <= x]` >= p, proven: for the next smaller value it is below p. `reach` bounds the answer on both
 /// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X have the same distribution.
 pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Result<Enclosure>) -> Result<i64> {
     if *p <= 0 || *p >= 1 {
         return Err(Error::out_of_range("the probability of a quantile", rational::display(p), "0 < p < 1"));
     }
-    // A reach that is not a number is refused as well.
+    // A reach that is NaN is refused as well.
     if !reach.is_finite() || reach > 4e18 {
         return Err(Error::out_of_range(
             "the probability of a quantile",
@@ -41,7 +41,7 @@ pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Resu
             // Tails are transcendental, so p never equals one, but here it is within 10^-digits of one.
             digits *= 2;
             if digits > 1500 {
-                let apart = "it must differ from every P[X <= x] by more than 10^-1000 of itself";
+                let apart = "it must differ from every P[X <= x] by a relative difference above 10^-1000";
                 return Err(Error::undecided("the probability of a quantile", rational::display(p), apart));
             }
         }

@@ -1,4 +1,4 @@
-//! What noise does to a regression: the slope of y on a share of counts, from the true counts and from published ones
+//! The effect of noise on a regression: the slope of y on a share of counts, from the true counts and from published ones
 //! (Su, Su & Wang, Section 3.4.2, equation (3.1)).
 //!
 //! Everything here is a simulation in doubles: approximations, with exact noise.
@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 pub struct ShareRegression {
     /// The dependent variable of every row.
     pub y: Vec<f64>,
-    /// The true counts of every row, as many categories in each.
+    /// The true counts of every row, the same number of categories in each.
     pub counts: Vec<Vec<u64>>,
-    /// Which category's share is the regressor.
+    /// The category whose share is the regressor.
     pub category: usize,
 }
 
@@ -25,7 +25,7 @@ pub struct SlopeTrials {
     pub slope: f64,
     /// The slope of each trial, from counts max(0, true + noise).
     pub slopes: Vec<f64>,
-    /// How many rows, of all trials together, were left out because none of their counts was above zero.
+    /// The number of rows, of all trials together, that were left out because none of their counts was above zero.
     pub left_out: u64,
 }
 
@@ -37,7 +37,7 @@ impl SlopeTrials {
     }
 
     /// The standard error of that mean: the standard deviation of |slope of a trial - slope| over the root of the number of trials.
-    /// `None` for a single trial, which says nothing of it.
+    /// `None` for a single trial, from which it cannot be estimated.
     pub fn standard_error(&self) -> Option<f64> {
         let (n, mean) = (self.slopes.len() as f64, self.mean_absolute_error());
         let squares: f64 = self.slopes.iter().map(|slope| ((slope - self.slope).abs() - mean).powi(2)).sum();
@@ -46,7 +46,7 @@ impl SlopeTrials {
 }
 
 impl ShareRegression {
-    /// The slope of the least-squares line of y on the share, `None` if the shares do not vary; and how many rows had no count
+    /// The slope of the least-squares line of y on the share, `None` if the shares do not vary; and the number of rows without a count
     /// above zero.
     fn slope(&self, counts: impl Iterator<Item = Vec<f64>>) -> (Option<f64>, u64) {
         let mut points = Vec::with_capacity(self.y.len());
@@ -69,7 +69,7 @@ impl ShareRegression {
         self.simulate_with(sampler, trials, streams, &mut || {})
     }
 
-    /// The same; `done` is told of each trial.
+    /// The same; `done` is called after each trial.
     pub fn simulate_with(
         &self,
         sampler: &Sampler,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_of_a_line_is_found_and_noise_moves_it_by_what_the_delta_method_says() {
+    fn the_slope_of_a_line_is_found_and_noise_moves_it_as_the_delta_method_predicts() {
         let sampler = Sampler::discrete_gaussian(parse("400").unwrap()).unwrap();
         let found = line().simulate(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
         assert!((found.slope - 5.0).abs() < 1e-9);

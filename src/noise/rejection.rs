@@ -19,8 +19,8 @@
 //! - u + 1 + 2^w gamma <= 2^w gives U < 1 - gamma <= exp(-gamma): accepted;
 //! - u + 2^w gamma >= 2^w (1 + gamma^2 / 2) gives U >= 1 - gamma + gamma^2 / 2 >= exp(-gamma): rejected.
 //!
-//! Both are tested with bounds of gamma in fixed-point integers. In between, for about gamma^2 / 2 of all draws, exp(-gamma)
-//! is enclosed with as many bits as were drawn, and more digits are drawn until they are on one side.
+//! Both are tested with bounds of gamma in fixed-point integers. Otherwise, for about gamma^2 / 2 of all draws, exp(-gamma)
+//! is enclosed to as many bits as were drawn, and more digits are drawn until U and the enclosure are apart.
 
 use rug::{Integer, Rational};
 
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Slope and curvature / 2 are kept to this many significant bits.
+/// Significant bits of slope and curvature / 2.
 const KEPT: u32 = 40;
 
 /// A sampler of a wide law by blocks.
@@ -48,7 +48,7 @@ pub(super) struct BlockRejection {
 
 impl BlockRejection {
     /// Blocks of 2^`block` magnitudes, for words of `word` digits, at least `block`, and a guide of 2^`guide` cells. Most
-    /// proposals are accepted if the weight of the law falls little within a block.
+    /// proposals are accepted if the weight of the law falls only slightly within a block.
     pub(super) fn new(law: FoldedLaw, block: u32, word: u32, guide: u32) -> Result<Self> {
         let table = InversionTable::new(law.coarsened(1 << block), word, guide)?;
         let larger = law.slope().to_f64().max(law.curvature().to_f64());
@@ -58,7 +58,7 @@ impl BlockRejection {
         Ok(BlockRejection { law, table, block, scale, slope, half_curvature })
     }
 
-    /// One exact sample from words of as many digits as the table's.
+    /// One exact sample from words with the same number of digits as the table's.
     #[inline]
     pub(super) fn draw(&self, mut next: impl FnMut() -> u32) -> i64 {
         loop {
@@ -89,8 +89,8 @@ impl BlockRejection {
             return true;
         }
         let moved = u128::from((block << (self.block + 1)) + within - 1);
-        // In units of 2^-scale. BlockRejection have at most 2^25 places and both factors 41 digits, so that this stays below
-        // 2^67 moved, and only magnitudes beyond 2^60 would overflow.
+        // In units of 2^-scale. Blocks have at most 2^25 places and both factors 41 digits, so that this stays below
+        // 2^67 shifted, and only magnitudes above 2^60 would overflow.
         let gamma = |end: usize| {
             u128::from(within) * (u128::from(self.slope[end]) + u128::from(self.half_curvature[end]) * moved)
         };
@@ -129,7 +129,7 @@ fn fixed_bounds(value: Rational, scale: u32) -> Result<[u64; 2]> {
 #[cold]
 #[inline(never)]
 fn below_exp(gamma: &Rational, first: u32, word: u32, next: &mut dyn FnMut() -> u32) -> bool {
-    /// Bits of the enclosure beyond those of U.
+    /// Bits of the enclosure in addition to those of U.
     const GUARD: u32 = 32;
     let (mut digits, mut count) = (Integer::from(first), word);
     loop {
@@ -198,7 +198,7 @@ mod tests {
         for first in 0..1_u32 << 12 {
             for within in 0..4_u32 {
                 for coin in (4..1 << 12).step_by(8) {
-                    // A word that is not decided takes one more; only those at a cut may land on either side.
+                    // An undecided word takes one more; only those at a cut may land on either side.
                     let more = if sampler.table.look_up(first & 0x7ff).1 { None } else { Some(0x9ab) };
                     let mut words = [first].into_iter().chain(more).chain([within << 10, coin, 0x9ab]);
                     if let Some(x) = sampler.propose(&mut || words.next().unwrap()) {
@@ -213,7 +213,7 @@ mod tests {
         for (x, accepted) in (-64_i64..).zip(accepted) {
             let share = f64::from(accepted) / f64::from(1 << (12 + 2 + 9));
             let truth = weight(x) / (8.0 * blocks);
-            // At most the two words at the cuts of a block belong elsewhere; a coin's probability is read off to 1/512.
+            // At most the two words at the cuts of a block belong elsewhere; a coin's probability has the resolution 1/512.
             let resolution = (2.0 / 4096.0 + truth * 4.0 / 512.0) / 4.0 + 1e-12;
             assert!((share - truth).abs() <= resolution, "{x}: {share} {truth}");
         }

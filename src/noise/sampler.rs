@@ -1,4 +1,4 @@
-//! The exact sampler of integer noise, by the method that suits the law.
+//! The exact sampler of integer noise, by the best method for the law.
 
 use rug::Rational;
 
@@ -12,9 +12,9 @@ use crate::{error::Result, loss::law::Law};
 const WORD: u32 = 32;
 /// Samples whose words are drawn together.
 const BLOCK: usize = 1024;
-/// Samples that are looked up before it is asked whether all of them are decided.
+/// Samples that are looked up before a check whether all of them are decided.
 const GROUP: usize = 8;
-/// The largest standard deviation of a Gaussian that has a table of its own, and that of the table of blocks for a wider
+/// The largest standard deviation of a Gaussian with a table of its own, and that of the table of blocks for a wider
 /// one.
 const WIDEST_GAUSSIAN: f64 = 2048.0;
 const WIDEST_GAUSSIAN_OF_BLOCKS: f64 = 512.0;
@@ -24,7 +24,7 @@ const WIDEST_LAPLACE_OF_BLOCKS: f64 = 64.0;
 
 /// An exact sampler of noise of one law: no bit of a sample depends on rounding.
 ///
-/// Setting it up takes up to some milliseconds; it is immutable, and threads may share it.
+/// Its set-up takes up to some milliseconds; it is immutable, and threads may share it.
 ///
 /// ```
 /// use dp_assay::{noise::{Sampler, Streams}, numeric::rational::parse};
@@ -85,7 +85,7 @@ impl Sampler {
         &self.law
     }
 
-    /// How samples are drawn, in words.
+    /// The method of drawing, in words.
     pub fn method(&self) -> &'static str {
         match self.method {
             Method::Table(_) => "inversion of a table",
@@ -108,7 +108,7 @@ impl Sampler {
         }
     }
 
-    /// A sample for every element. It uses the words of the source in another order than as many single samples do.
+    /// A sample for every element. It uses the words of the source in another order than the same number of single samples.
     pub fn fill(&self, out: &mut [i64], source: &mut Source) {
         match &self.method {
             Method::Blocks(blocks) => out.iter_mut().for_each(|value| *value = blocks.draw(|| source.word())),
@@ -117,7 +117,7 @@ impl Sampler {
     }
 }
 
-/// At most `BLOCK` samples: all first words, then further words for those that are not decided.
+/// At most `BLOCK` samples: all first words, then further words for the undecided ones.
 fn fill_from(table: &InversionTable, out: &mut [i64], source: &mut Source) {
     let mut words = [0; BLOCK];
     let words = &mut words[..out.len()];

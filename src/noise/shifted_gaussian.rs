@@ -6,7 +6,7 @@
 //!
 //! sum_x exp(-(x - f)^2 / (2 sigma2)) = sqrt(2 pi sigma2) (1 + 2 sum_(k >= 1) q^(k^2) cos(2 pi k f)),
 //!
-//! and the left side is summed for sigma2 < 0.3, the right side from there on.
+//! and the left side is summed for sigma2 < 0.3, the right side otherwise.
 
 use rug::{Float, Rational, float::Round};
 
@@ -16,9 +16,9 @@ use crate::{
     numeric::{Enclosure, ball::Ball, field::Real, precision, rational},
 };
 
-/// Below this variance proxy the left side is summed, from it on the right side.
+/// Below this variance proxy the left side is summed, otherwise the right side.
 const DIRECT_BELOW: f64 = 0.3;
-/// Bits of precision beyond the digits asked for.
+/// Bits of precision in addition to the requested digits.
 const GUARD: u32 = 32;
 
 /// sum over x in Z of exp(-(x - center)^2 / (2 sigma2)), to a relative width of about 10^-digits: it falls strictly as
@@ -131,8 +131,8 @@ fn positive(a: &Enclosure, f: &Rational, bits: u32, weight: impl Fn(&Rational) -
             let term = a.mul(&square).exp().mul(&Enclosure::rational(&weight(&distance), bits));
             sum = sum.add(&term);
         }
-        // What follows lies at distances from x + 1/2 on, both ways; with a >= 1 and x >= 1 each term, its weight
-        // included, is less than 2 exp(-3) < 1/4 of the one before, so both sides are below 3 (x + 1) times the bound at
+        // The other terms lie at distances of at least x + 1/2, on both sides; with a >= 1 and x >= 1 each term, including its weight,
+        // is less than 2 exp(-3) < 1/4 of the one before, so both sides are below 3 (x + 1) times the bound at
         // x + 1/2.
         let next = f64::from(x) + 0.5;
         if x >= 1 && a.lower().to_f64() * next * next > nearest + f64::from(bits) {
@@ -157,7 +157,7 @@ fn series(a: &Enclosure, bits: u32, value: impl Fn(u32) -> Enclosure) -> Enclosu
     for k in 1_u32.. {
         let power = |k: u32| a.mul(&Enclosure::double(-f64::from(k) * f64::from(k), bits)).exp();
         sum = sum.add(&power(k).mul(&value(k)));
-        // Each term that follows is at most 2 exp(-3) < 1/4 of the bound (k + 1) exp(-a (k + 1)^2) before it.
+        // Each later term is at most 2 exp(-3) < 1/4 of the bound (k + 1) exp(-a (k + 1)^2) before it.
         if a.lower().to_f64() * f64::from(k) * f64::from(k + 2) > f64::from(bits) {
             let rest = power(k + 1).mul(&Enclosure::double(2.0 * f64::from(k + 1), bits));
             let rest = Float::with_val_round(bits, rest.upper(), Round::Up).0;

@@ -1,7 +1,7 @@
 //! Secure random words: ChaCha20 seeded by the operating system.
 //!
 //! ChaCha20 is integer arithmetic and its words are read in little-endian order, so a stream is the same on every
-//! platform. One key gives 2^64 streams (its 64-bit nonce), each of 2^70 bytes, which are independent to anybody
+//! platform. One key gives 2^64 streams (its 64-bit nonce), each of 2^70 bytes, which are independent for anyone
 //! who cannot break the cipher.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use rand_core::{Rng, SeedableRng};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are generated at a time: a source that is asked for little generates little.
+/// Bytes that are generated at a time: a source of few words generates few bytes.
 const LEAST_BYTES: usize = 256;
 const MOST_BYTES: usize = 4096;
 
@@ -32,14 +32,14 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// With a key of 256 bits from the operating system: the only kind whose noise protects anybody.
+    /// With a key of 256 bits from the operating system: only such noise protects anyone.
     pub fn from_system() -> Result<Self> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| Error::Randomness { why: error.to_string() })?;
         Ok(Streams { key, next: 0, insecure_seed: None })
     }
 
-    /// With a key that follows from the seed, for tests and for reproducing: whoever knows the seed can subtract the
+    /// With a key that follows from the seed, for tests and for reproduction: anyone who knows the seed can subtract the
     /// noise.
     pub fn with_insecure_seed(seed: u64) -> Self {
         let mut key = [0; 32];
@@ -67,7 +67,7 @@ impl Streams {
     /// Takes `count` streams with consecutive numbers and returns the first number.
     pub(super) fn reserve(&mut self, count: u64) -> u64 {
         let first = self.next;
-        // A machine that takes one stream a nanosecond needs 584 years for all of them.
+        // A machine that takes one stream per nanosecond needs 584 years for all of them.
         self.next = first.wrapping_add(count);
         first
     }
@@ -132,7 +132,7 @@ impl Source {
     }
 }
 
-/// The words to come are not shown.
+/// The future words are not shown.
 impl fmt::Debug for Source {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.debug_struct("Source").finish_non_exhaustive()
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn words_do_not_depend_on_how_they_are_asked_for() {
+    fn words_do_not_depend_on_the_sizes_of_requests() {
         let mut streams = Streams::with_insecure_seed(3);
         let number = streams.reserve(1);
         let mut one_by_one = streams.stream(number);

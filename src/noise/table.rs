@@ -15,17 +15,17 @@ use crate::{
     files::{Over, check_new, file_error, write_over},
 };
 
-/// How noise is added to a table, where there is a choice.
+/// Options for adding noise to a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// Whether a cell of a CSV in quotes may hold line breaks. Such a cell may hide rows, whose counts then have no noise.
     pub line_breaks: bool,
-    /// Whether the key-value metadata of a Parquet file are copied. Programs keep there what they like: attributes of a data frame,
+    /// Whether the key-value metadata of a Parquet file are copied. Programs store anything there: attributes of a data frame,
     /// true totals among them.
     pub keep_metadata: bool,
 }
 
-/// What was done to a table.
+/// The result for a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableDone {
     /// The rows, each of which has a noisy count in every column.
@@ -36,26 +36,26 @@ pub struct TableDone {
     pub dropped_metadata: Vec<String>,
 }
 
-/// Where a table with true counts comes from.
+/// The source of a table with true counts.
 pub enum TableSource<'a> {
-    /// A file: Parquet if its name ends so, else CSV, which may be compressed by gzip.
+    /// A file: Parquet if its name ends so, otherwise CSV, which may be compressed by gzip.
     File(&'a Path),
     /// CSV from elsewhere, with a name for messages.
     Stream(&'a mut dyn Read, &'a Path),
 }
 
-/// Where the table with noise goes: whole, or not at all. CSV is compressed by gzip where the name of the file ends in `.gz`.
+/// The destination of the table with noise, written atomically. CSV is compressed by gzip if the name of the file ends in `.gz`.
 pub enum TableSink<'a> {
-    /// A file that is not there yet: to draw again is to spend again.
+    /// A file that must not exist: a second draw spends the budget again.
     New(&'a Path),
-    /// A file, in place of one that may be there.
+    /// A file; an existing one is replaced.
     Replace(&'a Path),
     /// Elsewhere, with a name for messages; nothing is written before all rows have their noise.
     Stream(&'a mut dyn Write, &'a Path),
 }
 
 impl TableSink<'_> {
-    /// Refuses what could not be written, before any noise is drawn.
+    /// Refuses a destination that could not be written, before any noise is drawn.
     fn check(&self, source: &TableSource) -> Result<()> {
         let (TableSink::New(path) | TableSink::Replace(path)) = self else { return Ok(()) };
         if let TableSource::File(input) = source
@@ -70,7 +70,7 @@ impl TableSink<'_> {
         }
     }
 
-    /// Writes as [`TableSink`] says.
+    /// Writes in the way of [`TableSink`].
     fn write(self, write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<TableDone>) -> Result<TableDone> {
         match self {
             TableSink::New(path) => write_over(path, Over::Refuse, |out| write(out, path)),
@@ -84,7 +84,7 @@ impl TableSink<'_> {
                 drop(buffered);
                 held.seek(SeekFrom::Start(0)).map_err(wrong)?;
                 match std::io::copy(&mut held, stream).and_then(|_| stream.flush()) {
-                    // A reader that has seen enough is no error.
+                    // A reader that closes the pipe early is no error.
                     Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(wrong(why)),
                     _ => Ok(done),
                 }
@@ -94,12 +94,12 @@ impl TableSink<'_> {
 }
 
 impl Streams {
-    /// Adds independent noise to every count of some columns of a table with a header. `progress` is told how much is done, and of
-    /// how much (0 where the end is not known).
+    /// Adds independent noise to every count of some columns of a table with a header. `progress` receives the processed amount, and
+    /// the total (0 if it is not known).
     ///
-    /// All else stays as it is: the other bytes of a CSV, the values of the other columns of a Parquet file; the latter's metadata
-    /// are left out unless they are to be kept. Under an insecure seed the columns' names say so. A cell that is no integer and a sum
-    /// that the column cannot hold are errors that say where.
+    /// Everything else stays as it is: the other bytes of a CSV, the values of the other columns of a Parquet file; the latter's metadata
+    /// are left out unless requested. Under an insecure seed the columns' names say so. A cell that is no integer and a sum
+    /// that exceeds the column's type are errors that name the place.
     pub fn add_noise_to_columns(
         &mut self,
         sampler: &Sampler,
@@ -130,7 +130,7 @@ impl Streams {
     }
 }
 
-/// Writes a CSV with noise, compressed where its name says so.
+/// Writes a CSV with noise, compressed if its name ends in `.gz`.
 fn write_csv(
     table: &CsvNoise,
     streams: &mut Streams,

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// ```
 /// use dp_assay::{noise::{Streams, VectorMechanism}, numeric::rational::parse};
-/// // Neighbors change one coordinate by one: rho-zCDP takes N_Z(0, 1 / (2 rho)).
+/// // Neighbors change one coordinate by one: rho-zCDP needs N_Z(0, 1 / (2 rho)).
 /// let mechanism = VectorMechanism::for_rho(&parse("1/10")?)?;
 /// let noisy = mechanism.release(&[120, 0, 31], &mut Streams::from_system()?)?;
 /// assert_eq!(noisy.len(), 3);

@@ -1,4 +1,4 @@
-//! The same queries with the budget moved among the levels.
+//! The same queries with the budget divided differently among the levels.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -10,7 +10,7 @@ use crate::{
 
 impl Release {
     /// A factor on the budget of each level, from a weight above 0 for each: the weights themselves, or with `keep_total` scaled
-    /// so that all levels together spend what they spend now, sum of weight times rho over sum of rho.
+    /// so that the total budget of all levels stays the same, that is divided by sum of weight times rho over sum of rho.
     pub fn budget_factors(&self, weights: &[Rational], keep_total: bool) -> Result<Vec<Rational>> {
         if weights.len() != self.levels.len() {
             let (given, levels) = (weights.len(), self.levels.len());
@@ -26,8 +26,8 @@ impl Release {
         Ok(weights.iter().map(|weight| Rational::from(weight * &scale)).collect())
     }
 
-    /// The sigma2 of every query, in the order of [`Release::query_targets`], where the budget of each level is multiplied by its
-    /// factor, rounded down to `digits` significant digits or one more: no level spends more. All of a level are divided by the
+    /// The sigma2 of every query, in the order of [`Release::query_targets`], if the budget of each level is multiplied by its
+    /// factor, rounded down to `digits` significant digits or one more: no level spends more. All sigma2 of a level are divided by the
     /// same number, so their ratios stay as simple as they were, and an account of them stays quick.
     pub fn sigma2_with_budgets_times(&self, factors: &[Rational], digits: u32) -> Result<Vec<Rational>> {
         let factors = factors.iter().map(|factor| rounded_down(factor, digits));
@@ -37,7 +37,7 @@ impl Release {
         queries.collect()
     }
 
-    /// The release with such noise under a neighbor relation, renamed: `[name, title, source]`.
+    /// The release with this noise under a neighbor relation, renamed: `[name, title, source]`.
     pub fn with_budgets_times(
         &self,
         factors: &[Rational],
@@ -52,7 +52,7 @@ impl Release {
 
 /// A positive number rounded down to `digits` significant digits, or one more.
 fn rounded_down(value: &Rational, digits: u32) -> Rational {
-    // With n and d bits above and below the line the number is above 2^(n - 1) / 2^d, and below 40 times that power of ten.
+    // With n and d bits in the numerator and the denominator the number is above 2^(n - 1) / 2^d, and below 40 times that power of ten.
     let bits = f64::from(value.numer().significant_bits()) - 1.0 - f64::from(value.denom().significant_bits());
     let power = (bits * std::f64::consts::LOG10_2).floor() as i64 + 1 - i64::from(digits);
     let ten = Rational::from(Integer::from(10).pow(power.unsigned_abs() as u32));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(Account::rho(&all), alone.rho);
     }
 
-    /// Whatever the budgets, every path spends all of them: a dropped level's goes to the next kept one above.
+    /// For any budgets every path spends all of them: a dropped level's budget goes to the next kept level above.
     #[test]
     fn moved_budgets_are_spent_on_every_block_path() {
         let release = Release::find("pl94-persons-us").unwrap();
@@ -105,10 +105,10 @@ mod tests {
         let paths = moved.path_compositions().unwrap();
         assert_eq!(paths.len(), 16);
         for path in &paths {
-            // One record enters half of what a changed one moves.
+            // One record enters half of the counts that a changed one moves.
             assert_eq!(**path.rho(), Rational::from(&moved.rho / 2_u32));
         }
-        // The path that drops nothing is half of what all levels compose.
+        // The path that drops nothing is half of the composition of all levels.
         let all = moved.composition(&[] as &[&str], None).unwrap();
         let none = moved.paths.as_ref().unwrap().dropped.iter().position(Vec::is_empty).unwrap();
         assert_eq!(paths[none].for_changed_records().unwrap().loss(), all.loss());

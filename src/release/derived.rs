@@ -11,14 +11,14 @@ use crate::{
 
 impl Release {
     /// The same with all noise multiplied by `factor`, for accounting: variances times the factor, parameters of the discrete
-    /// Laplace divided by it. It has no histogram any more.
+    /// Laplace divided by it. It no longer has a histogram.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Release> {
         let mut release = self.derived(format!("{}, all noise times {}", self.name, rational::display(factor)))?;
         release.scale_levels(|_| Some(factor.clone()))?;
         Ok(release)
     }
 
-    /// Multiplies the noise of levels by factors: their rho is then what that noise spends. What was published is forgotten.
+    /// Multiplies the noise of levels by factors and sets their rho to that of the new noise. Published figures are removed.
     pub(crate) fn scale_levels(&mut self, factor: impl Fn(&str) -> Option<Rational>) -> Result<()> {
         for level in &mut self.levels {
             if let Some(factor) = factor(&level.name) {
@@ -31,7 +31,7 @@ impl Release {
         Ok(())
     }
 
-    /// The same released `times` times, each time with noise of its own, for accounting. It has no histogram any more.
+    /// The same released `times` times, each time with noise of its own, for accounting. It no longer has a histogram.
     pub fn repeated(&self, times: u64) -> Result<Release> {
         if times == 0 {
             return Err(Error::out_of_range("times", 0, "1 or more"));
@@ -45,12 +45,12 @@ impl Release {
         Ok(release)
     }
 
-    /// A copy of another name, without what says how its queries are asked.
+    /// A copy with another name, without the histogram of its queries.
     fn derived(&self, name: String) -> Result<Release> {
         if self.budget_only {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
-        // What was published is about the noise as it is, once.
+        // Published figures are about the original noise, once.
         Ok(Release { name, exact_total: None, schema: None, published: Vec::new(), sha256: None, ..self.clone() })
     }
 }

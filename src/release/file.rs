@@ -91,7 +91,7 @@ struct QueryFile {
     kind: Option<Spanned<String>>,
 }
 
-/// The place of a level that is named in another part of the file.
+/// The index of a level that is named in another part of the file.
 pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<String>) -> Result<usize> {
     levels.iter().position(|level| level.name == *name.get_ref()).ok_or_else(|| {
         let known = levels.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -121,16 +121,16 @@ fn hash(_: &str) -> Option<String> {
 /// Reads the parts of a release and checks its rules.
 struct ReleaseReader<'a>(&'a TomlReader<'a>);
 
-/// What the queries of a file have in common.
+/// The common properties of the queries of a file.
 struct Common {
     neighbors: Neighbors,
-    /// sigma2 times rho of a query, where the file says it.
+    /// sigma2 times rho of a query, if the file states it.
     factor: Option<Rational>,
-    /// How often a changed record changes a count of which its query does not say it.
+    /// How often a changed record changes a count, by default.
     changed: Changed,
 }
 
-/// A part of a budget: what it is called, where it stands, and the whole that proportions are of.
+/// A part of a budget: its name, its place, and the whole of its proportion.
 struct Part<'p> {
     at: usize,
     what: String,
@@ -139,7 +139,7 @@ struct Part<'p> {
 }
 
 impl ReleaseReader<'_> {
-    /// The rho of a part: a proportion of the whole, or given absolutely; `None` where neither is given.
+    /// The rho of a part: a proportion of the whole, or absolute; `None` if neither is given.
     fn share(
         &self,
         part: &Part,
@@ -224,7 +224,7 @@ impl ReleaseReader<'_> {
         })
     }
 
-    /// The mixes, whose levels ask queries of both kinds of groups; a level of no mix has no kinds.
+    /// The mixes, whose levels have queries of both kinds of groups; a level without a mix has no kinds.
     fn mixes(&self, raw: &ReleaseFile, levels: &[GeoLevel]) -> Result<Vec<Mix>> {
         self.0.no_duplicates(raw.mixes.iter().map(|mix| &mix.get_ref().name), "mix")?;
         let mixes: Vec<Mix> = raw.mixes.iter().map(|mix| self.mix(mix, levels)).collect::<Result<_>>()?;
@@ -259,7 +259,7 @@ impl ReleaseReader<'_> {
         Ok(mixes)
     }
 
-    /// A query at a level of a mix, or of none.
+    /// Checks a query at a level with a mix, or without.
     fn fits_mix(&self, query: &Query, at: usize, mix: Option<&Mix>) -> Result<()> {
         let name = &query.name;
         let why = match (mix, &query.kind) {
@@ -308,7 +308,7 @@ impl ReleaseReader<'_> {
         Ok(Mix { name: mix.name.get_ref().clone(), levels: places, groups, kind: mix.kind.get_ref().clone(), most })
     }
 
-    /// What `counts_as_given` says of every count.
+    /// The effect of `counts_as_given` on every count.
     fn counts_as_given(&self, field: Option<&Spanned<bool>>, neighbors: Neighbors) -> Result<Changed> {
         match (field, neighbors) {
             (Some(given), Neighbors::AddRemove) if *given.get_ref() => {
@@ -337,13 +337,13 @@ impl ReleaseReader<'_> {
         Err(self.0.refuse(at, why))
     }
 
-    /// How often a changed record changes a count of a query of so many cells: as the file says of all, or never.
+    /// How often a changed record changes a count of a query with `cells` cells: as the file states for all, or never.
     fn changed(&self, query: &QueryFile, what: &str, cells: u64, common: &Common) -> Result<Changed> {
         let Some(field) = &query.moves else { return Ok(common.changed) };
         let at = field.span().start;
         if self.0.number(field)? != 0 {
             let why = format!(
-                "{what}: moves must be 0, where a changed record never leaves its cell; without it every cell is taken twice under bounded \
+                "{what}: moves must be 0, where a changed record never leaves its cell; without it every cell is counted twice under bounded \
                  neighbors, once for the cell that the record leaves and once for the one that it enters"
             );
             return Err(self.0.refuse(at, why));
@@ -449,7 +449,7 @@ impl ReleaseReader<'_> {
         let shift = whole_number(&query.sensitivity, "sensitivity")?;
         let changed = self.changed(query, &what, cells, common)?;
         let taken = changed.times(common.neighbors)?;
-        // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), each as often as it is taken.
+        // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), each as often as it is counted.
         let needed = Rational::from(cells) * Rational::from(shift).square() * taken / 2_u32;
         let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
         let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
@@ -476,7 +476,7 @@ impl ReleaseReader<'_> {
         Ok(Query { name, rho, law, times, cells, shift, changed, kind })
     }
 
-    /// The law of the noise: with the parameter that is given, or with the sigma2 that spends the declared rho, which is
+    /// The law of the noise: with the given parameter, or with the sigma2 that spends the declared rho, which is
     /// `needed` / rho.
     fn law(&self, query: &QueryFile, declared: Option<&Rational>, needed: &Rational) -> Result<Law> {
         let (at, what) = (query.name.span().start, format!("the query {:?}", query.name.get_ref()));
@@ -554,7 +554,7 @@ times = 4
         assert_eq!(*release.composition(&[] as &[&str], None).unwrap().rho(), 1);
     }
 
-    /// Noise that is given instead of bought: no budget is declared, and every number is plain.
+    /// Noise that is given directly: no budget is declared, and every number is plain.
     const OWN: &str = r#"name = "own"
 title = "A mechanism of one's own"
 source = "made up for a test"
@@ -595,7 +595,7 @@ proportion = 1
         assert_eq!(*composition.rho(), release.rho);
         assert_eq!(composition.counts()[0].to_string(), "discrete Gaussian 2.5x6@2");
         assert!(state.queries[0].sigma2().is_ok() && state.queries[1].sigma2().is_err());
-        // The same noise with its rho beside it.
+        // The same noise with its rho.
         let both = OWN.replace("sigma2 = 2.5", "sigma2 = 2.5\nrho = 1.6").replace("sensitivity", "shift");
         assert_eq!(parse(&both, "own.toml").unwrap().rho, release.rho);
         let paths = parse(&(OWN.to_string() + "[paths]\nnote = \"n\"\ndroppable = [\"County\"]\n"), "own.toml");
@@ -647,7 +647,7 @@ proportion = 1
         }
     }
 
-    /// A mechanism under bounded neighbors, of which one record never leaves the only cell of the first query.
+    /// A mechanism under bounded neighbors, in which no record leaves the only cell of the first query.
     const STILL: &str = r#"name = "still"
 title = "A total that does not move"
 source = "made up for a test"
@@ -709,7 +709,7 @@ sigma2 = 10
         }
     }
 
-    /// Two kinds of groups, of which either spends the budget of the level.
+    /// Two kinds of groups; either spends the budget of the level.
     const MIXED: &str = r#"name = "mixed"
 title = "Groups of two kinds"
 source = "made up for a test"

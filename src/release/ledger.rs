@@ -1,10 +1,10 @@
-//! Ledgers: which releases are about the same records, as a TOML file.
+//! Ledgers: releases about the same records, as a TOML file.
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `name`, `title`, `source` | what it is called and where it comes from |
-//! | `rule` | what composes with what, in words |
-//! | `[[population]]` `name`, `neighbors`, `releases` | records of one kind, the relation under which they are counted, and the releases (bundled names, or files beside the ledger) that one record enters |
+//! | `name`, `title`, `source` | its name and its source |
+//! | `rule` | the releases that compose, in words |
+//! | `[[population]]` `name`, `neighbors`, `releases` | records of one kind, the relation of their account, and the releases (bundled names, or files beside the ledger) that one record enters |
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// The bundled ledgers, as they stand in data/ledgers.
+/// The bundled ledgers, from data/ledgers.
 pub(super) const BUNDLED: &[(&str, &str)] =
     &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
 
@@ -32,20 +32,20 @@ pub(super) const BUNDLED: &[(&str, &str)] =
 pub struct LedgerFile {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub title: String,
-    /// What composes with what.
+    /// The releases that compose.
     pub rule: String,
-    /// The populations, each apart.
+    /// The populations, each with its own account.
     pub populations: Vec<Population>,
 }
 
 /// Records of one kind and the releases that one of them enters.
 #[derive(Clone, Debug)]
 pub struct Population {
-    /// What the records are.
+    /// The kind of the records.
     pub name: String,
-    /// The relation under which they are counted.
+    /// The relation of the account.
     pub neighbors: Neighbors,
     /// The releases.
     pub releases: Vec<Release>,
@@ -127,13 +127,13 @@ impl Population {
         Ledger::new(entries, units)
     }
 
-    /// Whether a release's guarantee is about another relation than the population's.
+    /// Whether a release's own guarantee is about another relation than the population's.
     pub fn converts(&self, release: &Release) -> bool {
         release.neighbors != self.neighbors
     }
 
     /// Whether the counts of a changed record are a pair, those that it leaves and those that it enters. Counts that are given for
-    /// bounded neighbors are both at once: then every release is written out so.
+    /// bounded neighbors are both at once; then every release is treated in this way.
     fn has_sides(&self) -> bool {
         let mut queries = self.releases.iter().flat_map(|release| &release.levels).flat_map(|level| &level.queries);
         self.neighbors == Neighbors::Bounded && queries.all(|query| query.changed != Changed::AsGiven)
@@ -160,7 +160,7 @@ impl Population {
         Ok(Entry { name, paths, mixes, rho })
     }
 
-    /// What a record enters in each of several ways, or in one; one side of a pair where counts have sides.
+    /// The counts that a record enters, in each of several ways or in one; one side of a pair if counts have sides.
     fn ways(&self, release: &Release) -> Result<Vec<(String, Composition)>> {
         if release.paths.is_some() {
             let paths = release.path_compositions()?;

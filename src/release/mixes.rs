@@ -1,5 +1,5 @@
-//! Mixes of groups: a record is in several population groups of a level, of kinds that are counted in different ways, and how
-//! many are of which kind depends on the record.
+//! Mixes of groups: a record is in several population groups of a level, of kinds that are counted in different ways, and the
+//! number of each kind depends on the record.
 //!
 //! Every mix spends the same rho, but not the same epsilon: an account takes the worst of all mixes. The groups of a record are
 //! the same at all levels of a mix.
@@ -10,25 +10,25 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Levels at which so many of a record's groups are of one kind, and all others of the other.
+/// Levels at which some of a record's groups are of one kind, and all others of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// What the levels are, together.
+    /// The name of these levels together.
     pub name: String,
-    /// The levels, by their place in the release.
+    /// The levels, by their index in the release.
     pub levels: Vec<usize>,
-    /// How many groups a record is in.
+    /// The number of groups of a record.
     pub groups: u64,
-    /// The kind of some of them: that of the queries which are asked of these groups alone.
+    /// The kind of some of them: that of the queries about these groups alone.
     pub kind: String,
-    /// At most so many of them are of that kind.
+    /// The largest number of groups of that kind.
     pub most: u64,
 }
 
-/// How many groups of a record are of the kind of each mix; `None` for a mix that is not asked about.
+/// The number of a record's groups of the kind of each mix; `None` for a mix that is not requested.
 pub(super) type Choice = Vec<Option<u64>>;
 
-/// At most so many mixes: with bounded neighbors they come in pairs.
+/// The largest number of mixes: with bounded neighbors they come in pairs.
 pub(super) const MOST_CHOICES: u64 = 128;
 
 impl Release {
@@ -37,7 +37,7 @@ impl Release {
         self.mixes.iter().enumerate().find(|(_, mix)| mix.levels.contains(&level))
     }
 
-    /// Every choice for the mixes of these levels, fewest groups of the kind first; one, of nothing, where no level has a mix.
+    /// Every choice for the mixes of these levels, fewest groups of the kind first; a single empty one if no level has a mix.
     pub(super) fn choices(&self, levels: &[usize]) -> Vec<Choice> {
         let mut choices: Vec<Choice> = vec![Vec::new()];
         for mix in &self.mixes {
@@ -56,7 +56,7 @@ impl Release {
         choices
     }
 
-    /// A choice with groups of both kinds, where a record can have such: all noise of the levels is in it.
+    /// A choice with groups of both kinds, if a record can have such: it contains all noise of the levels.
     pub(super) fn typical(&self, levels: &[usize]) -> Choice {
         let of = |mix: &Mix| {
             let concerned = mix.levels.iter().any(|level| levels.contains(level));
@@ -74,7 +74,7 @@ impl Release {
         parts.join(", ")
     }
 
-    /// What a record of this choice changes at these levels, each count as often as `times` says.
+    /// The counts that a record of this choice changes at these levels, each counted `times` times.
     pub(super) fn counts_of(
         &self,
         levels: &[usize],
@@ -99,7 +99,7 @@ impl Release {
         Ok(counts)
     }
 
-    /// What a record of each choice enters or leaves at these levels, one side of a pair under bounded neighbors; with the choice in
+    /// The counts that a record of each choice enters or leaves at these levels, one side of a pair under bounded neighbors; with the choice in
     /// words.
     pub(super) fn mixes_at(&self, levels: &[usize], neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
         let of = |choice: Choice| {
@@ -109,7 +109,7 @@ impl Release {
         self.choices(levels).into_iter().map(of).collect()
     }
 
-    /// The most counts of a query, of all like it, that one record changes; `None` where none of them moves.
+    /// The largest number of counts of a query, with all like it, that one record changes; `None` if none of them changes.
     pub(super) fn query_counts(&self, level: usize, query: &Query, neighbors: Neighbors) -> Result<Option<Counts>> {
         let cells = match self.mix_of(level) {
             Some((_, mix)) if query.kind.as_ref() == Some(&mix.kind) => mix.most,
@@ -118,7 +118,7 @@ impl Release {
         Query { cells, ..query.clone() }.counts(neighbors)
     }
 
-    /// The queries of these levels of which no count moves under a relation.
+    /// The queries of these levels of which no count changes under a relation.
     pub(super) fn unmoved(&self, levels: &[usize], neighbors: Neighbors) -> Vec<String> {
         let of_level = |level: &GeoLevel| {
             let queries = level.queries.iter().filter(|query| query.changed == Changed::Never);
@@ -130,14 +130,14 @@ impl Release {
         }
     }
 
-    /// How often its counts are taken under a relation: the most of all.
+    /// How often its counts are counted under a relation: the largest number of all.
     pub fn times_each_count(&self, neighbors: Neighbors) -> Result<u64> {
         let queries = self.levels.iter().flat_map(|level| &level.queries);
         let times: Result<Vec<u64>> = queries.map(|query| query.changed.times(neighbors)).collect();
         Ok(times?.into_iter().max().unwrap_or(1))
     }
 
-    /// The places of the named levels, each named once; of all levels where none is named.
+    /// The indices of the named levels, each named once; of all levels if none is named.
     pub(super) fn places(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
         if names.is_empty() {
             return Ok((0..self.levels.len()).collect());

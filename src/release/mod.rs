@@ -1,50 +1,50 @@
-//! Releases: levels of geography, queries, budgets and a neighbor relation, and the composition they amount to.
+//! Releases: levels of geography, queries, budgets and a neighbor relation, and their composition.
 //!
 //! A release is a TOML file of exact numbers (`data/releases/*.toml` are bundled), plain as `0.1` and `1e-3` or fractions in
 //! quotes as `"104/4099"`:
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `name`, `title`, `source` | what it is called, and where each figure comes from |
-//! | `neighbors` | `add-remove` (one record more or less; also `unbounded`, `add-delete`) or `bounded` (one record changed; also `replace-one`, `change-one`, `substitution`) |
-//! | `counts_as_given` | true if `cells` are already those that differ between bounded neighbors, and are not taken twice (default false) |
-//! | `rho` | the zCDP budget of the whole release; the sum of its levels where it is not given |
-//! | `sigma2_times_rho` | a check, where it is given: sigma2 = this / rho of the query, 1/2 for add-remove, 1 for bounded, times the cells and the square of the sensitivity |
-//! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute; the sum of its queries where neither is given |
+//! | `name`, `title`, `source` | its name and description, and the source of each figure |
+//! | `neighbors` | `add-remove` (one record more or less; also `unbounded`, `add-delete`) or `bounded` (one record changed; also `replace-one`, `replace`, `change-one`, `substitution`) |
+//! | `counts_as_given` | true if `cells` are already those that differ between bounded neighbors, and are not counted twice (default false) |
+//! | `rho` | the zCDP budget of the whole release (default: the sum of its levels) |
+//! | `sigma2_times_rho` | an optional check: sigma2 = this / rho of the query, 1/2 for add-remove, 1 for bounded, times the cells and the square of the sensitivity |
+//! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute (default: the sum of its queries) |
 //! | `[[level.query]]` `name` | a query, with its share of the level, its noise, or both: |
 //! | `proportion` or `rho` | its share, relative or absolute |
 //! | `law` | `discrete-gaussian` (default), `discrete-laplace`, or `gaussian` for comparison |
-//! | `sigma2` | the variance proxy of Gaussian noise; what its rho buys where it is not given |
+//! | `sigma2` | the variance proxy of Gaussian noise (default: the one that spends its rho) |
 //! | `epsilon` | the parameter of discrete Laplace noise, of mass proportional to exp(-epsilon abs(x)) |
-//! | `times` | so many queries like it (default 1) |
-//! | `cells` | so many cells that one record touches in it (default 1) |
+//! | `times` | the number of queries like it (default 1) |
+//! | `cells` | the number of its cells that one record affects (default 1) |
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
-//! | `moves` | 0 if a changed record never leaves its one cell of the query, so that no count of it moves under bounded neighbors; else every cell is taken twice |
-//! | `kind` | at a level of a `[[mix]]`: the query is asked of the groups of this kind alone (default: of all others) |
+//! | `moves` | 0 if a changed record never leaves its one cell of the query, so that no count of it changes under bounded neighbors; otherwise every cell is counted twice |
+//! | `kind` | at a level of a `[[mix]]`: the query is about the groups of this kind alone (default: about all others) |
 //! | `[[mix]]` `name`, `levels`, `groups`, `kind`, `most` | a record is in `groups` groups of these levels, of which 0 to `most` are of the kind: queries of either kind spend the whole budget of a level, and the account is that of the worst mix |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
-//! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, or two, for drawing them: see [`schema`] |
+//! | `[[attribute]]`, `[[recode]]` | the histogram of the queries, or two histograms, for drawing: see [`schema`] |
 //! | `[[published]]` | an epsilon that was published for the release, or `published = { .. }` for one: |
 //! | `epsilon`, `delta`, `by` | the printed number, in quotes as it was printed, its delta (none for `pure`), and the conversion: `zcdp` (Bun-Steinke), `best-order`, `rdp` or `pure` |
-//! | `levels`, `source` | of which levels together (all where none is named), and where and by whom it was printed |
-//! | `exact_total` | the constraint of noisy measurement files whose counts add up to the exact total of the root and of states, adjusted though the counts may be |
+//! | `levels`, `source` | the levels that it covers together (default: all), and where and by whom it was printed |
+//! | `exact_total` | the constraint of noisy measurement files whose counts add up to the exact total of the root and of states, although single counts may be adjusted |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
-//! | `neighbors` | which data sets are neighbors, by which names, and how often a changed record changes a count |
-//! | `mixes`, `ways` | mixes of the groups that a record is in, and the worst of all ways in which it enters the counts |
-//! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
+//! | `neighbors` | the neighbor relations, their names, and how often a changed record changes a count |
+//! | `mixes`, `ways` | mixes of the groups of a record, and the worst of all ways in which it enters the counts |
+//! | `mod.rs` | a release, its levels and queries, and the composition of the counts that one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
-//! | `published` | the figures that were published for a release |
+//! | `published` | published figures of a release |
 //! | `written` | a release as such a file |
-//! | [`schema`] | the histogram, and the query groups that are asked of it |
-//! | [`ledger`] | which releases are about the same records |
-//! | [`subject`] | a release, or counts given one by one, as what is accounted for |
-//! | `budgets` | the same queries with the budget moved among the levels |
+//! | [`schema`] | the histogram, and its query groups |
+//! | [`ledger`] | the releases about the same records |
+//! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
+//! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
@@ -85,7 +85,7 @@ macro_rules! bundled {
     };
 }
 
-/// The bundled releases, as they stand in data/releases.
+/// The bundled releases, from data/releases.
 const BUNDLED: &[(&str, &str)] = bundled![
     "pl94-persons-us",
     "pl94-persons-pr",
@@ -117,20 +117,20 @@ pub struct Query {
     pub rho: Rational,
     /// The law of the noise on each of its counts.
     pub law: Law,
-    /// How many queries alike there are.
+    /// The number of queries like it.
     pub times: u64,
-    /// How many cells of it one record is in.
+    /// The number of its cells that contain one record.
     pub cells: u64,
     /// By how much one record changes each of these cells.
     pub shift: u64,
     /// How often a changed record changes each of these cells.
     pub changed: Changed,
-    /// The kind of groups that alone it is asked of, at a level with a [`Mix`]; `None` for all others.
+    /// The kind of groups to which it is limited, at a level with a [`Mix`]; `None` for all others.
     pub kind: Option<String>,
 }
 
 impl Query {
-    /// The variance proxy of its discrete Gaussian noise; noise of another law is refused.
+    /// The variance proxy of its discrete Gaussian noise; refuses noise of another law.
     pub fn sigma2(&self) -> Result<&Rational> {
         self.law.discrete_sigma2().ok_or_else(|| {
             let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
@@ -138,12 +138,12 @@ impl Query {
         })
     }
 
-    /// What a change of one record reveals by all queries alike; `None` where none of their counts moves.
+    /// The counts of all queries like it that a change of one record affects; `None` if none of their counts changes.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Option<Counts>> {
         self.counts_times(self.changed.times(neighbors)?)
     }
 
-    /// All counts of all queries alike, each so many times.
+    /// All counts of all queries like it, each counted `each` times.
     pub(crate) fn counts_times(&self, each: u64) -> Result<Option<Counts>> {
         if each == 0 {
             return Ok(None);
@@ -165,8 +165,8 @@ pub struct GeoLevel {
 }
 
 impl GeoLevel {
-    /// What all queries of one kind spend, those without a kind first: parts of a level that each record divides its groups among
-    /// spend its budget each.
+    /// The budgets of all queries of one kind, those without a kind first: kinds among which each record divides its groups
+    /// spend the budget of the level each.
     pub(crate) fn sums(queries: &[Query]) -> Vec<Rational> {
         let mut kinds: Vec<&Option<String>> = queries.iter().map(|query| &query.kind).collect();
         kinds.sort();
@@ -178,23 +178,23 @@ impl GeoLevel {
         kinds.into_iter().map(spent).collect()
     }
 
-    /// What queries spend together; where they are of several kinds, those of the kind that spends most.
+    /// The budget of all queries together; if they are of several kinds, that of the kind that spends most.
     pub(crate) fn spent(queries: &[Query]) -> Rational {
         GeoLevel::sums(queries).into_iter().max().unwrap_or_default()
     }
 
-    /// Whether it has queries of one kind of groups alone.
+    /// Whether it has queries about one kind of groups alone.
     pub(crate) fn has_kinds(&self) -> bool {
         self.queries.iter().any(|query| query.kind.is_some())
     }
 
-    /// What a change of one record reveals at this level; of a level with kinds by all of these at once, which no record is in.
+    /// The counts at this level that a change of one record affects; at a level with kinds those of all kinds at once, which no record has.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
         self.queries.iter().filter_map(|query| query.counts(neighbors).transpose()).collect()
     }
 }
 
-/// A release of noisy counts: what was asked at which level, with which budget.
+/// A release of noisy counts: its queries at each level, and their budgets.
 ///
 /// ```
 /// use dp_assay::{account::Account, release::Release};
@@ -208,9 +208,9 @@ impl GeoLevel {
 pub struct Release {
     /// The name by which it is found.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub title: String,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub source: String,
     /// Its own neighbor relation.
     pub neighbors: Neighbors,
@@ -224,21 +224,21 @@ pub struct Release {
     pub budget_only: bool,
     /// The constraint of noisy measurement files whose counts add up to the exact total of the root and of states.
     pub exact_total: Option<String>,
-    /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
+    /// The levels that an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
     /// The levels at which a record's groups are of two kinds.
     pub mixes: Vec<Mix>,
-    /// The histogram that the queries are asked of; `None` if the file does not say.
+    /// The histogram of the queries; `None` if the file does not state it.
     pub schema: Option<schema::Schema>,
-    /// The SHA-256 of the text it was read from; `None` where it was read from none, or has other noise than that.
+    /// The SHA-256 of the text from which it was read; `None` if it was not read, or its noise was changed.
     pub sha256: Option<String>,
 }
 
-/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho moves to the next
+/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho goes to the next
 /// kept level above.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// Where the sets come from.
+    /// The source of the sets.
     pub note: String,
     /// The sets of bypassed levels, one for each path, as indices of levels.
     pub dropped: Vec<Vec<usize>>,
@@ -272,12 +272,12 @@ impl Release {
         find_text(name_or_path, BUNDLED, "release")
     }
 
-    /// A file to start a release of one's own from: every field with a comment. It is a release itself.
+    /// A file to start a release of one's own from: every field with a comment. It is itself a release.
     pub fn template() -> &'static str {
         include_str!("../../data/templates/release.toml")
     }
 
-    /// The same with only the named levels, in the order of the release; with all of them where none is named. Without some of
+    /// The same with only the named levels, in the order of the release; with all of them if none is named. Without some of
     /// its levels a release has no paths.
     pub fn only(&self, levels: &[impl AsRef<str>]) -> Result<Release> {
         if levels.is_empty() {
@@ -309,9 +309,9 @@ impl Release {
         })
     }
 
-    /// What one record enters on each path, in the order of the file: the composition of all its counts when it is added.
+    /// The counts that one record enters on each path, in the order of the file: the composition of all its counts when it is added.
     ///
-    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries. Empty for a
+    /// A dropped level's rho goes to the next kept level above, which keeps its own division among queries. Empty for a
     /// release without paths.
     pub fn path_compositions(&self) -> Result<Vec<Composition>> {
         let Some(paths) = &self.paths else { return Ok(Vec::new()) };
@@ -320,7 +320,7 @@ impl Release {
 
     fn path_counts(&self, dropped: &[usize]) -> Result<Vec<Counts>> {
         if !dropped.is_empty() {
-            // The noise of a level that carries another's rho is known for discrete Gaussian noise alone.
+            // If a level carries another's rho, its noise is known only for discrete Gaussian noise.
             self.levels.iter().flat_map(|level| &level.queries).try_for_each(|query| query.sigma2().map(|_| ()))?;
         }
         let mut counts = Vec::new();
@@ -345,8 +345,8 @@ impl Release {
         sets.map_or_else(Vec::new, |set| set.iter().map(|&index| self.levels[index].name.as_str()).collect())
     }
 
-    /// What the named levels reveal together, or all levels if none is named; under the release's own neighbor
-    /// relation or another. Of a release with mixes it is that of one mix, with groups of both kinds:
+    /// The composition of the named levels, or of all levels if none is named; under the release's own neighbor
+    /// relation or another. For a release with mixes it is that of one mix, with groups of both kinds:
     /// [`subject::Subject`] takes the worst.
     pub fn composition(&self, levels: &[impl AsRef<str>], neighbors: Option<Neighbors>) -> Result<Composition> {
         if self.budget_only {
@@ -356,7 +356,7 @@ impl Release {
         self.composition_times(&places, neighbors, &|changed| changed.times(neighbors))
     }
 
-    /// The same, each count as often as `times` says.
+    /// The same, each count counted `times` times.
     fn composition_times(
         &self,
         places: &[usize],
@@ -379,15 +379,15 @@ pub fn bundled_text(name: &str) -> Option<&'static str> {
 
 const NO_FILE: &str = "no such file";
 
-/// What a file names, as it is found from here: a bundled name as it is, a path relative to the folder of the file that names it.
+/// A name in a file as seen from the working directory: a bundled name unchanged, a path relative to the folder of the file that names it.
 pub(crate) fn place_beside(name: &str, naming: &Path) -> String {
     let beside = naming.parent().unwrap_or(Path::new("")).join(name);
     let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
     if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
 }
 
-/// Whether a bundled release is about blocks of a state: those whose names end in `-us` are about the states and the District of Columbia,
-/// those in `-pr` about Puerto Rico. Others, and files, may be about any.
+/// Whether a bundled release covers blocks of a state: those whose names end in `-us` cover the states and the District of Columbia,
+/// those in `-pr` Puerto Rico. Others, and files, may cover any state.
 #[cfg(feature = "mechanisms")]
 pub(crate) fn covers_state(name: &str, state: u64) -> bool {
     match bundled_text(name) {
@@ -425,7 +425,7 @@ mod tests {
             let composition = release.composition(&[] as &[&str], None);
             assert_eq!(composition.is_err(), release.budget_only, "{key}");
             assert!(composition.is_ok_and(|all| *all.rho() == release.rho) || release.budget_only, "{key}");
-            // Moving budget between levels loses none: both sides of a changed record spend it all.
+            // Dividing the budget among levels loses none: both sides of a changed record spend it all.
             for path in release.path_compositions().unwrap() {
                 assert_eq!(Rational::from(&**path.rho() * 2_u32), release.rho, "{key}");
             }

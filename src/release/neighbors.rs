@@ -1,4 +1,4 @@
-//! Which data sets are neighbors, under the names that are in use, and how often a changed record changes a count.
+//! The neighbor relations, their names, and how often a changed record changes a count.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// Which data sets are neighbors.
+/// The neighbor relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbors {
     /// One record more or less: it leaves or enters one cell of each query.
@@ -30,20 +30,20 @@ impl Neighbors {
         }
     }
 
-    /// Other names of the same relation, which are read as well.
+    /// Other accepted names of the same relation.
     pub fn synonyms(self) -> &'static [&'static str] {
         match self {
             Neighbors::AddRemove => &["unbounded", "add-delete"],
-            Neighbors::Bounded => &["replace-one", "change-one", "substitution"],
+            Neighbors::Bounded => &["replace-one", "replace", "change-one", "substitution"],
         }
     }
 
-    /// All names that are read, its own first.
+    /// All accepted names, its own first.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         [self.name()].into_iter().chain(self.synonyms().iter().copied())
     }
 
-    /// What it is about, in a few words.
+    /// Its meaning, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Neighbors::AddRemove => "one record more or less",
@@ -51,7 +51,7 @@ impl Neighbors {
         }
     }
 
-    /// The names that are read, both relations with equal standing: none is proposed in place of the other.
+    /// The accepted names, both relations with equal standing: neither is suggested instead of the other.
     pub fn expected() -> String {
         let all = Neighbors::ALL.map(|relation| {
             format!("{} ({}; also {})", relation.name(), relation.meaning(), relation.synonyms().join(", "))
@@ -67,7 +67,7 @@ impl Neighbors {
         })
     }
 
-    /// How many cells of a query differ for each cell that a record is in.
+    /// The number of cells of a query that differ for each cell that contains a record.
     pub(crate) fn cells(self) -> u64 {
         match self {
             Neighbors::AddRemove => 1,
@@ -87,7 +87,7 @@ impl FromStr for Neighbors {
     }
 }
 
-/// How often a count is taken where one record is changed.
+/// How often a count is counted if one record is changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Changed {
     /// Twice: the record leaves one count and enters another. For a query of a single cell, which it cannot leave, that is an
@@ -96,7 +96,7 @@ pub enum Changed {
     Twice,
     /// Once: the counts are already those that differ between bounded neighbors.
     AsGiven,
-    /// Never: the record stays in the cell that it is in.
+    /// Never: the record stays in its cell.
     Never,
 }
 
@@ -110,7 +110,7 @@ impl Changed {
         }
     }
 
-    /// How often each count is taken under a relation. Counts that are given for bounded neighbors say nothing about a record
+    /// How often each count is counted under a relation. Counts that are given for bounded neighbors do not determine the effect of a record
     /// more or less.
     pub fn times(self, neighbors: Neighbors) -> Result<u64> {
         match (self, neighbors) {
@@ -125,7 +125,7 @@ impl Changed {
         }
     }
 
-    /// How often each count is on one side of a pair of ways, of which a record enters the one or leaves the one and enters the other.
+    /// How often each count is on one side of a pair of ways; a record enters one of them, or leaves one and enters the other.
     /// Counts that are given for bounded neighbors have no sides.
     pub fn times_a_side(self, neighbors: Neighbors) -> Result<u64> {
         match (self, neighbors) {
@@ -151,6 +151,7 @@ mod tests {
             ("Add-Delete", Neighbors::AddRemove),
             ("bounded", Neighbors::Bounded),
             ("replace-one", Neighbors::Bounded),
+            ("replace", Neighbors::Bounded),
             ("change-one", Neighbors::Bounded),
             ("SUBSTITUTION", Neighbors::Bounded),
         ] {

@@ -1,4 +1,4 @@
-//! Epsilons that were published for a release, as a file states them.
+//! Published epsilons of a release, as a file states them.
 
 use std::{fmt, marker::PhantomData};
 
@@ -25,11 +25,11 @@ use crate::{
 pub struct Published {
     /// The levels, in the order of the release; none for all of them.
     pub levels: Vec<String>,
-    /// What was printed.
+    /// The printed figure.
     pub figure: PrintedFigure,
 }
 
-/// One of something, or a list of them.
+/// One value, or a list of values.
 pub(super) struct OneOrMany<T>(pub Vec<T>);
 
 impl<T> Default for OneOrMany<T> {
@@ -141,7 +141,7 @@ fn delta(reader: &TomlReader, file: &PublishedFile, by: Conversion) -> Result<Op
 }
 
 impl Release {
-    /// What was published for some of its levels alone, where these are all that is kept of it.
+    /// The figures published for the kept levels, if only some levels of the release are kept.
     pub(super) fn published_among(&self, kept: &[&str]) -> Vec<Published> {
         let is_kept = |level: &String| kept.contains(&level.as_str());
         let of = |published: &Published| -> Option<Published> {
@@ -156,7 +156,7 @@ impl Release {
         self.published.iter().filter_map(of).collect()
     }
 
-    /// The figures that were published for these levels together, at whatever delta; of all levels where none is named.
+    /// The figures that were published for these levels together, at any delta; of all levels if none is named.
     pub fn figures_of(&self, levels: &[impl AsRef<str>]) -> Vec<PrintedFigure> {
         let is_whole = levels.is_empty() || levels.len() == self.levels.len();
         let is_about = |published: &&Published| match (is_whole, published.levels.is_empty()) {

@@ -2,10 +2,10 @@
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `[[query]]` `name` | a query; in `LEVEL / QUERY` what stands before the first ` / ` is its level |
-//! | `count` | how many of its counts one record moves when it is added or removed (default 1) |
+//! | `[[query]]` `name` | the query; in `LEVEL / QUERY` the part before the first ` / ` is its level |
+//! | `count` | the number of its counts that one record changes when it is added or removed (default 1) |
 //! | `sensitivity` | by how much it moves each of them (default 1) |
-//! | `weight` | what a unit of expected squared error costs, above 0 (default 1) |
+//! | `weight` | the cost of a unit of expected squared error, above 0 (default 1) |
 //! | `least_sigma2` | the least variance proxy allowed (default 1) |
 //! | `most_sigma2` | the greatest |
 //! | `most_squared_error` | accuracy target: `E[X^2]` at most this; sigma2 at most this is enough, since `E[X^2] < sigma2` |
@@ -79,7 +79,7 @@ fn target(reader: &TomlReader, query: &QueryFile) -> Result<QueryTarget> {
     Ok(QueryTarget { name: name.clone(), count, shift, weight, least, most })
 }
 
-/// How accurate a query has to be, each `None` where nothing is asked of it.
+/// The required accuracy of a query; a field is `None` if there is no such requirement.
 #[derive(Clone, Debug, Default)]
 pub struct Accuracy {
     /// sigma2 at most this.
@@ -90,7 +90,7 @@ pub struct Accuracy {
     pub margin: Option<u64>,
 }
 
-/// An accuracy that no noise from the least sigma2 on has.
+/// An accuracy that no noise with at least the least sigma2 has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmet {
     /// The margin.
@@ -100,17 +100,17 @@ pub enum Unmet {
 }
 
 impl Unmet {
-    /// What is wrong, in words.
+    /// The reason in words.
     pub fn why(self, least: &Rational) -> String {
         match self {
             Unmet::Margin => format!("even the least sigma2, {}, has a wider margin", rational::display(least)),
-            Unmet::Sigma2 => "its accuracy target or most_sigma2 asks for less noise than least_sigma2".to_string(),
+            Unmet::Sigma2 => "its accuracy target or most_sigma2 requires less noise than least_sigma2".to_string(),
         }
     }
 }
 
 impl Accuracy {
-    /// The greatest variance proxy that has it, from `least` on; `None` if there is no bound.
+    /// The greatest variance proxy with this accuracy, at least `least`; `None` if there is no bound.
     pub fn most_sigma2(&self, least: &Rational) -> Result<std::result::Result<Option<Rational>, Unmet>> {
         let margin = match self.margin {
             None => None,
@@ -124,7 +124,7 @@ impl Accuracy {
     }
 }
 
-/// The largest multiple of 1/1000 from `least` on whose 95 % margin is at most `margin`, by halving: that it is, is proven.
+/// The largest multiple of 1/1000, at least `least`, whose 95 % margin is at most `margin`, by bisection, with a proof.
 fn most_sigma2_of_margin(margin: u64, least: &Rational) -> Result<Option<Rational>> {
     let margin = i64::try_from(margin).unwrap_or(i64::MAX).min(100_000_000);
     let level = Rational::from((39, 40));
@@ -133,7 +133,7 @@ fn most_sigma2_of_margin(margin: u64, least: &Rational) -> Result<Option<Rationa
     if !fits(least)? {
         return Ok(None);
     }
-    // The margin is near 1.96 sigma, and at most 1 more.
+    // The margin is close to 1.96 sigma, and at most 1 more.
     let (mut low, mut high) = (least.clone(), Rational::from(margin + 2).square() + least);
     for _ in 0..60 {
         let middle = (Rational::from(&low + &high) * 500_u32).floor() / 1000_u32;
@@ -145,20 +145,20 @@ fn most_sigma2_of_margin(margin: u64, least: &Rational) -> Result<Option<Rationa
     Ok(Some(low))
 }
 
-/// What stands between the level and the query in the name of a target.
+/// The separator of the level and the query in the name of a target.
 const OF_LEVEL: &str = " / ";
 /// The level of queries that name none.
 const NO_LEVEL: &str = "all";
 
-/// The same targets under a relation: where a record is changed it leaves one cell and enters another, unless the counts are those
-/// that differ already.
+/// The same targets under a relation: a changed record leaves one cell and enters another, unless the counts are already those
+/// that differ.
 pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors, changed: Changed) -> Result<Vec<QueryTarget>> {
     let times = changed.times(neighbors)?;
     let counted = |target: QueryTarget| QueryTarget { count: target.count.saturating_mul(times), ..target };
     Ok(targets.into_iter().map(counted).collect())
 }
 
-/// A release of queries read from a file, for add-remove neighbors, with a sigma2 for each of them; its title and source say
+/// A release of queries from a file, for add-remove neighbors, with a sigma2 for each of them; its title and source describe
 /// how the noise was found.
 pub fn release_of(
     targets: &[QueryTarget],
@@ -205,10 +205,10 @@ pub fn release_of(
 
 impl Release {
     /// The same queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
-    /// relation. On its block paths the rho of a bypassed level, as it is now, goes to the next kept level above, as before.
+    /// relation. On its block paths the new rho of a bypassed level goes to the next kept level above, as before.
     pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Result<Release> {
         let [name, title, source] = about.map(String::from);
-        // What was published is about other noise.
+        // Published figures are about other noise.
         let published = Vec::new();
         let mut release = Release { name, title, source, neighbors, published, sha256: None, ..self.clone() };
         let queries = release.levels.iter_mut().flat_map(|level| &mut level.queries);
@@ -218,7 +218,7 @@ impl Release {
         release.spending()
     }
 
-    /// The same with every rho that of its discrete Gaussian noise.
+    /// The same with every rho set to that of its discrete Gaussian noise.
     fn spending(mut self) -> Result<Release> {
         for level in &mut self.levels {
             for query in &mut level.queries {
@@ -350,7 +350,7 @@ most_squared_error = "60"
         assert_eq!(again.rho, release.rho);
         let doubled = under(targets.clone(), Neighbors::Bounded, Changed::Twice).unwrap();
         assert_eq!(doubled[0].count, 6);
-        // Counts that are given for the relation are taken once, and written so.
+        // Counts that are given for the relation are counted once, and written accordingly.
         let given = release_of(&targets, &sigma2, (Neighbors::Bounded, Changed::AsGiven), ["n", "t", "s"]).unwrap();
         assert_eq!(given.rho, Rational::from(&release.rho / 2_u32));
         assert_eq!(Release::parse(&given.to_toml(), "f").unwrap().rho, given.rho);

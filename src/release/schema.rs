@@ -1,4 +1,4 @@
-//! The schema of a histogram, and the query groups that are asked of it (Cumings-Menon et al., 2024, section 2.3).
+//! The schema of a histogram, and its query groups (Cumings-Menon et al., 2024, section 2.3).
 //!
 //! A histogram has a cell for each combination of the values of its attributes, the last attribute running fastest, as in
 //! the Kronecker products of the paper. A query group keeps some attributes (factor I) and sums over the others (factor
@@ -10,14 +10,14 @@
 //! about constraints: the Bureau's noisy measurement files name such selections of values. The name of a query says what it
 //! keeps: `hispanic * cenrace`, `detailed` for all attributes, `total` for none.
 //!
-//! A release may ask a second histogram, beside the first: `[[attribute]]` with `histogram` and its name are its attributes, and a
-//! query that names these alone is asked of it. Its cells are counted after those of the first.
+//! A release may have a second histogram: `[[attribute]]` with `histogram` and its name are its attributes, and a
+//! query that names only these is a query of it. Its cells are counted after those of the first.
 
 use crate::error::{Error, Result};
 
-/// At most so many cells.
+/// The largest number of cells.
 pub const MOST_CELLS: usize = 1 << 24;
-/// The count of a cell that a query has no part in: one of the other histogram.
+/// The count of a cell that does not belong to a query: one of the other histogram.
 pub const NOWHERE: u32 = u32::MAX;
 
 /// The attributes of a histogram.
@@ -27,16 +27,16 @@ pub struct Schema {
     pub attributes: Vec<Attribute>,
     /// Attributes in groups of values.
     pub recodes: Vec<Recode>,
-    /// Values of attributes by a name, which constraints are about.
+    /// Names of values of attributes, for constraints.
     pub selections: Vec<Selection>,
-    /// A second histogram, which other queries are asked of.
+    /// A second histogram, for other queries.
     pub beside: Option<Box<Beside>>,
 }
 
-/// A histogram beside the first one of a release.
+/// A second histogram of a release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its attributes.
     pub schema: Schema,
@@ -47,7 +47,7 @@ pub struct Beside {
 pub struct Selection {
     /// Its name.
     pub name: String,
-    /// Which attribute.
+    /// The index of the attribute.
     pub attribute: usize,
     /// Whether each value belongs to it.
     pub selected: Vec<bool>,
@@ -67,26 +67,26 @@ pub struct Attribute {
 pub struct Recode {
     /// Its name.
     pub name: String,
-    /// Which attribute.
+    /// The index of the attribute.
     pub attribute: usize,
     /// The group of each value.
     pub group_of: Vec<u32>,
-    /// What each group is called: its values, joined by `+`.
+    /// The name of each group: its values, joined by `+`.
     pub groups: Vec<String>,
 }
 
 impl Schema {
-    /// How many cells the histogram has; 1 without attributes. Those of a histogram beside it are not among them.
+    /// The number of cells of the histogram; 1 without attributes. Those of a second histogram are not included.
     pub fn cells(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.values.len()).product()
     }
 
-    /// The same with those of the histogram beside it.
+    /// The same with those of the second histogram.
     pub fn all_cells(&self) -> usize {
         self.cells() + self.beside.as_ref().map_or(0, |beside| beside.schema.cells())
     }
 
-    /// The histogram beside this one, if the query of a name is asked of it: one that names its attributes alone.
+    /// The second histogram, if a name is that of a query of it, that is, names only its attributes.
     pub fn asks_beside(&self, name: &str) -> Option<&Beside> {
         let beside = self.beside.as_deref()?;
         let mut parts = name.split('*').map(str::trim);
@@ -114,7 +114,7 @@ impl Schema {
         Ok(group)
     }
 
-    /// What the query of a name keeps of each attribute; `None` where it sums over it.
+    /// How the query of a name keeps each attribute; `None` if it sums over it.
     pub fn keeps(&self, name: &str) -> Result<Vec<Option<Kept>>> {
         let mut kept: Vec<Option<Kept>> = vec![None; self.attributes.len()];
         match name.trim() {
@@ -155,7 +155,7 @@ impl Schema {
     }
 
     fn kept(&self, name: &str, kept: &[Option<Kept>]) -> QueryGroup {
-        // The count that each cell of the histogram belongs to, attribute by attribute.
+        // The count to which each cell of the histogram belongs, attribute by attribute.
         let mut cell_of: Vec<u32> = vec![0];
         let mut names = Vec::new();
         for (attribute, kept) in self.attributes.iter().zip(kept) {
@@ -201,25 +201,25 @@ pub enum Kept {
 pub struct QueryGroup {
     /// Its name.
     pub name: String,
-    /// Which attributes are kept (I) and which are summed over (1'); `None` if a recode is kept, or there are two
+    /// The attributes that are kept (I) or summed over (1'); `None` if a recode is kept, or there are two
     /// histograms.
     pub whole: Option<Vec<bool>>,
-    /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has; [`NOWHERE`] for cells of
+    /// For each cell of the histogram the count to which it belongs: the row of the entry 1 in each column of Q; [`NOWHERE`] for cells of
     /// another histogram.
     pub cell_of: Vec<u32>,
-    /// How many counts it has: the rows of Q.
+    /// The number of its counts: the rows of Q.
     counts: usize,
-    /// What the groups of each attribute that is kept are called.
+    /// The names of the groups of each kept attribute.
     kept: Vec<Vec<String>>,
 }
 
 impl QueryGroup {
-    /// How many counts it has: the rows of Q.
+    /// The number of its counts: the rows of Q.
     pub fn counts(&self) -> usize {
         self.counts
     }
 
-    /// What each count is of: values joined by ` * `.
+    /// The label of each count: values joined by ` * `.
     pub fn labels(&self) -> Vec<String> {
         let mut labels = vec![String::new()];
         for values in &self.kept {
@@ -282,7 +282,7 @@ mod tests {
             for column in 0..252_u32 {
                 let (race, age) = (column / 4, column % 2);
                 let identity = |a: u32, b: u32| u32::from(a == b);
-                // The factor of the row of ones is one, whatever column / 2 % 2 is.
+                // The factor of the row of ones is one for any value of column / 2 % 2.
                 let product = identity(row / 2, race) * identity(row % 2, age);
                 assert_eq!(u32::from(group.cell_of[column as usize] == row), product);
             }

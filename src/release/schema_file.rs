@@ -74,7 +74,7 @@ pub(super) fn schema(
     Ok((!attributes.is_empty()).then_some(first))
 }
 
-/// The histogram beside the first one, by its name.
+/// The second histogram, by its name.
 fn beside_of<'s>(
     reader: &TomlReader,
     name: &Spanned<String>,
@@ -89,7 +89,7 @@ fn beside_of<'s>(
     Ok(&mut beside.schema)
 }
 
-/// The histogram that has an attribute: the first one, unless it is one of the other.
+/// The histogram of an attribute: the first one, unless it belongs to the second.
 fn histogram_of<'s>(
     attribute: &Spanned<String>,
     first: &'s mut Schema,
@@ -123,7 +123,7 @@ fn attribute(reader: &TomlReader, raw: &AttributeFile, cells: usize) -> Result<A
     Ok(Attribute { name: raw.name.get_ref().clone(), values })
 }
 
-/// A recode of an attribute that the schema already has.
+/// A recode of an attribute of the schema.
 fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Recode> {
     let (name, attribute) = (raw.attribute.get_ref(), known_attribute(reader, &raw.attribute, schema)?);
     let values = &schema.attributes[attribute].values;
@@ -155,7 +155,7 @@ fn known_attribute(reader: &TomlReader, name: &Spanned<String>, schema: &Schema)
     })
 }
 
-/// A selection of values of an attribute that the schema already has.
+/// A selection of values of an attribute of the schema.
 fn selection(reader: &TomlReader, raw: &SelectionFile, schema: &Schema) -> Result<Selection> {
     let attribute = known_attribute(reader, &raw.attribute, schema)?;
     let values = &schema.attributes[attribute].values;

@@ -1,5 +1,5 @@
-//! What is accounted for: a release or some of its levels, counts given one by one, a neighbor relation, and how many people act
-//! together; and the compositions that this amounts to.
+//! The mechanism to account for: a release or some of its levels, counts given one by one, a neighbor relation, and the number of people who act
+//! together; and its compositions.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     numeric::rational,
 };
 
-/// What to account for; all of it is composed.
+/// The mechanism to account for; all parts are composed.
 ///
 /// ```
 /// use dp_assay::{account::Account, release::{Release, subject::Subject}};
@@ -38,22 +38,22 @@ use crate::{
 pub struct Subject {
     /// A release.
     pub release: Option<Release>,
-    /// The geolevels of it that count; all of them where none is named.
+    /// Its geolevels that count; all of them if none is named.
     pub levels: Vec<String>,
     /// Counts given one by one.
     pub singles: Vec<Counts>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove].
     pub neighbors: Option<Neighbors>,
-    /// Whether single counts are already those that differ between bounded neighbors: they are not taken twice.
+    /// Whether single counts are already those that differ between bounded neighbors: they are not counted twice.
     pub counts_as_given: bool,
-    /// So many people leave or enter together: every shift times this.
+    /// The number of people who leave or enter together: a factor on every shift.
     pub group: u64,
-    /// So many times all of it is released, each time with noise of its own.
+    /// The number of releases of everything, each time with noise of its own.
     pub repeat: u64,
 }
 
 impl Default for Subject {
-    /// Nothing yet, for one person, once.
+    /// Empty, for one person, once.
     fn default() -> Self {
         let (levels, singles) = (Vec::new(), Vec::new());
         Subject { release: None, levels, singles, neighbors: None, counts_as_given: false, group: 1, repeat: 1 }
@@ -63,67 +63,67 @@ impl Default for Subject {
 /// A subject and its compositions.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// A line that says what it is.
+    /// A line that describes it.
     pub title: String,
     /// The neighbor relation in force.
     pub neighbors: Neighbors,
-    /// How often counts are taken, the most of all: twice under bounded neighbors, unless the counts are given for these.
+    /// How often counts are counted, the largest number of all: twice under bounded neighbors, unless the counts are given for these.
     pub taken: u64,
-    /// Whether counts of a release are taken twice.
+    /// Whether counts of a release are counted twice.
     is_release_twice: bool,
-    /// The queries that do not move under the relation, which are left out: `LEVEL / QUERY`.
+    /// The queries that do not change under the relation, which are left out: `LEVEL / QUERY`.
     pub unmoved: Vec<String>,
-    /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
+    /// The requested levels of the release, each alone, and then the counts given one by one; empty if there
     /// is only one part.
     pub levels: Vec<Part>,
     /// The queries of these levels, and the counts given one by one, each alone.
     pub queries: Vec<QueryPart>,
     /// Everything composed; for a release with paths, on the path that drops nothing, and for one with mixes, of one mix.
     pub total: Composition,
-    /// What is accounted for as a whole: everything composed, or the worst of all block paths or mixes of groups.
+    /// The whole account: everything composed, or the worst of all block paths or mixes of groups.
     pub whole: Whole,
-    /// What the ways are called of which the whole is the worst.
+    /// The names of the ways of which the whole is the worst.
     names: Option<Arc<Names>>,
     /// The SHA-256 of the text of the release.
     release_sha256: Option<String>,
-    /// What was published for the whole, at whatever delta.
+    /// The figures that were published for the whole, at any delta.
     figures: Vec<PrintedFigure>,
-    /// What it was resolved from, if it has parts: they may be scaled one by one.
+    /// The subject from which it was resolved, if it has parts: they may be scaled one by one.
     subject: Option<Box<Subject>>,
 }
 
-/// A part of what is composed: a level of a release, or the counts given one by one; or the whole.
+/// A part of the composition: a level of a release, or the counts given one by one; or the whole.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Its name.
     pub name: String,
-    /// All of it composed; of a level with a mix of groups, of one mix.
+    /// All its counts composed; for a level with a mix of groups, of one mix.
     pub total: Composition,
-    /// What is accounted for: all of it composed, or the worst of all ways in which a record enters it.
+    /// Its account: all its counts composed, or the worst of all ways in which a record enters it.
     pub whole: Whole,
-    /// What the ways are called.
+    /// The names of the ways.
     names: Option<Arc<Names>>,
-    /// What was published for it, at whatever delta.
+    /// The figures that were published for it, at any delta.
     figures: Vec<PrintedFigure>,
 }
 
 impl Part {
-    /// What it spends: the same in every mix.
+    /// Its budget: the same in every mix.
     pub fn rho(&self) -> Rho {
         self.whole.rho()
     }
 
-    /// The mix of groups that decides an answer about it, in words.
+    /// The mix of groups that determines an answer about it, in words.
     pub fn deciding(&self, answer: &Answer) -> Option<String> {
         self.names.as_ref()?.deciding(answer)
     }
 
-    /// What was published for it, at whatever delta.
+    /// The figures that were published for it, at any delta.
     pub fn figures(&self) -> &[PrintedFigure] {
         &self.figures
     }
 
-    /// What it is compared with.
+    /// The number with which it is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
     }
@@ -132,7 +132,7 @@ impl Part {
         Part { total: self.total.until(stop), whole: self.whole.until(stop), ..self.clone() }
     }
 
-    /// All noise that occurs in it.
+    /// All its noise.
     pub fn noise(&self) -> Result<Composition> {
         ways::noise(&self.total, &self.whole, self.names.as_deref())
     }
@@ -144,14 +144,14 @@ impl Part {
     }
 }
 
-/// A query, with all that are like it, or counts given one by one: what it reveals alone.
+/// A query, with all that are like it, or counts given one by one, with its account alone.
 #[derive(Clone, Debug)]
 pub struct QueryPart {
     /// Its level; `None` for counts given one by one.
     pub level: Option<String>,
-    /// Its name, or the counts as they are written.
+    /// Its name, or the counts as written.
     pub name: String,
-    /// How many queries are like it, this one included.
+    /// The number of queries like it, including this one.
     pub times: u64,
     /// Its counts that one record, or the group, changes: of all queries like it, in all repetitions.
     pub counts: Counts,
@@ -159,15 +159,15 @@ pub struct QueryPart {
     pub composition: Composition,
 }
 
-/// What has to be known of a release whose counts are taken twice.
-pub const TAKEN_TWICE: &str = "Every count of the release is taken twice: a changed record leaves one cell and enters another. For a query with \
-                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file says that it does \
+/// The note on a release whose counts are counted twice.
+pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a changed record leaves one cell and enters another. For a query with \
+                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file states that it does \
                                not move).";
 
-/// What an error about counts as given names.
+/// The name in errors about counts as given.
 pub const AS_GIVEN: &str = "counts as given";
 
-/// The part of counts given one by one.
+/// The name of the part of counts given one by one.
 pub const SINGLES: &str = "counts given";
 
 impl Resolved {
@@ -179,7 +179,7 @@ impl Resolved {
         }
     }
 
-    /// One composition as it is, under a title.
+    /// A single composition, under a title.
     pub fn of_composition(title: String, neighbors: Neighbors, composition: Composition) -> Resolved {
         Resolved {
             title,
@@ -198,7 +198,7 @@ impl Resolved {
         }
     }
 
-    /// The SHA-256 of the text of the release it was made from: `None` where that is no file, or the noise is not that of the file.
+    /// The SHA-256 of the text of the release from which it was made: `None` if that is no file, or the noise is not that of the file.
     pub fn release_sha256(&self) -> Option<&str> {
         self.release_sha256.as_deref()
     }
@@ -208,7 +208,7 @@ impl Resolved {
         Resolved { release_sha256, ..self }
     }
 
-    /// The parts that are composed, each alone under its name; empty where there is only one.
+    /// The parts of the composition, each alone under its name; empty if there is only one.
     pub fn parts(&self) -> Vec<Resolved> {
         let part = |part: &Part| Resolved {
             title: format!("{}, {}", self.title, part.name),
@@ -231,7 +231,7 @@ impl Resolved {
         self.levels.iter().map(part).collect()
     }
 
-    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name where there is only one part.
+    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name if there is only one part.
     pub fn parts_or(&self, whole: &str) -> Vec<Part> {
         if self.levels.is_empty() { vec![self.as_part(whole)] } else { self.levels.clone() }
     }
@@ -247,17 +247,17 @@ impl Resolved {
         }
     }
 
-    /// What was published for the whole, at whatever delta.
+    /// The figures that were published for the whole, at any delta.
     pub fn figures(&self) -> &[PrintedFigure] {
         &self.figures
     }
 
-    /// What the whole is compared with.
+    /// The number with which the whole is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
     }
 
-    /// All noise that occurs.
+    /// All noise.
     pub fn noise(&self) -> Result<Composition> {
         ways::noise(&self.total, &self.whole, self.names.as_deref())
     }
@@ -294,14 +294,14 @@ impl Resolved {
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
             release_sha256: None,
-            // What was published is about other noise.
+            // Published figures are about other noise.
             figures: Vec::new(),
             subject: None,
             ..self.clone()
         })
     }
 
-    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set.
+    /// The same, whose requests end with [`Error::Stopped`] once `stop` is set.
     pub fn until(&self, stop: &Stop) -> Resolved {
         let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
         Resolved {
@@ -313,12 +313,12 @@ impl Resolved {
         }
     }
 
-    /// The block paths, or the mix of groups, that decide an answer about the whole, in words.
+    /// The block paths, or the mix of groups, that determine an answer about the whole, in words.
     pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
         self.names.as_ref()?.deciding(answer)
     }
 
-    /// What a record enters that decides an answer about the whole: of several ways the one, or the pair of them, that the answer names.
+    /// The composition that determines an answer about the whole: of several ways the one, or the pair of them, that the answer names.
     pub fn deciding_composition(&self, answer: &Answer) -> Result<Composition> {
         match (&self.whole, answer.pair()) {
             (Whole::WorstPath(worst), Some(pair)) => worst.composition(pair),
@@ -331,14 +331,14 @@ impl Resolved {
         self.names.as_ref().map(|names| names.all())
     }
 
-    /// What has to be known of an answer about a release under bounded neighbors whose counts are taken twice.
+    /// The note on an answer about a release under bounded neighbors whose counts are counted twice.
     pub fn note(&self) -> Option<&'static str> {
         self.is_release_twice.then_some(TAKEN_TWICE)
     }
 }
 
 impl QueryPart {
-    /// Its name, and how many are like it.
+    /// Its name, and the number of queries like it.
     pub fn shown(&self) -> String {
         if self.times == 1 { self.name.clone() } else { format!("{} ({} of them)", self.name, self.times) }
     }
@@ -358,7 +358,7 @@ impl Subject {
         Ok(Subject { release, singles, ..self.clone() })
     }
 
-    /// The same, all of it so many times, each time with noise of its own: as part of another subject that is there once.
+    /// The same released `times` times, each time with noise of its own, as part of another subject that is released once.
     pub fn repeated(&self, times: u64) -> Result<Subject> {
         let release = self.release.as_ref().map(|release| release.repeated(times)).transpose()?;
         let singles = self.singles.iter().map(|single| single.repeated(times)).collect::<Result<_>>()?;
@@ -367,7 +367,7 @@ impl Subject {
 
     /// Each part alone, in the order of [`Resolved::levels`]: the levels of the release, and the counts given one by one.
     pub fn parts(&self) -> Vec<Subject> {
-        // Alone they have the relation of the release that they are beside.
+        // Alone they have the relation of their release.
         let neighbors = self.neighbors.or(self.release.as_ref().map(|release| release.neighbors));
         let moves = |release: &Release, name: &String| {
             let still = |query: &super::Query| query.changed == Changed::Never;
@@ -392,7 +392,7 @@ impl Subject {
         levels.into_iter().map(of_level).chain((!self.singles.is_empty()).then_some(singles)).collect()
     }
 
-    /// Composes it. Refused are a subject of nothing, and levels that the release does not have or that are named twice.
+    /// Composes it. Refuses a subject of nothing, and levels that the release does not have or that are named twice.
     pub fn resolve(self) -> Result<Resolved> {
         let own = self.release.as_ref().map(|release| release.neighbors);
         let neighbors = self.neighbors.or(own).unwrap_or(Neighbors::AddRemove);
@@ -406,7 +406,7 @@ impl Subject {
                 parts.extend(self.level(release, *place, neighbors)?);
             }
             if parts.is_empty() {
-                // Says why nothing is left.
+                // States why nothing is left.
                 release.composition(&self.levels, Some(neighbors))?;
             }
             ways = self.ways(release, &places, neighbors)?;
@@ -444,13 +444,13 @@ impl Subject {
         })
     }
 
-    /// What was published for levels of the release: for one person, once, under the release's own relation.
+    /// The figures that were published for levels of the release: for one person, once, under the release's own relation.
     fn figures_of(&self, levels: &[impl AsRef<str>], neighbors: Neighbors) -> Vec<PrintedFigure> {
         let is_own = |release: &&Release| release.neighbors == neighbors && self.group == 1 && self.repeat == 1;
         self.release.as_ref().filter(is_own).map_or_else(Vec::new, |release| release.figures_of(levels))
     }
 
-    /// A line that says what it is, and how often single counts are taken.
+    /// A line that describes it, and how often single counts are counted.
     fn title(&self, neighbors: Neighbors, unmoved: &[String]) -> String {
         let mut titles: Vec<String> = Vec::new();
         if let Some(release) = &self.release {
@@ -485,14 +485,14 @@ impl Subject {
         if self.counts_as_given { Changed::AsGiven } else { Changed::Twice }
     }
 
-    /// How often counts of the release are taken, and counts given one by one: the most of all.
+    /// How often counts of the release are counted, and counts given one by one: the largest number of all.
     fn taken(&self, neighbors: Neighbors) -> Result<[Option<u64>; 2]> {
         let singles = if self.singles.is_empty() { None } else { Some(self.changed().times(neighbors)?) };
         let of_release = |release: &Release| release.only(&self.levels)?.times_each_count(neighbors);
         Ok([self.release.as_ref().map(of_release).transpose()?, singles])
     }
 
-    /// The counts given one by one, composed, each as often as it is taken; `None` where there are none.
+    /// The counts given one by one, composed, each as often as it is counted; `None` if there are none.
     fn singles_under(&self, neighbors: Neighbors) -> Result<Option<Composition>> {
         if self.singles.is_empty() {
             let expected = "counts given one by one, as in 5x10; a release file says counts_as_given itself";
@@ -511,8 +511,8 @@ impl Subject {
         if self.repeat == 1 { Ok(part) } else { part.repeated(self.repeat) }
     }
 
-    /// The queries that were asked for, each alone, and the counts given one by one; of a query for one kind of groups the most
-    /// counts that a record can be in.
+    /// The requested queries, each alone, and the counts given one by one; for a query about one kind of groups the largest
+    /// number of counts that a record can be in.
     fn queries(&self, neighbors: Neighbors) -> Result<Vec<QueryPart>> {
         let part = |level: Option<&str>, name: String, times: u64, counts: Counts| -> Result<QueryPart> {
             let composition = self.multiplied(&Composition::new([counts])?)?;
@@ -522,8 +522,8 @@ impl Subject {
         let mut queries = Vec::new();
         if let Some(release) = &self.release {
             for (place, level) in release.levels.iter().enumerate() {
-                let asked = self.levels.is_empty() || self.levels.contains(&level.name);
-                for query in level.queries.iter().filter(|_| asked) {
+                let included = self.levels.is_empty() || self.levels.contains(&level.name);
+                for query in level.queries.iter().filter(|_| included) {
                     if let Some(counts) = release.query_counts(place, query, neighbors)? {
                         queries.push(part(Some(&level.name), query.name.clone(), query.times, counts)?);
                     }
@@ -538,7 +538,7 @@ impl Subject {
         Ok(queries)
     }
 
-    /// A level of the release alone; `None` where no count of it moves.
+    /// A level of the release alone; `None` if no count of it changes.
     fn level(&self, release: &Release, place: usize, neighbors: Neighbors) -> Result<Option<Part>> {
         let (name, places) = (release.levels[place].name.clone(), [place]);
         if release.budget_only {
@@ -557,7 +557,7 @@ impl Subject {
         Ok(Some(Part { name, total, whole: Whole::WorstPath(worst), names: Some(names), figures }))
     }
 
-    /// All ways of a record through these levels, where there are several, with the counts given one by one on each.
+    /// All ways of a record through these levels, if there are several, each with the counts given one by one.
     fn ways(
         &self,
         release: &Release,
@@ -588,7 +588,7 @@ impl Subject {
         self.worst(ways::MIXES, release.mixes_at(places, neighbors)?, neighbors, with_singles)
     }
 
-    /// The worst of all ways, for the whole group and all repetitions; with the counts given one by one on each, where these are wanted.
+    /// The worst of all ways, for the whole group and all repetitions; each with the counts given one by one, if requested.
     fn worst(
         &self,
         what: &'static str,

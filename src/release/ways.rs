@@ -10,18 +10,18 @@ use crate::{
     loss::{answer::Answer, family::Units},
 };
 
-/// What the ways are.
+/// The names of the kinds of ways.
 pub(super) const BLOCK_PATHS: &str = "block paths";
 pub(super) const MIXES: &str = "mixes of groups";
 
-/// What each way is called, and which ways an answer speaks of.
+/// The names of the ways, and those that an answer mentions.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
-    /// What the ways are, all together.
+    /// The kind of the ways.
     what: &'static str,
     /// Each of them.
     each: Vec<String>,
-    /// How many ways, or pairs of ways, there are.
+    /// The number of ways, or pairs of ways.
     count: usize,
     /// Whether a changed record leaves one way and enters another.
     in_pairs: bool,
@@ -34,10 +34,11 @@ impl Names {
         format!("{} {pairs}{}", self.count, self.what)
     }
 
-    /// The ways that decide an answer, in words; nothing where the answer names none.
+    /// The ways that determine an answer, in words; `None` if the answer names none.
     pub(super) fn deciding(&self, answer: &Answer) -> Option<String> {
         let (p, q) = answer.pair()?;
         Some(match self.in_pairs {
+            true if p == q => format!("{}, for both records, the worst of {}", self.each.get(p)?, self.all()),
             true => format!("{} and {}, the worst of {}", self.each.get(p)?, self.each.get(q)?, self.all()),
             false => format!("{}, the worst of {}", self.each.get(p)?, self.all()),
         })
@@ -57,8 +58,8 @@ pub(super) fn worst(
     Ok((worst, Arc::new(Names { what, each, count, in_pairs })))
 }
 
-/// All noise that occurs in what is accounted for. With mixes of groups some of it may be in no record's `total`: the first mix has no
-/// group of the kind, the last one as many as there can be.
+/// All noise of a subject. With mixes of groups some of it may be in no record's `total`: the first mix has no
+/// group of the kind, the last one the largest number.
 pub(super) fn noise(total: &Composition, whole: &Whole, names: Option<&Names>) -> Result<Composition> {
     match (whole, names) {
         (Whole::WorstPath(worst), Some(names)) if names.what == MIXES => {

@@ -1,4 +1,4 @@
-//! A release as a TOML file, which is read again as the same release.
+//! A release as a TOML file, from which the same release is read again.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ impl Release {
 
 #[cfg(feature = "mechanisms")]
 impl Release {
-    /// Writes [`Release::to_toml`] to a file, whole or not at all; folders on the way are made.
+    /// Writes [`Release::to_toml`] to a file, atomically; missing folders are created.
     pub fn write(&self, path: &std::path::Path) -> crate::error::Result<()> {
         crate::files::write_text(path, &self.to_toml())
     }
@@ -73,7 +73,7 @@ fn line(out: &mut String, key: &str, value: &str) {
     let _ = writeln!(out, "{key} = {value}");
 }
 
-/// A string with everything in it that TOML would read set aside.
+/// A string in which everything that is special in TOML is escaped.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
 }
@@ -82,7 +82,7 @@ fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
     format!("[{}]", names.map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }
 
-/// A number as it is where its decimal ends, else as a fraction in quotes.
+/// A number exactly if its decimal ends, otherwise as a fraction in quotes.
 fn number(value: &Rational) -> String {
     let text = rational::display(value);
     if text.contains('/') { quoted(&text) } else { text }
@@ -109,7 +109,7 @@ fn put_query(out: &mut String, query: &Query) {
     }
     query.kind.iter().for_each(|kind| line(out, "kind", &quoted(kind)));
     match query.changed {
-        // The whole file says that counts are as given.
+        // The whole file states that counts are as given.
         Changed::Twice | Changed::AsGiven => {}
         Changed::Never => line(out, "moves", "0"),
     }

@@ -37,18 +37,33 @@ fn outputs(sorted: &[&Rational], share: u32) -> (f64, f64) {
     (sorted[1..].iter().map(|rho| of(rho)).product(), of(sorted[0]))
 }
 
-/// P[L >= z] to a relative width of 10^-digits; `None` if there are too many outputs. Tails below 2^-8000 may be wider.
+/// Tails below about 2^-MOST_SHARE may be wider than requested.
+const MOST_SHARE: u32 = 1_000_000;
+
+/// About -log2 of P[L >= z] where the noise is wide, by ln E[exp(s L)] <= R (s + s^2) for R = sum of rho_i: a first guess, never a bound.
+fn size_of_tail(rhos: &[Rational], z: &Rational) -> f64 {
+    let rho: f64 = rhos.iter().map(Rational::to_f64).sum();
+    (z.to_f64() - rho).max(0.0).powi(2) / (4.0 * rho * std::f64::consts::LN_2)
+}
+
+/// P[L >= z] to a relative width of 10^-digits; `None` if there are too many outputs. Tails below 2^-MOST_SHARE may be wider.
 pub(super) fn upper_tail(rhos: &[Rational], z: &Rational, digits: u32) -> Option<Enclosure> {
     let mut sorted: Vec<&Rational> = rhos.iter().collect();
     sorted.sort_unstable();
-    let mut share = 20 + 4 * digits;
+    let size = size_of_tail(rhos, z);
+    // A reach that the tail needs and that has too many outputs is not approached in steps.
+    let (others, own) = outputs(&sorted, size.min(f64::from(MOST_SHARE)) as u32);
+    if others > MOST_OUTPUTS || own > MOST_MASSES {
+        return None;
+    }
+    let mut share = 20 + 4 * digits + size.min(f64::from(MOST_SHARE)) as u32;
     loop {
         let (others, own) = outputs(&sorted, share);
         if others > MOST_OUTPUTS || own > MOST_MASSES {
             return None;
         }
-        let value = tail_within(&sorted, z, share);
-        if value.is_tight(digits) || share > 8000 {
+        let value = tail_within(&sorted, z, share, digits);
+        if value.is_tight(digits) || share > 2 * MOST_SHARE {
             return Some(value);
         }
         // Refine until the truncation error is small against the tail itself.
@@ -57,8 +72,10 @@ pub(super) fn upper_tail(rhos: &[Rational], z: &Rational, digits: u32) -> Option
     }
 }
 
-fn tail_within(sorted: &[&Rational], z: &Rational, share: u32) -> Enclosure {
-    let bits = share + 40;
+fn tail_within(sorted: &[&Rational], z: &Rational, share: u32, digits: u32) -> Enclosure {
+    // All terms are positive, so their sum keeps the relative width of the widest: no more bits for smaller tails. Each operation adds
+    // at most 2^(1 - bits), and there are fewer than 2^20 in a row.
+    let bits = 4 * digits + 60;
     let all: Vec<Masses> = sorted.iter().map(|rho| Masses::new(rho, share, bits)).collect();
     // P[X_1 >= t] for t from -reach to reach + 1, summed from the far end.
     let first = &all[0];
@@ -172,6 +189,15 @@ mod tests {
         assert!(*value.lower() > 0.999_999 && value.is_tight(12));
         let far = upper_tail(&rhos("1000,1000"), &parse("12000").unwrap(), 12).unwrap();
         assert!(far.is_tight(12) && *far.upper() < 1e-300);
+        // Many outputs and a tail of thousands of bits: 12 digits agree with 30, and lie below the bound exp(-(z - R)^2 / (4 R)).
+        let (small, z) = (rhos("1/50,1/70"), parse("27.6").unwrap());
+        let (short, long) = (upper_tail(&small, &z, 12).unwrap(), upper_tail(&small, &z, 30).unwrap());
+        assert!(short.is_tight(12) && long.is_tight(30) && short.overlaps(&long), "{short:?} {long:?}");
+        let bound = exp(&-((&z - parse("6/175").unwrap()).square() / parse("24/175").unwrap()), 64);
+        assert!(short.upper() < bound.lower(), "{short:?}");
+        // 10^-13785.
+        let farther = upper_tail(&rhos("1/1000,1/2000"), &parse("13.8").unwrap(), 12).unwrap();
+        assert!(farther.is_tight(12), "{farther:?}");
         assert!(upper_tail(&rhos("0.00001,0.00002,0.00003"), &z, 12).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! CSV tables that identify blocks: which columns hold the GEOIDs, and how they are read.
 
 pub(crate) use crate::csv_reader::CsvTable;
-use crate::error::Result;
+use crate::{error::Result, topdown::nmf::codes};
 
 /// The accepted headings of the GEOID of a block.
 pub(crate) const BLOCK_NAMES: [&str; 5] = ["block", "BLOCKID", "GEOID", "GEOID20", "GEOID10"];
@@ -36,19 +36,25 @@ impl BlockColumns {
 }
 
 impl CsvTable {
+    /// The GEOID of a block: its 15 digits, with the prefix of data.census.gov (`1000000US440010001001001`), or in the form of NHGIS
+    /// (`G44000100001001001`).
     pub(crate) fn geoid(&self, at: usize) -> Result<u64> {
         let text = self.cell(at);
         if text.len() == GEOID_DIGITS && text.iter().all(u8::is_ascii_digit) {
             return Ok(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
         }
         let shown = self.shown(at);
-        Err(self.refuse(
-            at + 1,
-            &format!(
-                "{shown:?} is no GEOID of a block: 15 digits are needed (state 2, county 3, tract 6, block 4); it has {}",
-                text.len()
-            ),
-        ))
+        let digits = codes::digits(&shown).unwrap_or_default();
+        if digits.len() == GEOID_DIGITS {
+            return Ok(digits.bytes().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
+        }
+        let likely = codes::with_zero(&digits, GEOID_DIGITS)
+            .map_or_else(String::new, |likely| format!(": its leading zero is missing, {likely} is likely"));
+        let why = format!(
+            "{shown:?} is no GEOID of a block: 15 digits are needed (state 2, county 3, tract 6, block 4); it has {}{likely}",
+            text.len()
+        );
+        Err(self.refuse(at + 1, &why))
     }
 
     /// Whether it is a GRF-C.

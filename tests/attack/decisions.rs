@@ -42,7 +42,7 @@ fn delta_of(parts: &[Part], epsilon: &Rational) -> Option<(Fixed, Span)> {
     Some((law.fixed, law.delta(epsilon)))
 }
 
-/// The least sigma2 of a grid: it keeps the promise, and the previous point does not.
+/// The least sigma2 of a grid: it meets the target, and the previous point does not.
 pub fn calibrated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let (delta, decimals) = (target(numbers), numbers.pick(&[1, 2, 3]));
     let (count, shift) = (numbers.between(1, 12), numbers.between(1, 2));
@@ -67,7 +67,7 @@ pub fn calibrated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// Noise for three queries: it keeps the promise, its error is as stated, and no allocation that keeps the promise is below the bound.
+/// Noise for three queries: it meets the target, its error is as stated, and no allocation that meets the target is below the bound.
 pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let (delta, epsilon) = (target(numbers), decimal(numbers.scale(0.5, 8.0), 2));
     let targets: Vec<QueryTarget> = (0..numbers.between(1, 3))

@@ -69,7 +69,7 @@ fn the_program_prints_what_contains_the_truth() {
 }
 
 #[test]
-fn what_is_killed_or_finds_no_room_leaves_nothing_half() {
+fn killed_runs_and_full_disks_leave_no_partial_file() {
     harness::attack(&[
         ("kill noise", 9),
         ("kill spine", 9),

@@ -216,7 +216,7 @@ def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
     error = float(page.said()[2].split(" is ")[1].split(";")[0])
     page.click('[name="optimum"]')
     for _ in range(200):
-        if "can be kept" in page.one("#told").text:
+        if "can be met" in page.one("#message").text:
             break
         time.sleep(0.05)
     page.settled()
@@ -249,7 +249,7 @@ def test_safetab(page, tmp_path):
     page.settled()
     assert int(page.row("stage 2, a cell")[2]) == assay("tune", "--moe", moe)["moe_stage2"]
     Select(page.one('[name="how"]')).select_by_value("plan")
-    assert "Choose or drop a plan" in page.one("#told").text
+    assert "Choose or drop a plan" in page.one("#message").text
     plan = 'title = "t"\n[[level]]\nname = "Nation"\nrho = "0.5"\n[[level]]\nname = "County"\nmoe = 11\n'
     page.type_into('[name="text"]', plan.replace("0.5", "x"))
     assert "plan.toml, line 4" in page.problem()
@@ -259,7 +259,7 @@ def test_safetab(page, tmp_path):
     total = assay("tune", "--plan", "plan.toml", "--digits", "6", folder=tmp_path)["total"]
     assert f"{total['epsilon']['upper']:.6g}" in page.said()[0]
     Select(page.one('[name="how"]')).select_by_value("config")
-    assert "--spec DIR" in page.one("#told").text
+    assert "--spec DIR" in page.one("#message").text
 
 
 def test_safetab_reads_and_writes_a_configuration(driver, folder, tmp_path):
@@ -434,7 +434,7 @@ def own_counts(page):
 
 def optimum(page):
     page.click('[name="optimum"]')
-    page.until(30, lambda _: "can be kept" in page.one("#told").text)
+    page.until(30, lambda _: "can be met" in page.one("#message").text)
     page.settled()
 
 
@@ -468,12 +468,12 @@ STATES = [
 ]
 
 
-def settled_or_told(page):
+def settled_or_message(page):
     """An answer, a problem, or a note about missing input."""
     page.until(120, lambda driver: driver.execute_script(
         """const busy = document.querySelector('#view').hasAttribute('aria-busy');
         const shown = document.querySelector('#answer .downloads') || !document.querySelector('#problem').hidden;
-        return !busy && (shown || document.querySelector('#told').textContent)"""))
+        return !busy && (shown || document.querySelector('#message').textContent)"""))
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "narrow", "print"])
@@ -493,7 +493,7 @@ def test_contrast_labels_and_width(folder, full_server, look):
             # The controls are not printed, so the actions come first.
             print_media(False)
             page.open(f"#{view}", settled=False)
-            settled_or_told(page)
+            settled_or_message(page)
             act(page)
             print_media(look == "print")
             if look == "print" and view in VIEWS and act is nothing:

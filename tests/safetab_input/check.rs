@@ -76,7 +76,7 @@ fn a_dry_run_is_the_account_and_the_key_set() {
 }
 
 #[test]
-fn what_is_broken_is_said_before_anything_is_drawn() {
+fn faults_are_reported_before_anything_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let spoil = |example: &str, name: &str, from: &str, to: &str| {
         let text = fs::read_to_string(Path::new(example).join(name)).unwrap();

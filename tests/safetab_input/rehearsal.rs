@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn persons_are_the_same_under_a_seed_whatever_the_threads() {
+fn persons_depend_on_the_seed_and_not_on_the_number_of_threads() {
     let (_, specification, geography) = read_all(Path::new(EXAMPLE));
     let folder = tempfile::tempdir().unwrap();
     let draw = |seed: u64, count: u64, threads: usize| {

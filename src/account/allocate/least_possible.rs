@@ -1,7 +1,7 @@
 //! Lower bound on the weighted error of every allocation, by weak duality.
 
 use rayon::prelude::*;
-use rug::Rational;
+use rug::{Float, Rational};
 
 use super::{QueryTarget, check, most_tried};
 use crate::{
@@ -40,7 +40,12 @@ pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta)
 
 const BITS: u32 = 128;
 
+/// An upper bound as a fraction. A tiny number is replaced by 2^-400, which is above it: its own fraction could have any number of bits.
 fn upper(value: &Enclosure) -> Result<Rational> {
+    let tiny = Float::with_val(BITS, Float::i_exp(1, -400));
+    if *value.upper() > 0 && *value.upper() < tiny {
+        return Ok(Rational::from(1) >> 400_u32);
+    }
     value.upper_rational().ok_or(Error::Unbounded { what: "the least possible error" })
 }
 

@@ -1,4 +1,4 @@
-//! How calibrated noise is shown: a table or JSON, a row for each level.
+//! Calibrated noise as a table or JSON, a row for each level.
 
 use anyhow::Result;
 use dp_assay::{
@@ -22,37 +22,37 @@ use super::super::{
     queries::CalibratedQuery,
     subject::{Resolved, put_relation},
 };
-use super::{Args, Asked, FACTOR_DECIMALS, Found, Goal, Promise, Together, grid_with, parts};
+use super::{Args, FACTOR_DECIMALS, Found, Goal, Promise, Request, Together, grid_with, parts};
 
-/// The variances before and after, and what they promise.
+/// The variances before and after, and the resulting privacy.
 pub struct Row {
-    /// What it is.
+    /// The name of the level or part.
     pub name: String,
-    /// The factor on the grid, or the factor that puts the smallest sigma2 on it.
+    /// The factor on the grid, or the factor that puts the smallest sigma2 on the grid.
     pub factor: Rational,
     /// The factor of the next smaller grid point, disproved.
     pub before: Option<Rational>,
-    /// Every sigma2 that occurs, smallest first.
+    /// Every sigma2, smallest first.
     pub variances: Vec<Rational>,
     pub epsilon: Answer,
     pub target: Enclosure,
-    /// What the target is, unless it was given.
+    /// The account or figure of the target, unless the target was given.
     pub compared: Option<Compared>,
     pub stretches: Option<Vec<Stretch>>,
-    /// The profiles before and after, where they are drawn.
+    /// The profiles before and after, if they are drawn.
     pub curves: Option<CalibratedCurves>,
 }
 
 impl Args {
     /// The answer as an object.
-    pub fn object(&self, subject: &Resolved, asked: &Asked, found: &Found) -> Result<Value> {
+    pub fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
         let Found { rows, together, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
-            "delta": exact(&asked.delta),
+            "delta": exact(&request.delta),
         });
         put_relation(&mut object, subject);
-        if let Goal::Promise(Promise::ZcdpCurve { from, to }) = &asked.goal {
+        if let Goal::Promise(Promise::ZcdpCurve { from, to }) = &request.goal {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
         let levels: Vec<Value> = if self.scale_all {
@@ -90,8 +90,14 @@ impl Args {
         Ok(object)
     }
 
-    /// The answer to be read.
-    pub(super) fn put_tables(&self, page: &mut Page, subject: &Resolved, asked: &Asked, found: &Found) -> Result<()> {
+    /// The answer as text.
+    pub(super) fn put_tables(
+        &self,
+        page: &mut Page,
+        subject: &Resolved,
+        request: &Request,
+        found: &Found,
+    ) -> Result<()> {
         let rows = &found.rows;
         let of_sigma2 = || grid_with(super::GridOf::SmallestSigma2, self.decimals).1;
         let mode = match (self.scale_all, self.per_level) {
@@ -105,7 +111,7 @@ impl Args {
                 of_sigma2()
             ),
         };
-        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(asked, rows));
+        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(request, rows));
         page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
         if self.scale_all {
             self.put_factor(page, subject, &rows[0])?;
@@ -117,7 +123,7 @@ impl Args {
             .chain(found.together.iter().filter_map(|whole| Some((ALL, whole.compared.as_ref()?))))
             .collect::<Vec<_>>();
         if !compared.is_empty() {
-            let usual = matches!(asked.goal, Goal::Compared(Against::Usual));
+            let usual = matches!(request.goal, Goal::Compared(Against::Usual));
             compared::notes(compared.iter().copied(), usual).iter().for_each(|note| page.text(format!("{note}\n")));
         }
         page.note(subject.note());
@@ -127,7 +133,7 @@ impl Args {
         Ok(())
     }
 
-    /// The factor on all noise, and what becomes of each level.
+    /// The factor on all noise, and its effect on each level.
     fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) -> Result<()> {
         let digits = self.format.shown();
         let line = |part: Part| Ok(of_part(whole, &part)?.cells(digits)[..4].to_vec());
@@ -150,11 +156,11 @@ impl Args {
         Ok(())
     }
 
-    /// Each level calibrated by itself, and all of them composed.
+    /// Each level calibrated alone, and all of them composed.
     fn put_levels(&self, page: &mut Page, rows: &[Row], together: Option<&Together>) {
         let digits = self.format.shown();
         let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
-        // The names of accounts stand in a column of their own where they differ.
+        // The names of accounts have a column of their own if they differ.
         let with_names = rows.iter().any(|row| row.compared.is_some()) && columns.heading().len() > 1;
         let name = |compared: Option<&Compared>| {
             let name = compared.map(|compared| compared.by.name().to_string());
@@ -180,7 +186,7 @@ impl Args {
             page.text(whole.in_words(digits));
         }
         if rows.iter().any(|row| row.before.is_none()) {
-            page.text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n");
+            page.text("If the smallest sigma2 that is accepted is enough, there is no next smaller one.\n");
         }
         if rows.iter().any(|row| row.variances.len() > 1) {
             page.text("A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n");
@@ -204,7 +210,7 @@ const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "change", "epsilon", "ta
 const ALL: &str = "all composed";
 
 impl Together {
-    /// Whether all levels with their calibrated noise keep the target of the whole.
+    /// Whether all levels with their calibrated noise meet the target of the whole.
     pub fn in_words(&self, digits: usize) -> String {
         let (epsilon, target) = (self.epsilon.value.shown(digits), self.target.shown(digits));
         match self.keeps() {
@@ -233,24 +239,24 @@ impl Together {
     }
 }
 
-/// What the noise has to keep.
-fn in_words(asked: &Asked, rows: &[Row]) -> String {
-    match &asked.goal {
+/// The target of the noise.
+fn in_words(request: &Request, rows: &[Row]) -> String {
+    match &request.goal {
         Goal::Promise(Promise::Epsilon { delta, epsilon }) => {
             format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
         }
         Goal::Promise(Promise::ZcdpCurve { from, to }) => format!(
-            "as private as zCDP (Bun-Steinke) says of the noise as it is, at every delta from {} to {}",
+            "as private as zCDP (Bun-Steinke) states for the present noise, at every delta from {} to {}",
             exact_text(from),
             exact_text(to)
         ),
         Goal::Promise(Promise::ZcdpEpsilon { .. } | Promise::Known { .. }) | Goal::Compared(_) => {
-            let name = match (&asked.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
+            let name = match (&request.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
                 (_, Some(by)) => by.name().to_string(),
                 (Goal::Compared(Against::Published), None) => "what was published".to_string(),
                 _ => "the account that its row names".to_string(),
             };
-            format!("as private as {name} says of the noise as it is, at delta = {}", exact_text(&asked.delta))
+            format!("as private as {name} states for the present noise, at delta = {}", exact_text(&request.delta))
         }
     }
 }
@@ -333,7 +339,7 @@ impl Row {
     fn put_stretches(&self, page: &mut Page) {
         let Some(stretches) = &self.stretches else { return };
         page.text(format!(
-            "\n{}: the calibrated noise beside the zCDP (Bun-Steinke) curve of the noise as it was\n",
+            "\n{}: the calibrated noise compared with the zCDP (Bun-Steinke) curve of the noise before\n",
             self.name
         ));
         for stretch in stretches {
@@ -369,7 +375,7 @@ fn stretch_json(stretch: &Stretch) -> Value {
     })
 }
 
-/// A grid value as it is; any other to ten digits.
+/// A grid value exactly; any other to ten digits.
 fn calibrated_text(value: &Rational) -> String {
     let text = exact_text(value);
     if text.len() <= 16 { text } else { Enclosure::rational(value, 64).shown(10) }

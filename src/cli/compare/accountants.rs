@@ -1,4 +1,4 @@
-//! What each accountant makes of one subject.
+//! The results of all accountants for one subject.
 
 use anyhow::Result;
 use dp_assay::{
@@ -45,7 +45,7 @@ impl Accountants {
         self.rows.iter().map(object).collect()
     }
 
-    /// The epsilons as they are drawn; an infinite one has no mark.
+    /// The epsilons of the drawing; an infinite one has no mark.
     pub fn ranks(&self, delta: &Delta) -> Ranks {
         Ranks {
             title: String::new(),
@@ -77,7 +77,7 @@ impl Accountants {
     }
 }
 
-/// What the epsilons are, for an axis.
+/// The label of the axis of epsilons.
 pub(super) fn label(delta: &Delta) -> String {
     format!("epsilon at delta = {}", exact_text(delta))
 }
@@ -88,7 +88,7 @@ impl Row {
         Row { name, epsilon, is_bound, note }
     }
 
-    /// The epsilon as it is shown: of a bound rounded up, so that it is not below the exact value.
+    /// The epsilon as it is shown: a bound is rounded up, so that it is not below the exact value.
     pub fn shown(&self) -> String {
         let shown = |epsilon: &Enclosure| match self.is_bound && self.name != "exact" {
             true => epsilon.upper_text(10),

@@ -111,7 +111,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -
     put_levels(&mut page, &columns);
     let relations = |column: &Column| column.subject.neighbors;
     if columns.iter().any(|column| relations(column) != relations(&columns[0])) {
-        page.text("\nThe neighbor relations differ, so these epsilons are about different promises; --neighbors sets one for all.\n");
+        page.text("\nThe neighbor relations differ, so these epsilons are about different guarantees; --neighbors sets one for all.\n");
     }
     page.note(columns.iter().find_map(|column| column.subject.note()));
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
@@ -171,7 +171,7 @@ fn put_accountants(page: &mut Page, columns: &[Column]) {
     page.table(&heading, rows);
 }
 
-/// The levels that any release has, in the order in which they come first.
+/// The levels of all releases, in the order of first occurrence.
 fn level_names<'a>(columns: &'a [Column]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _, _) in columns.iter().flat_map(|column| &column.levels) {
@@ -182,7 +182,7 @@ fn level_names<'a>(columns: &'a [Column]) -> Vec<&'a str> {
     names
 }
 
-/// The levels that any release has; a release without one has empty cells.
+/// The levels of all releases; a release without a level has empty cells.
 fn put_levels(page: &mut Page, columns: &[Column]) {
     let names = level_names(columns);
     if names.is_empty() {

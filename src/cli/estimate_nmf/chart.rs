@@ -17,28 +17,28 @@ use dp_assay::{
     },
 };
 
-/// What a chart shows.
+/// The content of a chart.
 pub struct ChartRows {
     published: Option<Published>,
-    /// All names of units and areas that were seen, where there are published counts.
+    /// All names of units and areas that were seen, if there are published counts.
     names: HashSet<String>,
-    /// How deep the unit is, or how many characters the name of an area has, and what is shown of it.
+    /// The depth of the unit, or the length of the name of an area, and its mark.
     rows: Vec<(usize, Interval)>,
 }
 
 impl ChartRows {
-    /// Nothing yet, beside these published counts.
+    /// Empty, with these published counts.
     pub fn new(published: Option<Published>) -> ChartRows {
         ChartRows { published, names: HashSet::new(), rows: Vec::new() }
     }
 
-    /// What is to be said of published counts that belong to none of the units and areas that were seen.
+    /// A note on published counts that belong to none of the units and areas.
     pub fn unmatched(&self) -> dp_assay::Result<Option<String>> {
         let held = |published: &Published| published.held_against(self.names.iter().map(String::as_str));
         self.published.as_ref().map(held).transpose().map(Option::flatten)
     }
 
-    /// Takes in what is answered of a unit or area.
+    /// Adds the answers about a unit or area.
     pub fn see(&mut self, subject: &Subject, answers: &[Answer]) {
         let first = |answer: &Answer| Some((*answer.estimates.first()?, *answer.variances.first()?));
         let Some((estimate, variance)) = answers.first().and_then(first) else { return };

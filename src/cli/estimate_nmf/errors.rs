@@ -1,4 +1,4 @@
-//! `--truth`: how large the errors of a rehearsal are.
+//! `--truth`: the sizes of the errors of a rehearsal.
 
 use dp_assay::topdown::nmf::{
     answers::Answers,
@@ -20,18 +20,18 @@ impl ErrorRow {
         sum / self.errors.counts as f64
     }
 
-    /// The mean absolute error over the mean true count; none where all are zero.
+    /// The mean absolute error over the mean true count; `None` if all are zero.
     fn relative(&self) -> Option<f64> {
         (self.errors.truth > 0.0).then(|| self.errors.absolute / self.errors.truth)
     }
 
-    /// The mean standard deviation; none of whole counts.
+    /// The mean standard deviation; `None` for whole counts.
     fn deviation(&self) -> Option<f64> {
         let counts = self.errors.with_variance;
         (counts > 0).then(|| self.errors.deviations / counts as f64)
     }
 
-    /// The share of margins that hold the truth; none where constraints fix everything.
+    /// The share of margins that contain the truth; `None` if constraints fix everything.
     fn coverage(&self) -> Option<f64> {
         let (all, hold) = self.errors.with_margin;
         (all > 0).then(|| hold as f64 / all as f64)

@@ -1,4 +1,4 @@
-//! What an estimate says beside its numbers: what is missing, what is left over, and how well the noisy counts fit each other.
+//! Notes on an estimate: missing files, unused input, and how well the noisy counts fit each other.
 
 use dp_assay::topdown::nmf::{
     fit::{FitReport, FitRow},
@@ -6,14 +6,14 @@ use dp_assay::topdown::nmf::{
 };
 use serde_json::{Value, json};
 
-/// The sentences, each without an end of line; `said` are those about the keys of files.
+/// The sentences, each without an end of line; `said` holds those about the keys of files.
 pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(why) = survey.why_no_nation() {
         notes.push(format!("Without the counts of the nation: {why}"));
     } else if survey.uses_nation() && survey.missing_parts.declared_by.is_none() {
         notes.push(
-            "Which states the nation has is not known of this folder: those that are here are taken for all"
+            "It is not known which states the nation of this folder has: those in the folder are taken for all"
                 .to_string(),
         );
     }
@@ -23,7 +23,7 @@ pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
     }
     if !survey.unkept_totals.is_empty() {
         let states: Vec<String> = survey.unkept_totals.iter().map(|state| format!("{state:02}")).collect();
-        notes.push(format!("Exact totals of whole states are not kept where a part is missing: {}", states.join(", ")));
+        notes.push(format!("Exact totals of states with a missing part are not used: {}", states.join(", ")));
     }
     for short in survey.shorts() {
         let (level, part, blocks) = (&short.level, &short.part, short.units);
@@ -48,11 +48,11 @@ pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
     notes
 }
 
-/// How well the counts fit, in a line.
+/// The fit of the counts, in a line.
 pub fn fit_line(fit: &FitReport) -> String {
     let (freedom, chi_square) = fit.whole();
     if freedom == 0 {
-        return "Fit: not tested, as no noisy counts are below others".to_string();
+        return "Fit: not tested, because no noisy counts are below others".to_string();
     }
     let z = fit.largest.as_ref().map_or(0.0, |largest| (largest.residual / largest.std_dev).abs());
     let verdict = if fit.is_misfit() { "MISFIT" } else { "Fit" };
@@ -65,7 +65,7 @@ pub fn fit_line(fit: &FitReport) -> String {
     )
 }
 
-/// All of it as JSON.
+/// The whole fit as JSON.
 pub fn fit_json(fit: &FitReport) -> Value {
     let row = |row: &FitRow| {
         let mut object = json!({

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::SurveyArgs;
 use crate::cli::{Exit, page::Page};
 
-/// The states of the part that is asked for; all without one.
+/// The states of the requested part; all without one.
 pub fn part(args: &SurveyArgs, states: &[u32]) -> Result<Vec<u32>> {
     let Some(text) = &args.part else { return Ok(states.to_vec()) };
     let both = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
@@ -17,7 +17,7 @@ pub fn part(args: &SurveyArgs, states: &[u32]) -> Result<Vec<u32>> {
     Ok(states_of_part(states, part, of))
 }
 
-/// What a part says when it is done.
+/// The state of the work after a part.
 pub fn put_progress(mut page: Page, now: &State, states: &[u32]) -> Result<Exit> {
     let named = |states: &[u32]| states.iter().map(|state| format!("{state:02}")).collect::<Vec<_>>();
     let (up, rows) = (named(&now.without_up), named(&now.without_rows));

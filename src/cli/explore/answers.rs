@@ -1,4 +1,4 @@
-//! Which question is answered where.
+//! The function that answers each request.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
     store::Store,
 };
 
-/// Answers a question.
+/// Answers a request.
 pub fn answer(store: &Store, question: &Question) -> Result<Value> {
     let parts = match question.name {
         "epsilon" => private::epsilon(store, question)?,

@@ -1,4 +1,4 @@
-//! A question of the page: the options of a command, in JSON. What is wrong is said in the words of that command.
+//! A request of the page: the options of a command, in JSON. Error messages are those of that command.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::report::words::command_line;
 
-/// What can be asked, and by which options of the command.
+/// The requests, and the options of the command for each.
 const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("epsilon", &["epsilon"], &["delta", "queries", "digits"]),
     ("drawing", &["epsilon"], &["delta", "digits"]),
@@ -55,7 +55,7 @@ const TUNING: &[&str] = &[
     "digits",
 ];
 
-/// Options that say what is accounted for.
+/// Options that describe the mechanism.
 const SUBJECT: &[&str] = &[
     "release",
     "level",
@@ -68,37 +68,37 @@ const SUBJECT: &[&str] = &[
     "repeat",
 ];
 
-/// A question that was understood.
+/// A valid request.
 pub struct Question {
-    /// Which one.
+    /// Its name.
     pub name: &'static str,
-    /// The command that it is the same as.
+    /// The command with the same answer.
     pub command: &'static [&'static str],
-    /// Which view asks, and how often it did before.
+    /// The view that sends it, and the number of its earlier requests.
     pub view: String,
     pub step: u64,
-    /// Whether the next step is near: what the page does not show may be left out.
+    /// Whether the next step is likely to follow: numbers that the page does not show may be left out.
     pub is_moving: bool,
-    /// A file that is asked about: its name and its text.
+    /// A file of the request: its name and its text.
     pub file: Option<(String, String)>,
-    /// Set when nobody waits for the answer any more.
+    /// Set when the client no longer waits for the answer.
     pub stop: Stop,
     words: Vec<String>,
     subject: String,
 }
 
 impl Question {
-    /// Whether there is a question of this name.
+    /// Whether there is a request of this name.
     pub fn known(name: &str) -> Option<&'static str> {
         QUESTIONS.iter().map(|(known, _, _)| *known).find(|known| *known == name)
     }
 
     /// Reads `{"options": {...}, "view": "...", "step": 1, "moving": false, "file": {"name": "...", "text": "..."}}`.
     pub fn read(name: &str, body: &[u8]) -> Result<Question> {
-        let asked = object(body)?;
+        let request = object(body)?;
         let (name, command, own) =
             QUESTIONS.iter().find(|(known, _, _)| *known == name).with_context(|| format!("no question {name:?}"))?;
-        let options = match asked.get("options") {
+        let options = match request.get("options") {
             Some(Value::Object(options)) => options.clone(),
             None => Map::new(),
             Some(_) => bail!("options: expected an object"),
@@ -108,21 +108,21 @@ impl Question {
         {
             bail!("options: {name} has no option {strange:?}");
         }
-        let file = asked.get("file").map(file).transpose()?;
+        let file = request.get("file").map(file).transpose()?;
         let of_file: Vec<String> = file.iter().map(|(file, _)| format!("--{name}={file}")).collect();
-        // In one order, so that the same subject has the same key.
+        // In a fixed order, so that the same subject has the same key.
         let in_order = |known: &[&str]| -> Result<Vec<String>> {
             let words = known.iter().filter_map(|name| Some((name, options.get(*name)?)));
             Ok(words.map(|(name, value)| words_of(name, value)).collect::<Result<Vec<_>>>()?.concat())
         };
         let (subject, own) = (in_order(SUBJECT)?, in_order(own)?);
-        let text = |key: &str| asked.get(key).and_then(Value::as_str).unwrap_or_default();
+        let text = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
         Ok(Question {
             name,
             command,
             view: text("view").chars().take(100).collect(),
-            step: asked.get("step").and_then(Value::as_u64).unwrap_or(u64::MAX),
-            is_moving: asked.get("moving").and_then(Value::as_bool).unwrap_or(false),
+            step: request.get("step").and_then(Value::as_u64).unwrap_or(u64::MAX),
+            is_moving: request.get("moving").and_then(Value::as_bool).unwrap_or(false),
             stop: Stop::new(),
             subject: subject.join("\n"),
             words: [of_file, subject, own].concat(),
@@ -135,18 +135,18 @@ impl Question {
         read_args(&self.words)
     }
 
-    /// The same with more of them.
+    /// The same with additional options.
     pub fn args_with<T: clap::Args>(&self, more: &[String]) -> Result<T> {
         read_args(&[&self.words, more].concat())
     }
 
-    /// What is accounted for, as a key.
+    /// The mechanism, as a key.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// What is worked out and remembered, so that a newer question that asks for it, too, is no reason to stop: the points of a
-    /// drawing, whatever delta it marks.
+    /// The cached part of the work. A newer request that needs it too does not stop it: the points of a
+    /// drawing, for example, serve every delta.
     pub fn lasting(&self) -> Option<&str> {
         (self.name == "drawing").then_some(&self.subject)
     }
@@ -184,7 +184,7 @@ fn file(value: &Value) -> Result<(String, String)> {
     Ok((checked_name(name)?.to_string(), content.to_string()))
 }
 
-/// A name that can be shown and written as a word.
+/// A name that can be displayed and written as a word.
 pub fn checked_name(name: &str) -> Result<&str> {
     const LONGEST: usize = 200;
     if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
@@ -201,10 +201,10 @@ pub fn object(body: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// An option as words: `--name=value` for each value, so that no value is taken for an option; `--name` for true.
+/// An option as words: `--name=value` for each value, so that no value looks like an option; `--name` for true.
 fn words_of(name: &str, value: &Value) -> Result<Vec<String>> {
     const LONGEST: usize = 10_000;
-    // Beyond this an answer takes long, and nobody reads it on a page.
+    // More digits take long, and are of no use on a page.
     const MOST_DIGITS: u64 = 60;
     if name == "digits" && !value.as_u64().is_some_and(|digits| (1..=MOST_DIGITS).contains(&digits)) {
         bail!("--digits: {value} is out of range: a whole number from 1 to {MOST_DIGITS}");
@@ -235,7 +235,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What the parser of command lines refused, in the words of this program: the option first, then what would be right.
+/// The error of the command-line parser in the words of this program: the option first, then what would be right.
 fn in_words(error: clap::Error) -> anyhow::Error {
     let context = |kind| error.get(kind);
     let texts = |kind| match context(kind) {
@@ -243,7 +243,7 @@ fn in_words(error: clap::Error) -> anyhow::Error {
         Some(ContextValue::Strings(texts)) => texts.clone(),
         _ => Vec::new(),
     };
-    // "--count <COUNT>" without what stands for its value.
+    // "--count <COUNT>" without the placeholder of its value.
     let option = |text: &String| text.split([' ', '=']).next().unwrap_or_default().to_string();
     let options = |kind| texts(kind).iter().map(option).collect::<Vec<_>>().join(", ");
     let named = options(ContextKind::InvalidArg);
@@ -260,7 +260,7 @@ fn in_words(error: clap::Error) -> anyhow::Error {
         }
         ErrorKind::MissingRequiredArgument => format!("{named}: is missing"),
         ErrorKind::ArgumentConflict => {
-            format!("{named}: leave out one of this and {}", options(ContextKind::PriorArg))
+            format!("{named}: cannot be combined with {}", options(ContextKind::PriorArg))
         }
         ErrorKind::UnknownArgument => format!("{named}: there is no such option"),
         _ => {
@@ -272,7 +272,7 @@ fn in_words(error: clap::Error) -> anyhow::Error {
     anyhow::Error::msg(why)
 }
 
-/// Why a value of an option is refused; `source` is what the reader of the value said.
+/// The reason why a value of an option is refused; `source` is the error of its reader.
 fn of_value(value: &str, source: &str) -> String {
     let range = source.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));
     if let Some((least, most)) = range {
@@ -280,7 +280,7 @@ fn of_value(value: &str, source: &str) -> String {
         let range = if most.is_empty() { format!("{least} or more") } else { format!("{least} to {most}") };
         return format!("{value:?} is out of range: expected a whole number, {range}");
     }
-    // The words of the standard library on whole numbers.
+    // The standard library's messages about whole numbers.
     let is_no_integer = ["invalid digit", "empty string", "number too"].iter().any(|said| source.contains(said));
     match is_no_integer || source.is_empty() {
         true => format!("{value:?} is not a whole number in the range of this option: expected 0, 1, 2, ..."),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_by_name() {
+    fn unknown_requests_and_options_are_refused_by_name() {
         let refused = |name, options| format!("{:#}", read(name, options).err().expect("refused"));
         assert!(refused("epsilon", json!({ "svg": "/tmp/x" })).contains("no option \"svg\""));
         assert!(refused("epsilon", json!({ "delta": {} })).contains("--delta"));
@@ -322,7 +322,7 @@ mod tests {
         assert!(refused("rm", json!({})).contains("no question"));
         let missing = read("epsilon", json!({})).unwrap().args::<epsilon::Args>().err().expect("refused").to_string();
         assert!(missing.contains("--delta") && !missing.contains("Usage"), "{missing}");
-        // No word of the parser or of the standard library.
+        // No message of the parser or of the standard library.
         for (options, said) in [
             (json!({ "delta": "0.1", "group": "x" }), "--group: \"x\" is not a whole number"),
             (json!({ "delta": "0.1", "group": "0" }), "--group: \"0\" is out of range: expected a whole number, 1"),

@@ -1,30 +1,30 @@
-//! Who may ask: requests that know the token, name this address as their Host, and come from no other page.
+//! Access: requests must have the token, name this address as their Host, and come from no other page.
 //!
 //! A page of another site can make a browser send requests to 127.0.0.1. It does not know the token, which is never in a header that
-//! browsers pass on; and a name of its own that it lets point to 127.0.0.1 stands in Host and Origin.
+//! browsers pass on; and if it makes its own name resolve to 127.0.0.1, that name is in Host and Origin.
 
 use anyhow::{Result, anyhow};
 use hyper::{HeaderMap, header};
 
-/// What this server accepts.
+/// The accepted port and token.
 pub struct Guard {
     port: u16,
     token: String,
 }
 
-/// Why a request is refused.
+/// The reason of a refusal.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// It names another Host.
     Host,
     /// It comes from another page.
     Origin,
-    /// It does not know the token.
+    /// It lacks the token.
     Token,
 }
 
 impl Refused {
-    /// What is said.
+    /// The message.
     pub fn message(&self) -> &'static str {
         match self {
             Refused::Host => "this server answers as 127.0.0.1 and localhost only",
@@ -43,12 +43,12 @@ impl Guard {
         Ok(Guard { port, token })
     }
 
-    /// Where the page is.
+    /// The address of the page.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// The path below the token, if the request may ask. Nothing is said of the path before all is checked.
+    /// The path below the token, if the request is admitted. Nothing about the path is revealed before all checks.
     pub fn admit<'p>(&self, path: &'p str, headers: &HeaderMap) -> Result<&'p str, Refused> {
         let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let is_one_of = |name: header::HeaderName, prefix: &str| {
@@ -60,7 +60,7 @@ impl Guard {
         if is_one_of(header::HOST, "") != Some(true) {
             return Err(Refused::Host);
         }
-        // Browsers name the origin of every request that another page could have made but a plain one.
+        // Browsers name the origin of every request that another page could have made, except of simple ones.
         if is_one_of(header::ORIGIN, "http://") == Some(false) {
             return Err(Refused::Origin);
         }
@@ -74,7 +74,7 @@ impl Guard {
     }
 }
 
-/// Whether two texts are the same, in a time that does not depend on where they differ.
+/// Compares two texts in a time that does not depend on where they differ.
 fn same(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).fold(0, |differing, (a, b)| std::hint::black_box(differing | (a ^ b)));
     one.len() == other.len() && differing == 0

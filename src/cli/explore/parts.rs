@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::super::{output, page::csv_text, report::tables::Table};
 use super::ask::Question;
 
-/// What a question is answered with.
+/// The parts of an answer.
 #[derive(Default)]
 pub struct Parts {
-    /// What `--json` prints, but for the provenance.
+    /// The output of `--json`, without the provenance.
     pub answer: Value,
-    /// What `--format csv` prints.
+    /// The output of `--format csv`.
     pub records: Vec<Value>,
     /// Sentences, the first of them the answer.
     pub said: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Parts {
     pub assumed: Vec<String>,
     /// A file that the commands read: its name and its text.
     pub file: Option<(String, String)>,
-    /// The command line of the same numbers, where it is not that of the question.
+    /// The command line for the same numbers, if it differs from that of the request.
     pub command: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Parts {
         Ok(json!({
             "question": question.name,
             "command": self.command.unwrap_or_else(|| question.command_line()),
-            // With all digits, for whom JSON numbers are doubles.
+            // With all digits, for readers whose JSON numbers are doubles.
             "json": (!self.answer.is_null()).then(|| format!("{:#}\n", self.answer)),
             "answer": self.answer,
             "csv": csv_text(&self.records)?,
@@ -57,12 +57,12 @@ pub fn table(table: &Table) -> Value {
     marked(table, &[])
 }
 
-/// A table with some rows set in red.
+/// A table with some red rows.
 pub fn marked(table: &Table, red: &[usize]) -> Value {
     json!({ "caption": table.caption, "heading": table.heading, "rows": table.rows, "has_whole": table.has_whole, "red": red })
 }
 
-/// The tables of a command's page: the last line before each is its caption, and what stands before that line is returned.
+/// The tables of a command's page: the last line before each is its caption; the text before that line is returned.
 pub fn tables_of(shown: Vec<(String, Vec<String>, Vec<Vec<String>>)>) -> (Vec<Value>, Vec<String>) {
     let (mut tables, mut said) = (Vec::new(), Vec::new());
     for (before, heading, rows) in shown {
@@ -74,7 +74,7 @@ pub fn tables_of(shown: Vec<(String, Vec<String>, Vec<Vec<String>>)>) -> (Vec<Va
     (tables, said)
 }
 
-/// Says which answers are wider than asked, if any are.
+/// Names the answers below the requested precision, if there are any.
 pub fn wider<'n>(lines: impl Iterator<Item = (&'n str, bool)>) -> Option<String> {
     let names: Vec<&str> = lines.filter(|(_, met)| !met).map(|(name, _)| name).collect();
     (!names.is_empty()).then(|| format!("{}: {}. Both ends are valid.", output::status(false), names.join(", ")))

@@ -1,4 +1,4 @@
-//! The questions of the page, view by view. The numbers come from the functions of the commands.
+//! The requests of the page, view by view. The numbers come from the functions of the commands.
 
 pub mod budget;
 pub mod learned;

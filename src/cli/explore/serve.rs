@@ -1,4 +1,4 @@
-//! HTTP/1 on one socket: few connections, short headers, small bodies, and an end to waiting for slow clients.
+//! HTTP/1 on one socket: few connections, short headers, small bodies, and a time limit for slow clients.
 
 use std::{convert::Infallible, io, net::TcpListener, sync::Arc, time::Duration};
 
@@ -15,9 +15,9 @@ use tokio::{net::TcpListener as Listener, sync::Semaphore, time};
 
 use super::site::{Reply, Site};
 
-/// Connections at a time; more wait.
+/// Connections at a time; others wait.
 const CONNECTIONS: usize = 64;
-/// How long a request line with its headers, and then a body, may take; and how long a connection may idle.
+/// The time limit of a request line with its headers, of a body, and of an idle connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of the request line and headers.
 const MOST_HEAD: usize = 16_384;
@@ -25,7 +25,7 @@ const MOST_HEADERS: usize = 64;
 /// Bytes of a body: a release, a plan or a configuration is far smaller.
 const MOST_BODY: usize = 1 << 20;
 
-/// On every answer. Nothing but what this server sends may be loaded or run, and nothing is kept.
+/// Headers of every answer. Only files of this server may be loaded or run, and nothing is stored.
 const HEADERS: [(&str, &str); 9] = [
     (
         "content-security-policy",
@@ -52,7 +52,7 @@ pub fn forever(site: Arc<Site>, listener: TcpListener) -> io::Result<()> {
         loop {
             let Ok(place) = free.clone().acquire_owned().await else { return Ok(()) };
             let Ok((stream, _)) = listener.accept().await else {
-                // Out of file descriptors, perhaps: not for long.
+                // Perhaps out of file descriptors, which is temporary.
                 time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
@@ -65,7 +65,7 @@ pub fn forever(site: Arc<Site>, listener: TcpListener) -> io::Result<()> {
                     .max_buf_size(MOST_HEAD)
                     .max_headers(MOST_HEADERS)
                     .serve_connection(TokioIo::new(stream), service);
-                // A client that breaks off has nobody to be told.
+                // A client that disconnects gets no answer.
                 let _ = connection.await;
                 drop(place);
             });
@@ -88,7 +88,7 @@ async fn respond(site: Arc<Site>, request: Request<Incoming>) -> Result<Response
     Ok(response(reply))
 }
 
-/// The whole body, if it is small and comes soon.
+/// The whole body, if it is small and arrives in time.
 async fn read(body: Incoming) -> Result<Bytes, Reply> {
     match time::timeout(PATIENCE, Limited::new(body, MOST_BODY).collect()).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),

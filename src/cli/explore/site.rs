@@ -1,4 +1,4 @@
-//! Which address is which file of the page, or which question.
+//! The address of each file of the page, and of each request.
 
 use std::sync::Arc;
 
@@ -15,38 +15,38 @@ use super::{
     answers,
     ask::{self, Question},
     guard::Guard,
-    queue::{Asked, Queue, Without},
+    queue::{Queue, Request, Without},
     store::Store,
 };
 
 /// Everything that is served.
 pub struct Site {
-    /// Who may ask.
+    /// The access check.
     pub guard: Guard,
     store: Arc<Store>,
     queue: Queue,
 }
 
-/// What a request is about.
+/// The target of a request.
 pub enum Route {
     /// A file of the page.
     File(&'static File),
-    /// What the page begins with.
+    /// The initial state of the page.
     Start,
-    /// A question of this name.
+    /// A request of this name.
     Ask(&'static str),
     /// A release to keep.
     Keep,
 }
 
-/// What is answered.
+/// A reply.
 pub struct Reply {
     pub status: StatusCode,
     pub kind: &'static str,
     pub body: Bytes,
 }
 
-/// A file of the page, as it was built into the program.
+/// A file of the page, built into the program.
 pub struct File {
     path: &'static str,
     kind: &'static str,
@@ -92,7 +92,7 @@ impl Site {
         Site { guard, store: Arc::new(store), queue: Queue::new() }
     }
 
-    /// What is asked for, or why it is not answered.
+    /// The target of a request, or the reason why it is refused.
     pub fn route(&self, method: &Method, path: &str, kind: Option<&HeaderValue>) -> Result<Route, Reply> {
         let route = match path {
             "api/start" => Route::Start,
@@ -102,7 +102,7 @@ impl Site {
                 None => {
                     let file = FILES.iter().find(|file| file.path == path);
                     Route::File(
-                        file.ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "there is nothing of this name"))?,
+                        file.ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "there is no file of this name"))?,
                     )
                 }
             },
@@ -110,12 +110,12 @@ impl Site {
         let is_post = matches!(route, Route::Ask(_) | Route::Keep);
         let expected = if is_post { Method::POST } else { Method::GET };
         if *method != expected {
-            return Err(Reply::error(StatusCode::METHOD_NOT_ALLOWED, &format!("ask by {expected}")));
+            return Err(Reply::error(StatusCode::METHOD_NOT_ALLOWED, &format!("use the method {expected}")));
         }
-        // Another page cannot send this kind unasked.
+        // Another page cannot send this type without permission.
         let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         if is_post && !is_json {
-            return Err(Reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "ask in JSON, as application/json"));
+            return Err(Reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON, as application/json"));
         }
         Ok(route)
     }
@@ -136,25 +136,25 @@ impl Site {
     }
 
     async fn ask(&self, question: Question) -> Reply {
-        let asked = Asked {
+        let request = Request {
             view: format!("{} {}", question.view, question.name),
             step: question.step,
             lasting: question.lasting().map(String::from),
             stop: question.stop.clone(),
         };
         let (store, stop) = (self.store.clone(), question.stop.clone());
-        match self.queue.answer(asked, move || answers::answer(&store, &question)).await {
-            // What was stopped has no answer, whatever became of it.
+        match self.queue.answer(request, move || answers::answer(&store, &question)).await {
+            // Stopped work has no answer, even if it has completed.
             Ok(answer) if answer.is_ok() || !stop.is_set() => Reply::of(answer),
-            Ok(_) | Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer question took its place"),
+            Ok(_) | Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer request replaced it"),
             Err(Without::Broken) => Reply::error(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "the question could not be answered: this is a fault of the program, please report it",
+                "the request could not be answered: this is a fault of the program, please report it",
             ),
         }
     }
 
-    /// What the page begins with.
+    /// The initial state of the page.
     fn start(&self) -> Result<Value> {
         let own = self.store.own();
         let bundled = Release::bundled()?;

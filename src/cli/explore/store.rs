@@ -1,4 +1,4 @@
-//! What the page knows by name, and what is remembered between two steps of a slider.
+//! Releases by name, and the caches between two steps of a slider.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,7 +24,7 @@ use super::super::{
 
 use super::questions::places::Places;
 
-/// Releases of the user, and subjects that were asked about lately.
+/// Releases of the user, and recently requested subjects.
 pub struct Store {
     first: String,
     begins: Beginning,
@@ -34,7 +34,7 @@ pub struct Store {
     margins: Mutex<HashMap<Rational, i64>>,
 }
 
-/// What the page begins with, beside a release.
+/// The initial state of the page, besides a release.
 #[derive(Default)]
 pub struct Beginning {
     /// A plan of SafeTab: its name and its text.
@@ -45,16 +45,16 @@ pub struct Beginning {
     pub places: Vec<Places>,
 }
 
-/// A subject, and what is drawn of it.
+/// A subject, and its drawing.
 pub struct Known {
-    /// What is accounted for.
+    /// The mechanism.
     pub subject: Resolved,
     drawn: Mutex<Option<Arc<Drawn>>>,
-    learned: Mutex<Option<Arc<(bound::Asked, Found)>>>,
+    learned: Mutex<Option<Arc<(bound::Request, Found)>>>,
 }
 
 impl Store {
-    /// A store with the release that the page begins with.
+    /// A store with the initial release of the page.
     pub fn beginning_with(name: &str, release: Release, begins: Beginning) -> Store {
         let own = if bundled_text(name).is_some() { Vec::new() } else { vec![(name.to_string(), release)] };
         Store {
@@ -67,12 +67,12 @@ impl Store {
         }
     }
 
-    /// The name of the release that the page begins with.
+    /// The name of the initial release.
     pub fn first(&self) -> &str {
         &self.first
     }
 
-    /// The plan that the page begins with: its name and its text.
+    /// The initial plan: its name and its text.
     pub fn plan(&self) -> Option<&(String, String)> {
         self.begins.plan.as_ref()
     }
@@ -82,7 +82,7 @@ impl Store {
         self.begins.spec.as_deref()
     }
 
-    /// Places with variances; none where no folder of them was given.
+    /// Places with variances; none if no folder of them was given.
     pub fn places(&self) -> &[Places] {
         &self.begins.places
     }
@@ -104,12 +104,12 @@ impl Store {
             own.remove(0);
         }
         own.push((name.to_string(), release));
-        // What is remembered may be about the older one.
+        // Cached results may be about the older one.
         locked(&self.known).clear();
         Ok(())
     }
 
-    /// A release of the user or a bundled one. No file is looked for: the page has no say about paths.
+    /// A release of the user or a bundled one. No file is opened: the page cannot choose paths.
     pub fn release(&self, name: &str) -> dp_assay::Result<Release> {
         if let Some((_, release)) = locked(&self.own).iter().find(|(known, _)| known == name) {
             return Ok(release.clone());
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// The bounds of a release, asked or as they were asked lately; `key` says everything that they depend on.
+    /// The bounds of a release, computed or from the cache; `key` contains everything on which they depend.
     pub fn remembered(&self, key: &str, ask: impl FnOnce() -> Result<Found>) -> Result<Arc<Found>> {
         const MOST: usize = 4;
         if let Some((_, found)) = locked(&self.bounds).iter().find(|(name, _)| name == key) {
@@ -142,8 +142,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The margin of error at 95 % of a count with this sigma2, found or as it was found before: the noise as it is stays while a
-    /// slider moves, and many queries of a level have the same.
+    /// The margin of error at 95 % of a count with this sigma2, computed or from the cache: the present noise stays the same while a
+    /// slider moves, and many queries of a level have the same noise.
     pub fn margin(&self, sigma2: &Rational) -> Result<i64> {
         const MOST: usize = 10_000;
         if let Some(known) = locked(&self.margins).get(sigma2) {
@@ -174,17 +174,17 @@ impl Store {
 }
 
 impl Known {
-    /// What no adversary exceeds. A slider moves the prior or delta, so half of the last answer is that of the next.
-    pub fn learned(&self, asked: bound::Asked, stop: &Stop) -> Result<Arc<(bound::Asked, Found)>> {
+    /// Bounds for all adversaries. A slider moves the prior or delta, so half of the last answer can be reused.
+    pub fn learned(&self, request: bound::Request, stop: &Stop) -> Result<Arc<(bound::Request, Found)>> {
         let earlier = locked(&self.learned).clone();
-        let found = bound::find_after(&self.subject.until(stop), &asked, earlier.as_deref())?;
-        let new = Arc::new((asked, found));
+        let found = bound::find_after(&self.subject.until(stop), &request, earlier.as_deref())?;
+        let new = Arc::new((request, found));
         *locked(&self.learned) = Some(new.clone());
         Ok(new)
     }
 
-    /// The profile from 0 to the epsilon of the smallest standard account at the smallest delta of the page's slider: the axes stay
-    /// where they are.
+    /// The profile from 0 to the epsilon of the smallest standard account at the smallest delta of the page's slider, so that the axes do not
+    /// move.
     pub fn drawn(&self, stop: &Stop) -> Result<Arc<Drawn>> {
         const SMALLEST: &str = "1e-20";
         let mut drawn = locked(&self.drawn);

@@ -1,4 +1,4 @@
-//! A page in LaTeX: words as comments, and tables that need no package.
+//! A page in LaTeX: text as comments, and tables that need no package.
 
 use super::{Piece, Table};
 
@@ -31,7 +31,7 @@ fn table(table: &Table) -> String {
     )
 }
 
-/// A cell; spaces before it, which set a row in, are kept.
+/// A cell; leading spaces, which indent a row, are kept.
 fn set(cell: &str) -> String {
     let text = cell.trim_start();
     let indent = if text.len() < cell.len() { "\\quad " } else { "" };
@@ -48,7 +48,7 @@ fn power(text: &str) -> Option<String> {
     is_number.then(|| format!("${mantissa} \\times 10^{{{exponent}}}$"))
 }
 
-/// Characters that LaTeX reads, or that its first encoding lacks, by their names.
+/// Characters that are special in LaTeX, or that its default encoding lacks, by their names.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

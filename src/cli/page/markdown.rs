@@ -1,4 +1,4 @@
-//! A page in Markdown: paragraphs whose lines are kept, and tables.
+//! A page in Markdown: paragraphs that keep their lines, and tables.
 
 use super::{Piece, Table};
 
@@ -14,7 +14,7 @@ pub(super) fn page(pieces: &[Piece]) -> String {
     parts.join("\n")
 }
 
-/// Words: a line that is followed by another ends with a backslash, which keeps the break.
+/// Text: a line that is followed by another ends with a backslash, which keeps the break.
 fn paragraphs(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.trim_matches('\n').lines().peekable();
@@ -36,7 +36,7 @@ fn table(table: &Table) -> String {
     line(&table.heading) + &rule + &table.rows.iter().map(|row| line(row)).collect::<String>()
 }
 
-/// A backslash before every character that markup would read.
+/// A backslash before every character that is special in Markdown.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -48,7 +48,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The words and tables of a page in Markdown, without the marks of headings and of emphasis.
+/// The text and tables of a page in Markdown, without the marks of headings and of emphasis.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let is_row = |line: &&str| line.starts_with('|');
     let cells = |line: &str| -> Vec<String> {

@@ -11,10 +11,10 @@ use dp_assay::{
 use super::super::report::charts::of_levels;
 use super::{name, of_cells, percent, published};
 
-/// So many levels have their suppression drawn.
+/// The largest number of levels whose suppression is drawn.
 const MOST_PANELS: usize = 2;
 
-/// How many counts lie within the stated margins: certified, seen, and of what was published.
+/// The share of counts within the stated margins: certified, seen, and of the published counts.
 pub fn coverage(found: &Rehearsed) -> Figure {
     let levels: Vec<&RehearsedLevel> = found.levels.iter().filter(|level| of_cells(level).is_some()).collect();
     let certified = |level: &RehearsedLevel| Some(100.0 * of_cells(level)?.coverage.lower().to_f64());
@@ -26,14 +26,14 @@ pub fn coverage(found: &Rehearsed) -> Figure {
     let series = vec![
         Series::dots("certified", INKS[2], places(&levels, certified)),
         Series::dots("seen", INKS[0], places(&levels, seen)),
-        Series::dots("of what was published", INKS[1], places(&levels, after)),
+        Series::dots("published", INKS[1], places(&levels, after)),
     ];
     let least = least(&series).min(95.0);
     let axis = Axis::linear("counts within the margin, percent", (least - 1.0).floor().max(0.0), 100.5);
     of_levels(names(&levels).iter().map(String::as_str), axis, series)
 }
 
-/// The stated margin of a cell, and the 95 % quantile of the errors that were seen.
+/// The stated margin of a cell, and the 95 % quantile of the observed errors.
 pub fn margins(found: &Rehearsed) -> Figure {
     let levels: Vec<&RehearsedLevel> = found.levels.iter().filter(|level| of_cells(level).is_some()).collect();
     let series = vec![
@@ -45,7 +45,7 @@ pub fn margins(found: &Rehearsed) -> Figure {
     of_levels(names(&levels).iter().map(String::as_str), axis, series)
 }
 
-/// Which table groups of each size get, by the level of the iterations. `tables` are the places of the tables that are drawn.
+/// The tables of groups of each size, by the level of the iterations. `tables` is the range of the drawn tables.
 pub fn workload(found: &Rehearsed, tables: std::ops::Range<usize>) -> Figure {
     let bins = bins(found);
     let panel = |level: IterationLevel| {
@@ -56,7 +56,7 @@ pub fn workload(found: &Rehearsed, tables: std::ops::Range<usize>) -> Figure {
         let drawn = |count: &dyn Fn(&Stratum) -> u64| -> Vec<(f64, f64)> {
             let shares = bins.iter().enumerate().filter_map(|(row, (bin, _))| {
                 let (part, all) = of(*bin, count);
-                // Marks of nothing would lie upon each other at 0.
+                // Marks at 0 would overlap.
                 Some((percent(part, all).filter(|_| part > 0)?, row as f64))
             });
             shares.collect()
@@ -80,7 +80,7 @@ pub fn workload(found: &Rehearsed, tables: std::ops::Range<usize>) -> Figure {
     Figure { title: String::new(), panels: IterationLevel::ALL.map(panel).to_vec(), columns: 1 }
 }
 
-/// The mean error of published cells by the size of the group: suppression keeps what is large by chance.
+/// The mean error of published cells by the size of the group: suppression keeps counts that are large by chance.
 pub fn bias(found: &Rehearsed) -> Figure {
     let bins = bins(found);
     let series = IterationLevel::ALL.into_iter().zip(INKS).map(|(level, ink)| {
@@ -102,7 +102,7 @@ pub fn bias(found: &Rehearsed) -> Figure {
     Figure { title: String::new(), panels: vec![panel], columns: 1 }
 }
 
-/// How often groups of each size are suppressed, of the levels with the most groups; none where nothing is.
+/// How often groups of each size are suppressed, for the levels with the most groups; `None` if no group is.
 pub fn suppression(found: &Rehearsed) -> Option<Figure> {
     let mut levels: Vec<&RehearsedLevel> = found.levels.iter().filter(|level| !level.suppression.is_empty()).collect();
     levels.sort_by_key(|level| std::cmp::Reverse(level.groups));
@@ -136,13 +136,13 @@ fn least(series: &[Series]) -> f64 {
     series.iter().flat_map(|series| &series.points).map(|point| point.0).fold(100.0, f64::min)
 }
 
-/// The groups of a level of iterations in a range of sizes, detailed-only ones apart: of all types of region.
+/// The groups of a level of iterations in a range of sizes, over all types of region; detailed-only groups separately.
 fn strata(found: &Rehearsed, level: IterationLevel, bin: usize) -> impl Iterator<Item = &Stratum> {
     let levels = found.levels.iter().filter(move |known| known.level == level);
     levels.flat_map(|level| &level.strata).filter(move |stratum| !stratum.detailed_only && stratum.bin == bin)
 }
 
-/// The ranges of sizes that occur, with their names.
+/// The ranges of sizes, with their names.
 fn bins(found: &Rehearsed) -> Vec<(usize, String)> {
     let mut bins: Vec<(usize, String)> = found
         .levels

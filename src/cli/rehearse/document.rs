@@ -1,4 +1,4 @@
-//! The page of a rehearsal: it loads nothing and runs nothing. All text is escaped by the templates.
+//! The page of a rehearsal: it loads nothing and runs nothing. The templates escape all text.
 
 use dp_assay::{
     Result,
@@ -36,7 +36,7 @@ pub fn page(found: &Rehearsed, provenance: &Provenance) -> Result<String> {
                 }
                 main {
                     section.view id="found" aria-labelledby="h-found" {
-                        h2 id="h-found" { "What was found" }
+                        h2 id="h-found" { "Results" }
                         div.said { @for sentence in words::said(found) { p { (sentence) } } }
                         div.charts { (coverage(found)?) }
                         (notes())
@@ -56,13 +56,13 @@ pub fn page(found: &Rehearsed, provenance: &Provenance) -> Result<String> {
 fn coverage(found: &Rehearsed) -> Result<Markup> {
     let caption = match found.levels.iter().any(|level| !level.suppression.is_empty()) {
         true => {
-            "How many cells lie within the margin that is stated of them. Certified: what the margin covers by the law of the noise. \
-             Seen: in all trials, before suppression and replacement. Of what was published: suppression keeps small groups only where \
-             their noise is large, so of these fewer lie within."
+            "The share of cells within their stated margin. Certified: the coverage of the margin by the law of the noise. \
+             Seen: in all trials, before suppression and replacement. Published: suppression keeps small groups only if \
+             their noise is large, so fewer of these lie within their margin."
         }
         false => {
-            "How many cells lie within the margin that is stated of them. Certified: what the margin covers by the law of the noise. \
-             Seen: in all trials, every kind of cell that this margin is stated of. Of what was published: all measured cells."
+            "The share of cells within their stated margin. Certified: the coverage of the margin by the law of the noise. \
+             Seen: in all trials, every kind of cell with this stated margin. Published: all measured cells."
         }
     };
     Ok(html! {
@@ -76,7 +76,7 @@ fn coverage(found: &Rehearsed) -> Result<Markup> {
             &charts::margins(found),
             "chart-margins",
             "The stated margin of error of a cell and the errors seen, by level",
-            "The stated margin of a cell, and the size that 95 % of the errors seen did not exceed.",
+            "The stated margin of a cell, and the size that 95 % of the observed errors did not exceed.",
         )?)
     })
 }
@@ -86,9 +86,9 @@ fn notes() -> Markup {
         aside aria-labelledby="a-found" {
             h3 id="a-found" { "How to read it" }
             ul {
-                li { "Margins are exact: the smallest whole number that covers 95 %. What they cover is certified." }
-                li { "A margin or a probability is said not to hold if what was seen would have had a chance below 1 in a billion." }
-                li { "Bias, means and quantiles of what was seen are approximations." }
+                li { "Margins are exact: the smallest whole number that covers 95 %. Their coverage is certified." }
+                li { "A margin or a probability is reported as not holding if the observations have a probability below 1 in a billion." }
+                li { "Bias, means and quantiles of the observations are approximations." }
                 li { "Every trial draws all noise anew. The records stay the same." }
             }
         }
@@ -97,11 +97,11 @@ fn notes() -> Markup {
 
 fn sizes(found: &Rehearsed) -> Result<Markup> {
     let of_households = found.tables.len() == 6;
-    let caption = "Which table groups get, by their true size, over all types of region. Groups that are counted by their total only are \
+    let caption = "The tables of groups, by their true size, over all types of region. Groups that are counted only by their total are \
                    left out.";
     Ok(html! {
         section id="sizes" aria-labelledby="h-sizes" {
-            h2 id="h-sizes" { "What groups of each size get" }
+            h2 id="h-sizes" { "The tables of groups of each size" }
             @if of_households {
                 (figure(&charts::workload(found, 0..4), "chart-t3", "Tables of T3 by the size of the group", caption)?)
                 (figure(&charts::workload(found, 4..6), "chart-t4", "Tables of T4 by the size of the group", caption)?)
@@ -112,7 +112,7 @@ fn sizes(found: &Rehearsed) -> Result<Markup> {
                 &charts::bias(found),
                 "chart-bias",
                 "The mean error of published cells, by the size of the group",
-                "The mean error of published cells. Noise alone has none. Small groups that are suppressed unless their noise is large are \
+                "The mean error of published cells. Noise alone has none. Small groups, which are suppressed unless their noise is large, are \
                  published too large, and negative counts that are raised to 0 add to it.",
             )?)
             (table(&of_sizes(found)))
@@ -120,7 +120,7 @@ fn sizes(found: &Rehearsed) -> Result<Markup> {
     })
 }
 
-/// What was published, by size.
+/// The published counts, by size.
 fn of_sizes(found: &Rehearsed) -> Table {
     let mut rows = Vec::new();
     for level in &found.levels {
@@ -142,7 +142,7 @@ fn of_sizes(found: &Rehearsed) -> Table {
         }
     }
     Table {
-        caption: "Measured cells of what was published, by level, size and table.".to_string(),
+        caption: "Published measured cells, by level, size and table.".to_string(),
         heading: vec![
             "",
             "size",
@@ -162,13 +162,13 @@ fn suppression(found: &Rehearsed) -> Result<Markup> {
     let Some(chart) = charts::suppression(found) else { return Ok(html! {}) };
     Ok(html! {
         section id="suppression" aria-labelledby="h-suppression" {
-            h2 id="h-suppression" { "What is suppressed" }
+            h2 id="h-suppression" { "Suppression" }
             (figure(
                 &chart,
                 "chart-suppression",
-                "How many groups are suppressed, by their size",
-                "How many groups of each size were suppressed (circles), and how likely that is (line), of the levels with the most groups. Groups \
-                 that are counted by their total only are left out.",
+                "The share of suppressed groups, by their size",
+                "The share of groups of each size that were suppressed (circles), and its probability (line), for the levels with the most groups. Groups \
+                 that are counted only by their total are left out.",
             )?)
         }
     })
@@ -187,10 +187,10 @@ fn coterminous(found: &Rehearsed) -> Markup {
     };
     html! {
         section id="coterminous" aria-labelledby="h-coterminous" {
-            h2 id="h-coterminous" { "What coterminous regions change" }
+            h2 id="h-coterminous" { "The effect of coterminous regions" }
             (table(&table_of))
             p.about {
-                "Another total: of the same people two different totals would have been published. Error: the mean absolute error of the total, \
+                "Another total: two different totals of the same people would have been published. Error: the mean absolute error of the total, \
                  of groups that are not suppressed."
             }
         }

@@ -1,4 +1,4 @@
-//! What a rehearsal found, in sentences and in one table.
+//! The results of a rehearsal, in sentences and in one table.
 
 use dp_assay::safetab::{
     rehearsal::{Rehearsed, RehearsedLevel},
@@ -23,7 +23,7 @@ pub fn said(found: &Rehearsed) -> Vec<String> {
             stated.len(),
             trials(found)
         ),
-        false => format!("Stated margins or probabilities do NOT agree with what was seen: {}.", broken.join(", ")),
+        false => format!("Stated margins or probabilities do NOT agree with the observations: {}.", broken.join(", ")),
     }];
     let seed = found.insecure_seed.map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
     let whose = if found.made_up { "made-up records" } else { "records" };
@@ -66,7 +66,7 @@ fn trials(found: &Rehearsed) -> String {
     }
 }
 
-/// Whom what was written may be shown to.
+/// The confidentiality of the output.
 pub fn confidential(found: &Rehearsed) -> &'static str {
     match found.made_up {
         true => "The records are made up, so nothing here is confidential.",
@@ -78,7 +78,7 @@ pub fn confidential(found: &Rehearsed) -> &'static str {
 pub fn levels(found: &Rehearsed) -> Table {
     let shown =
         |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$} %"));
-    // Of households nothing is suppressed here: the totals chose the groups.
+    // For households nothing is suppressed here: the totals chose the groups.
     let may_suppress = found.levels.iter().any(|level| level.coterminous.is_some());
     let row = |level: &RehearsedLevel| {
         let stated = of_cells(level);
@@ -98,7 +98,7 @@ pub fn levels(found: &Rehearsed) -> Table {
     };
     let heading = ["", "groups", "empty", "margin", "covers", "seen", "bias", "suppressed", "published within margin"];
     Table {
-        caption: "What is stated of a cell of each level, and what was seen.".to_string(),
+        caption: "The stated margin of a cell of each level, and the observations.".to_string(),
         heading: heading.into_iter().filter(|name| may_suppress || *name != "suppressed").collect(),
         rows: found.levels.iter().map(row).collect(),
         has_whole: false,

@@ -22,17 +22,17 @@ use super::super::{
     subject::{Resolved, whole_name},
 };
 
-/// What is asked of a subject.
-pub struct Asked {
-    /// Where epsilon is meant.
+/// The request about a subject.
+pub struct Request {
+    /// The delta of the epsilons.
     pub delta: Delta,
-    /// What an adversary believes beforehand.
+    /// The prior of the adversary.
     pub prior: Rational,
     /// Relative widths of 10^-digits.
     pub digits: u32,
 }
 
-/// Everything that a report shows.
+/// All numbers of a report.
 pub struct Answers {
     /// How private?
     pub private: epsilon::Found,
@@ -46,29 +46,29 @@ pub struct Answers {
 
 /// The least noise, of each level alone and of all together.
 pub struct Spared {
-    /// Each level under its name, or the whole where there are no levels; no row where no noise of the grid is less.
+    /// Each level under its name, or the whole if there are no levels; no row if no smaller noise is on the grid.
     pub parts: Vec<(String, Option<Row>)>,
-    /// The factor on all noise with which the whole keeps what it is compared with, where that is not what one row says already.
+    /// The factor on all noise with which the whole meets its target, unless a row states it already.
     pub common_factor: Option<Rational>,
-    /// What the whole is compared with.
+    /// The number with which the whole is compared.
     pub compared: Option<Compared>,
 }
 
-/// Points for drawing, approximations all.
+/// Points for drawing; all are approximations.
 pub struct Drawn {
     /// (epsilon, delta), exactly.
     pub exact: Vec<(f64, f64)>,
-    /// The largest loss, where losses are bounded: from there on delta is 0.
+    /// The largest loss, if losses are bounded: from there on delta is 0.
     pub ends_at: Option<f64>,
     /// (alpha, beta) of the trade-off function.
     pub tradeoff: Vec<(f64, f64)>,
 }
 
-impl Asked {
+impl Request {
     pub fn of(&self, subject: &Resolved) -> Result<Answers> {
         let private =
-            epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, for_records: false })?;
-        let learned = bound::Asked {
+            epsilon::find(subject, epsilon::Request { delta: &self.delta, digits: self.digits, for_records: false })?;
+        let learned = bound::Request {
             prior: self.prior.clone(),
             delta: self.delta.clone(),
             digits: self.digits,
@@ -81,7 +81,7 @@ impl Asked {
         Ok(Answers { private, learned, spared, drawn })
     }
 
-    /// How much noise could be spared, and the epsilon that it is compared with still be kept?
+    /// The noise that could be spared while epsilon stays at its target.
     pub fn spared(&self, subject: &Resolved) -> Result<Spared> {
         let has_levels = !subject.levels.is_empty();
         let parts = subject.parts_or(whole_name(subject));
@@ -100,19 +100,20 @@ impl Asked {
     }
 
     fn least_noise(&self, part: &Part) -> Result<Option<Row>> {
-        let asked = calibrate::Asked {
+        let request = calibrate::Request {
             goal: Goal::Compared(Against::Usual),
             delta: self.delta.clone(),
             digits: self.digits,
             crossings: false,
             curves: false,
         };
-        let row = || asked.row(part, asked.of_part(part)?, calibrate::grid_with(calibrate::grid_of_part(part)?, None));
+        let row =
+            || request.row(part, request.of_part(part)?, calibrate::grid_with(calibrate::grid_of_part(part)?, None));
         Ok(Some(row().with_context(|| part.name.clone())?).filter(|row| !row.variances.is_empty()))
     }
 }
 
-/// The factor on all noise with which the whole keeps the epsilon that it is compared with.
+/// The factor on all noise with which the whole meets the epsilon of its comparison.
 pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> Result<Rational> {
     let promise = Promise::known(delta.clone(), &compared.epsilon);
     let grid = (GridOf::Factor, FACTOR_DECIMALS);
@@ -120,7 +121,7 @@ pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> 
 }
 
 impl Spared {
-    /// Those with noise that could be smaller.
+    /// The rows with noise that could be smaller.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.parts.iter().filter_map(|(_, row)| row.as_ref())
     }
@@ -136,14 +137,14 @@ impl Drawn {
     pub fn of(subject: &Resolved, most: &Enclosure) -> Result<Drawn> {
         const DIGITS: u32 = 6;
         const POINTS: u32 = 61;
-        // Lines whose slope is above exp(8) are hardly told from the axis: below it they lie closer.
+        // Lines whose slope is above exp(8) can hardly be distinguished from the axis: below it they lie closer.
         const STEEP: u32 = 8;
         const LINES: u32 = 33;
         let end = two_digits_above(most.approximate());
         let mut points = grid(&Rational::new(), &end, POINTS);
         let largest = pure_epsilon(&subject.whole)?;
         if let Some(largest) = &largest {
-            // Next to the largest loss delta falls to 0: closer and closer to it.
+            // Near the largest loss delta falls to 0: points lie closer and closer to it.
             points.retain(|epsilon| epsilon < largest);
             points.extend((2..=12).map(|k| largest - Rational::from(largest / Integer::from(10).pow(k))));
             points.sort();
@@ -168,7 +169,7 @@ impl Drawn {
     }
 }
 
-/// The next number of two digits; 1 where there is none.
+/// The next number of two digits; 1 if there is none.
 fn two_digits_above(value: f64) -> Rational {
     if !value.is_finite() || value <= 0.0 {
         return Rational::from(1);

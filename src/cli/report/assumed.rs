@@ -1,4 +1,4 @@
-//! What is assumed, beside each answer.
+//! The assumptions beside each answer.
 
 use dp_assay::account::Delta;
 use rug::Rational;
@@ -10,7 +10,7 @@ use super::super::{
     risk::bound::Allowed,
 };
 
-/// Beside epsilon.
+/// Those of epsilon.
 pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
     let notes = compared::notes(found.lines().map(|line| (line.name.as_str(), &line.compared)), true);
     let first = [
@@ -21,25 +21,25 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
     first.into_iter().chain(notes).chain([last]).collect()
 }
 
-/// Beside what an adversary learns.
+/// Those of the adversary.
 pub fn of_bound(prior: &Rational, allowed: Allowed) -> Vec<String> {
     vec![
         "The adversary may know all other records, and the law of the noise.".to_string(),
         format!("They believe the first of both answers with probability {} beforehand.", exact_text(prior)),
-        "How often they are right is meant on average over the noise.".to_string(),
-        "What they learn elsewhere, and counts that are published without noise, are not part of it.".to_string(),
+        "The probability that they are right is an average over the noise.".to_string(),
+        "Information from elsewhere, and counts that are published without noise, are not included.".to_string(),
         allowed.formula().to_string(),
     ]
 }
 
-/// Beside the noise that could be spared.
+/// Those of the noise that could be spared.
 pub fn of_noise(delta: &Delta) -> Vec<String> {
     vec![
         format!(
-            "The promise is the epsilon that the noise as it is is compared with, at delta = {}, and at no other delta.",
+            "The target is the epsilon with which the present noise is compared, at delta = {}, and at no other delta.",
             exact_text(delta)
         ),
-        "In the table each level keeps its own promise. All levels composed keep theirs with one common factor."
+        "In the table each level meets its own target. All levels composed meet theirs with one common factor."
             .to_string(),
         "sigma2 is a variance. Margins of error go with its square root: 20 % less sigma2 makes them 10.6 % smaller."
             .to_string(),

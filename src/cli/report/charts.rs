@@ -17,7 +17,7 @@ pub fn profile(delta: &Delta, drawn: &Drawn, account: &Whole, by: Conversion) ->
     let mut figure = curves::profile_beside("", drawn.exact.clone(), by.name(), beside);
     for panel in &mut figure.panels {
         if let Some(end) = drawn.ends_at {
-            // Down to the axis, below the delta that is shown: beyond the largest loss delta is 0.
+            // Down to the axis, below the shown delta: beyond the largest loss delta is 0.
             panel.y.from = panel.y.from.min(10_f64.powf(delta.to_f64().log10().floor() - 1.0)).max(1e-300);
             let is_last = |series: &&mut Series| series.points.last().is_some_and(|point| point.0 <= end);
             let bounded =
@@ -59,7 +59,7 @@ pub fn right_decisions(prior: &Rational, found: &bound::Found) -> Figure {
     of_levels(names, Axis::linear("right decisions in 100", from, 101.0), series)
 }
 
-/// The noise of each level before and after; none where there is no noise that could be smaller.
+/// The noise of each level before and after; `None` if no noise could be smaller.
 pub fn noise(spared: &Spared) -> Option<Figure> {
     let rows: Vec<&Row> = spared.rows().collect();
     if rows.is_empty() {
@@ -68,11 +68,11 @@ pub fn noise(spared: &Spared) -> Option<Figure> {
     let after = places(&rows, |row| hundred(&row.factor));
     let most = after.iter().map(|point| point.0).fold(100.0, f64::max);
     let series = vec![
-        Series::dots("as it is", Ink::Vermillion, places(&rows, |_| 100.0)),
+        Series::dots("present", Ink::Vermillion, places(&rows, |_| 100.0)),
         Series::dots("least", Ink::Blue, after),
     ];
     let names = rows.iter().map(|row| row.name.as_str());
-    Some(of_levels(names, Axis::linear("sigma2, percent of what it is", 0.0, 1.03 * most), series))
+    Some(of_levels(names, Axis::linear("sigma2, percent of the present one", 0.0, 1.03 * most), series))
 }
 
 fn hundred(value: &Rational) -> f64 {
@@ -90,7 +90,7 @@ pub fn of_levels<'n>(names: impl Iterator<Item = &'n str>, x: Axis, series: Vec<
     Figure { title: String::new(), panels: vec![panel], columns: 1 }
 }
 
-/// A name that leaves room for the chart.
+/// A name, shortened to leave room for the chart.
 fn shortened(name: &str) -> String {
     const MOST: usize = 28;
     if name.chars().count() <= MOST {

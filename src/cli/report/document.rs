@@ -1,4 +1,4 @@
-//! A report as one page of HTML that loads nothing and runs nothing. All text is escaped by the templates.
+//! A report as one page of HTML that loads nothing and runs nothing. The templates escape all text.
 
 use anyhow::Result;
 use dp_assay::{
@@ -13,20 +13,20 @@ use super::super::{
     subject::{Resolved, decided},
 };
 use super::{
-    answers::{Answers, Asked},
+    answers::{Answers, Request},
     assumed, charts,
     tables::{self, Table},
     words,
 };
 
-/// What it shares with the page of `assay explore`, and what is its own.
+/// The style that it shares with the page of `assay explore`, and its own.
 pub const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style.css"));
-/// Nothing but the style in the page itself may be used.
+/// Only the style in the page itself may be used.
 pub const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
-pub fn page(asked: &Asked, subject: &Resolved, answers: &Answers, provenance: &Provenance) -> Result<String> {
+pub fn page(request: &Request, subject: &Resolved, answers: &Answers, provenance: &Provenance) -> Result<String> {
     let title = format!("How private is it? {}", subject.title);
     let page = html! {
         (DOCTYPE)
@@ -42,8 +42,8 @@ pub fn page(asked: &Asked, subject: &Resolved, answers: &Answers, provenance: &P
                 header {
                     h1 { (subject.title) }
                     p.about {
-                        (subject.neighbors.name()) " neighbors, delta = " (exact_text(&asked.delta))
-                        ", prior = " (exact_text(&asked.prior))
+                        (subject.neighbors.name()) " neighbors, delta = " (exact_text(&request.delta))
+                        ", prior = " (exact_text(&request.prior))
                     }
                     nav aria-label="Contents" {
                         ul {
@@ -52,10 +52,10 @@ pub fn page(asked: &Asked, subject: &Resolved, answers: &Answers, provenance: &P
                     }
                 }
                 main {
-                    (how_private(asked, subject, answers)?)
-                    (what_is_learned(asked, subject, answers)?)
-                    (what_could_be_spared(asked, answers)?)
-                    (assumed(asked, subject, answers))
+                    (how_private(request, subject, answers)?)
+                    (what_is_learned(request, subject, answers)?)
+                    (what_could_be_spared(request, answers)?)
+                    (assumed(request, subject, answers))
                     (glossary())
                     (origin(provenance))
                 }
@@ -69,12 +69,12 @@ const CONTENTS: [(&str, &str); 6] = [
     ("private", "How private?"),
     ("learned", "What does an adversary learn?"),
     ("spared", "How much noise could be spared?"),
-    ("assumed", "What was assumed"),
-    ("words", "Words"),
-    ("origin", "Where the numbers come from"),
+    ("assumed", "Assumptions"),
+    ("words", "Glossary"),
+    ("origin", "Provenance"),
 ];
 
-/// A question with its answer in words, its charts, what was assumed beside them, and its numbers.
+/// A question with its answer in words, its charts and their assumptions, and its numbers.
 fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: Markup) -> Markup {
     let (id, name) = CONTENTS[at];
     html! {
@@ -82,9 +82,11 @@ fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: M
             h2 id={ "h-" (id) } { (name) }
             div.said { @for sentence in said { p { (sentence) } } }
             div.charts { (charts) }
-            aside aria-labelledby={ "a-" (id) } {
-                h3 id={ "a-" (id) } { "Assumptions" }
-                ul { @for one in assumed { li { (one) } } }
+            @if !assumed.is_empty() {
+                aside aria-labelledby={ "a-" (id) } {
+                    h3 id={ "a-" (id) } { "Assumptions" }
+                    ul { @for one in assumed { li { (one) } } }
+                }
             }
             div.wide { (table) }
         }
@@ -123,11 +125,11 @@ pub fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
     }
 }
 
-fn how_private(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<Markup> {
+fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
     let by = answers.private.total.compared.by;
     let charts = html! {
         (figure(
-            &charts::profile(&asked.delta, &answers.drawn, &subject.whole, by)?,
+            &charts::profile(&request.delta, &answers.drawn, &subject.whole, by)?,
             "chart-profile",
             &format!("The privacy profile: delta over epsilon, exact and by {}", by.name()),
             &words::about_profile("The privacy profile of the whole.", &answers.drawn),
@@ -136,55 +138,55 @@ fn how_private(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<M
             &charts::tradeoff(&answers.drawn),
             "chart-tradeoff",
             "The trade-off function: the smallest type II error over the type I error",
-            "The trade-off curve of the whole: how often a test that tries to tell two neighbors apart must err in one way, given how often it errs in \
+            "The trade-off curve of the whole: how often a test that distinguishes two neighbors must err in one way, given how often it errs in \
              the other. The nearer to the dotted line, the nearer to guessing.",
         )?)
     };
     let found = &answers.private;
-    let said = words::how_private(&asked.delta, found);
+    let said = words::how_private(&request.delta, found);
     let below = html! {
-        (table(&tables::of_epsilon(&asked.delta, found)))
+        (table(&tables::of_epsilon(&request.delta, found)))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
-    Ok(view(0, &said, charts, &assumed::of_epsilon(&asked.delta, found), below))
+    Ok(view(0, &said, charts, &assumed::of_epsilon(&request.delta, found), below))
 }
 
-fn what_is_learned(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<Markup> {
+fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
     let found = &answers.learned;
     let chart = figure(
-        &charts::right_decisions(&asked.prior, found),
+        &charts::right_decisions(&request.prior, found),
         "chart-learned",
         "How many of 100 decisions of an adversary are right at most, by level",
         &words::about_decisions(found),
     )?;
     let below = html! {
-        (table(&tables::of_bound(&asked.prior, found)))
+        (table(&tables::of_bound(&request.prior, found)))
         p.about {
-            "Right: the largest probability of a right decision. Advantage: how much more often the decision is \"yes\" where that is true than where \
-             it is not. Belief afterwards: the largest posterior probability, rounded up, but for outputs of probability " (exact_text(&asked.delta)) "."
+            "Right: the largest probability of a correct decision. Advantage: how much more often the decision is \"yes\" if that is true than if \
+             it is not. Posterior: the largest posterior probability, rounded up, except for outputs of probability " (exact_text(&request.delta)) "."
         }
     };
     Ok(view(
         1,
-        &words::what_is_learned(&asked.prior, subject.neighbors, found),
+        &words::what_is_learned(&request.prior, subject.neighbors, found),
         chart,
-        &assumed::of_bound(&asked.prior, found.allowed()),
+        &assumed::of_bound(&request.prior, found.allowed()),
         below,
     ))
 }
 
-fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
+fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> {
     let spared = &answers.spared;
     let chart = match charts::noise(spared) {
         None => html! {},
         Some(chart) => figure(
             &chart,
             "chart-spared",
-            "The noise of each level, as it is and as little as keeps the epsilon that it is compared with",
-            "The noise as it is (squares), and the least that keeps the epsilon that it is compared with (circles).",
+            "The present noise of each level, and the least with the epsilon of its comparison",
+            "The present noise (squares), and the least with the epsilon of its comparison (circles).",
         )?,
     };
-    let table_of_noise = tables::of_noise(spared, asked.digits);
+    let table_of_noise = tables::of_noise(spared, request.digits);
     let has_others = spared.rows().any(|row| row.variances.len() > 1);
     let below = html! {
         @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
@@ -197,13 +199,15 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
             p.about { "A level with several sigma2 shows the smallest; the others are scaled by the same factor." }
         }
     };
-    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed::of_noise(&asked.delta), below))
+    // Without Gaussian noise nothing was searched.
+    let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
+    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed, below))
 }
 
-fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
+fn assumed(request: &Request, subject: &Resolved, answers: &Answers) -> Markup {
     let relation = match subject.neighbors {
         Neighbors::AddRemove => "one has a record that the other has not",
-        Neighbors::Bounded => "they differ in one record, which is changed; how many records there are is no secret",
+        Neighbors::Bounded => "they differ in one record, which is changed; the number of records is not secret",
     };
     let (id, name) = CONTENTS[3];
     let wider: Vec<&str> =
@@ -216,28 +220,28 @@ fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
             dl {
                 dt { "Neighbors: " (subject.neighbors.name()) }
                 dd {
-                    "Privacy is about two data sets that are neighbors: " (relation) ". A record is that of a person, or of a home where homes are \
+                    "Privacy is about two data sets that are neighbors: " (relation) ". A record is that of a person, or of a home if homes are \
                      counted. One record changes the counts as the release declares."
                     @if let Some(note) = subject.note() { " " (note) }
                 }
-                dt { "Delta: " (exact_text(&asked.delta)) }
+                dt { "Delta: " (exact_text(&request.delta)) }
                 dd { "Every epsilon here is the smallest one at this delta." }
                 dt { "Certified" }
                 dd {
-                    "A certified number is an interval that is proven to contain the truth, every rounding and everything left out included. Of a \
-                     single number with several digits the truth differs by at most one unit in the last digit."
+                    "A certified number is an interval that is proven to contain the truth, including all rounding and truncation errors. If a \
+                     single number is printed, the truth differs from it by at most one unit in the last digit."
                 }
                 @if !wider.is_empty() {
-                    dt { "Wider than asked" }
-                    dd { (wider.join(", ")) ": both ends are valid, but further apart than 10" sup { "-" (asked.digits) } " relative." }
+                    dt { "Below the requested precision" }
+                    dd { (wider.join(", ")) ": both ends are valid, but further apart than 10" sup { "-" (request.digits) } " relative." }
                 }
                 dt { "Not part of it" }
                 dd {
-                    "Counts that are published without noise (invariants), whatever an adversary learns elsewhere, and whether the noise was drawn as it \
+                    "Counts that are published without noise (invariants), information that an adversary has from elsewhere, and whether the noise was drawn as it \
                      was declared."
                 }
             }
-            (table_of_words("What certified epsilon, by level.", ["", "engine"], &engines))
+            (table_of_words("The engine that certified epsilon, by level.", ["", "engine"], &engines))
         }
     }
 }
@@ -265,7 +269,7 @@ fn glossary() -> Markup {
             h2 id={ "h-" (id) } { (name) }
             dl {
                 dt { "Epsilon" }
-                dd { "How much more likely what is published can become by one record, as a natural logarithm: at 0 nothing can be told, at 1 it is 2.7 \
+                dd { "How much more likely the published counts can become by one record, as a natural logarithm: at 0 no difference can be detected, at 1 they are 2.7 \
                       times as likely, at 5 it is 148 times." }
                 dt { "Delta" }
                 dd { "The probability mass by which the bound of epsilon may be exceeded." }
@@ -273,13 +277,13 @@ fn glossary() -> Markup {
                 dd { "The budget by which releases like the 2020 Census were planned, and the theory behind it. It gives a bound for epsilon that is \
                       simple to compute and larger than the truth." }
                 dt { "sigma2" }
-                dd { "The variance of the noise, as it is declared." }
+                dd { "The declared variance of the noise." }
             }
         }
     }
 }
 
-/// Which program, command line and inputs the numbers come from.
+/// The program, command line and inputs of the numbers.
 pub fn origin(provenance: &Provenance) -> Markup {
     let (id, name) = CONTENTS[5];
     html! {
@@ -291,7 +295,7 @@ pub fn origin(provenance: &Provenance) -> Markup {
                 dt { "Command line" }
                 dd { code { (words::command_line(&provenance.command_line)) } }
                 @if let Some(digits) = provenance.digits {
-                    dt { "Digits asked for" }
+                    dt { "Requested digits" }
                     dd { (digits) }
                 }
                 @for input in &provenance.inputs {
@@ -299,7 +303,7 @@ pub fn origin(provenance: &Provenance) -> Markup {
                     dd {
                         @match &input.content {
                             Content::Sha256(sha256) => { "SHA-256 " code { (sha256) } },
-                            Content::Confidential => "confidential, and so not hashed",
+                            Content::Confidential => "confidential, and therefore not hashed",
                             Content::NotHashed => "not hashed",
                         }
                     }

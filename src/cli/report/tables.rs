@@ -1,4 +1,4 @@
-//! The tables of a report: certified numbers as they are read.
+//! The tables of a report: certified numbers as text.
 
 use dp_assay::{account::Delta, numeric::Enclosure};
 use rug::Rational;
@@ -14,11 +14,11 @@ use super::{answers::Spared, words};
 
 /// A table whose first column names its rows.
 pub struct Table {
-    /// What it says.
+    /// The caption.
     pub caption: String,
     /// A heading for each column.
     pub heading: Vec<&'static str>,
-    /// Cells as they are read.
+    /// The cells as text.
     pub rows: Vec<Vec<String>>,
     /// Whether the last row is that of all others together.
     pub has_whole: bool,
@@ -42,7 +42,7 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Table {
     }
 }
 
-/// What no adversary exceeds.
+/// Bounds for all adversaries.
 pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     let by = found.allowed();
     let row = |line: &bound::Line| {
@@ -60,7 +60,7 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     };
     let by_account = by.heading();
     Table {
-        caption: format!("What no adversary exceeds, at a prior of {}.", exact_text(prior)),
+        caption: format!("Bounds for all adversaries, at a prior of {}.", exact_text(prior)),
         heading: vec![
             "",
             "right, at most",
@@ -68,7 +68,7 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
             "in 100",
             "advantage",
             by_account,
-            "belief afterwards, at most",
+            "posterior, at most",
             by_account,
         ],
         rows: found.lines().map(row).collect(),
@@ -76,7 +76,7 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     }
 }
 
-/// The least noise of each level. Where there is only a whole, and it has no Gaussian noise, there is no row.
+/// The least noise of each level. If there is only a whole, without Gaussian noise, there is no row.
 pub fn of_noise(spared: &Spared, digits: u32) -> Table {
     let digits = digits.min(40) as usize;
     let cells = |(name, row): &(String, Option<Row>)| {
@@ -95,7 +95,7 @@ pub fn of_noise(spared: &Spared, digits: u32) -> Table {
     Table {
         caption: "The least noise of each level: proven to be enough, and the next smaller step proven not to be."
             .to_string(),
-        heading: vec!["", "sigma2 as it is", "sigma2, least", "change", "new epsilon", "epsilon to keep", "by"],
+        heading: vec!["", "present sigma2", "sigma2, least", "change", "new epsilon", "target epsilon", "by"],
         rows: spared.parts.iter().filter(|_| is_shown).map(cells).collect(),
         has_whole: false,
     }

@@ -1,4 +1,4 @@
-//! The answers of a report in sentences, for readers who look no further.
+//! The answers of a report in sentences, for readers who read nothing else.
 
 use dp_assay::{
     account::{Delta, compared::Compared},
@@ -29,7 +29,7 @@ pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
     said
 }
 
-/// An epsilon beside what it is compared with.
+/// An epsilon and its comparison.
 fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
     let (name, bound) = (compared.by.name(), compared::bound(compared));
     let less = compared::percent_below(epsilon, compared);
@@ -41,7 +41,7 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
         Some(figure) => {
             let differs = match figure.agrees(&compared.epsilon) {
                 true => "",
-                false => ", which does not round to what was printed",
+                false => ", which does not round to the printed number",
             };
             format!(
                 "The published figure is {}, by {name}; without rounding it is {bound}{differs}. {lower}: the data are more private than that \
@@ -62,7 +62,7 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
     let total = &found.total;
     let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
     let mut said = vec![format!(
-        "An attacker who tries to tell from {everything} {question} is right at most {} % of the time, even if they know all other records.",
+        "An attacker who tries to infer from {everything} {question} is right at most {} % of the time, even if they know all other records.",
         in_hundred(&upper(&total.bound.correct.value)),
     )];
     said.push(format!(
@@ -84,16 +84,16 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
     said
 }
 
-/// What the chart of decisions shows.
+/// The caption of the chart of decisions.
 pub fn about_decisions(found: &bound::Found) -> String {
     format!(
-        "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what {} \
-         alone allows.",
+        "How many of 100 decisions are right at most. The circle is exact: some adversary attains it, and none exceeds it. The square is the bound from {} \
+         alone.",
         found.allowed().name()
     )
 }
 
-/// What the chart of a profile shows.
+/// The caption of the chart of a profile.
 pub fn about_profile(what: &str, drawn: &Drawn) -> String {
     let ends = drawn
         .ends_at
@@ -116,14 +116,11 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         None => "the epsilon that the account named in the table gives".to_string(),
     };
     let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
-    let promise = format!("and each would keep {of_levels} for it");
+    let promise = format!("and each would still have {of_levels} for it");
     let shown = |row: &Row| shown(&row.reduction(), 6);
     if with_noise.len() == 1 {
         said.push(match first.reduction() > 0 {
-            true => format!(
-                "{} % of the noise (sigma2, a variance) could be spared, and {of_levels} would be kept.",
-                shown(first)
-            ),
+            true => format!("{} % of the noise (sigma2, a variance) could be spared at {of_levels}.", shown(first)),
             false => NOTHING.to_string(),
         });
     } else {
@@ -144,7 +141,7 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         let reduction = reduction(factor);
         said.push(match reduction > 0 {
             true => format!(
-                "If all levels are taken together, {} % of all noise could be spared, and {} for the whole would be kept.",
+                "If all levels are taken together, {} % of all noise could be spared at {} for the whole.",
                 self::shown(&reduction, 6),
                 given(spared.compared.iter().collect())
             ),
@@ -157,14 +154,14 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     said
 }
 
-const NOTHING: &str = "On the grid of sigma2 that was searched nothing could be spared.";
+const NOTHING: &str = "On the searched grid of sigma2 nothing could be spared.";
 
-/// An exact number to so many digits, as tables have it.
+/// An exact number to this number of digits, as in tables.
 pub fn shown(value: &Rational, digits: usize) -> String {
     Enclosure::rational(value, 64).shown(digits)
 }
 
-/// The probability of guessing rightly from the prior alone.
+/// The probability of guessing correctly from the prior alone.
 pub fn guessing(prior: &Rational) -> Rational {
     prior.clone().max(Rational::from(1 - prior))
 }
@@ -180,7 +177,7 @@ pub fn in_hundred(probability: &Rational) -> String {
     rational::display(&Rational::from((tenths, 10)))
 }
 
-/// The lines with the least and the greatest of a number, where there are several.
+/// The lines with the least and the greatest of a number, if there are several.
 fn extremes<L>(lines: &[L], number: impl Fn(&L) -> f64) -> (Option<&L>, Option<&L>) {
     if lines.len() < 2 {
         return (None, None);

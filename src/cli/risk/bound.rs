@@ -1,4 +1,4 @@
-//! `assay risk bound`: what no adversary can exceed.
+//! `assay risk bound`: bounds for all adversaries.
 
 use anyhow::Result;
 use dp_assay::{
@@ -22,13 +22,13 @@ use super::super::{
 };
 use super::prior;
 
-/// What no adversary can exceed, whatever they know besides, beside what rho or pure DP alone allows
+/// Bounds on the risk from any adversary, with any other knowledge, compared with those from rho or pure DP alone
 ///
-/// The adversary decides whether one person's record is in the data (or which of two records it is), believing the first
-/// with probability P beforehand.
+/// The adversary decides whether one person's record is in the data (or which of two records it is), with the prior probability P
+/// of the first.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What is accounted for.
+    /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
     /// The prior probability, 0 < P < 1
@@ -45,26 +45,26 @@ pub struct Args {
 
 /// A part of the subject, or the whole, with its bounds.
 pub struct Line {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// What no adversary exceeds.
+    /// The bounds.
     pub bound: Bound,
-    /// The block paths, or the mix of groups, that decide the probability of a right decision, in words.
+    /// The block paths, or the mix of groups, that determine the probability of a correct decision, in words.
     pub decided_by: Option<String>,
-    /// The posterior that is exceeded with probability at most delta, where it is wanted: it can take longer than all others.
+    /// The posterior that is exceeded with probability at most delta, if requested: it can take longer than all others.
     exceeded: Option<Exceeded>,
     prior: Rational,
 }
 
-/// Everything that is asked for.
+/// All results.
 pub struct Found {
-    /// Each level; empty where there is only the whole.
+    /// Each level; empty if there is only the whole.
     pub levels: Vec<Line>,
     /// Everything composed.
     pub total: Line,
 }
 
-/// Which standard account says what an adversary is allowed.
+/// The standard account with which the bounds are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed {
     /// rho alone.
@@ -73,9 +73,9 @@ pub enum Allowed {
     Pure,
 }
 
-/// What an account allows at most.
+/// The bounds of an account.
 pub struct Bounds<'b> {
-    /// The probability of a right decision.
+    /// The probability of a correct decision.
     pub correct: &'b Enclosure,
     /// The total variation distance.
     pub advantage: &'b Enclosure,
@@ -92,7 +92,7 @@ impl Allowed {
         }
     }
 
-    /// What stands above a column of it.
+    /// The heading of its columns.
     pub fn heading(self) -> &'static str {
         match self {
             Allowed::Zcdp => "by zCDP",
@@ -100,7 +100,7 @@ impl Allowed {
         }
     }
 
-    /// What is known by that account, at the beginning of a sentence.
+    /// The name of that account, at the beginning of a sentence.
     pub fn known(self, bound: &Bound) -> String {
         match (self, &bound.pure) {
             (Allowed::Pure, Some(pure)) => format!("Pure DP (epsilon = {})", pure.epsilon.shown(6)),
@@ -108,7 +108,7 @@ impl Allowed {
         }
     }
 
-    /// What it allows, of one line.
+    /// Its bounds, for one line.
     pub fn of(self, bound: &Bound) -> Bounds<'_> {
         match (self, &bound.pure) {
             (Allowed::Pure, Some(PureBound { correct, advantage, posterior, .. })) => {
@@ -122,38 +122,38 @@ impl Allowed {
         }
     }
 
-    /// How that follows.
+    /// The formula of its bounds.
     pub fn formula(self) -> &'static str {
         match self {
             Allowed::Zcdp => {
-                "What zCDP allows follows from rho: a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))), and delta <= \
+                "The bounds by zCDP follow from rho: a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))), and delta <= \
                  exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is from epsilon = rho + 2 sqrt(rho ln(1/delta)) at delta."
             }
             Allowed::Pure => {
-                "What pure DP allows follows from the largest loss: posterior odds are at most exp(epsilon) times the prior odds."
+                "The bounds by pure DP follow from the largest loss: posterior odds are at most exp(epsilon) times the prior odds."
             }
         }
     }
 }
 
-/// What is asked of every part.
+/// The request, the same for every part.
 #[derive(Clone)]
-pub struct Asked {
+pub struct Request {
     /// The prior probability.
     pub prior: Rational,
     /// The probability of outputs for which the posterior is not bounded.
     pub delta: Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
-    /// Whether the posterior that is exceeded with probability at most delta is wanted, too.
+    /// Whether the posterior that is exceeded with probability at most delta is requested as well.
     pub with_exceeded: bool,
 }
 
 impl Line {
-    fn of(part: &Part, asked: &Asked, known: Known) -> Result<Line> {
-        let Asked { prior, delta, digits, with_exceeded } = asked;
+    fn of(part: &Part, request: &Request, known: Known) -> Result<Line> {
+        let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, delta, *digits, known)?;
-        // The losses of one composition can be summed up in a tail; those of the worst of several cannot.
+        // The losses of one composition have a tail; the worst of several compositions has none.
         let losses = match &part.whole {
             Whole::Composition(one) => Some(one),
             Whole::WorstPath(_) => None,
@@ -164,8 +164,8 @@ impl Line {
         Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
     }
 
-    /// What of it answers another question about the same, too.
-    fn known(&self, then: &Asked, now: &Asked) -> Known {
+    /// The part of it that also answers another request about the same mechanism.
+    fn known(&self, then: &Request, now: &Request) -> Known {
         if then.digits != now.digits {
             return Known::default();
         }
@@ -221,37 +221,37 @@ impl Line {
 }
 
 impl Args {
-    /// What is asked.
-    pub fn asked(&self, with_exceeded: bool) -> Result<Asked> {
+    /// The request.
+    pub fn request(&self, with_exceeded: bool) -> Result<Request> {
         let (prior, delta) = (prior(&self.prior)?, quantity("--delta", &self.delta)?);
-        Ok(Asked { prior, delta, digits: self.format.digits, with_exceeded })
+        Ok(Request { prior, delta, digits: self.format.digits, with_exceeded })
     }
 }
 
 /// Each level, and everything composed.
-pub fn find(subject: &Resolved, asked: &Asked) -> Result<Found> {
-    find_after(subject, asked, None)
+pub fn find(subject: &Resolved, request: &Request) -> Result<Found> {
+    find_after(subject, request, None)
 }
 
-/// The same after an earlier question about the same subject, whose answer is taken over as far as it goes.
-pub fn find_after(subject: &Resolved, asked: &Asked, earlier: Option<&(Asked, Found)>) -> Result<Found> {
+/// The same after an earlier request about the same subject, whose answer is reused where possible.
+pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Request, Found)>) -> Result<Found> {
     let known = |line: &dyn Fn(&Found) -> Option<&Line>| {
-        earlier.and_then(|(then, found)| Some(line(found)?.known(then, asked))).unwrap_or_default()
+        earlier.and_then(|(then, found)| Some(line(found)?.known(then, request))).unwrap_or_default()
     };
     let whole = subject.as_part(subject::whole_name(subject));
     let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
     let level = |(at, part): (usize, &Part)| {
-        let line = Line::of(part, asked, known(&|found| found.levels.get(at)));
+        let line = Line::of(part, request, known(&|found| found.levels.get(at)));
         steps.step();
         line
     };
     let levels = || subject.levels.par_iter().enumerate().map(level).collect::<Result<Vec<Line>>>();
-    let (levels, total) = rayon::join(levels, || Line::of(&whole, asked, known(&|found| Some(&found.total))));
+    let (levels, total) = rayon::join(levels, || Line::of(&whole, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }
 
 impl Found {
-    /// The account that says what is allowed: pure DP where losses are bounded and its epsilon is the smaller one for the whole.
+    /// The account of the comparison: pure DP if losses are bounded and its epsilon for the whole is the smaller one.
     pub fn allowed(&self) -> Allowed {
         let bound = &self.total.bound;
         let is_pure = bound.pure.as_ref().is_some_and(|pure| pure.epsilon.upper() <= bound.zcdp_epsilon.upper());
@@ -263,7 +263,7 @@ impl Found {
         self.levels.iter().chain([&self.total])
     }
 
-    /// Which block paths or mixes of groups decide each line, the whole last.
+    /// The block paths or mixes of groups that determine each line, the whole last.
     pub fn decided(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.lines().map(|line| (line.name.as_str(), line.decided_by.as_deref()))
     }
@@ -274,10 +274,10 @@ impl Found {
     }
 
     /// The answer as an object.
-    pub fn object(&self, subject: &Resolved, asked: &Asked) -> Value {
+    pub fn object(&self, subject: &Resolved, request: &Request) -> Value {
         let mut object = self.total.json();
-        object["prior"] = exact(&asked.prior);
-        object["delta"] = exact(&asked.delta);
+        object["prior"] = exact(&request.prior);
+        object["delta"] = exact(&request.delta);
         subject::put_relation(&mut object, subject);
         output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
         object
@@ -286,17 +286,17 @@ impl Found {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    let asked = args.asked(true)?;
-    let found = find(&subject, &asked)?;
+    let request = args.request(true)?;
+    let found = find(&subject, &request)?;
     let mut page = args.drawn.page(&args.format)?;
-    page.object(found.object(&subject, &asked));
+    page.object(found.object(&subject, &request));
     page.records(found.records());
     page.text(format!(
         "{}\n{} neighbors, prior = {}, delta = {}\n\n",
         subject.title,
         subject.neighbors.name(),
-        rational::display(&asked.prior),
-        exact_text(&asked.delta)
+        rational::display(&request.prior),
+        exact_text(&request.delta)
     ));
     let allowed = found.allowed();
     let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
@@ -304,7 +304,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
     page.text(
-        "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
+        "\ncorrect: the largest probability with which any adversary decides correctly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest posterior probability, ignoring outputs of total probability delta, from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
@@ -317,7 +317,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The correct decisions and the posteriors as they are drawn.
+/// The correct decisions and the posteriors of the drawing.
 fn ranked(found: &Found) -> [Ranks; 2] {
     let allowed = found.allowed();
     let ranks = |label: &str, values: [&dyn Fn(&Bound) -> Enclosure; 2]| Ranks {
@@ -352,13 +352,13 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
     ]
 }
 
-/// A probability near one with two digits of what is missing.
+/// A probability close to 1 with two digits of its complement.
 fn near_one(value: &Enclosure) -> String {
     let missing = Enclosure::double(1.0, value.lower().prec()).sub(value);
     if *missing.upper() >= 1e-4 {
         return value.shown(6);
     }
     let missing = missing.shown(2);
-    // The same digits with an exponent, which takes less room.
+    // The same digits with an exponent, which is shorter.
     format!("1 - {}", missing.parse::<f64>().map_or(missing, |digits| format!("{digits:e}")))
 }

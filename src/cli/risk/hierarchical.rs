@@ -1,4 +1,4 @@
-//! `assay risk hierarchical`: counts of the groups above and beside the target's.
+//! `assay risk hierarchical`: counts of the higher levels and of the other groups.
 
 use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
@@ -24,9 +24,9 @@ use super::super::{
 };
 use super::{count, counts, numbers, prior, row};
 
-/// What counts of the groups above and beside reveal besides: the exact joint posterior
+/// The additional information in counts of higher levels and of other groups: the exact joint posterior
 ///
-/// X1 is the count of the target's group, X2 = X1 + Y1 that of the group above, Y1 the sum over the D other groups. For more
+/// X1 is the count of the target's group, X2 = X1 + Y1 that of the higher group, Y1 the sum over the D other groups. For more
 /// levels give RHO3, D2 and then X3, Y2 after X1,X2,Y1, and so on.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("counts").required(true).args(["noisy", "truth"]))]
@@ -34,19 +34,19 @@ pub struct Args {
     /// The rho of each level, lowest first
     #[arg(long, value_name = "RHO1,RHO2[,...]", allow_hyphen_values = true)]
     rho: String,
-    /// How many other groups there are beside the target's
+    /// The number of other groups besides the target's
     #[arg(long, value_name = "D[,...]", allow_hyphen_values = true)]
     others: String,
     /// The prior probability that the target counts, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
-    /// The counts as they were released: the posterior after them
+    /// The released counts: the posterior after them
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     noisy: Option<String>,
     /// The true counts: the probability of a correct decision over all outputs
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     truth: Option<String>,
-    /// What the adversary believes of X2, given that it is at least X1: uniform, upto:K or point:K
+    /// The adversary's prior of X2, given that it is at least X1: uniform, upto:K or point:K
     #[arg(long, value_name = "PRIOR", default_value = UNIFORM)]
     prior_x2: String,
     /// The count of the target's group without the target
@@ -61,7 +61,7 @@ pub struct Args {
     drawn: Drawn,
 }
 
-/// The belief of who is not told of another.
+/// The default prior.
 const UNIFORM: &str = "uniform";
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -154,7 +154,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     }));
     page.table(&["", "probability"], rows);
     if !posterior.met {
-        page.text("\nThe enclosures are wider than asked: the output is too improbable.\n");
+        page.text("\nThe enclosures are below the requested precision: the output is too improbable.\n");
     }
     let points = || posterior.upper.iter().map(|(value, share)| (*value as f64, share.approximate())).collect();
     args.drawn.write(|| outputs::masses(title.trim(), "X2", vec![("posterior probability of X2", points())]))?;
@@ -186,7 +186,7 @@ fn decision(
     let alone = Attack::new(prior.clone(), vec![rhos[0].clone()])?;
     let present = attack.known() < x1;
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };
-    // Where it is too large a table to make, the answer stands without it.
+    // If that table is too large, the answer has no such row.
     let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
     let mut page = args.drawn.page(&args.format)?;
     object["truth"] = json!(truth);
@@ -202,20 +202,20 @@ fn decision(
     let mut rows = vec![
         row("probability of a correct decision", &decision.correct, digits),
         row("with the lowest level alone", &alone, digits),
-        row("wrong decisions put right by the other counts", &decision.gained, 6),
-        row("right decisions put wrong by them", &decision.lost, 6),
+        row("wrong decisions corrected by the other counts", &decision.gained, 6),
+        row("correct decisions made wrong by them", &decision.lost, 6),
     ];
     rows.extend(error.map(|error| row("total variation of (3.7), one Gaussian for the sum", &error, 3)));
     page.table(&["", "probability"], rows);
     if !decision.met {
-        page.text("\nThe enclosure is wider than asked; --json gives both ends.\n");
+        page.text("\nThe enclosure is below the requested precision; --json gives both ends.\n");
     }
     args.drawn.write(|| {
         let rows = [
             ("correct, with the counts above", &decision.correct),
             ("correct, with the lowest level alone", &alone),
-            ("put right by the other counts", &decision.gained),
-            ("put wrong by them", &decision.lost),
+            ("corrected by the other counts", &decision.gained),
+            ("made wrong by them", &decision.lost),
         ];
         let ranks = Ranks {
             title: String::new(),

@@ -1,4 +1,4 @@
-//! `assay risk postprocess`: what is left to learn where counts are made consistent with the count above them.
+//! `assay risk postprocess`: the risk after counts are made consistent with the count of the higher group.
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
@@ -18,26 +18,26 @@ use super::super::{
 };
 use super::{count, prior, row, shown};
 
-/// What noisy counts reveal after they are made consistent with a published count above them
+/// What noisy counts reveal after they are made consistent with a published count of the higher group
 ///
 /// The noisy count of the target's group and those of D other groups are fitted by least squares to the published count Z of
-/// the group above, cut to 0 and Z, and rounded (Kazan & Reiter, Section S6). The adversary sees the outcome and Z, knows the
-/// true count above, and nobody but the target has the characteristics.
+/// the higher group, clamped to 0 and Z, and rounded (Kazan & Reiter, Section S6). The adversary sees the outcome and Z, knows the
+/// true count of the higher group, and only the target has the characteristics.
 #[derive(clap::Args)]
 pub struct Args {
     /// The rho of one count of the lowest level
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     rho: String,
-    /// How many other groups there are beside the target's
+    /// The number of other groups besides the target's
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     others: String,
     /// The prior probability that the target counts, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
-    /// The count above as it was published; or a range of it, as in 1..100, for the average over the outcomes
+    /// The published count of the higher group; or a range of it, as in 1..100, for the average over the outcomes
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]
     published: String,
-    /// The true count above
+    /// The true count of the higher group
     #[arg(long, value_name = "X2", default_value = "1", allow_hyphen_values = true)]
     upper: String,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `assay risk sampler`: the Gibbs sampler of Kazan & Reiter, and the exact posterior beside it.
+//! `assay risk sampler`: the Gibbs sampler of Kazan & Reiter, compared with the exact posterior.
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
@@ -16,28 +16,28 @@ use super::super::{
 };
 use super::{count, counts, numbers, prior, row};
 
-/// The Gibbs sampler of Kazan & Reiter (2023, Section 3.2): what it converges to, beside the exact posterior
+/// The Gibbs sampler of Kazan & Reiter (2023, Section 3.2): its limit, compared with the exact posterior
 ///
-/// X1 is the count of the target's group, X2 = X1 + Y1 that of the group above, Y1 the sum over the D other groups. The sampler
-/// takes one discrete Gaussian for the noise of that sum, (3.7).
+/// X1 is the count of the target's group, X2 = X1 + Y1 that of the higher group, Y1 the sum over the D other groups. The sampler
+/// uses one discrete Gaussian for the noise of that sum, (3.7).
 #[derive(clap::Args)]
 pub struct Args {
     /// The rho of the two levels, lowest first
     #[arg(long, value_name = "RHO1,RHO2", allow_hyphen_values = true)]
     rho: String,
-    /// How many other groups there are beside the target's
+    /// The number of other groups besides the target's
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     others: String,
     /// The prior probability that the target counts, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
-    /// The counts as they were released
+    /// The released counts
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     noisy: String,
-    /// Draw X1 without the constraint that it is at most X2: with this fault the paper's printed results come out
+    /// Draw X1 without the constraint that it is at most X2: this fault gives the paper's printed results
     #[arg(long)]
     as_printed: bool,
-    /// Also run it, for so many draws after a tenth as many that are left out
+    /// Also run it, for this number of draws after a tenth as many that are discarded
     #[arg(long, value_name = "N", requires = "insecure_seed", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     draws: Option<u32>,
     /// The seed of the run

@@ -20,17 +20,17 @@ use super::super::{
 };
 use super::{arrays, count, counts, numbers, prior, row, shown};
 
-/// What one noisy count reveals of a target, to an adversary who knows everybody else
+/// What one noisy count reveals about a target, to an adversary who knows everybody else
 ///
 /// The adversary knows the count without the target, and believes with probability P that the target counts: that it has
-/// the characteristics, answered at all, answered truly, or has a value of an unknown variable. Several rho are counts of
+/// the characteristics, answered at all, answered truthfully, or has a value of an unknown variable. Several rho are counts of
 /// several levels at which the target is unique, or of several releases.
 #[derive(clap::Args)]
 pub struct Args {
     /// The rho of the count, with noise of variance proxy 1 / (2 RHO); several, separated by commas
     #[arg(long, value_name = "RHO[,RHO...]", allow_hyphen_values = true, required_unless_present = "release")]
     rho: Option<String>,
-    /// In place of RHO: a bundled release or a TOML file, with --level and --query
+    /// Instead of RHO: a bundled release or a TOML file, with --level and --query
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "rho", requires = "level", requires = "query")]
     release: Option<String>,
     /// The geolevel of the count
@@ -51,7 +51,7 @@ pub struct Args {
     drawn: Drawn,
 }
 
-/// Where the rho of a count of a release comes from.
+/// The source of the rho of a count of a release.
 pub struct Origin {
     /// Release, level and query.
     pub title: String,
@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// The adversary, and where the rho of the count comes from; `find` finds the release by its name.
+    /// The adversary, and the source of the rho of the count; `find` finds the release by its name.
     pub fn attack(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<(Attack, Option<Origin>)> {
         let prior = prior(&self.prior)?;
         let (rhos, origin) = match (&self.rho, &self.release) {
@@ -98,15 +98,15 @@ impl Args {
 
     fn of_release(&self, release: &Release) -> Result<(Rational, Origin)> {
         if release.budget_only {
-            // The library's own refusal says why.
+            // The library's own refusal states the reason.
             release.composition(&[] as &[&str], None).context("--release")?;
         }
         let level = release.level(self.level.as_deref().unwrap_or_default()).context("--level")?;
-        let asked = self.query.as_deref().unwrap_or_default();
-        let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
+        let request = self.query.as_deref().unwrap_or_default();
+        let Some(query) = level.queries.iter().find(|query| query.name == request) else {
             let known = level.queries.iter().map(|query| query.name.as_str());
             let has = format!("the level {} has", level.name);
-            bail!("--query: {}", unknown("query", asked, &has, known));
+            bail!("--query: {}", unknown("query", request, &has, known));
         };
         let title = format!("{}: {}, {}", release.name, level.name, query.name);
         let sigma2 = query.sigma2().context("--query")?;
@@ -152,18 +152,18 @@ fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
     object
 }
 
-/// What the adversary gains on average over all outputs.
+/// The adversary's gain, averaged over all outputs.
 pub struct Average {
     /// The posterior probability, if the target counts.
     pub marginal: Enclosure,
     absent: Enclosure,
     risk: Enclosure,
-    /// How often they decide rightly, if the target counts.
+    /// The probability that they decide correctly, if the target counts.
     pub correct: Enclosure,
     correct_absent: Enclosure,
-    /// From which excess over the known count on they decide for the target; none for several counts.
+    /// The least excess over the known count at which they decide for the target; `None` for several counts.
     pub threshold: Option<i64>,
-    /// Posterior, risk and decisions by the rho of the query, where that is another.
+    /// Posterior, risk and decisions by the rho of the query, if that differs.
     other: Option<[Enclosure; 3]>,
     met: bool,
 }
@@ -172,7 +172,7 @@ impl Average {
     pub fn of(attack: &Attack, origin: Option<&Origin>, digits: u32) -> Result<Average> {
         let marginal = attack.marginal(digits)?;
         let correct = attack.correct_decision(digits)?;
-        // What the paper's reading of a query's rho would give, where it is another.
+        // The results for the paper's interpretation of a query's rho, if that differs.
         let other = (origin.filter(|origin| origin.query_rho != attack.rhos()[0]))
             .map(|origin| Attack::new(attack.prior().clone(), vec![origin.query_rho.clone()]))
             .transpose()?;
@@ -241,7 +241,7 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit
     page.table(&heading, rows);
     if let Some(threshold) = average.threshold {
         page.text(format!(
-            "\nThe adversary decides for the target where the released count exceeds the known one by {threshold} or more.\n"
+            "\nThe adversary decides for the target if the released count exceeds the known one by {threshold} or more.\n"
         ));
     }
     page.print()?;
@@ -287,7 +287,7 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
 }
 
 /// Of one noisy count: its probability if the target counts, the posterior, the risk, its probability if the target does not count,
-/// and its probability overall: prior times the first plus the rest times the second.
+/// and its probability overall: prior times the first plus (1 - prior) times the second.
 fn of_range(attack: &Attack, n: i64, digits: u32) -> dp_assay::Result<[Enclosure; 5]> {
     let [present, absent] = [true, false].map(|present| attack.probability(&[n], present, digits));
     let (present, absent) = (present?, absent?);

@@ -24,7 +24,7 @@ use super::super::{
     page::Page,
 };
 
-/// The account of a file, changed, and written where that is wanted.
+/// The account of a file after changes, and the changed file if requested.
 pub fn of_file(
     path: &Path,
     spec: &Path,
@@ -42,7 +42,7 @@ pub fn of_file(
     Ok(page)
 }
 
-/// The account of the text of a configuration, changed, and the changed text, at a delta and until a stop; `name` names it in
+/// The account of the text of a configuration after changes, and the changed text, at a delta and until a stop; `name` names it in
 /// messages.
 pub fn of_text(
     text: &str,
@@ -59,7 +59,7 @@ pub fn of_text(
     report.into_result()?;
     let specification = specification.context("--spec: the specification could not be read")?;
     let changed = config.with_budgets(text, &changes, &specification)?;
-    // What is written is read again, under all rules.
+    // The written text is read again, under all rules.
     let config = Configuration::from_text(&changed, &format!("{name}, changed"))?;
     let account = config.account(&specification, delta, stop)?;
     page.object(account_json(&account, delta));

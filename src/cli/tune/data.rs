@@ -27,7 +27,7 @@ pub(super) fn budget_key(noise_kind: NoiseKind) -> &'static str {
     }
 }
 
-/// What stands before `_total_only`, `_stage1` and `_stage2`.
+/// The key before `_total_only`, `_stage1` and `_stage2`.
 fn parameter_key(noise_kind: NoiseKind) -> &'static str {
     match noise_kind {
         NoiseKind::DiscreteGaussian => "sigma2",

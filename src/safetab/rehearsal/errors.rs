@@ -131,7 +131,7 @@ impl StatedMargin {
         self.errors.within(self.margin)
     }
 
-    /// Whether the observation agrees with the certified coverage. If not, the probability of so few errors within the margin would have
+    /// Whether the observation agrees with the certified coverage. If not, the probability of at most this many errors within the margin would have
     /// been below 10^-9.
     pub fn holds(&self) -> bool {
         chance_of_at_most(self.covered(), self.errors.count(), self.coverage.lower().to_f64()) >= IMPLAUSIBLE

@@ -238,13 +238,13 @@ impl Rehearsal {
             RehearsalRecords::Persons(path) | RehearsalRecords::Households(path) => path,
         };
         if let Some(cef) = cef {
-            let tell = &mut |done| progress(Progress { stage, done, of: 0 });
-            return cef.each_record(kind, rules, report, &mut |_, record| see(&record), tell);
+            let report_done = &mut |done| progress(Progress { stage, done, of: 0 });
+            return cef.each_record(kind, rules, report, &mut |_, record| see(&record), report_done);
         }
         let files = RecordFiles::find(path)?;
         let of = files.all().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
-        let tell = |done| progress(Progress { stage, done, of });
-        see_records(path, rules, report, tell, |records| records.iter().try_for_each(&mut *see)).map(drop)
+        let report_done = |done| progress(Progress { stage, done, of });
+        see_records(path, rules, report, report_done, |records| records.iter().try_for_each(&mut *see)).map(drop)
     }
 
     fn persons(

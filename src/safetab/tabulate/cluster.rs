@@ -48,12 +48,12 @@ impl Cluster {
         let ClusterAddress { host, port, tls, .. } = &self.address;
         if !tls && !self.address.is_loopback() && !self.plain {
             return Err(self.error(format!(
-                "a plain connection to another machine would send confidential counts in clear: ask for TLS by \
+                "a plain connection to another machine would send confidential counts in clear: use TLS by \
                  sc://{host}:{port}/;use_ssl=true, or say that a plain connection is safe there"
             )));
         }
         if !tls && !self.address.is_loopback() && self.token.is_some() {
-            return Err(self.error("a token is not sent over a plain connection to another machine: ask for TLS"));
+            return Err(self.error("a token is not sent over a plain connection to another machine: use TLS"));
         }
         if !self.shared.is_dir() {
             return Err(file_error(&self.shared, "is not a folder: give one that this machine and all workers see"));

@@ -156,10 +156,10 @@ impl Job {
         see: &mut SeeRecord,
     ) -> Result<Checked> {
         let from = RecordSource { path: self.records.path(), files, stage };
-        let tell = &mut |done, of| progress(Progress { stage: "checking records", done, of });
+        let report_done = &mut |done, of| progress(Progress { stage: "checking records", done, of });
         let checked = match inputs {
-            Inputs::Persons(inputs) => inputs.each_record(from, &mut report, tell, see)?,
-            Inputs::Households(inputs) => inputs.each_record(from, &mut report, tell, see)?,
+            Inputs::Persons(inputs) => inputs.each_record(from, &mut report, report_done, see)?,
+            Inputs::Households(inputs) => inputs.each_record(from, &mut report, report_done, see)?,
         };
         report.into_result()?;
         Ok(checked)

@@ -208,7 +208,7 @@ impl Release<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<WrittenRows>> {
         let mut done = 0;
-        let mut tell = |more: u64, of: u64| {
+        let mut report_done = |more: u64, of: u64| {
             done += more;
             progress(Progress { stage: "adding noise", done, of });
         };
@@ -216,7 +216,9 @@ impl Release<'_> {
             (Inputs::Persons(inputs), Passes::Persons(passes)) => {
                 let of = passes.iter().flat_map(|(_, levels)| levels).map(TabulatedLevel::groups).sum();
                 let write = |(pass, levels): &(Pass, Vec<TabulatedLevel>)| {
-                    write_persons(inputs, (*pass, levels), self.counted, folder, streams, &mut |more| tell(more, of))
+                    write_persons(inputs, (*pass, levels), self.counted, folder, streams, &mut |more| {
+                        report_done(more, of)
+                    })
                 };
                 passes.iter().map(write).collect()
             }
@@ -229,7 +231,7 @@ impl Release<'_> {
                     for level in levels {
                         let tabulation = HouseholdTabulation::new(level, allow, streams)?;
                         count_households(tabulation, level, self.counted, &mut |batch| {
-                            tell(batch.groups.len() as u64, of);
+                            report_done(batch.groups.len() as u64, of);
                             tables.write(level, &batch)
                         })?;
                     }

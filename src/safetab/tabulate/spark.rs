@@ -147,7 +147,8 @@ impl SparkCounter {
         self.runtime.block_on(async { timeout(left, what).await }).map_err(|_| {
             self.interrupt();
             let limit = self.cluster.limit.as_secs();
-            self.cluster.error(format!("a question took longer than {limit} s and was given up: has it workers?"))
+            self.cluster
+                .error(format!("a query took longer than {limit} s and was stopped: does the cluster have workers?"))
         })
     }
 
@@ -157,7 +158,7 @@ impl SparkCounter {
     }
 
     /// Runs a query, and calls `see` with every batch of the result.
-    fn ask(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
+    fn query(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
         let until = Instant::now() + self.cluster.limit;
         let iterator = ExecutePlanResponseReattachableIterator::new(self.request(sql));
         let begun = self.wait(until, self.client.execute_plan(iterator.request().clone()))?;
@@ -249,7 +250,7 @@ impl SparkCounter {
 
     /// Creates a view of files or of other views.
     fn make_view(&self, text: &str) -> Result<()> {
-        self.ask(&format!("CREATE OR REPLACE TEMPORARY VIEW {text}"), &mut |_| Ok(()))
+        self.query(&format!("CREATE OR REPLACE TEMPORARY VIEW {text}"), &mut |_| Ok(()))
     }
 
     /// Creates a view of a Parquet file, and lets the workers' group read it.
@@ -309,7 +310,7 @@ impl Counter for SparkCounter {
     }
 
     fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
-        self.ask(sql, see)
+        self.query(sql, see)
     }
 }
 

@@ -166,7 +166,7 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
 "#;
 
     #[test]
-    fn what_is_expected_is_the_sum_over_groups_and_thresholds_are_reached() {
+    fn expected_numbers_are_sums_over_groups_and_thresholds_are_reached() {
         let plan = TuningPlan::parse(PLAN, "plan.toml").unwrap();
         let question = TuningQuestion {
             suppress: plan.suppress.clone(),

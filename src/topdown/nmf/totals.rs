@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
+    codes,
     complete::{Missing, is_state},
     folder::NmfFolder,
     matched::Keys,
@@ -27,14 +28,18 @@ pub struct GivenTotals {
 const NAMES: [&str; 2] = ["name", "NAME"];
 
 impl GivenTotals {
-    /// Reads a CSV with the columns `state` (its two digits) and `total`.
+    /// Reads a CSV with the columns `state` (its two digits, also with the prefix of data.census.gov or in the form of NHGIS) and `total`.
     pub fn read(path: &Path) -> Result<GivenTotals> {
         let mut table = CsvTable::open(path)?;
         let (state, total) = (table.column(&["state"])?, table.column(&["total"])?);
         refuse_others(&table, &["state", "total"])?;
         let mut totals = GivenTotals { of_state: BTreeMap::new(), file: table.file.clone() };
         while table.next()? {
-            let number = table.whole(state, 99)? as u32;
+            // 44, 0400000US44 or G440; of a table of numbers also 9 for 09.
+            let written = codes::digits(table.text(state)?).filter(|digits| digits.len() == 2);
+            let number = written
+                .and_then(|digits| digits.parse().ok())
+                .map_or_else(|| table.whole(state, 99).map(|n| n as u32), Ok)?;
             if !is_state(number) {
                 return Err(table.refuse(state + 1, &format!("there is no state {number:02}")));
             }
@@ -127,4 +132,23 @@ pub fn joined(given: BTreeMap<u32, i64>, of_files: &BTreeMap<u32, i64>) -> Resul
         }
     }
     Ok(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_read_in_every_form_of_their_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("totals.csv");
+        std::fs::write(&file, "state,total\n9,895\n0400000US44,2624\nG720,1\n01,2\n").unwrap();
+        let read = GivenTotals::read(&file).unwrap().totals();
+        assert_eq!(read, BTreeMap::from([(1, 2), (9, 895), (44, 2624), (72, 1)]));
+        for wrong in ["440", "0500000US44001", "US44", "Rhode Island", ""] {
+            std::fs::write(&file, format!("state,total\n{wrong},1\n")).unwrap();
+            let why = GivenTotals::read(&file).unwrap_err().to_string();
+            assert!(why.contains("line 2, column 1"), "{wrong}: {why}");
+        }
+    }
 }

@@ -1,13 +1,13 @@
-// Questions to the server. While one is being answered only the newest of those that follow is remembered; one that takes long is
-// broken off for it, which the server notices, and stops.
+// Requests to the server. While one is being answered only the newest of the later ones is kept; one that takes long is
+// aborted for it, which the server notices, and stops.
 
 const page = Math.random().toString(36).slice(2);
 let steps = 0;
 
-/** So many milliseconds a question may take once another one waits: a slider that moves shows answers on its way. */
+/** The time in milliseconds that a request may take once another one waits: a moving slider shows answers on its way. */
 const PATIENCE = 300;
 
-/** Sends JSON, and returns the answer; throws what the server says is wrong. `signal` breaks it off. */
+/** Sends JSON, and returns the answer; throws the error of the server. `signal` aborts it. */
 export async function post(path, body, signal = undefined) {
   const response = await fetch(path, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
@@ -17,38 +17,38 @@ export async function post(path, body, signal = undefined) {
   return answer;
 }
 
-/** Whether what the one works out is remembered for the other: the points of a drawing, whatever delta it marks. */
+/** Whether both need the same cached work: the points of a drawing, for example, serve every delta. */
 function lasts(one, other) {
   const key = ({ question, options }) => JSON.stringify([question, { ...options, delta: null }]);
   return one.question === "drawing" && key(one) === key(other);
 }
 
-/** A place for the answers of one question: a later one takes the place of an earlier one. */
+/** A place for the answers of one request: a later one replaces an earlier one. */
 export class Line {
   #running = null;
   #next = null;
   #shown;
 
-  /** `shown(answer, problem, isLast)` is called for each answer that is still wanted. */
+  /** `shown(answer, problem, isLast)` is called for each answer that is still needed. */
   constructor(shown) {
     this.#shown = shown;
   }
 
-  /** Asks; a question that waits is forgotten. */
+  /** Sends a request; one that waits is dropped. */
   ask(question, options, moving = false, file = null) {
     this.#next = { question, options, moving, file };
     if (this.#running === null) this.#go();
     else if (!lasts(this.#running, this.#next)) this.#breakOff(this.#running);
   }
 
-  /** Forgets what waits, and breaks off what runs. */
+  /** Drops the waiting request, and aborts the running one. */
   forget() {
     this.#next = null;
     this.#shown = () => {};
     this.#running?.control.abort();
   }
 
-  /** Ends a question as soon as its time is over. */
+  /** Aborts a request as soon as its time is over. */
   #breakOff(running) {
     clearTimeout(running.timer);
     running.timer = setTimeout(() => running.control.abort(), Math.max(0, running.began + PATIENCE - performance.now()));
@@ -65,7 +65,7 @@ export class Line {
         this.#shown(answer, null, this.#next === null);
       } catch (error) {
         const gone = error instanceof TypeError ? new Error("The program does not answer: was it ended?") : error;
-        // An error of a question that is no longer asked is nobody's.
+        // An error of a request that is no longer needed is ignored.
         if (error.status !== 409 && error.name !== "AbortError" && this.#next === null) this.#shown(null, gone, true);
       } finally {
         clearTimeout(running.timer);

@@ -1,4 +1,4 @@
-// Allocate: a slider for the budget of each level, and the optimum as a button.
+// Allocation: a slider for the budget of each level, and the optimum as a button.
 
 import { post } from "./ask.js";
 import { saveText } from "./downloads.js";
@@ -18,7 +18,7 @@ function setWeight(level, value) {
   change({ budget: value === "1" ? others : [...others, `${level}=${value}`] });
 }
 
-/** The levels that are looked at. */
+/** The chosen levels. */
 function levels() {
   return (release()?.levels ?? []).filter((level) => !state.level.length || state.level.includes(level.name));
 }
@@ -30,7 +30,7 @@ function options(digits) {
   };
 }
 
-/** The last answer, which the buttons are about. */
+/** The last answer, for the buttons. */
 let last = null;
 
 async function optimum(button, problem) {
@@ -43,7 +43,7 @@ async function optimum(button, problem) {
         release: state.release, level: state.level, ...(state.neighbors ? { neighbors: state.neighbors } : {}), epsilon, delta: state.delta,
       },
     });
-    // What stands before stays the release that was opened.
+    // The state before stays the release that was opened.
     const opened = state.opened || state.release;
     change({ budget: [] });
     await open(answer.file.name, answer.file.text, problem, opened);
@@ -84,7 +84,7 @@ function controls(ask, problem) {
   ];
 }
 
-/** The view; its sliders of delta and prior are those of the others. */
+/** The view; it shares its sliders of delta and prior with the others. */
 export function allocation({ delta, prior, together }) {
   return {
     id: "allocate",

@@ -1,4 +1,4 @@
-// Elements from names, attributes and children. Text is text: nothing is read as markup.
+// Elements from names, attributes and children. Text is never interpreted as markup.
 
 /** An element: `el("p", { class: "about" }, "text")`. Attributes that are functions are listeners. */
 export function el(name, attributes = {}, ...children) {
@@ -13,7 +13,7 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
-/** A control below its label, with a hint where there is one. */
+/** A control below its label, with a hint if there is one. */
 export function labelled(label, control, { kind = "control", hint } = {}) {
   control.id ||= id("field");
   return el("div", { class: kind }, el("label", { for: control.id }, label), control, hint ? el("p", { class: "hint" }, hint) : null);

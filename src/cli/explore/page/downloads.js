@@ -1,4 +1,4 @@
-// What is shown, as files: numbers as CSV and JSON, charts as SVG and PNG.
+// The shown answers as files: numbers as CSV and JSON, charts as SVG and PNG.
 
 import { el } from "./dom.js";
 import { state } from "./state.js";
@@ -25,7 +25,7 @@ export function svgText(element) {
   return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
-/** A chart as pixels, twice as fine as on the page. */
+/** A chart as pixels, at twice the resolution of the page. */
 export async function png(element) {
   const address = URL.createObjectURL(new Blob([svgText(element)], { type: "image/svg+xml" }));
   try {

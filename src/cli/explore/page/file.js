@@ -2,7 +2,7 @@
 
 import { el, id } from "./dom.js";
 
-/** A place for a file, with more below it; `take(name, text)` is given what was chosen or dropped. */
+/** A place for a file, with more below it; `take(name, text)` gets the chosen or dropped file. */
 export function filePlace({ name, accept, label, take }, ...more) {
   const read = async (files) => { if (files.length) take(files[0].name, await files[0].text()); };
   const input = el("input", { type: "file", name, accept, id: id("file"), change: () => read(input.files) });

@@ -1,4 +1,4 @@
-// The page: one view at a time, asked anew whenever something changes.
+// The page: one view at a time, requested again after every change.
 
 import { Line } from "./ask.js";
 import { el } from "./dom.js";
@@ -15,7 +15,7 @@ const at = (id) => document.getElementById(id);
 /** The view that is open: its lines, its last answers, its sliders. */
 let open = null;
 
-/** Marks the fields that an error is about, by the option that it begins with; takes earlier marks away. */
+/** Marks the fields of an error, by the option with which it begins; removes earlier marks. */
 function mark(option) {
   for (const field of document.querySelectorAll("[aria-invalid]")) {
     field.removeAttribute("aria-invalid");
@@ -33,11 +33,11 @@ function mark(option) {
   }
 }
 
-/** Shows what is wrong, or takes it away; `told` is said beside the answer until the next one. */
-function problem(text, told = []) {
+/** Shows an error, or removes it; `messages` is shown beside the answer until the next one. */
+function problem(text, messages = []) {
   at("problem").textContent = text;
   at("problem").hidden = !text;
-  if (told.length) at("told").textContent = told.join(" ");
+  if (messages.length) at("message").textContent = messages.join(" ");
 }
 
 function navigation() {
@@ -54,7 +54,7 @@ function enter() {
   at("view-title").textContent = view.title;
   at("subject").hidden = view.isAlone === true;
   at("answer").replaceChildren();
-  at("told").textContent = "";
+  at("message").textContent = "";
   clear();
   problem("");
   mark(null);
@@ -67,7 +67,7 @@ function enter() {
   ask(true);
 }
 
-/** Asks all questions of the view: with few digits while a slider moves. */
+/** Sends all requests of the view: with few digits while a slider moves. */
 function ask(isFinal) {
   const here = open;
   const digits = isFinal ? RESTING : MOVING;
@@ -76,17 +76,17 @@ function ask(isFinal) {
     problem("");
     clear();
     mark(null);
-    at("told").textContent = missing;
+    at("message").textContent = missing;
     at("answer").replaceChildren();
     here.misses = true;
     return;
   }
-  if (here.misses) at("told").textContent = "";
+  if (here.misses) at("message").textContent = "";
   here.misses = false;
   here.began = performance.now();
   at("view").setAttribute("aria-busy", "true");
   const asked = here.view.questions(digits);
-  // What is no longer asked is no longer shown.
+  // Answers that are no longer requested are no longer shown.
   here.lines.splice(asked.length).forEach((line) => line.forget());
   here.answers.splice(asked.length);
   here.wrong.splice(asked.length);
@@ -105,13 +105,13 @@ function show(here, place, answer, wrong, isLast) {
   if (isLast) here.waiting.delete(place);
   const rests = here.waiting.size === 0;
   if (rests) at("view").removeAttribute("aria-busy");
-  // What is wrong with one question stays said while others are answered.
+  // The error of one request stays while others are answered.
   here.wrong[place] = wrong ? wrong.message : null;
   const problems = here.wrong.filter(Boolean);
   problem((problems[0] ?? "").replace(/^--/, ""));
   mark(problems[0]?.match(/^--([a-z-]+)/)?.[1]);
   here.answers[place] = wrong ? null : answer;
-  // An answer to what was asked before is none to what is asked now.
+  // An answer to an earlier request does not belong to the present one.
   if (wrong) here.waiting.forEach((other) => { here.answers[other] = null; });
   const answers = here.answers.filter(Boolean);
   const root = at("answer");
@@ -131,7 +131,7 @@ function show(here, place, answer, wrong, isLast) {
   if (!here.moves) at("spoken").textContent = parts.said[0] ?? "";
 }
 
-/** Takes away what was said of an answer that is no longer shown. */
+/** Removes the notes on an answer that is no longer shown. */
 function clear() {
   at("state").textContent = "";
   at("spoken").textContent = "";

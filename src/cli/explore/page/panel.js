@@ -1,18 +1,18 @@
-// An answer as it is read: words, charts with what was assumed beside them, tables.
+// An answer for the reader: text, charts with their assumptions, tables.
 
 import { el, svg } from "./dom.js";
 
 /** A figure of the server with its caption. */
 export function figure(chart) {
   const drawing = svg(chart.svg);
-  // Narrower than this its text could not be read: then it is moved sideways.
+  // If it were narrower, its text could not be read: then it scrolls sideways.
   drawing.style.minWidth = `${Math.round(0.6 * Number(drawing.getAttribute("width")))}px`;
   return el("figure", { "data-chart": chart.name },
     el("div", { class: "card", tabindex: "0", role: "group", "aria-label": chart.label }, drawing),
     el("figcaption", {}, chart.caption));
 }
 
-/** A table whose first column names its rows; those that `red` counts are set in red. */
+/** A table whose first column names its rows; the rows in `red` are red. */
 export function table({ caption, heading, rows, has_whole: hasWhole, red = [] }) {
   const cells = (row) => row.map((cell, column) => (column === 0
     ? el("th", { scope: "row" }, cell)
@@ -26,7 +26,7 @@ export function table({ caption, heading, rows, has_whole: hasWhole, red = [] })
       }, cells(row))))));
 }
 
-/** What was assumed. */
+/** The assumptions. */
 export function assumed(list) {
   return el("aside", { "aria-label": "Assumptions" }, el("h3", {}, "Assumptions"), el("ul", {}, list.map((one) => el("li", {}, one))));
 }
@@ -42,7 +42,7 @@ export function panel(parts) {
     parts.said ? said(parts.said) : null,
     el("div", { class: "beside" },
       el("div", { class: "charts" }, (parts.charts ?? []).map(figure)),
-      parts.assumed ? assumed(parts.assumed) : null),
+      parts.assumed?.length ? assumed(parts.assumed) : null),
     (parts.tables ?? []).map(table),
     (parts.notes ?? []).map((note) => el("p", { class: "note" }, note)),
   ].flat().filter(Boolean);

@@ -6,12 +6,12 @@ import { filePlace } from "./file.js";
 import { BUDGETS, MARGINS, SHARES, slider } from "./slider.js";
 import { change, state } from "./state.js";
 
-/** The files that are asked about; a link does not carry them. */
+/** The chosen files; a link does not include them. */
 const files = { plan: null, config: null };
 let hasSpec = false;
 let last = null;
 
-/** What the program was started with. */
+/** The initial state of the program. */
 export function begin(start) {
   files.plan = start.plan;
   hasSpec = start.has_spec;
@@ -35,7 +35,7 @@ function written(name, label, hint, ask) {
   return labelled(label, input, { hint });
 }
 
-/** A file to choose, to drop and to change. */
+/** A file to choose, to drop and to edit. */
 function fileForm(kind, { what, accept, first }, ask) {
   const area = el("textarea", { id: id("text"), name: "text", rows: 14, spellcheck: "false", wrap: "off" });
   area.value = files[kind]?.text ?? "";
@@ -47,7 +47,7 @@ function fileForm(kind, { what, accept, first }, ask) {
 }
 
 function controls(ask) {
-  // Another way to ask has other controls.
+  // Another kind of input has other controls.
   const anew = () => ask.anew();
   const how = chosen("how", "What is given", HOW, anew);
   if (state.how === "plan") {
@@ -89,7 +89,7 @@ export function safetab({ delta, together }) {
   return {
     id: "safetab",
     title: "SafeTab",
-    // Its levels are no levels of a release.
+    // Its levels are not levels of a release.
     isAlone: true,
     about: "Counts of detailed population groups in two stages: a noisy total chooses the table",
     sliders: { delta },

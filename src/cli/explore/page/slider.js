@@ -1,4 +1,4 @@
-// A slider over exact numbers beside a field in which any number can be typed.
+// A slider over exact numbers, with a field in which any number can be typed.
 
 import { el, id } from "./dom.js";
 
@@ -8,7 +8,7 @@ for (let power = -20; power <= -1; power += 1) {
   for (const digit of power === -1 ? [1] : [1, 2, 5]) DELTAS.push(`${digit}e${power}`);
 }
 
-/** 0.01, 0.02, ... 0.99 and nearer to both ends. */
+/** 0.01, 0.02, ... 0.99 and closer to both ends. */
 export const PRIORS = ["0.0001", "0.001", "0.005"];
 for (let percent = 1; percent <= 99; percent += 1) PRIORS.push(String(percent / 100));
 PRIORS.push("0.995", "0.999", "0.9999");
@@ -38,7 +38,7 @@ export function double(text) {
   return Number(top) / Number(bottom);
 }
 
-/** Where a number stands among the steps. */
+/** The place of a number among the steps. */
 function place(steps, text) {
   const value = double(text);
   const away = (step) => Math.abs(Math.log(double(step) || 1e-300) - Math.log(value || 1e-300));
@@ -57,7 +57,7 @@ export function slider({ name, label, hint, steps, value, moved }) {
     type: "text", name, id: id("number"), class: "number", value, inputmode: "decimal", autocomplete: "off", spellcheck: "false",
     "aria-label": `${label}, as a number`,
   });
-  // What is no number of the slider's range has no place on it: it stays where it was.
+  // A value outside of the slider's range has no place on it: the slider stays where it was.
   const hasPlace = (text) => text !== "" && (double(text) > 0 || double(text) === double(steps[0]));
   const set = (text, isFinal) => {
     range.setAttribute("aria-valuetext", text);

@@ -1,7 +1,7 @@
-// What is asked, as it stands in the fragment of the address: a link restores it.
+// The state of the page, as in the fragment of the address: a link restores it.
 
-// `opened` is the release that the one looked at came from, where it was changed; `place` and `query` name one count of a release; `budget` has the levels whose budget is moved, as LEVEL=WEIGHT; what
-// follows `how` is of SafeTab.
+// `opened` is the release from which the present one was made, if it was changed; `place` and `query` name one count of a release; `budget` has the levels whose budget is changed, as LEVEL=WEIGHT; the
+// keys after `how` belong to SafeTab.
 const DEFAULTS = {
   view: "private", release: "", level: [], counts: [], neighbors: "", given: "", group: "1", delta: "1e-10", prior: "1/2",
   opened: "", place: "", query: "", budget: [], keep: "yes", count: "100", search: "",
@@ -12,12 +12,12 @@ export const state = { ...DEFAULTS };
 
 const listeners = [];
 
-/** Calls `listener` after each change, with the names of what changed. */
+/** Calls `listener` after each change, with the names of the changed keys. */
 export function onChange(listener) {
   listeners.push(listener);
 }
 
-/** Changes some of what is asked. */
+/** Changes a part of the state. */
 export function change(changes) {
   const changed = Object.keys(changes).filter((key) => String(state[key]) !== String(changes[key]));
   if (changed.length === 0) return;
@@ -26,7 +26,7 @@ export function change(changes) {
   for (const listener of listeners) listener(changed);
 }
 
-/** Other defaults of a view, or of the release that the program was started with. */
+/** Other defaults of a view, or of the initial release of the program. */
 export function declare(defaults) {
   for (const [key, value] of Object.entries(defaults)) {
     DEFAULTS[key] = value;
@@ -34,7 +34,7 @@ export function declare(defaults) {
   }
 }
 
-/** The fragment that restores what is asked. */
+/** The fragment that restores the state. */
 export function fragment() {
   const words = new URLSearchParams();
   for (const [key, value] of Object.entries(state)) {
@@ -42,13 +42,13 @@ export function fragment() {
     if (Array.isArray(value)) value.forEach((one) => words.append(key, one));
     else words.set(key, value);
   }
-  // The release is said even if it is the first: another program may begin with another.
+  // The release is included even if it is the first: another program may begin with another.
   if (state.release) words.set("release", state.release);
   const tail = words.toString();
   return `#${state.view}${tail ? `?${tail}` : ""}`;
 }
 
-/** Reads a fragment; what it does not say is as it is by default. */
+/** Reads a fragment; missing keys have their defaults. */
 export function restore(text) {
   const [view, tail = ""] = text.replace(/^#/, "").split("?");
   const words = new URLSearchParams(tail);
@@ -62,10 +62,10 @@ export function restore(text) {
   change(next);
 }
 
-/** What is forgotten when another release is looked at. */
+/** The keys that are reset when another release is chosen. */
 export const OF_RELEASE = { opened: "", level: [], neighbors: "", given: "", place: "", query: "", budget: [] };
 
-/** The options that say what is looked at. */
+/** The options that describe the mechanism. */
 export function subject() {
   const options = {};
   if (state.release) options.release = state.release;

@@ -1,4 +1,4 @@
-// What is looked at: a release and its levels, a file that is dropped, or counts of one's own.
+// The mechanism: a release and its levels, a dropped file, or counts of the user's own.
 
 import { choice, el, id, labelled } from "./dom.js";
 import { filePlace } from "./file.js";
@@ -21,7 +21,7 @@ export function release(name = state.release) {
   return releases.find((one) => one.name === name);
 }
 
-/** What is looked at, in a line. */
+/** The mechanism, in a line. */
 export function inWords() {
   const own = state.counts.map((one) => one.slice(one.indexOf(":") + 1)).join(" + ");
   const levels = state.level.length ? `, ${state.level.join(", ")}` : "";
@@ -54,7 +54,7 @@ function levels() {
   return el("fieldset", {}, el("legend", {}, "Levels"), chosen.levels.map(box));
 }
 
-/** A count as it is written, in parts: `law:5x10@2`. */
+/** A count in its parts: `law:5x10@2`. */
 function parts(text) {
   const [law, rest = ""] = text.split(":");
   const [, parameter = rest, count = "1", shift = "1"] = rest.match(/^([^x@]*)(?:x([^@]*))?(?:@(.*))?$/) ?? [];
@@ -102,14 +102,14 @@ function relation() {
   group.addEventListener("change", () => change({ group: group.value || "1" }));
   const relations = [field("Neighbors", neighbors), field("People who act together", group)];
   if (state.counts.length && (state.neighbors || own) === "bounded") {
-    const given = choice("given", [["", "taken twice: a record leaves one and enters another"], ["yes", "as given: those that differ already"]],
+    const given = choice("given", [["", "counted twice: a record leaves one and enters another"], ["yes", "as given: those that differ already"]],
       state.given, (name) => change({ given: name }));
     relations.push(field("Counts of your own", given));
   }
   return el("div", { class: "row" }, relations);
 }
 
-/** Reads a TOML file as a release, and looks at it; `opened` is the release that it came from, if any. */
+/** Reads a TOML file as a release, and opens it; `opened` is the release from which it was made, if any. */
 export async function open(name, text, problem, opened = "") {
   try {
     const kept = await post("api/release", { name, text });
@@ -128,7 +128,7 @@ function file(problem) {
     el("p", { class: "hint" }, "It stays on this machine. `assay releases --new` prints one to start from."));
 }
 
-/** Draws the form anew, and keeps the focus where it was. */
+/** Draws the form again, and keeps the focus. */
 export function draw(form, problem) {
   const focused = document.activeElement;
   const at = focused && form.contains(focused) ? [...form.querySelectorAll("input, select, button")].indexOf(focused) : -1;

@@ -6,12 +6,12 @@ import { change, state, subject } from "./state.js";
 
 let hasPlaces = false;
 
-/** What the program was started with. */
+/** The initial state of the program. */
 export function begin(start) {
   hasPlaces = start.has_places;
 }
 
-/** A search for places, where there are some. */
+/** A search for places, if there are some. */
 function search(ask) {
   if (!hasPlaces) return [];
   const input = el("input", { type: "search", name: "search", value: state.search, autocomplete: "off" });
@@ -19,7 +19,7 @@ function search(ask) {
   return [labelled("A place, by name or GEOID", input)];
 }
 
-/** The view; its choice of a count is that of the others. */
+/** The view; it shares its choice of a count with the others. */
 export function town({ delta, oneCount, chosen, together }) {
   const count = (moved) => slider({
     name: "count", label: "True count", steps: COUNTS, value: state.count, hint: "How many there really are.",

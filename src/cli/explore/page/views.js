@@ -1,4 +1,4 @@
-// The questions of the page: what each one asks, and how its answers are put together.
+// The views of the page: the requests of each one, and how its answers are put together.
 
 import { choice, labelled } from "./dom.js";
 import { allocation } from "./budget.js";
@@ -30,13 +30,13 @@ function together(answers) {
   return parts;
 }
 
-/** The counts of the release that is looked at, each by its level and query. */
+/** The counts of the present release, each by its level and query. */
 function counts() {
   const levels = (release()?.levels ?? []).filter((level) => !state.level.length || state.level.includes(level.name));
   return levels.flatMap((level) => level.queries.filter((query) => query.sigma2).map((query) => ({ level: level.name, ...query })));
 }
 
-/** The count that one person is asked about: the one of the state, or the last of the release. */
+/** The count of the question about one person: the one of the state, or the last of the release. */
 function chosen(all = counts()) {
   return all.find((one) => one.level === state.place && one.name === state.query) ?? all.at(-1);
 }

@@ -1,4 +1,4 @@
-//! Allocate: the budget moved among the levels of a release, and the best allocation under the exact account.
+//! Allocation: the budget divided among the levels of a release, and the best allocation under the exact account.
 
 use std::sync::Arc;
 
@@ -30,15 +30,15 @@ use super::super::{
     store::Store,
 };
 
-/// Significant digits of the number by which a budget is multiplied.
+/// Significant digits of the factor on a budget.
 const FACTOR_DIGITS: u32 = 6;
 
-/// What is asked of budgets.
+/// The request about budgets.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(long)]
     release: String,
-    /// The release that was opened, if the one that is looked at came from it: what stands before.
+    /// The release that was opened, if the present one was made from it: the state before.
     #[arg(long)]
     before: Option<String>,
     #[arg(long)]
@@ -59,7 +59,7 @@ pub struct Args {
     digits: u32,
 }
 
-/// A release, and what follows from its noise.
+/// A release, and the results for its noise.
 struct Side {
     release: Release,
     found: Arc<Found>,
@@ -81,12 +81,12 @@ impl Args {
         Ok(weights)
     }
 
-    fn side(store: &Store, release: Release, asked: &bound::Asked, stop: &Stop) -> Result<Side> {
+    fn side(store: &Store, release: Release, request: &bound::Request, stop: &Stop) -> Result<Side> {
         let ask = || -> Result<Found> {
             let subject = subject::Subject { release: Some(release.clone()), ..subject::Subject::default() };
-            bound::find(&subject.resolve()?.until(stop), asked)
+            bound::find(&subject.resolve()?.until(stop), request)
         };
-        let bound::Asked { prior, delta, digits, .. } = asked;
+        let bound::Request { prior, delta, digits, .. } = request;
         let key = format!(
             "{delta:?} {prior} {digits} {:?}
 {}",
@@ -111,14 +111,14 @@ impl Args {
     }
 }
 
-/// Epsilon, errors and risk with the budgets moved.
+/// Epsilon, errors and risk with the changed budgets.
 pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     let args: Args = question.args()?;
     let prior = number("--prior", &args.prior)?;
     dp_assay::risk::check_prior(&prior).context("--prior")?;
-    // What is exceeded is not shown here, and takes long where the noise has no common grid.
+    // The exceeded posterior is not shown here, and takes long if the noise has no common grid.
     let delta = quantity("--delta", &args.delta)?;
-    let asked = bound::Asked { prior, delta, digits: args.digits, with_exceeded: false };
+    let request = bound::Request { prior, delta, digits: args.digits, with_exceeded: false };
     let release = store.release(&args.release).context("--release")?.only(&args.level).context("--level")?;
     if release.levels.is_empty() {
         bail!("--release: {} has no levels", release.name);
@@ -131,11 +131,11 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     let side = |factors: &[Rational]| -> Result<Side> {
         let about = about(&release);
         let moved = release.with_budgets_times(factors, FACTOR_DIGITS, neighbors, [&about.0, &about.1, SOURCE])?;
-        Args::side(store, moved, &asked, &question.stop)
+        Args::side(store, moved, &request, &question.stop)
     };
     let before = match &args.before {
         None => side(&ones)?,
-        Some(name) => Args::side(store, opened(store, name, &release, neighbors)?, &asked, &question.stop)?,
+        Some(name) => Args::side(store, opened(store, name, &release, neighbors)?, &request, &question.stop)?,
     };
     let after = side(&factors)?;
     let file = format!("{}.toml", after.release.name);
@@ -144,20 +144,20 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     let words =
         ["assay", "risk", "bound"].map(String::from).into_iter().chain([format!("--release={file}")]).chain(options);
     let subject = subject::Subject { release: Some(after.release.clone()), ..subject::Subject::default() }.resolve()?;
-    let answer = after.found.object(&subject, &asked);
+    let answer = after.found.object(&subject, &request);
     let decided = after.found.total.decided_by.iter();
-    let decided = decided.map(|ways| format!("How often an adversary is right is decided by {ways}."));
+    let decided = decided.map(|ways| format!("The probability that an adversary is right is that of {ways}."));
     let lines = after.found.lines().map(|line| (line.name.as_str(), line.bound.correct.met));
     Ok(Parts {
         answer,
         records: after.found.records(),
-        said: said(&asked.delta, args.before.as_deref(), &before, &after),
+        said: said(&request.delta, args.before.as_deref(), &before, &after),
         charts: charts_of(&before, &after)?,
         tables: vec![table(&table_of(&before, &after))],
         notes: decided.chain(wider(lines)).collect(),
         assumed: vec![
             format!(
-                "What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."
+                "The factor on a budget is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."
             ),
             how_composed(&after.release).to_string(),
             "Error is the expected squared error, summed over all queries, each with the same weight.".to_string(),
@@ -168,7 +168,7 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     })
 }
 
-/// The release that was opened, with the levels of the one that came from it.
+/// The release that was opened, with the levels of the one that was made from it.
 fn opened(store: &Store, name: &str, now: &Release, neighbors: Neighbors) -> Result<Release> {
     let names: Vec<&str> = now.levels.iter().map(|level| level.name.as_str()).collect();
     let release = store.release(name).context("--before")?.only(&names).context("--before")?;
@@ -178,13 +178,13 @@ fn opened(store: &Store, name: &str, now: &Release, neighbors: Neighbors) -> Res
     Ok(release.with_budgets_times(&ones, FACTOR_DIGITS, neighbors, [&about.0, &about.1, SOURCE])?)
 }
 
-const SOURCE: &str = concat!("assay explore ", env!("CARGO_PKG_VERSION"), ": budgets moved by hand");
+const SOURCE: &str = concat!("assay explore ", env!("CARGO_PKG_VERSION"), ": budgets changed by hand");
 
-/// What a record enters.
+/// The composition, in a sentence.
 fn how_composed(release: &Release) -> &'static str {
     match release.paths {
         Some(_) => {
-            "The whole is the worst of all block paths. On a path that drops a level, its budget, moved as here, goes to the next kept level \
+            "The whole is the worst of all block paths. On a path that drops a level, its budget, changed as here, goes to the next kept level \
              above."
         }
         None => "All levels are composed, as for a record that enters a count of every level.",
@@ -192,7 +192,7 @@ fn how_composed(release: &Release) -> &'static str {
 }
 
 fn about(release: &Release) -> (String, String) {
-    (format!("{}-moved", release.name), format!("{}, budgets moved", release.title))
+    (format!("{}-moved", release.name), format!("{}, budgets changed", release.title))
 }
 
 fn said(delta: &Delta, opened: Option<&str>, before: &Side, after: &Side) -> Vec<String> {
@@ -280,7 +280,7 @@ fn table_of(before: &Side, after: &Side) -> Table {
         ]);
     }
     Table {
-        caption: "What follows from these budgets, level by level.".to_string(),
+        caption: "The results of these budgets, level by level.".to_string(),
         heading: vec!["", "budget, times", "rho", "epsilon", "right, in 100", "margin, 95 %", "margin before"],
         rows,
         has_whole,
@@ -290,9 +290,9 @@ fn table_of(before: &Side, after: &Side) -> Table {
 /// The noise with the least error that was found for an epsilon.
 pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
     let args: allocate::Args = question.args()?;
-    let asked = args.question(&|name| store.release(name))?;
-    let found = args.find(&asked)?;
-    let release = asked.allocated(&found.best)?;
+    let request = args.question(&|name| store.release(name))?;
+    let found = args.find(&request)?;
+    let release = request.allocated(&found.best)?;
     let above = found
         .above
         .as_ref()
@@ -305,9 +305,9 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
         )
     });
     let said = format!(
-        "Epsilon <= {} at delta = {} can be kept with an expected squared error of {}.{}",
-        exact_text(&asked.epsilon),
-        exact_text(&asked.delta),
+        "Epsilon <= {} at delta = {} can be met with an expected squared error of {}.{}",
+        exact_text(&request.epsilon),
+        exact_text(&request.delta),
         found.best.error.shown(6),
         above.unwrap_or_default()
     );
@@ -327,12 +327,12 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
     let allocated = Table {
         caption: "The noise of each query with the least error that was found.".to_string(),
         heading: vec!["", "counts", "sigma2", "margin, 95 %", "sigma2 by zCDP (Bun-Steinke)"],
-        rows: asked.targets.iter().enumerate().map(row).collect(),
+        rows: request.targets.iter().enumerate().map(row).collect(),
         has_whole: false,
     };
     Ok(Parts {
-        answer: found.object(&asked),
-        records: found.records(&asked),
+        answer: found.object(&request),
+        records: found.records(&request),
         said: [said].into_iter().chain(less).chain(worst).collect(),
         tables: vec![table(&allocated)],
         file: Some((format!("{}.toml", release.name), release.to_toml())),

@@ -1,4 +1,4 @@
-//! What does an adversary learn? What none exceeds, and what one noisy count tells about one person.
+//! What does an adversary learn? Bounds for all adversaries, and the information of one noisy count about one person.
 
 use anyhow::Result;
 use dp_assay::{
@@ -21,27 +21,27 @@ use super::super::{
     store::Store,
 };
 
-/// What no adversary exceeds, by level.
+/// Bounds for all adversaries, by level.
 pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
     let args: bound::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject;
-    let learned = known.learned(args.asked(!question.is_moving)?, &question.stop)?;
-    let (asked, found) = &*learned;
+    let learned = known.learned(args.request(!question.is_moving)?, &question.stop)?;
+    let (request, found) = &*learned;
     let drawn = chart(
-        &charts::right_decisions(&asked.prior, found),
+        &charts::right_decisions(&request.prior, found),
         "learned",
         "How many of 100 decisions of an adversary are right at most, by level",
         &words::about_decisions(found),
     )?;
     Ok(Parts {
-        answer: found.object(subject, asked),
+        answer: found.object(subject, request),
         records: found.records(),
-        said: words::what_is_learned(&asked.prior, subject.neighbors, found),
+        said: words::what_is_learned(&request.prior, subject.neighbors, found),
         charts: vec![drawn],
-        tables: vec![table(&tables::of_bound(&asked.prior, found))],
+        tables: vec![table(&tables::of_bound(&request.prior, found))],
         notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
-        assumed: assumed::of_bound(&asked.prior, found.allowed()),
+        assumed: assumed::of_bound(&request.prior, found.allowed()),
         ..Parts::default()
     })
 }
@@ -58,20 +58,20 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         origin.as_ref().map_or("one noisy count".to_string(), |origin| format!("one noisy count of {}", origin.title));
     let mut said = vec![format!(
         "One person, one count: to an adversary who knows everybody else, {what} raises the belief that a given person counts there from {} to {} on \
-         average, if the person does. They then decide rightly {} % of the time.",
+         average, if the person does. They then decide correctly {} % of the time.",
         rational::display(attack.prior()),
         average.marginal.shown(4),
         in_hundred(&upper(&average.correct)),
     )];
     said.extend(average.threshold.map(|threshold| {
-        format!("They decide for the person where the released count exceeds the known one by {threshold} or more.")
+        format!("They decide for the person if the released count exceeds the known one by {threshold} or more.")
     }));
     let charts = match attack.rhos() {
         [_] => vec![chart(
             &posteriors(&attack)?,
             "single",
-            "What the adversary believes afterwards, by the released count",
-            "What the adversary believes after seeing the count, by how much it exceeds what they know: the dotted line is what they believed before.",
+            "The adversary's posterior, by the released count",
+            "The adversary's posterior after seeing the count, by its excess over the known count: the dotted line is the prior.",
         )?],
         _ => Vec::new(),
     };
@@ -87,7 +87,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     })
 }
 
-/// The posterior over the released count minus the known one, as far as three standard deviations.
+/// The posterior over the released count minus the known one, up to three standard deviations.
 fn posteriors(attack: &Attack) -> Result<Figure> {
     const DIGITS: u32 = 6;
     const POINTS: i64 = 40;

@@ -1,4 +1,4 @@
-//! A place and its variance: the rows of the files that `assay spine` and `assay estimate` wrote.
+//! A place and its variance: rows of the files of `assay spine` and `assay estimate`.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use super::super::{
     parts::{Parts, chart},
 };
 
-/// The files that have variances, and who writes them.
+/// The files with variances, and the commands that write them.
 const FILES: [(&str, &str); 2] = [("entities.csv", "assay spine"), ("totals.csv", "assay estimate")];
-/// So many rows are shown at most.
+/// The largest number of rows that is shown.
 const MOST: usize = 50;
 
 /// A file of places.
@@ -28,7 +28,7 @@ pub struct Places {
     rows: Vec<Vec<String>>,
 }
 
-/// What is asked of places.
+/// The request about places.
 #[derive(clap::Args)]
 struct Search {
     /// A part of a name, a kind or a GEOID.
@@ -63,7 +63,7 @@ pub fn read(folder: &Path) -> Result<Vec<Places>> {
 }
 
 impl Places {
-    /// Columns by which a place is known.
+    /// Columns that name a place.
     fn names(&self) -> Vec<usize> {
         let is_name = |name: &String| ["kind", "entity", "level", "geoid"].contains(&name.as_str());
         self.heading.iter().enumerate().filter(|(_, name)| is_name(name)).map(|(at, _)| at).collect()
@@ -81,7 +81,7 @@ impl Places {
     }
 }
 
-/// A column of a file as the page names it.
+/// The name of a column on the page.
 fn in_words(column: &str) -> &str {
     match column {
         "geoid" => "GEOID",
@@ -101,7 +101,7 @@ impl Places {
         self.heading.iter().position(|column| column == name)
     }
 
-    /// What is drawn: margins where the file has them, else standard deviations in the root of its unit of variance.
+    /// The drawn width: the margin if the file has it, otherwise the standard deviation in the square root of its unit of variance.
     fn width(&self, row: &[String]) -> Option<f64> {
         let number = |name: &str| row.get(self.column(name)?)?.parse::<f64>().ok().filter(|value| value.is_finite());
         match self.column("margin_95_approx") {
@@ -110,11 +110,11 @@ impl Places {
         }
     }
 
-    /// A row by its names.
+    /// The name of a row.
     fn name(&self, row: &[String]) -> String {
         let names = self.names().into_iter().filter_map(|at| row.get(at)).map(String::as_str);
         let mut words: Vec<&str> = Vec::new();
-        // A GEOID is often the entity again.
+        // A GEOID often repeats the entity.
         for name in names.filter(|name| !name.is_empty()) {
             if !words.iter().any(|word| word.replace(':', "") == name) {
                 words.push(name);
@@ -133,9 +133,9 @@ impl Places {
         format!("The estimate of {} has a variance of {variance}{}.", self.name(row), margin.unwrap_or_default())
     }
 
-    /// The margins of the rows that are shown, the first of them.
+    /// The margins of the first shown rows.
     fn chart(&self, rows: &[Vec<String>]) -> Option<Result<Value>> {
-        // Names of more lines would touch.
+        // More lines would overlap.
         const LINES: usize = 12;
         let shown: Vec<(String, f64)> =
             rows.iter().take(LINES).filter_map(|row| Some((self.name(row), self.width(row)?))).collect();
@@ -151,7 +151,7 @@ impl Places {
         let figure = of_levels(names, axis, vec![Series::dots(self.by, Ink::Blue, points)]);
         let stem = self.file.trim_end_matches(".csv");
         let rest = if rows.len() > LINES { format!(", the first {LINES} rows of the table") } else { String::new() };
-        let caption = format!("How far the estimate of each place may be off: {label}{rest}.");
+        let caption = format!("How far the estimate of each place may be from the truth: {label}{rest}.");
         Some(chart(&figure, stem, &format!("{label} of the places in {}", self.file), &caption))
     }
 }
@@ -167,7 +167,7 @@ pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
     // The rows are those of the files.
     let mut parts = Parts { command: Some(String::new()), ..Parts::default() };
     parts.assumed.push(
-        "The margin of a place is 1.96 standard deviations of its estimate; what is called \"about\" is an approximation."
+        "The margin of a place is 1.96 standard deviations of its estimate; numbers with \"about\" are approximations."
             .to_string(),
     );
     for places in all {
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(places[1].width(&places[1].rows[0]), Some(3_f64.sqrt()));
         assert!(places[1].chart(&places[1].rows).unwrap().unwrap()["svg"].as_str().unwrap().contains("<svg"));
         assert!(places[1].chart(&[]).is_none());
-        // What stands in a column of numbers is no name.
+        // A number column is no name.
         assert_eq!(count(&["1.5e0"]), [0, 0]);
         write("totals.csv", "level,unit\nCounty,0\n");
         assert!(read(folder.path()).err().unwrap().to_string().contains("totals.csv"));

@@ -34,7 +34,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
     })
 }
 
-/// The charts beside epsilon. They are drawn from points that are remembered, so that only the line of delta moves.
+/// The charts beside epsilon. They are drawn from cached points, so that only the line of delta moves.
 pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
     let args: epsilon::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
@@ -51,7 +51,7 @@ pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
         &charts::tradeoff(&drawn),
         "tradeoff",
         "The trade-off function: the smallest type II error over the type I error",
-        "The trade-off curve: how often a test that tries to tell two neighbors apart must err in one way, given how often it errs in the other. The \
+        "The trade-off curve: how often a test that distinguishes two neighbors must err in one way, given how often it errs in the other. The \
          nearer to the dotted line, the nearer to guessing.",
     )?;
     let points = |(name, points): (&str, &Vec<(f64, f64)>)| -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! SafeTab: margins, sizes, suppression and privacy of two-stage counts, as `assay tune` has them.
+//! SafeTab: margins, sizes, suppression and privacy of two-stage counts, as in `assay tune`.
 
 use anyhow::{Context, Result};
 use dp_assay::chart::{Axis, Figure, Ink, Panel, Series};
@@ -14,7 +14,7 @@ use super::super::{
     store::Store,
 };
 
-/// The options, with an end of waiting.
+/// The options, with a stop.
 fn of_question(question: &Question) -> Result<tune::Args> {
     let mut args: tune::Args = question.args()?;
     args.stop = question.stop.clone();
@@ -47,7 +47,7 @@ pub fn level(question: &Question) -> Result<Parts> {
     Ok(of_page(shown, said, charts))
 }
 
-/// How likely a group is suppressed, by its size.
+/// The probability that a group is suppressed, by its size.
 fn suppression(question: &Question, published_from: u64) -> Result<Value> {
     const POINTS: u64 = 16;
     let step = (published_from * 3 / 2).div_ceil(POINTS).max(1);
@@ -68,7 +68,7 @@ fn suppression(question: &Question, published_from: u64) -> Result<Value> {
         &Figure { title: String::new(), panels: vec![panel], columns: 1 },
         "suppression",
         "How often a group is suppressed, by its size",
-        "Of 100 groups of that size, so many are not published.",
+        "Of 100 groups of that size, the number that is not published.",
     )
 }
 
@@ -142,7 +142,7 @@ pub fn config(store: &Store, question: &Question) -> Result<Parts> {
     })
 }
 
-/// A page of the command with sentences before it.
+/// A page of the command, preceded by sentences.
 fn of_page(shown: Shown, said: Vec<String>, charts: Vec<Value>) -> Parts {
     let (tables, before) = tables_of(shown.tables);
     let rest = shown.rest.lines().filter(|line| !line.trim().is_empty()).map(String::from);

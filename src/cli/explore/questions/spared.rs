@@ -1,4 +1,4 @@
-//! How much noise could be spared? The least that keeps a promise, and where it would be less private.
+//! How much noise could be spared? The least noise that meets a target, and where it would be less private.
 
 use anyhow::Result;
 use dp_assay::numeric::{Certainty, Enclosure};
@@ -23,13 +23,13 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     let args: calibrate::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject.until(&question.stop);
-    // All levels composed are looked at when the slider rests.
-    let (asked, found) = args.find_with(subject, !question.is_moving)?;
-    let answer = args.object(subject, &asked, &found)?;
-    let compared = asked.of_whole(subject)?;
-    let common_factor = match (&asked.goal, &compared) {
+    // All levels are composed only when the slider rests.
+    let (request, found) = args.find_with(subject, !question.is_moving)?;
+    let answer = args.object(subject, &request, &found)?;
+    let compared = request.of_whole(subject)?;
+    let common_factor = match (&request.goal, &compared) {
         (Goal::Compared(_), Some(compared)) if !subject.levels.is_empty() && !question.is_moving => {
-            Some(common_factor(subject, &asked.delta, compared)?)
+            Some(common_factor(subject, &request.delta, compared)?)
         }
         _ => None,
     };
@@ -40,15 +40,15 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
         chart(
             &figure,
             "spared",
-            "The noise of each level, as it is and as little as keeps the epsilon that it is compared with",
-            "The noise as it is (squares), and the least that keeps the epsilon that it is compared with (circles).",
+            "The present noise of each level, and the least with the epsilon of its comparison",
+            "The present noise (squares), and the least with the epsilon of its comparison (circles).",
         )
     });
     let mut said = words::what_could_be_spared(&spared);
     if question.is_moving && !subject.levels.is_empty() {
         said.push("If all levels are taken together: computed when the slider rests.".to_string());
     }
-    let noise = tables::of_noise(&spared, asked.digits);
+    let noise = tables::of_noise(&spared, request.digits);
     let tables = [table(&noise)].into_iter().chain(crossings(spared.rows())).collect();
     Ok(Parts {
         records: calibrate::records(&answer),
@@ -60,12 +60,12 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
             .into_iter()
             .chain(wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))))
             .collect(),
-        assumed: assumed::of_noise(&asked.delta),
+        assumed: if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() },
         ..Parts::default()
     })
 }
 
-/// Between which deltas the least noise is as private as zCDP says of the noise as it is; where it is not, in red.
+/// The deltas between which the least noise is as private as zCDP states for the present noise; others in red.
 fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Value> {
     let mut red = Vec::new();
     let mut cells = Vec::new();
@@ -74,9 +74,9 @@ fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Valu
         let answer = match stretch.within {
             Certainty::Yes => "at least as private",
             Certainty::No => "less private",
-            // Where a row ends and the next begins the curves cross: a row for that place alone says nothing more.
+            // The curves cross where a row ends and the next begins: a row for that place alone adds nothing.
             Certainty::Undecided if ends[0] == ends[1] => continue,
-            Certainty::Undecided => "too close to tell",
+            Certainty::Undecided => "too close to decide",
         };
         if stretch.within == Certainty::No {
             red.push(cells.len());
@@ -92,7 +92,7 @@ fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Valu
         ]);
     }
     let table = Table {
-        caption: "The least noise beside the zCDP (Bun-Steinke) curve of the noise as it is, at every delta from 1e-40 to 1. The curves cross \
+        caption: "The least noise compared with the zCDP (Bun-Steinke) curve of the present noise, at every delta from 1e-40 to 1. The curves cross \
                   where one row ends and the next begins. Rows in red: less private than that curve there."
             .to_string(),
         heading: vec!["", "the least noise is", "from delta", "to delta", "from epsilon", "to epsilon"],

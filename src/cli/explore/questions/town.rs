@@ -1,4 +1,4 @@
-//! What does it mean for my town? How far a noisy count is off, level by level and query by query, before and after.
+//! What does it mean for my town? The error of a noisy count, level by level and query by query, before and after.
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
@@ -19,12 +19,12 @@ use super::super::{
     store::Store,
 };
 
-/// What is asked of counts.
+/// The request about counts.
 #[derive(clap::Args)]
 struct Counts {
     #[command(flatten)]
     calibrate: calibrate::Args,
-    /// The level of the count that is looked at.
+    /// The level of the count.
     #[arg(long)]
     place: Option<String>,
     /// Its query.
@@ -33,7 +33,7 @@ struct Counts {
     /// Its true value.
     #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = super::super::super::count)]
     count: u64,
-    /// The release that was opened, if the one that is looked at came from it.
+    /// The release that was opened, if the present one was made from it.
     #[arg(long)]
     before: Option<String>,
 }
@@ -41,16 +41,16 @@ struct Counts {
 /// A query with its noise before and after.
 struct Before {
     level: String,
-    /// As the release names it.
+    /// Its name in the release.
     query: String,
-    /// The same, with how many are like it.
+    /// The same, with the number of queries like it.
     name: String,
     sigma2: Rational,
     least: Rational,
     margins: [i64; 2],
 }
 
-/// Every query with its margin as it is, and with the least noise of its level.
+/// Every query with its present margin, and with that of the least noise of its level.
 fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<Vec<Before>> {
     let factor = |level: &str| {
         let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
@@ -77,7 +77,7 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
 pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let args: Counts = question.args()?;
     let known = store.subject(question.subject(), &args.calibrate.subject)?;
-    let (asked, found) = args.calibrate.find_with(&known.subject.until(&question.stop), false)?;
+    let (request, found) = args.calibrate.find_with(&known.subject.until(&question.stop), false)?;
     question.stop.check()?;
     let all = before_and_after(store, &known.subject, &found.rows)?;
     let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
@@ -86,15 +86,15 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     };
     let row = found.rows.iter().find(|row| row.name == one.level).or(found.rows.first());
     let kept = row.and_then(|row| row.compared.as_ref()).map_or_else(
-        || "the epsilon that is required".to_string(),
+        || "the target epsilon".to_string(),
         |compared| format!("the epsilon that {} gives", compared.by.name()),
     );
-    // The same as `assay errors` says of both.
+    // The same output as `assay errors` for both.
     let options = [
         format!("--discrete-gaussian={}", one.sigma2),
         format!("--discrete-gaussian={}", one.least),
         format!("--count={}", args.count),
-        format!("--digits={}", asked.digits),
+        format!("--digits={}", request.digits),
     ];
     let errors = read_args::<errors::Args>(&options)?.answer().context(one.name.clone())?.into_shown();
     let (mut tables, _) = tables_of(errors.tables);
@@ -104,7 +104,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
         }
         let (level, name, count) = (&one.level, &one.name, args.count);
         let caption = format!(
-            "{level}, {name}: a true count of {count}, published with noise; \"cut\" where negative counts become 0."
+            "{level}, {name}: a true count of {count}, published with noise; \"clamped\" means that negative counts become 0."
         );
         first["caption"] = caption.into();
     }
@@ -117,7 +117,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
             &figure(&all),
             "margins",
             "The margin of error of the noisiest count of each level, before and after",
-            "The margin of error of the noisiest count of each level: squares as it is, circles with the least noise. The axis is logarithmic.",
+            "The margin of error of the noisiest count of each level: squares with the present noise, circles with the least. The axis is logarithmic.",
         )?],
         tables,
         assumed: ASSUMED.map(String::from).to_vec(),
@@ -140,10 +140,10 @@ fn opened(store: &Store, args: &Counts, one: &Before) -> Result<Option<String>> 
 }
 
 const ASSUMED: [&str; 4] = [
-    "A margin is that of one noisy count as it is measured: 95 of 100 such counts are off by no more.",
-    "Published tables are estimates from many noisy counts at once, and can be off by less. `assay estimate` has the exact variance of every estimate.",
+    "A margin is that of one noisy count as measured: 95 of 100 such counts have no larger error.",
+    "Published tables are estimates from many noisy counts at once, and can have smaller errors. `assay estimate` has the exact variance of every estimate.",
     "Invariants, which are published without noise, have no margin.",
-    "Each level keeps its own promise, the epsilon that its noise as it is is compared with.",
+    "Each level meets its own target, the epsilon with which its present noise is compared.",
 ];
 
 fn said(one: &Before, count: u64, kept: &str) -> Vec<String> {
@@ -155,7 +155,7 @@ fn said(one: &Before, count: u64, kept: &str) -> Vec<String> {
             above(count, was)
         ),
         format!(
-            "That is a margin of error of {was}, of one count of {}, {}. With the least noise that keeps {kept} it would be {least}.",
+            "The margin of error of one count of {} ({}) is {was}. With the least noise that meets {kept} it would be {least}.",
             one.level, one.name
         ),
     ]
@@ -184,9 +184,10 @@ fn table_of(all: &[Before]) -> Table {
         ]
     };
     Table {
-        caption: "Margins of error of one count at 95 %, by level and query: as it is, and with the least noise."
-            .to_string(),
-        heading: vec!["", "sigma2 as it is", "margin", "sigma2, least", "margin then", "change"],
+        caption:
+            "Margins of error of one count at 95 %, by level and query: with the present noise, and with the least."
+                .to_string(),
+        heading: vec!["", "present sigma2", "margin", "sigma2, least", "margin then", "change"],
         rows: all.iter().map(row).collect(),
         has_whole: false,
     }
@@ -207,7 +208,7 @@ fn figure(all: &[Before]) -> dp_assay::chart::Figure {
     let most = levels.iter().flat_map(|one| one.margins).max().unwrap_or(1).max(1) as f64;
     let end = 10_f64.powf(most.log10().ceil().max(1.0));
     let series = vec![
-        Series::dots("as it is", Ink::Vermillion, places(0)),
+        Series::dots("present noise", Ink::Vermillion, places(0)),
         Series::dots("with the least noise", Ink::Blue, places(1)),
     ];
     of_levels(levels.iter().map(|one| one.level.as_str()), Axis::log("margin of error, 95 %", 1.0, end), series)

@@ -109,7 +109,7 @@ impl Survey {
         let blocks = areas.of_block.keys();
         let outside: Vec<u64> = blocks.clone().filter(elsewhere).copied().collect();
         if !outside.is_empty() {
-            let why = format!("of areas lie in states that are not read (read are {})", self.read_states());
+            let why = format!("of areas outside the states that are read ({})", self.read_states());
             return Err(areas.refuse(outside, &why));
         }
         let (empty, lost): (Vec<u64>, Vec<u64>) = blocks
@@ -117,8 +117,8 @@ impl Survey {
             .copied()
             .partition(|geoid| found.is_empty_block(*geoid));
         if !lost.is_empty() {
-            let why = "of areas are not in the files, and no other block of their tracts is. Blocks without housing units and group \
-                       quarters are not in the files, and count as zero where their tract is; another census has other blocks";
+            let why = "of areas missing from the files, like every block of their tracts. Blocks without housing units and group quarters \
+                       are not in the files, and count as zero where their tract is; another census has other blocks";
             return Err(areas.refuse(lost, why));
         }
         let mut people = vec![false; areas.names.len()];
