@@ -37,7 +37,7 @@ use self::{
     site::Site,
     store::{Beginning, Store},
 };
-use super::{Exit, output, progress, tune};
+use super::{exit::Exit, output, progress, tune};
 
 /// Explore interactively in a local web page, with certified answers
 ///

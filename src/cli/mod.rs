@@ -1,18 +1,21 @@
 //! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
 
 mod allocate;
+mod arguments;
 mod calibrate;
 mod certificates;
 mod compare;
 mod compared;
 mod completions;
 mod curve;
+mod definition;
 mod delta;
 mod drawn;
 mod epsilon;
 mod errors;
 mod estimate;
 mod estimate_nmf;
+mod exit;
 mod explain;
 #[cfg(feature = "explore")]
 mod explore;
@@ -56,8 +59,10 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
+
+use self::exit::Exit;
 
 /// How private is this release really? A certified privacy accountant for counts published with integer noise (discrete Gaussian or Laplace).
 ///
@@ -110,14 +115,8 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ASSA
 impl Cli {
     /// Reads the command line.
     fn from_command_line() -> std::result::Result<Cli, clap::Error> {
-        Cli::from_arg_matches(&help::command().try_get_matches()?)
+        Cli::from_arg_matches(&definition::command().try_get_matches()?)
     }
-}
-
-/// What a command that ran has to say to the shell.
-enum Exit {
-    Done,
-    No,
 }
 
 /// Reads the command line, does what it says, and turns the outcome into an exit status.
@@ -130,6 +129,7 @@ pub fn main() -> ExitCode {
         }
     }));
     forbid_core_files();
+    definition::set(Cli::command);
     let outcome = match Cli::from_command_line() {
         Ok(cli) => {
             interrupt::watch();
@@ -228,23 +228,4 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref().is_some_and(is_broken) || cause.downcast_ref::<csv::Error>().is_some_and(in_csv)
     })
-}
-
-/// A quantity on the command line, such as a delta: exact, and in its range.
-fn quantity<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &str) -> Result<Q> {
-    text.parse().with_context(|| name.to_string())
-}
-
-/// A count on the command line, as 100 or 1e9: a whole number, 0 or more.
-fn count(text: &str) -> std::result::Result<u64, String> {
-    let exact = dp_assay::numeric::rational::parse(text).ok().filter(|value| value.is_integer());
-    let count = exact.as_ref().and_then(|value| value.numer().to_u64());
-    count.ok_or_else(|| {
-        format!("{text:?} is not a count: expected a whole number from 0 to {}, as 100 or 1e9", u64::MAX)
-    })
-}
-
-/// An exact number on the command line.
-fn number(name: &str, text: &str) -> Result<rug::Rational> {
-    dp_assay::numeric::rational::parse(text).with_context(|| name.to_string())
 }

@@ -16,10 +16,11 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, drawn,
+    arguments::number,
+    drawn,
+    exit::Exit,
     mechanism::Randomness,
     multiline::{self, Multiline},
-    number,
     output::{exact, exact_text},
     page::FormArgs,
     progress,

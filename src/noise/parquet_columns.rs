@@ -26,7 +26,7 @@ use parquet::{
 use super::{
     Sampler, Streams,
     column::marked,
-    table::{TableDone, TableOptions},
+    table_options::{TableDone, TableOptions},
 };
 use crate::{
     csv_reader::no_column,

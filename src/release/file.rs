@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::{
     Changed, GeoLevel, Mix, Neighbors, Paths, Query, Release,
     mixes::MOST_CHOICES,
-    published::{self, OneOrMany, PublishedFile},
+    published::{self, OneOrMany, PublishedFile, place_of},
     schema_file::{self, AttributeFile, RecodeFile, SelectionFile},
 };
 use crate::{
@@ -89,15 +89,6 @@ struct QueryFile {
     sensitivity: Option<Spanned<Exact>>,
     moves: Option<Spanned<Exact>>,
     kind: Option<Spanned<String>>,
-}
-
-/// The place of a level that is named in another part of the file.
-pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<String>) -> Result<usize> {
-    levels.iter().position(|level| level.name == *name.get_ref()).ok_or_else(|| {
-        let known = levels.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
-        let why = format!("{:?} is not a level of this release: {known}", name.get_ref());
-        reader.refuse(name.span().start, why)
-    })
 }
 
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {

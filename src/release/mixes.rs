@@ -4,26 +4,11 @@
 //! Every mix spends the same rho, but not the same epsilon: an account takes the worst of all mixes. The groups of a record are
 //! the same at all levels of a mix.
 
-use super::{Changed, GeoLevel, Neighbors, Query, Release};
+use super::{Changed, GeoLevel, Mix, Neighbors, Query, Release};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
 };
-
-/// Levels at which so many of a record's groups are of one kind, and all others of the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mix {
-    /// What the levels are, together.
-    pub name: String,
-    /// The levels, by their place in the release.
-    pub levels: Vec<usize>,
-    /// How many groups a record is in.
-    pub groups: u64,
-    /// The kind of some of them: that of the queries which are asked of these groups alone.
-    pub kind: String,
-    /// At most so many of them are of that kind.
-    pub most: u64,
-}
 
 /// How many groups of a record are of the kind of each mix; `None` for a mix that is not asked about.
 pub(super) type Choice = Vec<Option<u64>>;

@@ -47,5 +47,6 @@ pub mod risk;
 pub mod safetab;
 pub mod spines;
 pub mod su_su_wang_2025;
+mod unit;
 pub mod verdict;
 pub mod verify;

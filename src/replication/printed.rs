@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 
 use rug::{Float, Rational, ops::Pow};
 
-use super::{published_value::Unit, verdict::Verdict};
+use super::{unit::Unit, verdict::Verdict};
 use crate::numeric::{Enclosure, rational};
 
 /// The decimal separator of a document.

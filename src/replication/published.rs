@@ -5,7 +5,10 @@ use std::path::Path;
 use rug::Rational;
 
 use super::published_file;
-pub use super::published_value::{Beside, Compute, Paper, Published, Unit};
+pub use super::{
+    published_value::{Beside, Compute, Paper, Published},
+    unit::Unit,
+};
 use crate::{
     error::{Error, Result},
     files::{Over, file_error, write_over},

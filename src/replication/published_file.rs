@@ -24,7 +24,8 @@ use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
     printed::{self, DecimalMark, Printed},
     published_csv,
-    published_value::{Beside, Compute, Paper, Published, Unit},
+    published_value::{Beside, Compute, Paper, Published},
+    unit::Unit,
 };
 use crate::{
     error::{Error, Result, unknown},

@@ -17,12 +17,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
     drawn::Drawn,
+    exit::Exit,
     output::{self, ends, exact},
     subject::Format,
 };
-use super::{count, counts, numbers, prior, row};
+use super::common::{count, counts, numbers, prior, row};
 
 /// What counts of the groups above and beside reveal besides: the exact joint posterior
 ///

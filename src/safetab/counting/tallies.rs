@@ -14,7 +14,7 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{ATOM_BITS, CELL_BITS, CLASS_BITS};
+use super::keys::{ATOM_BITS, CELL_BITS, CLASS_BITS};
 use crate::{
     error::Result,
     files::{create_private, file_error},

@@ -5,7 +5,10 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{BuiltSpine, Ground, LevelFile, Shares, check_pure};
+use super::{
+    built::{BuiltSpine, Ground},
+    shares::{LevelFile, Shares, check_pure},
+};
 use crate::{
     error::Result,
     spine::{bypass::Privacy, optimize::Entities, own::Hierarchy},

@@ -25,7 +25,12 @@ use std::collections::BTreeMap;
 use rug::Float;
 use serde::{Deserialize, Serialize};
 
-use super::{labels::Labels, names::Names, units::PartUnits};
+use super::{
+    labels::Labels,
+    names::Names,
+    noise::{NO_NOISE, Noise},
+    units::PartUnits,
+};
 use crate::topdown::gls::{basis::Part, pass::UnitCounts};
 
 /// A folder with a corrected p-value below this does not fit.
@@ -35,27 +40,6 @@ const MOST_SUMS: usize = 64;
 /// Upper bound on the relative error of sums in doubles and of variances rounded to floats: statistics are reduced by
 /// it before a decision.
 const ROUNDING: f64 = 1e-6;
-
-/// The noise on a count: its variance, and the parameter sigma^2 that bounds its tails, rounded up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// The variance.
-    pub variance: f64,
-    /// The parameter.
-    pub proxy: f64,
-}
-
-impl Noise {
-    fn plus(self, other: Noise) -> Noise {
-        Noise { variance: self.variance + other.variance, proxy: self.proxy + other.proxy }
-    }
-
-    fn times(self, factor: f64) -> Noise {
-        Noise { variance: self.variance * factor, proxy: self.proxy * factor }
-    }
-}
-
-const NO_NOISE: Noise = Noise { variance: 0.0, proxy: 0.0 };
 
 /// A query of any level.
 #[derive(Clone, Debug)]

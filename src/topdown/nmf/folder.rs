@@ -239,3 +239,15 @@ fn part_number(text: &str) -> Option<u32> {
     let digits = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse::<u32>().ok().filter(|number| digits && *number < 200)
 }
+
+/// A level of a part without units: its file of constraints is missing or empty.
+pub(super) fn no_units(folder: &NmfFolder, level: usize, part: &str) -> Error {
+    let name = &folder.levels[level].name;
+    let beside = match folder.passed_over(level) {
+        names if names.is_empty() => String::new(),
+        names => format!("; not read: {}", names.join(", ")),
+    };
+    let why =
+        format!("no units of the part {part} in {name}.parquet/Constraint: is State={part} missing there?{beside}");
+    file_error(&folder.path, why)
+}

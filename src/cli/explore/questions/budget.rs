@@ -14,9 +14,9 @@ use rug::Rational;
 
 use super::super::{
     super::{
-        allocate, number,
+        allocate,
+        arguments::{number, quantity},
         output::{self, exact_text, percent_above},
-        quantity,
         report::{
             charts::of_levels,
             tables::Table,

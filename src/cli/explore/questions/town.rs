@@ -32,7 +32,7 @@ struct Counts {
     #[arg(long)]
     query: Option<String>,
     /// Its true value.
-    #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = super::super::super::count)]
+    #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = super::super::super::arguments::count)]
     count: u64,
     /// The release that was opened, if the one that is looked at came from it.
     #[arg(long)]
