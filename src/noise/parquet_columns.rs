@@ -29,10 +29,10 @@ use super::{
     table_options::{TableDone, TableOptions},
 };
 use crate::{
-    csv_reader::no_column,
     error::{Error, Result},
-    files::file_error,
-    foreign::{check_levels, guarded},
+    io::csv_reader::no_column,
+    io::files::file_error,
+    io::foreign::{check_levels, guarded},
 };
 
 /// Whether a file is read as Parquet: by its name.

@@ -11,9 +11,9 @@ use flate2::{Compression, write::GzEncoder};
 pub use super::table_options::{TableDone, TableOptions};
 use super::{Sampler, Streams, column::CsvNoise, parquet_columns};
 use crate::{
-    csv_reader::{self, Text},
     error::{Error, Result},
-    files::{Over, check_new, file_error, write_over},
+    io::csv_reader::{self, Text},
+    io::files::{Over, check_new, file_error, write_over},
 };
 
 /// Where a table with true counts comes from.

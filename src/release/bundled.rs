@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     error::{Error, Result},
-    reading::read_text,
+    io::reading::read_text,
 };
 
 /// Pairs each name with the text of its file in data/releases.

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     account::Counts,
     error::Result,
+    io::toml_reader::{Exact, TomlReader},
     loss::law::Law,
     numeric::rational,
-    toml_reader::{Exact, TomlReader},
 };
 
 #[derive(Deserialize)]
@@ -101,7 +101,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
 /// The SHA-256 of a file's text, which certificates name; none in a library without the readers and writers of files.
 #[cfg(feature = "mechanisms")]
 fn hash(text: &str) -> Option<String> {
-    Some(crate::provenance::sha256_of_text(text))
+    Some(crate::io::provenance::sha256_of_text(text))
 }
 
 #[cfg(not(feature = "mechanisms"))]

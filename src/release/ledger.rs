@@ -22,8 +22,8 @@ use crate::{
         ledger::{Entry, Ledger},
     },
     error::{Error, Result},
+    io::toml_reader::TomlReader,
     loss::family::Units,
-    toml_reader::TomlReader,
 };
 
 /// A ledger file, read.

@@ -16,8 +16,8 @@ use crate::{
         compared::{Conversion, PrintedFigure},
     },
     error::Result,
+    io::toml_reader::{Exact, TomlReader},
     numeric::rational,
-    toml_reader::{Exact, TomlReader},
 };
 
 /// One of something, or a list of them.

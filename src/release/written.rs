@@ -65,7 +65,7 @@ impl Release {
 impl Release {
     /// Writes [`Release::to_toml`] to a file, whole or not at all; folders on the way are made.
     pub fn write(&self, path: &std::path::Path) -> crate::error::Result<()> {
-        crate::files::write_text(path, &self.to_toml())
+        crate::io::files::write_text(path, &self.to_toml())
     }
 }
 

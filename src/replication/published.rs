@@ -11,7 +11,7 @@ pub use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{Over, file_error, write_over},
+    io::files::{Over, file_error, write_over},
 };
 
 /// The papers whose values are bundled.

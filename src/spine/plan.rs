@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, unknown},
-    toml_reader::TomlReader,
+    io::toml_reader::TomlReader,
 };
 use shares::{LevelFile, Shares, check_pure};
 
@@ -88,7 +88,7 @@ pub struct SpinePlan {
 impl SpinePlan {
     /// Reads a plan; paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<SpinePlan> {
-        let text = crate::reading::read_text(path)?;
+        let text = crate::io::reading::read_text(path)?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
         let raw: PlanFile = reader.toml()?;

@@ -8,13 +8,13 @@ use toml::Spanned;
 
 use crate::{
     error::{Error, Result},
+    io::toml_reader::{Exact, TomlReader},
     release::{Release, covers_state, place_beside},
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy, Spine},
         hierarchy::Tree,
     },
-    toml_reader::{Exact, TomlReader},
 };
 
 #[derive(Deserialize)]

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
 };
 
 /// The file that describes a draw, in products of `assay measure`.
@@ -116,7 +116,7 @@ impl NmfFolder {
     /// The description beside the files of a product of `assay measure`; empty for the Bureau's.
     pub fn declared(&self) -> Result<Declared> {
         let path = self.path.join(MANIFEST);
-        let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
+        let Some(text) = crate::io::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
         let declared: Declared = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
         let wrong = declared.parts.iter().flatten().find(|part| part_number(part).is_none() || part.len() != 3);
         match wrong {

@@ -13,7 +13,7 @@ use super::{
     names::Names,
     units::PartUnits,
 };
-use crate::{error::Result, files::file_error};
+use crate::{error::Result, io::files::file_error};
 
 /// The paths of a part.
 #[derive(Debug, Default)]

@@ -43,7 +43,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, unknown},
-    files::file_error,
+    io::files::file_error,
     release::Release,
     topdown::gls::{
         belief::{Belief, Below, Measured},

@@ -10,7 +10,7 @@ use std::{
 use super::dialect::{declared, separator_of};
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
 };
 
 /// The longest row, and the largest number of columns.

@@ -11,7 +11,7 @@ use toml::{Spanned, Value};
 
 use crate::{
     error::{Error, Result, clip, nearest, unknown},
-    toml_reader::{Exact, TomlReader},
+    io::toml_reader::{Exact, TomlReader},
 };
 
 /// A table, by its keys.

@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, Result},
-    files::{Over, Readers, file_error, write_for},
-    provenance, reading,
+    io::files::{Over, Readers, file_error, write_for},
+    io::provenance,
+    reading,
 };
 
 #[derive(Serialize, Deserialize)]

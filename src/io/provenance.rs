@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::Result,
-    files::{file_error, write_text},
+    io::files::{file_error, write_text},
 };
 
 /// The version of this library and program.
@@ -176,7 +176,7 @@ fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
 
 fn sha256_of_file(path: &Path) -> Result<String> {
     let wrong = |why: io::Error| file_error(path, why);
-    let mut file = crate::reading::open(path)?;
+    let mut file = crate::io::reading::open(path)?;
     // A pipe would be used up, and a device may have no end.
     if !file.metadata().map_err(wrong)?.is_file() {
         return Err(file_error(

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
 };
 
 /// The number of first bytes that identify the form of a file.
