@@ -303,7 +303,9 @@ mod tests {
 
     use clap::CommandFactory;
 
-    use super::{super::Cli, *};
+    use super::{super::Cli as Generic, *};
+
+    type Cli = Generic<crate::Applications>;
 
     fn whole_program() -> Command {
         with_groups(Cli::command())

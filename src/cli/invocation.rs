@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_argument_that_names_a_file_is_an_input_or_an_output() {
-        definition::set(<crate::cli::Cli as clap::CommandFactory>::command);
+        definition::set(<crate::cli::Cli<crate::Applications> as clap::CommandFactory>::command);
         check(&definition::command());
         assert!(INPUTS.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, each once");
     }

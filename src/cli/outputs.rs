@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn every_path_is_an_input_or_has_kinds_that_may_be_written() {
-        definition::set(<crate::cli::Cli as clap::CommandFactory>::command);
+        definition::set(<crate::cli::Cli<crate::Applications> as clap::CommandFactory>::command);
         check_command(&definition::command());
     }
 

@@ -4,18 +4,18 @@ use anyhow::Result;
 use dp_assay::numeric::{Certainty, Enclosure};
 
 use super::super::{
-    super::{
-        calibrate::{self, Goal, Row},
-        report::{
-            answers::{Spared, common_factor},
-            assumed, charts,
-            tables::{self, Table},
-            words,
-        },
-    },
     ask::Question,
     parts::{Parts, chart, marked, table, wider},
     store::Store,
+};
+use crate::cli::{
+    calibrate::{self, Goal, Row},
+    report::{
+        answers::{Spared, common_factor},
+        assumed, charts,
+        tables::{self, Table},
+        words,
+    },
 };
 
 /// The least noise of each level.

@@ -10,10 +10,10 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    super::report::charts::of_levels,
     ask::Question,
     parts::{Parts, chart},
 };
+use crate::cli::report::charts::of_levels;
 
 /// The files that have variances, and who writes them.
 const FILES: [(&str, &str); 2] = [("entities.csv", "assay spine"), ("totals.csv", "assay estimate")];

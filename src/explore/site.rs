@@ -69,7 +69,7 @@ macro_rules! files {
 const FILES: &[File] = files![
     "", HTML, "index.html";
     "icon.svg", SVG, "icon.svg";
-    "reading.css", CSS, "../../report/reading.css";
+    "reading.css", CSS, "../../cli/report/reading.css";
     "style.css", CSS, "style.css";
     "main.js", SCRIPT, "main.js";
     "state.js", SCRIPT, "state.js";

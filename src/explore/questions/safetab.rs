@@ -5,13 +5,13 @@ use dp_assay::chart::{Axis, Figure, Ink, Panel, Series};
 use serde_json::Value;
 
 use super::super::{
-    super::{
-        page::{Page, Shown},
-        tune::{self, config},
-    },
     ask::Question,
     parts::{Parts, chart, tables_of},
     store::Store,
+};
+use crate::cli::{
+    page::{Page, Shown},
+    tune::{self, config},
 };
 
 /// The options, with an end of waiting.

@@ -8,17 +8,17 @@ use dp_assay::{
 };
 
 use super::super::{
-    super::{
-        report::{
-            assumed, charts,
-            tables::{self, Table},
-            words::{self, in_hundred, upper},
-        },
-        risk::{bound, single},
-    },
     ask::Question,
     parts::{Parts, chart, table, wider},
     store::Store,
+};
+use crate::cli::{
+    report::{
+        assumed, charts,
+        tables::{self, Table},
+        words::{self, in_hundred, upper},
+    },
+    risk::{bound, single},
 };
 
 /// What no adversary exceeds, by level.

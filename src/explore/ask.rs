@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use dp_assay::account::Stop;
 use serde_json::{Map, Value};
 
-use super::super::report::words::command_line;
+use crate::cli::report::words::command_line;
 
 /// What can be asked, and by which options of the command.
 const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
@@ -292,8 +292,8 @@ fn of_value(value: &str, source: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::{calibrate, epsilon};
     use super::*;
+    use crate::cli::{calibrate, epsilon};
 
     fn read(name: &str, options: Value) -> Result<Question> {
         Question::read(name, json!({ "options": options, "view": "v", "step": 3 }).to_string().as_bytes())

@@ -4,8 +4,8 @@ use anyhow::Result;
 use dp_assay::chart::Figure;
 use serde_json::{Value, json};
 
-use super::super::{output, page::csv_text, report::tables::Table};
 use super::ask::Question;
+use crate::cli::{output, page::csv_text, report::tables::Table};
 
 /// What a question is answered with.
 #[derive(Default)]

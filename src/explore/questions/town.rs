@@ -10,14 +10,14 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::super::{
-    super::{
-        calibrate::{self, Row},
-        errors,
-        report::{charts::of_levels, tables::Table, words::shown},
-    },
     ask::{Question, read_args},
     parts::{Parts, chart, table, tables_of},
     store::Store,
+};
+use crate::cli::{
+    calibrate::{self, Row},
+    errors,
+    report::{charts::of_levels, tables::Table, words::shown},
 };
 
 /// What is asked of counts.
@@ -32,7 +32,7 @@ struct Counts {
     #[arg(long)]
     query: Option<String>,
     /// Its true value.
-    #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = super::super::super::arguments::count)]
+    #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = crate::cli::arguments::count)]
     count: u64,
     /// The release that was opened, if the one that is looked at came from it.
     #[arg(long)]

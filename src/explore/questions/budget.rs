@@ -13,21 +13,21 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::super::{
-    super::{
-        allocate,
-        arguments::{number, quantity},
-        output::{self, exact_text, percent_above},
-        report::{
-            charts::of_levels,
-            tables::Table,
-            words::{command_line, in_hundred, shown, upper},
-        },
-        risk::bound::{self, Found},
-        subject::Relation,
-    },
     ask::Question,
     parts::{Parts, chart, table, wider},
     store::Store,
+};
+use crate::cli::{
+    allocate,
+    arguments::{number, quantity},
+    output::{self, exact_text, percent_above},
+    report::{
+        charts::of_levels,
+        tables::Table,
+        words::{command_line, in_hundred, shown, upper},
+    },
+    risk::bound::{self, Found},
+    subject::Relation,
 };
 
 /// Significant digits of the number by which a budget is multiplied.

@@ -15,7 +15,7 @@ use dp_assay::{
 
 use rug::Rational;
 
-use super::super::{
+use crate::cli::{
     allocate,
     report::answers::Drawn,
     risk::bound::{self, Found},

@@ -5,14 +5,14 @@ use dp_assay::account::compared::Against;
 use serde_json::{Value, json};
 
 use super::super::{
-    super::{
-        epsilon,
-        report::{assumed, charts, tables, words},
-        subject::decided,
-    },
     ask::Question,
     parts::{Parts, chart, table, wider},
     store::Store,
+};
+use crate::cli::{
+    epsilon,
+    report::{assumed, charts, tables, words},
+    subject::decided,
 };
 
 /// Epsilon of each level and of everything.

@@ -37,7 +37,7 @@ use self::{
     site::Site,
     store::{Beginning, Store},
 };
-use super::{exit::Exit, output, progress, tune};
+use crate::cli::{application::Application, exit::Exit, output, progress, tune};
 
 /// Explore interactively in a local web page, with certified answers
 ///
@@ -64,7 +64,20 @@ pub struct Args {
     no_open: bool,
 }
 
-pub fn run(args: &Args) -> Result<Exit> {
+/// The command that starts it.
+#[derive(clap::Subcommand)]
+pub enum Command {
+    Explore(Args),
+}
+
+impl Application for Command {
+    fn run(&self) -> Result<Exit> {
+        let Command::Explore(args) = self;
+        run(args)
+    }
+}
+
+fn run(args: &Args) -> Result<Exit> {
     let release = Release::find(&args.release).context("--release")?;
     let plan = args.plan.as_deref().map(plan).transpose()?;
     if let Some(spec) = args.spec.as_ref().filter(|spec| !spec.is_dir()) {
@@ -98,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         eprintln!("assay: no browser could be opened: open the address in one");
     }
     // Answers are computed on threads of their own.
-    super::threads::check(2)?;
+    crate::cli::threads::check(2)?;
     serve::forever(Arc::new(site), listener)?;
     Ok(Exit::Done)
 }
