@@ -48,6 +48,7 @@
 //! | `derived` | the same release with other noise, or several times |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
+mod accounted;
 mod budgets;
 mod bundled;
 mod derived;
@@ -58,6 +59,7 @@ mod mixes;
 mod neighbors;
 mod published;
 pub mod query_targets;
+mod resolved;
 pub mod schema;
 mod schema_file;
 pub mod subject;
