@@ -49,48 +49,29 @@ pub mod account;
 pub mod certificate;
 pub mod chart;
 #[cfg(feature = "mechanisms")]
-pub mod csv_reader;
-#[cfg(feature = "mechanisms")]
 pub mod draws;
 pub mod error;
-#[cfg(feature = "mechanisms")]
-mod files;
-#[cfg(feature = "mechanisms")]
-mod foreign;
+mod io;
 pub mod law;
 pub mod loss;
 pub mod noise;
 pub mod numeric;
 pub mod proofs;
-#[cfg(feature = "mechanisms")]
-pub mod provenance;
-pub mod reading;
 pub mod release;
-#[cfg(feature = "mechanisms")]
-mod remote;
 #[cfg(feature = "mechanisms")]
 pub mod replication;
 pub mod risk;
 #[cfg(feature = "mechanisms")]
 pub mod safetab;
 #[cfg(feature = "mechanisms")]
-mod same_file;
-#[cfg(feature = "mechanisms")]
 pub mod spine;
-pub mod threads;
-#[cfg(feature = "mechanisms")]
-mod toml_node;
-mod toml_reader;
 #[cfg(feature = "mechanisms")]
 pub mod topdown;
 
 pub use error::{Error, Result};
 #[cfg(feature = "mechanisms")]
-pub use files::remove_unfinished;
-#[cfg(feature = "mechanisms")]
-pub use foreign::is_decoding;
-#[cfg(feature = "mechanisms")]
-pub use remote::interrupt_remote;
+pub use io::{csv_reader, files::remove_unfinished, foreign::is_decoding, provenance, remote::interrupt_remote};
+pub use io::{reading, threads};
 /// The exact numbers and floats of this library's arguments and results, in the version that it uses.
 pub use rug;
 

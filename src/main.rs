@@ -3,7 +3,15 @@
 use std::process::ExitCode;
 
 mod cli;
+#[cfg(feature = "explore")]
+mod explore;
+
+/// What is started beside the commands.
+#[cfg(feature = "explore")]
+type Applications = explore::Command;
+#[cfg(not(feature = "explore"))]
+type Applications = std::convert::Infallible;
 
 fn main() -> ExitCode {
-    cli::main()
+    cli::main::<Applications>()
 }

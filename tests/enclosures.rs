@@ -549,7 +549,10 @@ fn requests_without_an_answer_are_refused_by_name() {
     // delta(0) is below the target: epsilon is zero, exactly.
     let epsilon = level.epsilon(number("0.52"), 8).unwrap();
     assert!(
-        epsilon.met && *epsilon.value.lower() == 0 && *epsilon.value.upper() == 0 && epsilon.proof.engine() != "contour"
+        epsilon.met
+            && *epsilon.value.lower() == 0
+            && *epsilon.value.upper() == 0
+            && epsilon.proof.engine() != "contour"
     );
 }
 

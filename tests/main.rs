@@ -45,6 +45,7 @@ mod report;
 mod results;
 mod rhode_island;
 mod risk;
+mod rooms;
 #[path = "safetab_input/main.rs"]
 mod safetab_input;
 mod samplers;

@@ -35,7 +35,6 @@ use crate::{
     enclosure::Enclosure,
     failure::Outcome,
     numbers::{self, Exact, Numbers, to_fraction},
-    release::Release,
     work::{self, quick},
 };
 
@@ -109,6 +108,8 @@ pub struct Account {
     subject: Subject,
     resolved: Arc<Resolved>,
     remembered: Remembered,
+    /// Whether it is that of an object of the class Release.
+    is_release: bool,
 }
 
 impl Account {
@@ -119,7 +120,12 @@ impl Account {
 
     /// An account of a subject that is already composed, perhaps under another title.
     pub fn known(subject: Subject, resolved: Resolved) -> Self {
-        Account { subject, resolved: Arc::new(resolved), remembered: Remembered::default() }
+        Account { subject, resolved: Arc::new(resolved), remembered: Remembered::default(), is_release: false }
+    }
+
+    /// The account of a release as a whole.
+    pub fn of_release(subject: Subject) -> Outcome<Self> {
+        Ok(Account { is_release: true, ..Account::of(subject)? })
     }
 
     /// The evaluator of the methods: for one composition it is kept, so that later calls need not sweep its lattice again. That
@@ -140,7 +146,7 @@ impl Account {
     }
 
     /// Its value as a text, which is the same for the same noise under the same relation; for a release it includes its description.
-    fn value(&self, is_release: bool) -> String {
+    fn value(&self) -> String {
         let noise = |counts: &[Counts]| {
             let mut all: BTreeMap<(&Law, u64), u128> = BTreeMap::new();
             for counts in counts {
@@ -155,7 +161,7 @@ impl Account {
                 (kind, worst.paths().iter().map(|path| noise(path.counts())).collect())
             }
         };
-        let own = self.subject.release.as_ref().filter(|_| is_release).map(|release| release.to_toml());
+        let own = self.subject.release.as_ref().filter(|_| self.is_release).map(|release| release.to_toml());
         format!("{} {kind} {paths:?} {own:?}", self.resolved.neighbors.name())
     }
 
@@ -438,13 +444,13 @@ impl Account {
     fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let Ok(other) = other.cast::<Account>() else { return Ok(PyNotImplemented::get(py).to_owned().into_any()) };
-        let [own, others] = [slf, other].map(|account| account.is_instance_of::<Release>());
-        let same = own == others && (slf.is(other) || slf.get().value(own) == other.get().value(others));
+        let (own, others) = (slf.get(), other.get());
+        let same = own.is_release == others.is_release && (slf.is(other) || own.value() == others.value());
         Ok(PyBool::new(py, same).to_owned().into_any())
     }
 
     fn __hash__(slf: &Bound<Self>) -> PyResult<isize> {
-        PyString::new(slf.py(), &slf.get().value(slf.is_instance_of::<Release>())).hash()
+        PyString::new(slf.py(), &slf.get().value()).hash()
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

@@ -74,7 +74,7 @@ impl Release {
         let subject =
             Subject { release: Some(release.clone()), levels: levels.clone(), neighbors, group, ..Subject::default() };
         let own = Release { release, levels, neighbors: neighbors.map(Neighbors::name), group };
-        Ok(PyClassInitializer::from(Account::of(subject)?).add_subclass(own))
+        Ok(PyClassInitializer::from(Account::of_release(subject)?).add_subclass(own))
     }
 
     /// The release with the named levels, as queries that share a budget, for single people.

@@ -5,6 +5,7 @@
 //! promise. Weak duality bounds its distance from the optimum, see [`least_possible`].
 
 mod least_possible;
+mod targets;
 
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -25,31 +26,8 @@ use crate::{
     numeric::{Certainty, Enclosure, rational},
 };
 
-pub use least_possible::least_possible;
-
-/// A query whose noise is to be chosen.
-#[derive(Clone, Debug)]
-pub struct QueryTarget {
-    /// Its name.
-    pub name: String,
-    /// The number of its counts that one record changes.
-    pub count: u64,
-    /// The change of each of them.
-    pub shift: u64,
-    /// The cost of one unit of expected squared error on one of its counts, above 0.
-    pub weight: Rational,
-    /// The least variance proxy allowed.
-    pub least: Rational,
-    /// The greatest variance proxy allowed, if there is one.
-    pub most: Option<Rational>,
-}
-
-impl QueryTarget {
-    /// count shift^2: twice sigma2 times the rho that the query spends.
-    fn moved(&self) -> Rational {
-        Rational::from(self.shift).square() * self.count
-    }
-}
+use self::targets::{MOST_SIGMA2, check, most_tried};
+pub use self::{least_possible::least_possible, targets::QueryTarget};
 
 /// Noise for every target, in their order.
 #[derive(Clone, Debug)]
@@ -62,38 +40,6 @@ pub struct Allocation {
     pub met: bool,
     /// The weighted expected squared error.
     pub error: Enclosure,
-}
-
-/// The largest number of queries.
-const MOST_QUERIES: usize = 1000;
-/// The largest variance proxy tried for a query without a greatest one, which is the largest possible: a limit of the search, not a bound
-/// of the user's.
-const MOST_SIGMA2: u64 = 1_000_000_000_000_000_000;
-
-fn check(targets: &[QueryTarget]) -> Result<()> {
-    if !(1..=MOST_QUERIES).contains(&targets.len()) {
-        return Err(Error::out_of_range("the number of queries", targets.len(), "1 to 1000 queries"));
-    }
-    for target in targets {
-        let named = |what: &str| format!("{what} of {:?}", target.name);
-        if target.weight <= 0 {
-            return Err(Error::out_of_range(&named("weight"), rational::display(&target.weight), "a weight above 0"));
-        }
-        Counts::discrete_gaussian(target.least.clone(), target.count, target.shift)?;
-        if let Some(most) = target.most.as_ref().filter(|most| **most < target.least) {
-            let expected = format!(
-                "at least its least sigma2 = {}: a wider accuracy target or a smaller least_sigma2",
-                rational::display(&target.least)
-            );
-            return Err(Error::out_of_range(&named("the most sigma2"), rational::display(most), &expected));
-        }
-    }
-    Ok(())
-}
-
-/// The largest variance proxy that is tried: the greatest allowed, or the limit of the search.
-fn most_tried(target: &QueryTarget) -> Rational {
-    target.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2))
 }
 
 fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {

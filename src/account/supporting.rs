@@ -18,6 +18,8 @@
 //! lines and the [`kinks`] between them suffice.
 
 mod kinks;
+mod line;
+mod lines;
 mod peak;
 mod top;
 
@@ -25,8 +27,10 @@ use std::cell::RefCell;
 
 use rug::{Float, Rational};
 
+pub(super) use self::lines::Lines;
 use self::{
-    peak::{Peak, between, beyond, width},
+    line::{Line, width},
+    peak::{Peak, between, beyond},
     top::Top,
 };
 use super::Composition;
@@ -34,7 +38,6 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Proof},
-        engine::session::Session,
         evaluator::{SumEvaluator, Together},
         limit::Limit,
     },
@@ -70,50 +73,6 @@ pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64
         let (height, _) = lines.height_approx(eps)?;
         Ok(if eps >= 0.0 { height } else { height * eps.exp() })
     })
-}
-
-/// The supporting lines at a type I error.
-pub(super) struct Lines<'a> {
-    evaluator: &'a SumEvaluator,
-    /// The type I error, between 0 and 1.
-    alpha: &'a Rational,
-    /// The zCDP rho, in doubles: how far losses reach, for searching.
-    rho: f64,
-    /// Whether an enumeration may certify the function itself.
-    may_list: bool,
-    /// The session that neighboring lines share.
-    session: Session,
-    /// All lines so far, in increasing order of eps.
-    drawn: RefCell<Vec<Line>>,
-    /// The requested number of digits.
-    digits: u32,
-}
-
-/// A line below the trade-off function.
-#[derive(Clone, Debug)]
-struct Line {
-    /// The loss exactly, and as a float.
-    exact: Rational,
-    eps: Float,
-    /// The requested digits of the profile, and whether they were reached.
-    digits: u32,
-    met: bool,
-    /// exp(eps), minus the slope.
-    slope: Enclosure,
-    /// The height at alpha.
-    height: Enclosure,
-}
-
-impl Line {
-    /// Whether its height is no more precise than a value between lines, and the profile cannot be evaluated to more digits.
-    fn limits(&self, value: &Enclosure) -> bool {
-        !self.met && width(&self.height) * 4_u32 >= width(value)
-    }
-
-    /// The relative width of the height.
-    fn noise(&self) -> Float {
-        width(&self.height) / Float::with_val(64, self.height.upper())
-    }
 }
 
 impl<'a> Lines<'a> {

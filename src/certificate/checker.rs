@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::{
     error::Result,
-    files::{self, file_error},
-    reading::read_at_most,
+    io::files::{self, file_error},
+    io::reading::read_at_most,
 };
 
 /// The text of `proofs/check.py`, which proves certificates again: plain Python, one file.

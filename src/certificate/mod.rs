@@ -62,7 +62,7 @@ use crate::{
         promise::{self, GridOf, Promise},
     },
     error::{Error, Result},
-    files,
+    io::files,
     loss::law::Group,
     numeric::{Enclosure, precision},
     release::subject::Resolved,

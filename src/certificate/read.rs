@@ -15,10 +15,10 @@ use super::{
 use crate::{
     account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath, promise::GridOf},
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
+    io::reading::read_at_most,
     loss::{family::Units, law::Group},
     numeric::{Enclosure, enclosure::Certainty, rational},
-    reading::read_at_most,
     release::Neighbors,
     risk,
 };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files,
+    io::files,
     loss::law::Group,
     numeric::rational,
 };

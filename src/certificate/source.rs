@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
-    provenance::{COMMIT, VERSION},
+    io::provenance::{COMMIT, VERSION},
     release::subject::Resolved,
 };
 
@@ -82,7 +82,7 @@ mod tests {
         let named = |name: &str| Subject { release: Some(Release::find(name).unwrap()), ..Subject::default() };
         let source = Source::of(&named("su-su-wang-2025").resolve().unwrap());
         let text = bundled_text("su-su-wang-2025").unwrap();
-        assert_eq!(source.release_sha256, Some(crate::provenance::sha256_of_text(text)));
+        assert_eq!(source.release_sha256, Some(crate::io::provenance::sha256_of_text(text)));
         let counts = Subject { singles: vec!["5x10".parse().unwrap()], ..Subject::default() };
         assert_eq!(Source::of(&counts.resolve().unwrap()).release_sha256, None);
         // Other noise than that of the file.

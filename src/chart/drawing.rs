@@ -7,7 +7,7 @@ use rug::{Rational, float::Round};
 use super::figure::Figure;
 use crate::numeric::{Enclosure, decimal::decimal, rational};
 #[cfg(feature = "charts")]
-use crate::{error::Result, files::write_text};
+use crate::{error::Result, io::files::write_text};
 
 /// The numbers and the figure drawn from them.
 #[derive(Clone, Debug)]

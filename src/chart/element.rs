@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{figure::Figure, svg::PANEL_ON_PAGE};
-use crate::{error::Result, files::write_text};
+use crate::{error::Result, io::files::write_text};
 
 /// The namespace in the SVG of a file, which an element within HTML does not need.
 const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";

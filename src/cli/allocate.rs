@@ -17,10 +17,12 @@ use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation,
+    arguments::quantity,
+    exit::Exit,
+    invocation,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
-    progress, quantity,
+    progress,
     subject::Relation,
 };
 

@@ -1,32 +1,33 @@
 //! `assay calibrate`: the least noise that meets a target.
 
 mod answer;
+mod found;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use dp_assay::{
     Error,
     account::{
-        Account, Answer, Delta, Epsilon, Point,
+        Account, Delta, Epsilon, Point,
         compared::{Against, Compared, Conversion},
         crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
-    numeric::{Certainty, Enclosure},
+    numeric::Enclosure,
     release::subject::{Part, QueryPart, SINGLES},
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 use serde_json::{Value, json};
 
-pub use self::answer::Row;
+pub use self::found::{Asked, DECIMALS, FACTOR_DECIMALS, Found, Goal, Row, Together, grid_with};
+use self::{answer::Layout, found::parts};
 use super::{
-    Exit,
+    arguments::{number, quantity},
     drawn::Drawn,
-    number,
+    exit::Exit,
     progress::{self, Steps},
-    quantity,
     queries::{self, CalibratedQuery},
     subject::{self, Format, Resolved, Subject},
 };
@@ -101,55 +102,6 @@ impl From<Match> for Against {
     }
 }
 
-/// The target of the noise.
-pub enum Goal {
-    /// The same for every part.
-    Promise(Promise),
-    /// For each part the number with which it is compared, at the delta that is shown.
-    Compared(Against),
-}
-
-/// The request, the same for every part.
-pub struct Request {
-    /// The target of the noise.
-    pub goal: Goal,
-    /// The delta at which epsilons are shown.
-    pub delta: Delta,
-    /// Relative widths of 10^-digits.
-    pub digits: u32,
-    /// Whether to find the deltas at which the calibrated noise is within the published curve.
-    pub crossings: bool,
-    /// Whether the profiles are drawn.
-    pub curves: bool,
-}
-
-/// All levels with their calibrated noise, composed.
-pub struct Together {
-    /// Their epsilon.
-    pub epsilon: Answer,
-    /// The epsilon that the goal means for the whole with the present noise.
-    pub target: Enclosure,
-    /// The account or figure of that target, unless the goal is the same for all.
-    pub compared: Option<Compared>,
-}
-
-impl Together {
-    /// Whether all of them together meet the target of the whole.
-    pub fn keeps(&self) -> Certainty {
-        self.epsilon.value.below(&self.target)
-    }
-}
-
-/// All results.
-pub struct Found {
-    /// Each level; or all composed, with one factor.
-    pub rows: Vec<Row>,
-    /// All calibrated levels composed, if there are several.
-    pub together: Option<Together>,
-    /// Empty unless queries were requested.
-    pub queries: Vec<CalibratedQuery>,
-}
-
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let (request, found) = args.find(&subject)?;
@@ -159,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.points(points(&found.rows));
     with_curves(&mut object, &found.rows);
     page.object(object);
-    args.put_tables(&mut page, &subject, &request, &found)?;
+    args.layout().put_tables(&mut page, &subject, &request, &found)?;
     if !found.queries.is_empty() {
         page.text("\n");
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
@@ -227,11 +179,6 @@ fn profiles<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -
         after: points(&after, |point| &point.delta.value),
         zcdp: points(&before, |point| &point.zcdp_delta),
     })
-}
-
-/// The parts that are calibrated one by one.
-fn parts(subject: &Resolved) -> Vec<Part> {
-    subject.parts_or(subject::whole_name(subject))
 }
 
 /// The argument that an error of the library is about.
@@ -312,6 +259,16 @@ impl Args {
         Ok((request, Found { rows, together, queries }))
     }
 
+    /// The answer as an object.
+    pub fn object(&self, subject: &Resolved, asked: &Asked, found: &Found) -> Result<Value> {
+        self.layout().object(subject, asked, found)
+    }
+
+    fn layout(&self) -> Layout {
+        let Args { scale_all, per_level, decimals, .. } = *self;
+        Layout { scale_all, per_level, decimals, shown: self.format.shown() }
+    }
+
     fn grid(&self, grid_of: GridOf) -> (GridOf, u32) {
         grid_with(grid_of, self.decimals)
     }
@@ -322,17 +279,7 @@ pub fn grid_of_part(part: &Part) -> Result<GridOf> {
     Ok(if promise::variances(&part.noise()?).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor })
 }
 
-/// A grid with the default decimals if none are given.
-pub fn grid_with(grid_of: GridOf, decimals: Option<u32>) -> (GridOf, u32) {
-    let usual = if grid_of == GridOf::Factor { FACTOR_DECIMALS } else { DECIMALS };
-    (grid_of, decimals.unwrap_or(usual))
-}
-
-/// Default decimals of a calibrated sigma2, and of a common factor.
-pub const DECIMALS: u32 = 2;
-pub const FACTOR_DECIMALS: u32 = 4;
-
-impl Request {
+impl Asked {
     /// Every query with the factor of its level, or of everything.
     fn queries(&self, subject: &Resolved, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
         let factor = |query: &QueryPart| {

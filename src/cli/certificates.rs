@@ -10,7 +10,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    exit::Exit,
     output::exact,
     page::Page,
     prove::{given_in_json, given_in_words},

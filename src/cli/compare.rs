@@ -9,10 +9,10 @@ use serde_json::json;
 
 use self::accountants::Accountants;
 use super::{
-    Exit,
+    arguments::quantity,
     drawn::Drawn,
+    exit::Exit,
     output::{self, exact_text},
-    quantity,
     subject::{self, Format, Subject},
 };
 
@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let digits = args.format.digits;
     let subjects = args.subject.resolve_each()?;
     let [(_, subject)] = &subjects[..] else {
-        return side_by_side::run(&subjects, &delta, args);
+        return side_by_side::run(&subjects, &delta, &args.format, &args.drawn);
     };
     let accountants = Accountants::of(subject, &delta, digits)?;
     let mut page = args.drawn.page(&args.format)?;

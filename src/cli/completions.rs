@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap_complete::Shell;
 
-use super::{Exit, help, output};
+use super::{definition, exit::Exit, output};
 
 /// A script that makes a shell complete commands and options
 #[derive(clap::Args)]
@@ -16,7 +16,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     // Into memory first: the generator panics if its output cannot be written.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut help::command(), "assay", &mut script);
+    clap_complete::generate(args.shell, &mut definition::command(), "assay", &mut script);
     output::text(&String::from_utf8(script)?)?;
     Ok(Exit::Done)
 }

@@ -12,12 +12,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::quantity,
     drawn::Drawn,
+    exit::Exit,
     output::{self, ends, exact, exact_text, json_number},
     page::{self, Form},
     progress::{self, Steps},
-    quantity,
     subject::{self, Format, Subject},
 };
 

@@ -8,9 +8,9 @@ use dp_assay::account::{
 use serde_json::json;
 
 use super::{
-    Exit,
+    arguments::quantity,
+    exit::Exit,
     output::{self, exact, exact_text},
-    quantity,
     subject::{self, Format, Subject},
 };
 

@@ -16,13 +16,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::{number, quantity},
     compared::{self, Columns},
-    number,
+    exit::Exit,
     output::{self, exact, exact_text},
     page::{Form, Page},
     progress::Steps,
-    quantity,
     queries::{self, QueryRow},
     subject::{self, Format, Resolved, Subject},
 };

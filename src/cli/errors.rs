@@ -15,9 +15,9 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::number,
+    exit::Exit,
     multiline::{self, Multiline},
-    number,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
 };
@@ -37,7 +37,7 @@ pub struct Args {
         required_unless_present = "counts",
         conflicts_with = "counts",
         allow_hyphen_values = true,
-        value_parser = super::count
+        value_parser = super::arguments::count
     )]
     count: Option<u64>,
     /// A CSV file with a header line

@@ -21,9 +21,10 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::number,
     estimate_nmf::{ErrorRow, Written, error_rows, put_errors},
-    invocation, number, output,
+    exit::Exit,
+    invocation, output,
     page::{FormOrFiles, Page},
 };
 

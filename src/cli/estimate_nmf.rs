@@ -43,7 +43,9 @@ use notes::{fit_line, notes};
 use parts::{part, put_progress};
 
 use super::{
-    Exit, drawn, invocation,
+    drawn,
+    exit::Exit,
+    invocation,
     multiline::{self, Multiline},
     output,
     outputs::{self, Kind},
@@ -279,7 +281,7 @@ pub fn run(
         Some(folder) => {
             let job = Job::open(&survey, folder, &request, args.truth.as_deref()).context("--work")?;
             if !args.combine {
-                job.work(&part(args, &survey.states())?, &progress::at)?;
+                job.work(&part(args.part.as_deref(), &survey.states())?, &progress::at)?;
             }
             if args.part.is_some() {
                 return put_progress(page, &job.state(), &survey.states());

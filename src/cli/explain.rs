@@ -10,9 +10,10 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Exit,
+    arguments::quantity,
+    exit::Exit,
     output::{self, bound, ends, exact, exact_text},
-    progress, quantity,
+    progress,
     subject::{self, Format, Subject},
 };
 

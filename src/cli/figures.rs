@@ -15,9 +15,10 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, number,
+    arguments::{number, quantity},
+    exit::Exit,
     page::{FormArgs, Page},
-    progress, quantity,
+    progress,
 };
 
 /// Draw published tables and figures again: CSV and SVG

@@ -1,11 +1,11 @@
 //! The groups of `assay --help`, and an example for every command: one table for help and manual pages.
 
 use clap::{
-    Arg, ArgAction, Command, CommandFactory,
+    Arg, ArgAction, Command,
     builder::{ArgPredicate, styling::Styles},
 };
 
-use super::{Cli, wrap::wrapped};
+use super::wrap::wrapped;
 
 /// Help is no wider, even on the widest terminal.
 pub const WIDEST: usize = 110;
@@ -196,9 +196,9 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     GROUPS.iter().flat_map(|group| group.entries)
 }
 
-/// The command line of the program, its help in groups and an example under the help of every command.
-pub fn command() -> Command {
-    let mut program = with_required_first(with_json_strings(Cli::command()));
+/// A command line with its help in groups and an example under the help of every command.
+pub fn with_groups(program: Command) -> Command {
+    let mut program = with_required_first(with_json_strings(program));
     let groups = groups(&program);
     // clap makes `help` itself, at the end.
     for entry in entries().filter(|entry| entry.path != "help") {
@@ -301,7 +301,15 @@ mod listing;
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
+    use clap::CommandFactory;
+
+    use super::{super::Cli as Generic, *};
+
+    type Cli = Generic<crate::Applications>;
+
+    fn whole_program() -> Command {
+        with_groups(Cli::command())
+    }
 
     /// `command`, and below it every subcommand with its path.
     fn paths(command: &Command, path: &str) -> Vec<String> {
@@ -333,7 +341,7 @@ mod tests {
             for example in entry.examples() {
                 let words: Vec<&str> = example.split_whitespace().take_while(|word| *word != ">").collect();
                 assert!(words[1..].join(" ").starts_with(entry.path), "{example}");
-                if let Err(error) = super::command().try_get_matches_from(&words) {
+                if let Err(error) = whole_program().try_get_matches_from(&words) {
                     panic!("{example}: {error}");
                 }
             }
@@ -357,7 +365,7 @@ mod tests {
                     if words[0] != "assay" {
                         continue;
                     }
-                    if let Err(error) = super::command().try_get_matches_from(&words) {
+                    if let Err(error) = whole_program().try_get_matches_from(&words) {
                         panic!("{}, line {}: {error}", file.display(), command.line);
                     }
                     understood += 1;
@@ -370,7 +378,7 @@ mod tests {
     /// A command that accounts for counts has an example with counts of the user's own.
     #[test]
     fn every_accounting_command_has_an_example_of_a_mechanism_of_ones_own() {
-        let program = command();
+        let program = whole_program();
         for entry in entries() {
             let names: Vec<&str> = entry.path.split(' ').collect();
             let Some(found) = names.iter().try_fold(&program, |at, name| at.find_subcommand(name)) else { continue };
@@ -384,7 +392,7 @@ mod tests {
 
     #[test]
     fn options_that_are_required_come_first() {
-        let mut program = command();
+        let mut program = whole_program();
         program.build();
         fn check(command: &Command, seen: &mut usize) {
             let mut options: Vec<&Arg> = command.get_arguments().filter(|argument| !argument.is_positional()).collect();
@@ -401,7 +409,7 @@ mod tests {
         let mut seen = 0;
         check(&program, &mut seen);
         assert!(seen > 10, "only {seen} required options were found");
-        let help = command().find_subcommand_mut("epsilon").expect("a command").render_help().to_string();
+        let help = whole_program().find_subcommand_mut("epsilon").expect("a command").render_help().to_string();
         assert!(help.find("--delta <DELTA>") < help.find("--release <NAME|FILE>"), "{help}");
     }
 
@@ -412,6 +420,6 @@ mod tests {
 
     #[test]
     fn the_definitions_are_consistent() {
-        command().debug_assert();
+        whole_program().debug_assert();
     }
 }

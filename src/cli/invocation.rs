@@ -11,7 +11,7 @@ use dp_assay::{
     release::bundled_text,
 };
 
-use super::help;
+use super::definition;
 
 /// How the content of an input is recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ struct Invocation {
 impl Invocation {
     fn of_process() -> Invocation {
         let words: Vec<OsString> = env::args_os().skip(1).collect();
-        let mut command = help::command();
+        let mut command = definition::command();
         let matches = command.try_get_matches_from_mut(std::iter::once(OsString::from("assay")).chain(words.clone()));
         let meant = matches.ok().map(|matches| innermost(command, matches));
         Invocation { words, meant }
@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn every_argument_that_names_a_file_is_an_input_or_an_output() {
-        check(&help::command());
+        definition::set(<crate::cli::Cli<crate::Applications> as clap::CommandFactory>::command);
+        check(&definition::command());
         assert!(INPUTS.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, each once");
     }
 

@@ -14,11 +14,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::quantity,
     compared::{self, Columns},
+    exit::Exit,
     output::{self, exact, exact_text},
     page::Page,
-    progress, quantity,
+    progress,
     subject::Format,
 };
 

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use clap_mangen::Man;
 
 use super::{
-    Exit,
+    definition,
+    exit::Exit,
     help::{self, Entry, Group},
     output,
 };
@@ -25,7 +26,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     // Built, so that every command knows its full name.
-    let mut program = help::command().disable_help_subcommand(true);
+    let mut program = definition::command().disable_help_subcommand(true);
     program.build();
     let Some(folder) = &args.out else {
         output::text(&String::from_utf8(page(&program)?)?)?;

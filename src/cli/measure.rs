@@ -23,13 +23,14 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Exit, invocation,
+    arguments::{number, quantity},
+    exit::Exit,
+    invocation,
     mechanism::{self, Randomness, Unfinished},
     multiline::{self, Multiline},
-    number,
     output::{self, exact, exact_text},
     page::{self, Form, FormOrFiles, Page},
-    progress, quantity,
+    progress,
 };
 
 /// Exact noise on every query of every unit of a spine, and the exact epsilon of all noisy counts

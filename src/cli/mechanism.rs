@@ -10,7 +10,7 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    number,
+    arguments::number,
     output::{exact, exact_text},
 };
 

@@ -1,21 +1,23 @@
 //! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
 
-mod allocate;
-mod calibrate;
+pub mod allocate;
+pub mod application;
+pub mod arguments;
+pub mod calibrate;
 mod certificates;
 mod compare;
 mod compared;
 mod completions;
 mod curve;
+mod definition;
 mod delta;
 mod drawn;
-mod epsilon;
-mod errors;
+pub mod epsilon;
+pub mod errors;
 mod estimate;
 mod estimate_nmf;
+pub mod exit;
 mod explain;
-#[cfg(feature = "explore")]
-mod explore;
 mod figures;
 mod help;
 mod interrupt;
@@ -27,26 +29,26 @@ mod mechanism;
 mod multiline;
 mod nmf;
 mod noise;
-mod output;
+pub mod output;
 mod outputs;
-mod page;
-mod progress;
+pub mod page;
+pub mod progress;
 mod prove;
 mod queries;
 mod rehearse;
 mod releases;
-mod report;
-mod risk;
+pub mod report;
+pub mod risk;
 mod sample;
 mod schema;
 mod simulate;
 mod spine;
-mod subject;
+pub mod subject;
 mod tabulate;
 mod terminal;
-mod threads;
+pub mod threads;
 mod tradeoff;
-mod tune;
+pub mod tune;
 mod verify;
 mod wrap;
 
@@ -56,21 +58,23 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
+
+use self::{application::Application, exit::Exit};
 
 /// How private is this release really? A certified privacy accountant for counts published with integer noise (discrete Gaussian or Laplace).
 ///
 /// Every number is proven: lower <= truth <= upper. Exit status: 0 success; 1 a check failed; 2 invalid input.
 #[derive(Parser)]
 #[command(name = "assay", version = VERSION, propagate_version = true, max_term_width = help::WIDEST)]
-pub struct Cli {
+pub struct Cli<A: Subcommand> {
     #[command(subcommand)]
-    command: Command,
+    command: Command<A>,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum Command<A: Subcommand> {
     Epsilon(epsilon::Args),
     Delta(delta::Args),
     Curve(curve::Args),
@@ -82,8 +86,8 @@ enum Command {
     Calibrate(calibrate::Args),
     Allocate(allocate::Args),
     Report(report::Args),
-    #[cfg(feature = "explore")]
-    Explore(explore::Args),
+    #[command(flatten)]
+    Application(A),
     Sample(sample::Args),
     Noise(noise::Args),
     Errors(errors::Args),
@@ -107,21 +111,15 @@ enum Command {
 /// The version, and the commit from which it was built.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ASSAY_COMMIT"), ")");
 
-impl Cli {
+impl<A: Subcommand> Cli<A> {
     /// Reads the command line.
-    fn from_command_line() -> std::result::Result<Cli, clap::Error> {
-        Cli::from_arg_matches(&help::command().try_get_matches()?)
+    fn from_command_line() -> std::result::Result<Self, clap::Error> {
+        Cli::from_arg_matches(&definition::command().try_get_matches()?)
     }
 }
 
-/// The outcome of a command for the shell.
-enum Exit {
-    Done,
-    No,
-}
-
 /// Reads the command line, runs the command, and turns the outcome into an exit status.
-pub fn main() -> ExitCode {
+pub fn main<A: Application>() -> ExitCode {
     // Panics of the Parquet reader are caught and reported as errors of the file.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -130,7 +128,8 @@ pub fn main() -> ExitCode {
         }
     }));
     forbid_core_files();
-    let outcome = match Cli::from_command_line() {
+    definition::set(Cli::<A>::command);
+    let outcome = match Cli::<A>::from_command_line() {
         Ok(cli) => {
             interrupt::watch();
             threads::start().and_then(|()| {
@@ -184,7 +183,7 @@ fn report(error: &anyhow::Error) {
     let _ = io::stderr().write_all(message.as_bytes());
 }
 
-fn run(cli: Cli) -> Result<Exit> {
+fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
     outputs::check()?;
     match cli.command {
         Command::Epsilon(args) => epsilon::run(&args),
@@ -198,8 +197,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Allocate(args) => allocate::run(&args),
         Command::Report(args) => report::run(&args),
-        #[cfg(feature = "explore")]
-        Command::Explore(args) => explore::run(&args),
+        Command::Application(application) => application.run(),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
         Command::Errors(args) => errors::run(&args),
@@ -228,23 +226,4 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref().is_some_and(is_broken) || cause.downcast_ref::<csv::Error>().is_some_and(in_csv)
     })
-}
-
-/// A quantity on the command line, such as a delta: exact, and in its range.
-fn quantity<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &str) -> Result<Q> {
-    text.parse().with_context(|| name.to_string())
-}
-
-/// A count on the command line, as 100 or 1e9: a whole number, 0 or more.
-fn count(text: &str) -> std::result::Result<u64, String> {
-    let exact = dp_assay::numeric::rational::parse(text).ok().filter(|value| value.is_integer());
-    let count = exact.as_ref().and_then(|value| value.numer().to_u64());
-    count.ok_or_else(|| {
-        format!("{text:?} is not a count: expected a whole number from 0 to {}, as 100 or 1e9", u64::MAX)
-    })
-}
-
-/// An exact number on the command line.
-fn number(name: &str, text: &str) -> Result<rug::Rational> {
-    dp_assay::numeric::rational::parse(text).with_context(|| name.to_string())
 }

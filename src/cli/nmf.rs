@@ -16,11 +16,11 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::quantity,
     estimate_nmf::fit_json,
+    exit::Exit,
     output,
     page::{FormArgs, Page},
-    quantity,
 };
 
 /// The Bureau's noisy measurement files: checked against their release, and estimates compared

@@ -15,7 +15,8 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation,
+    exit::Exit,
+    invocation,
     mechanism::{self, Noise, Randomness},
     multiline::{self, Multiline},
     output::{self, exact, exact_text},

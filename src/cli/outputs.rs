@@ -179,7 +179,7 @@ pub fn check_folder(option: &str, path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::help;
+    use crate::cli::definition;
 
     /// Paths that are neither inputs nor outputs.
     const OTHERS: &[&str] = &["cluster_token", "facts", "shared", "state", "work"];
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn every_path_is_an_input_or_has_kinds_that_may_be_written() {
-        check_command(&help::command());
+        definition::set(<crate::cli::Cli<crate::Applications> as clap::CommandFactory>::command);
+        check_command(&definition::command());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod latex;
 mod markdown;
+mod piece;
 
 use std::{
     collections::BTreeSet,
@@ -16,6 +17,7 @@ use clap::ValueEnum;
 use dp_assay::{account::Answer, chart::Sheet, provenance::Provenance};
 use serde_json::{Map, Value};
 
+use self::piece::{Piece, Table};
 use super::{invocation, output, terminal::Layout, wrap::broken};
 
 /// The form of an answer.
@@ -119,19 +121,6 @@ impl<T: ValueEnum> FormOrFiles<T> {
             _ => None,
         }
     }
-}
-
-/// A table, and the columns that are set right.
-struct Table {
-    heading: Vec<String>,
-    rows: Vec<Vec<String>>,
-    right: fn(usize) -> bool,
-}
-
-/// The pieces of a page, from top to bottom.
-enum Piece {
-    Text(String),
-    Table(Table),
 }
 
 /// An answer in all its forms.

@@ -16,11 +16,11 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::{number, quantity},
     calibrate::{DECIMALS, FACTOR_DECIMALS},
-    number,
+    exit::Exit,
     output::{self, exact, exact_text},
-    progress, quantity,
+    progress,
     subject::{Resolved, Subject, put_relation},
 };
 

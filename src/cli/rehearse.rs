@@ -2,19 +2,20 @@
 
 mod charts;
 mod document;
+mod level;
 mod words;
 
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use dp_assay::safetab::{
-    rehearsal::{MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel, StatedMargin, Stratum},
+    rehearsal::{MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel},
     schema::TotalsCheck,
     tabulate::{CefUnits, certificate},
 };
 use serde_json::{Value, json};
 
-use super::{Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress, quantity};
+use super::{arguments::quantity, exit::Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress};
 
 /// Simulate SafeTab many times on non-confidential records, and compare the published counts with the truth
 ///
@@ -186,33 +187,4 @@ fn level_json(level: &RehearsedLevel) -> Value {
         });
     }
     object
-}
-
-/// The name of a level.
-fn name(level: &RehearsedLevel) -> String {
-    format!("{} level {}", level.region_type, level.level)
-}
-
-/// The stated margin of a cell of a level.
-fn of_cells(level: &RehearsedLevel) -> Option<&StatedMargin> {
-    level.margins.iter().find(|stated| stated.of.ends_with("cell") || stated.of == "cell or total")
-}
-
-/// The number of counts that a level published, and of those within their margins.
-fn published(level: &RehearsedLevel) -> (u64, u64) {
-    let tables = || level.strata.iter().flat_map(|stratum| &stratum.tables);
-    (tables().map(|table| table.errors.count()).sum(), tables().map(|table| table.covered).sum())
-}
-
-/// A part of a whole, in percent; `None` if the whole is zero.
-fn percent(part: u64, of: u64) -> Option<f64> {
-    (of > 0).then(|| 100.0 * part as f64 / of as f64)
-}
-
-/// The sizes of a range in words.
-fn sizes(stratum: &Stratum) -> String {
-    match stratum.sizes() {
-        (from, Some(to)) => format!("{from} to {to}"),
-        (from, None) => format!("{from} and more"),
-    }
 }

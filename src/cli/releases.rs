@@ -5,7 +5,7 @@ use dp_assay::{numeric::Enclosure, release::Release};
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    exit::Exit,
     output::{self, exact},
     page::FormArgs,
 };

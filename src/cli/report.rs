@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 
 use self::answers::{Answers, Request, reduction};
 use super::{
-    Exit, compared, epsilon, invocation, number,
+    arguments::{number, quantity},
+    compared, epsilon,
+    exit::Exit,
+    invocation,
     output::{enclosure, exact, named},
-    quantity,
     risk::bound,
     subject::{Format, Resolved, Subject, put_relation},
 };

@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation,
+    exit::Exit,
+    invocation,
     mechanism::{self, Noise, Randomness},
     output, progress,
 };

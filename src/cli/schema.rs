@@ -8,7 +8,7 @@ use dp_assay::release::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    exit::Exit,
     page::{FormArgs, Page},
 };
 

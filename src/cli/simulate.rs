@@ -16,11 +16,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, drawn,
+    arguments::number,
+    drawn,
+    exit::Exit,
     mechanism::Randomness,
     multiline::{self, Multiline},
-    number,
-    output::{self, exact, exact_text},
+    output::{exact, exact_text},
     page::FormArgs,
     progress,
 };

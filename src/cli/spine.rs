@@ -19,9 +19,11 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation, measure, output,
+    arguments::quantity,
+    exit::Exit,
+    invocation, measure, output,
     page::{self, FormArgs, Page},
-    progress, quantity,
+    progress,
 };
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon

@@ -17,11 +17,12 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Exit,
+    arguments::quantity,
+    exit::Exit,
     mechanism::{self, Unfinished, explained},
     output,
     page::{FormArgs, Page},
-    progress, quantity,
+    progress,
 };
 
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies the privacy of the release

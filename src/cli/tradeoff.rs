@@ -12,10 +12,10 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    arguments::number,
     curve::{grid, short},
     drawn::{Drawn, Points},
-    number,
+    exit::Exit,
     output::{self, ends, exact_text, json_number},
     page::{self, Form},
     progress::{self, Steps},

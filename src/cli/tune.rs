@@ -30,10 +30,10 @@ use self::{
     text::{level_text, plan_text},
 };
 use super::{
-    Exit, number,
+    arguments::{number, quantity},
+    exit::Exit,
     output::{self, exact, exact_text},
     page::Page,
-    quantity,
     subject::{Format, Relation},
 };
 

@@ -19,7 +19,9 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, certificates, invocation, output,
+    certificates,
+    exit::Exit,
+    invocation, output,
     page::{FormArgs, Page, csv_text},
     progress,
 };

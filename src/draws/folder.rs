@@ -23,9 +23,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{Unfinished, check_free, file_error, sync_folder, sync_folder_of},
+    io::files::{Unfinished, check_free, file_error, sync_folder, sync_folder_of},
+    io::provenance::sha256,
     noise::Streams,
-    provenance::sha256,
 };
 
 /// The folder of a release and the files beside it, locked by this run against other runs.
@@ -219,7 +219,8 @@ impl ReleaseFolder {
 
     /// Whether the folder of the release is that of this draw.
     fn holds_release_of(&self, draw: u64) -> bool {
-        let manifest = crate::reading::read_at_most(&self.out.join(self.manifest), crate::reading::MOST_BYTES).ok();
+        let manifest =
+            crate::io::reading::read_at_most(&self.out.join(self.manifest), crate::io::reading::MOST_BYTES).ok();
         let value = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
         value.is_some_and(|value| value["draw"] == draw && self.key.exists())
     }

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, Result},
-    files::{file_error, sync_folder_of},
+    io::files::{file_error, sync_folder_of},
 };
 
 /// The content of the key file.

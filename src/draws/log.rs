@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    files::{file_error, sync_folder_of},
+    io::files::{file_error, sync_folder_of},
 };
 
 /// The intent of a draw: everything that determines the release except the confidential records and the noise.
@@ -52,7 +52,7 @@ pub(super) struct DrawLog {
 impl DrawLog {
     /// Reads a log; one that does not exist has no events.
     pub(super) fn read(path: PathBuf) -> Result<Self> {
-        let text = crate::reading::read_text_if_there(&path)?.unwrap_or_default();
+        let text = crate::io::reading::read_text_if_there(&path)?.unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let event = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {

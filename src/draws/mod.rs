@@ -18,33 +18,13 @@
 //! | `folder` | [`ReleaseFolder`]: the folder of a release, complete or absent |
 
 mod budgets;
+mod earlier;
 mod folder;
 mod key;
 mod log;
 mod records;
 
 pub use budgets::EarlierBudgets;
+pub use earlier::{EarlierDraw, UnfinishedDraw};
 pub use folder::{Draw, ReleaseFolder, Taken, confidential_hash};
 pub use log::DrawIntent;
-
-/// A draw before the current one, which has spent its budget if anybody saw it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EarlierDraw {
-    /// The budgets as exact fractions, by the names of the parts that they were spent on.
-    pub budget: Vec<(String, String)>,
-    /// The unit of the budgets; empty if the log does not give it.
-    pub unit: String,
-    /// Whether it drew from the same records into another folder.
-    pub elsewhere: bool,
-}
-
-/// Handling of a draw that was started and not completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnfinishedDraw {
-    /// Refuse the run.
-    Refuse,
-    /// Draw the same noise again, for the same inputs.
-    Resume,
-    /// Count its budget as spent and draw afresh.
-    Discard,
-}

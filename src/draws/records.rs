@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{EarlierDraw, log::DrawIntent};
 use crate::{
     error::{Error, Result},
-    files::{file_error, sync_folder_of},
+    io::files::{file_error, sync_folder_of},
 };
 
 /// A draw from the records: the path of its own log, its number there, and its intent.

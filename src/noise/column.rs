@@ -4,8 +4,8 @@ use std::{borrow::Cow, io::Read, path::Path};
 
 use super::{Sampler, Streams};
 use crate::{
-    csv_reader::{Rows, ambiguity, no_column},
     error::{Error, Result},
+    io::csv_reader::{Rows, ambiguity, no_column},
 };
 
 /// Counts, and bytes of text, that are held in memory at a time.

@@ -46,6 +46,8 @@ pub mod shifted_gaussian;
 mod streams;
 #[cfg(feature = "mechanisms")]
 mod table;
+#[cfg(feature = "mechanisms")]
+mod table_options;
 mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;
@@ -56,7 +58,9 @@ pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;
 pub use streams::{Source, Streams};
 #[cfg(feature = "mechanisms")]
-pub use table::{TableDone, TableOptions, TableSink, TableSource};
+pub use table::{TableSink, TableSource};
+#[cfg(feature = "mechanisms")]
+pub use table_options::{TableDone, TableOptions};
 pub use vector::VectorMechanism;
 
 /// The quantile of the normal law at 97.5 %: the factor from a standard deviation to a margin at 95 %, approximately.

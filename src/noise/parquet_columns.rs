@@ -26,13 +26,13 @@ use parquet::{
 use super::{
     Sampler, Streams,
     column::marked,
-    table::{TableDone, TableOptions},
+    table_options::{TableDone, TableOptions},
 };
 use crate::{
-    csv_reader::no_column,
     error::{Error, Result},
-    files::file_error,
-    foreign::{check_levels, guarded},
+    io::csv_reader::no_column,
+    io::files::file_error,
+    io::foreign::{check_levels, guarded},
 };
 
 /// Whether a file is read as Parquet: by its name.

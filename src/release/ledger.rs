@@ -12,20 +12,19 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Changed, Neighbors, Release, find_text};
+use super::{
+    Changed, Neighbors, Release,
+    bundled::{LEDGERS, find_text},
+};
 use crate::{
     account::{
         Composition, Rho,
         ledger::{Entry, Ledger},
     },
     error::{Error, Result},
+    io::toml_reader::TomlReader,
     loss::family::Units,
-    toml_reader::TomlReader,
 };
-
-/// The bundled ledgers, from data/ledgers.
-pub(super) const BUNDLED: &[(&str, &str)] =
-    &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
 
 /// A ledger file, read.
 #[derive(Clone, Debug)]
@@ -73,7 +72,7 @@ struct RawPopulation {
 impl LedgerFile {
     /// The bundled ledger of this name, or the one in the file of this path.
     pub fn find(name_or_path: &str) -> Result<LedgerFile> {
-        LedgerFile::parse(&find_text(name_or_path, BUNDLED, "ledger")?, name_or_path)
+        LedgerFile::parse(&find_text(name_or_path, LEDGERS, "ledger")?, name_or_path)
     }
 
     /// Reads a ledger from the text of a TOML file; `file` names it in messages.

@@ -4,28 +4,13 @@
 //! Every mix spends the same rho, but not the same epsilon: an account takes the worst of all mixes. The groups of a record are
 //! the same at all levels of a mix.
 
-use super::{Changed, GeoLevel, Neighbors, Query, Release};
+use super::{Changed, GeoLevel, Mix, Neighbors, Query, Release};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
 };
 
-/// Levels at which some of a record's groups are of one kind, and all others of the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mix {
-    /// The name of these levels together.
-    pub name: String,
-    /// The levels, by their index in the release.
-    pub levels: Vec<usize>,
-    /// The number of groups of a record.
-    pub groups: u64,
-    /// The kind of some of them: that of the queries about these groups alone.
-    pub kind: String,
-    /// The largest number of groups of that kind.
-    pub most: u64,
-}
-
-/// The number of a record's groups of the kind of each mix; `None` for a mix that is not requested.
+/// How many groups of a record are of the kind of each mix; `None` for a mix that is not asked about.
 pub(super) type Choice = Vec<Option<u64>>;
 
 /// The largest number of mixes: with bounded neighbors they come in pairs.

@@ -48,14 +48,18 @@
 //! | `derived` | the same release with other noise, or several times |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
+mod accounted;
 mod budgets;
+mod bundled;
 mod derived;
 mod file;
 pub mod ledger;
+mod levels;
 mod mixes;
 mod neighbors;
 mod published;
 pub mod query_targets;
+mod resolved;
 pub mod schema;
 mod schema_file;
 pub mod subject;
@@ -66,183 +70,19 @@ use std::path::Path;
 
 use rug::Rational;
 
+#[cfg(feature = "mechanisms")]
+pub(crate) use self::bundled::covers_state;
+pub(crate) use self::bundled::place_beside;
+use self::bundled::{BUNDLED, NO_FILE, find_text};
 pub use self::{
-    mixes::Mix,
+    bundled::bundled_text,
+    levels::{GeoLevel, Mix, Paths, Published, Query, Release},
     neighbors::{Changed, Neighbors},
-    published::Published,
 };
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
-    loss::law::Law,
-    reading::read_text,
 };
-
-/// Pairs each name with the text of its file in data/releases.
-macro_rules! bundled {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../data/releases/", $name, ".toml")))),*]
-    };
-}
-
-/// The bundled releases, from data/releases.
-const BUNDLED: &[(&str, &str)] = bundled![
-    "pl94-persons-us",
-    "pl94-persons-pr",
-    "pl94-units-us",
-    "pl94-units-pr",
-    "dhc-persons-us",
-    "dhc-persons-pr",
-    "dhc-units-us",
-    "dhc-units-pr",
-    "dhc-demo-persons-us",
-    "dhc-demo-persons-pr",
-    "dhc-demo-units-us",
-    "dhc-demo-units-pr",
-    "ddhca-us",
-    "ddhca-pr",
-    "ddhcb-us",
-    "ddhcb-pr",
-    "sdhc-us",
-    "sdhc-pr",
-    "su-su-wang-2025",
-];
-
-/// A query, or several alike.
-#[derive(Clone, Debug)]
-pub struct Query {
-    /// Its name.
-    pub name: String,
-    /// The zCDP rho of each.
-    pub rho: Rational,
-    /// The law of the noise on each of its counts.
-    pub law: Law,
-    /// The number of queries like it.
-    pub times: u64,
-    /// The number of its cells that contain one record.
-    pub cells: u64,
-    /// By how much one record changes each of these cells.
-    pub shift: u64,
-    /// How often a changed record changes each of these cells.
-    pub changed: Changed,
-    /// The kind of groups to which it is limited, at a level with a [`Mix`]; `None` for all others.
-    pub kind: Option<String>,
-}
-
-impl Query {
-    /// The variance proxy of its discrete Gaussian noise; refuses noise of another law.
-    pub fn sigma2(&self) -> Result<&Rational> {
-        self.law.discrete_sigma2().ok_or_else(|| {
-            let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
-            Error::unsuitable(format!("the query {:?} has {} noise: {needed}", self.name, self.law.described()))
-        })
-    }
-
-    /// The counts of all queries like it that a change of one record affects; `None` if none of their counts changes.
-    pub fn counts(&self, neighbors: Neighbors) -> Result<Option<Counts>> {
-        self.counts_times(self.changed.times(neighbors)?)
-    }
-
-    /// All counts of all queries like it, each counted `each` times.
-    pub(crate) fn counts_times(&self, each: u64) -> Result<Option<Counts>> {
-        if each == 0 {
-            return Ok(None);
-        }
-        let count = self.times.saturating_mul(self.cells).saturating_mul(each);
-        Counts::new(self.law.clone(), count, self.shift).map(Some)
-    }
-}
-
-/// A geolevel.
-#[derive(Clone, Debug)]
-pub struct GeoLevel {
-    /// Its name.
-    pub name: String,
-    /// Its zCDP rho.
-    pub rho: Rational,
-    /// Its queries.
-    pub queries: Vec<Query>,
-}
-
-impl GeoLevel {
-    /// The budgets of all queries of one kind, those without a kind first: kinds among which each record divides its groups
-    /// spend the budget of the level each.
-    pub(crate) fn sums(queries: &[Query]) -> Vec<Rational> {
-        let mut kinds: Vec<&Option<String>> = queries.iter().map(|query| &query.kind).collect();
-        kinds.sort();
-        kinds.dedup();
-        let spent = |kind: &Option<String>| {
-            let of_kind = queries.iter().filter(|query| query.kind == *kind);
-            of_kind.fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times))
-        };
-        kinds.into_iter().map(spent).collect()
-    }
-
-    /// The budget of all queries together; if they are of several kinds, that of the kind that spends most.
-    pub(crate) fn spent(queries: &[Query]) -> Rational {
-        GeoLevel::sums(queries).into_iter().max().unwrap_or_default()
-    }
-
-    /// Whether it has queries about one kind of groups alone.
-    pub(crate) fn has_kinds(&self) -> bool {
-        self.queries.iter().any(|query| query.kind.is_some())
-    }
-
-    /// The counts at this level that a change of one record affects; at a level with kinds those of all kinds at once, which no record has.
-    pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
-        self.queries.iter().filter_map(|query| query.counts(neighbors).transpose()).collect()
-    }
-}
-
-/// A release of noisy counts: its queries at each level, and their budgets.
-///
-/// ```
-/// use dp_assay::{account::Account, release::Release};
-/// let dhc = Release::find("su-su-wang-2025")?;
-/// let state = dhc.composition(&["State"], None)?;
-/// let epsilon = state.epsilon("1e-11", 12)?.value;
-/// assert!(epsilon.shown(6) == "10.1254");
-/// # Ok::<(), dp_assay::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Release {
-    /// The name by which it is found.
-    pub name: String,
-    /// Its description, in a line.
-    pub title: String,
-    /// The source of its figures.
-    pub source: String,
-    /// Its own neighbor relation.
-    pub neighbors: Neighbors,
-    /// Its zCDP rho.
-    pub rho: Rational,
-    /// Its geolevels, root first.
-    pub levels: Vec<GeoLevel>,
-    /// Epsilons that were published for it, with its own noise and neighbor relation.
-    pub published: Vec<Published>,
-    /// Whether only the budget is known, and not how a record changes the counts.
-    pub budget_only: bool,
-    /// The constraint of noisy measurement files whose counts add up to the exact total of the root and of states.
-    pub exact_total: Option<String>,
-    /// The levels that an optimized spine bypasses; `None` for a release without such a spine.
-    pub paths: Option<Paths>,
-    /// The levels at which a record's groups are of two kinds.
-    pub mixes: Vec<Mix>,
-    /// The histogram of the queries; `None` if the file does not state it.
-    pub schema: Option<schema::Schema>,
-    /// The SHA-256 of the text from which it was read; `None` if it was not read, or its noise was changed.
-    pub sha256: Option<String>,
-}
-
-/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho goes to the next
-/// kept level above.
-#[derive(Clone, Debug)]
-pub struct Paths {
-    /// The source of the sets.
-    pub note: String,
-    /// The sets of bypassed levels, one for each path, as indices of levels.
-    pub dropped: Vec<Vec<usize>>,
-}
 
 impl Release {
     /// All bundled releases.
@@ -370,48 +210,6 @@ impl Release {
         }
         Composition::new(counts)
     }
-}
-
-/// The text of the bundled release or ledger of this name.
-pub fn bundled_text(name: &str) -> Option<&'static str> {
-    BUNDLED.iter().chain(ledger::BUNDLED).find(|(known, _)| *known == name).map(|(_, text)| *text)
-}
-
-const NO_FILE: &str = "no such file";
-
-/// A name in a file as seen from the working directory: a bundled name unchanged, a path relative to the folder of the file that names it.
-pub(crate) fn place_beside(name: &str, naming: &Path) -> String {
-    let beside = naming.parent().unwrap_or(Path::new("")).join(name);
-    let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
-    if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
-}
-
-/// Whether a bundled release covers blocks of a state: those whose names end in `-us` cover the states and the District of Columbia,
-/// those in `-pr` Puerto Rico. Others, and files, may cover any state.
-#[cfg(feature = "mechanisms")]
-pub(crate) fn covers_state(name: &str, state: u64) -> bool {
-    match bundled_text(name) {
-        Some(_) if name.ends_with("-us") => state <= 56,
-        Some(_) if name.ends_with("-pr") => state == 72,
-        _ => true,
-    }
-}
-
-/// The text of a bundled file, or of the one at a path.
-fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
-    if let Some((_, text)) = bundled.iter().find(|(name, _)| *name == name_or_path) {
-        return Ok(text.to_string());
-    }
-    let path = Path::new(name_or_path);
-    let is_path = name_or_path.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml");
-    if !path.exists() && is_path {
-        return Err(Error::File { path: path.to_path_buf(), why: NO_FILE.to_string() });
-    }
-    if !path.exists() {
-        let has = "there is no file of this name, and bundled are";
-        return Err(Error::unknown(kind, name_or_path, has, bundled.iter().map(|(name, _)| *name)));
-    }
-    read_text(path)
 }
 
 #[cfg(test)]

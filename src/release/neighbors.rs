@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::{
     error::{Error, Result},
-    toml_reader::TomlReader,
+    io::toml_reader::TomlReader,
 };
 
 /// The neighbor relation.

@@ -9,27 +9,18 @@ use serde::{
 };
 use toml::Spanned;
 
-use super::{GeoLevel, Release, file::place_of};
+use super::levels::{GeoLevel, Published, Release};
 use crate::{
     account::{
         Delta,
         compared::{Conversion, PrintedFigure},
     },
     error::Result,
+    io::toml_reader::{Exact, TomlReader},
     numeric::rational,
-    toml_reader::{Exact, TomlReader},
 };
 
-/// An epsilon that was published for a release, or for some of its levels together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Published {
-    /// The levels, in the order of the release; none for all of them.
-    pub levels: Vec<String>,
-    /// The printed figure.
-    pub figure: PrintedFigure,
-}
-
-/// One value, or a list of values.
+/// One of something, or a list of them.
 pub(super) struct OneOrMany<T>(pub Vec<T>);
 
 impl<T> Default for OneOrMany<T> {
@@ -138,6 +129,15 @@ fn delta(reader: &TomlReader, file: &PublishedFile, by: Conversion) -> Result<Op
             Delta::new(value).map(Some).map_err(|why| reader.refuse(at, why.to_string()))
         }
     }
+}
+
+/// The place of a level that is named in another part of the file.
+pub(super) fn place_of(reader: &TomlReader, levels: &[GeoLevel], name: &Spanned<String>) -> Result<usize> {
+    levels.iter().position(|level| level.name == *name.get_ref()).ok_or_else(|| {
+        let known = levels.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
+        let why = format!("{:?} is not a level of this release: {known}", name.get_ref());
+        reader.refuse(name.span().start, why)
+    })
 }
 
 impl Release {

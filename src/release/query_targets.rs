@@ -19,10 +19,10 @@ use super::{Changed, GeoLevel, Neighbors, Query, Release};
 use crate::{
     account::allocate::QueryTarget,
     error::{Error, Result},
+    io::toml_reader::{Exact, TomlReader},
     loss::law::Law,
     noise::DiscreteGaussian,
     numeric::rational,
-    toml_reader::{Exact, TomlReader},
 };
 
 #[derive(Deserialize)]

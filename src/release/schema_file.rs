@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::schema::{Attribute, Beside, MOST_CELLS, Recode, Schema, Selection};
-use crate::{error::Result, toml_reader::TomlReader};
+use crate::{error::Result, io::toml_reader::TomlReader};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

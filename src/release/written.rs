@@ -64,7 +64,7 @@ impl Release {
 impl Release {
     /// Writes [`Release::to_toml`] to a file, atomically; missing folders are created.
     pub fn write(&self, path: &std::path::Path) -> crate::error::Result<()> {
-        crate::files::write_text(path, &self.to_toml())
+        crate::io::files::write_text(path, &self.to_toml())
     }
 }
 

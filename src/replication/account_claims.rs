@@ -15,11 +15,11 @@ use toml::Spanned;
 use crate::{
     account::{Composition, Counts, Delta, Epsilon, Rho},
     error::{Result, unknown},
-    files::file_error,
+    io::files::file_error,
+    io::toml_node::Fields,
     numeric::rational,
     release::{Neighbors, Release, bundled_text, place_beside, subject::Subject},
     risk::check_prior,
-    toml_node::Fields,
 };
 
 /// A question about an account, and its subject.

@@ -46,6 +46,8 @@ pub mod residual;
 pub mod risk;
 pub mod safetab;
 pub mod spines;
+mod stated;
 pub mod su_su_wang_2025;
+mod unit;
 pub mod verdict;
 pub mod verify;

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     account::{Account, Answer},
     error::{Error, Result},
-    files::write_text,
+    io::files::write_text,
     numeric::Enclosure,
     release::Release,
 };
@@ -165,7 +165,7 @@ fn memory(rule: &Boole, done: &BTreeMap<u64, Enclosure>) -> String {
 }
 
 fn remembered(rule: &Boole, file: &Path) -> Result<BTreeMap<u64, Enclosure>> {
-    let Some(text) = crate::reading::read_text_if_there(file)? else { return Ok(BTreeMap::new()) };
+    let Some(text) = crate::io::reading::read_text_if_there(file)? else { return Ok(BTreeMap::new()) };
     let mut lines = text.lines();
     let refuse = |line: usize, why: &str| Error::DataFile {
         file: file.display().to_string(),

@@ -13,12 +13,11 @@
 //!
 //! A percent sign divides by 100 where the value is a probability.
 
-use std::cmp::Ordering;
+use rug::{Rational, ops::Pow};
 
-use rug::{Float, Rational, ops::Pow};
-
-use super::{published_value::Unit, verdict::Verdict};
-use crate::numeric::{Enclosure, rational};
+pub use super::stated::{Rounding, Stated};
+use super::unit::Unit;
+use crate::numeric::rational;
 
 /// The decimal separator of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,211 +27,6 @@ pub enum DecimalMark {
     Point,
     /// 3,90
     Comma,
-}
-
-/// The rounding from the true number to the printed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// Rounded to the nearest.
-    Nearest,
-    /// Said to be approximate: within one unit of the last digit.
-    About,
-    /// Rounded up at the last printed digit.
-    Up,
-    /// Truncated after the last printed digit.
-    Truncated,
-}
-
-/// The meaning of a printed text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stated {
-    /// Nothing: no document prints it.
-    NotPrinted,
-    /// A statement that holds.
-    Statement,
-    /// The exact value.
-    Exact(Rational),
-    /// A rounded number; `step` is one unit of its last digit.
-    Rounded {
-        /// The number.
-        value: Rational,
-        /// One unit of its last printed digit.
-        step: Rational,
-        /// How it was rounded.
-        rounding: Rounding,
-    },
-    /// An exact number at or above the true one, by less than `within`.
-    JustAbove {
-        /// The number.
-        value: Rational,
-        /// Strict upper bound on the excess.
-        within: Rational,
-    },
-    /// Both ends of a range.
-    Range(Rational, Rational),
-    /// An upper bound; strict if it is printed with `<`.
-    AtMost {
-        /// The bound.
-        bound: Rational,
-        /// Whether the true value must be below it.
-        strict: bool,
-    },
-    /// A lower bound; strict if it is printed with `>`.
-    AtLeast {
-        /// The bound.
-        bound: Rational,
-        /// Whether the true value must be above it.
-        strict: bool,
-    },
-}
-
-/// An end of the set of numbers that a text stands for.
-#[derive(Clone, Debug)]
-struct End {
-    at: Rational,
-    belongs: bool,
-}
-
-/// The numbers that a text stands for; a missing end is infinite.
-#[derive(Clone, Debug)]
-struct Set {
-    low: Option<End>,
-    high: Option<End>,
-}
-
-impl Set {
-    fn between(low: Rational, low_belongs: bool, high: Rational, high_belongs: bool) -> Self {
-        Set { low: Some(End { at: low, belongs: low_belongs }), high: Some(End { at: high, belongs: high_belongs }) }
-    }
-
-    /// Whether a number is above the lower end, or equals it and the end belongs to the set.
-    fn is_after_low(&self, value: &Float) -> bool {
-        self.low.as_ref().is_none_or(|end| match value.partial_cmp(&end.at) {
-            Some(Ordering::Greater) => true,
-            Some(Ordering::Equal) => end.belongs,
-            Some(Ordering::Less) | None => false,
-        })
-    }
-
-    fn is_before_high(&self, value: &Float) -> bool {
-        self.high.as_ref().is_none_or(|end| match value.partial_cmp(&end.at) {
-            Some(Ordering::Less) => true,
-            Some(Ordering::Equal) => end.belongs,
-            Some(Ordering::Greater) | None => false,
-        })
-    }
-
-    /// Whether the set contains all of an enclosure, none of it, or neither (`None`).
-    fn holds(&self, value: &Enclosure) -> Option<bool> {
-        match (self.is_after_low(value.lower()), self.is_before_high(value.upper())) {
-            (true, true) => Some(true),
-            _ if !self.is_after_low(value.upper()) || !self.is_before_high(value.lower()) => Some(false),
-            _ => None,
-        }
-    }
-}
-
-impl Stated {
-    /// The verdict of a computed number on the printed text.
-    pub fn judge(&self, value: &Enclosure) -> Verdict {
-        let wrong = match self {
-            Stated::NotPrinted => return Verdict::NotPrinted,
-            Stated::Exact(exact) => {
-                return if value.contains(exact) { Verdict::Agrees } else { Verdict::Differs };
-            }
-            Stated::AtMost { .. } | Stated::AtLeast { .. } | Stated::Statement => Verdict::Disproved,
-            Stated::Rounded { .. } | Stated::JustAbove { .. } | Stated::Range(..) => Verdict::Differs,
-        };
-        match self.set().map(|set| set.holds(value)) {
-            Some(Some(true)) => Verdict::Agrees,
-            Some(Some(false)) => wrong,
-            Some(None) | None => Verdict::Undecided,
-        }
-    }
-
-    /// The numbers that it stands for, if any.
-    fn set(&self) -> Option<Set> {
-        Some(match self {
-            Stated::NotPrinted | Stated::Statement => return None,
-            Stated::Exact(exact) => Set::between(exact.clone(), true, exact.clone(), true),
-            Stated::Rounded { value, step, rounding } => rounded(value, step, *rounding),
-            Stated::JustAbove { value, within } => {
-                Set::between(Rational::from(value - within), false, value.clone(), true)
-            }
-            Stated::Range(low, high) => Set::between(low.clone(), true, high.clone(), true),
-            Stated::AtMost { bound, strict } => {
-                Set { low: None, high: Some(End { at: bound.clone(), belongs: !strict }) }
-            }
-            Stated::AtLeast { bound, strict } => {
-                Set { low: Some(End { at: bound.clone(), belongs: !strict }), high: None }
-            }
-        })
-    }
-
-    /// The printed number; the middle of a range. `None` if there is no number.
-    pub fn number(&self) -> Option<Rational> {
-        match self {
-            Stated::NotPrinted | Stated::Statement => None,
-            Stated::Exact(value) | Stated::Rounded { value, .. } | Stated::JustAbove { value, .. } => {
-                Some(value.clone())
-            }
-            Stated::Range(low, high) => Some(Rational::from(low + high) / 2_u32),
-            Stated::AtMost { bound, .. } | Stated::AtLeast { bound, .. } => Some(bound.clone()),
-        }
-    }
-
-    /// The printed number minus the computed one; for a range, from its nearer end.
-    pub fn less(&self, value: &Enclosure) -> Option<Enclosure> {
-        let number = match self {
-            Stated::Range(low, high) => {
-                if *value.lower() > *high {
-                    high.clone()
-                } else {
-                    low.clone()
-                }
-            }
-            other => other.number()?,
-        };
-        // More bits than any enclosure of a published value has.
-        Some(Enclosure::rational(&number, 2000).sub(value))
-    }
-
-    /// One unit of the last printed digit, if there is one.
-    pub fn step(&self) -> Option<&Rational> {
-        match self {
-            Stated::Rounded { step, .. } => Some(step),
-            _ => None,
-        }
-    }
-
-    /// Another rounding by which the computed number gives the printed digits, in words.
-    pub fn other_rounding(&self, value: &Enclosure) -> Option<&'static str> {
-        let Stated::Rounded { value: printed, step, rounding } = self else { return None };
-        let agrees = |other: Rounding| other != *rounding && rounded(printed, step, other).holds(value) == Some(true);
-        if agrees(Rounding::Truncated) {
-            Some("the computed number cut off after the printed digits is what is printed")
-        } else if agrees(Rounding::Up) {
-            Some("the computed number rounded up at the last printed digit is what is printed")
-        } else {
-            None
-        }
-    }
-}
-
-/// The numbers that a rounded number stands for.
-fn rounded(value: &Rational, step: &Rational, rounding: Rounding) -> Set {
-    let (below, above) = (Rational::from(value - step), Rational::from(value + step));
-    match rounding {
-        Rounding::Nearest => {
-            let half = Rational::from(step / 2_u32);
-            Set::between(Rational::from(value - &half), true, Rational::from(value + &half), true)
-        }
-        Rounding::About => Set::between(below, true, above, true),
-        Rounding::Up => Set::between(below, false, value.clone(), true),
-        // Truncation is toward zero.
-        Rounding::Truncated if *value < 0 => Set::between(below, false, value.clone(), true),
-        Rounding::Truncated => Set::between(value.clone(), true, above, false),
-    }
 }
 
 /// A parsed printed text.
@@ -553,6 +347,7 @@ fn plain_digit(raised: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{numeric::Enclosure, replication::verdict::Verdict};
 
     fn stated(text: &str) -> Stated {
         read(text, Unit::Nats, DecimalMark::Point).unwrap_or_else(|why| panic!("{text}: {why}")).stated

@@ -5,10 +5,13 @@ use std::path::Path;
 use rug::Rational;
 
 use super::published_file;
-pub use super::published_value::{Beside, Compute, Paper, Published, Unit};
+pub use super::{
+    published_value::{Beside, Compute, Paper, Published},
+    unit::Unit,
+};
 use crate::{
     error::{Error, Result},
-    files::{Over, file_error, write_over},
+    io::files::{Over, file_error, write_over},
 };
 
 /// The papers whose values are bundled.

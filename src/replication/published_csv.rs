@@ -13,8 +13,8 @@ use toml::Spanned;
 
 use crate::{
     error::{Error, Result},
-    toml_node::{Node, Table},
-    toml_reader::TomlReader,
+    io::toml_node::{Node, Table},
+    io::toml_reader::TomlReader,
 };
 
 /// The parts of a file, each with its position in the text.

@@ -24,14 +24,15 @@ use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
     printed::{self, DecimalMark, Printed},
     published_csv,
-    published_value::{Beside, Compute, Paper, Published, Unit},
+    published_value::{Beside, Compute, Paper, Published},
+    unit::Unit,
 };
 use crate::{
     error::{Error, Result, unknown},
-    files::file_error,
+    io::files::file_error,
+    io::toml_node::{Fields, Node, to_value},
+    io::toml_reader::{TomlReader, with_near_name},
     release::{Release, bundled_text},
-    toml_node::{Fields, Node, to_value},
-    toml_reader::{TomlReader, with_near_name},
 };
 
 /// Limit on the size of a file, in bytes.
@@ -71,7 +72,7 @@ pub(super) fn bundled(text: &str, key: &str) -> Result<Paper> {
 /// Reads published values from the file of this path: CSV if its name ends in `.csv`, otherwise TOML.
 pub(super) fn read(path: &str) -> Result<Paper> {
     let wrong = |why: String| file_error(Path::new(path), why);
-    let bytes = crate::reading::read_at_most(Path::new(path), MOST_BYTES)?;
+    let bytes = crate::io::reading::read_at_most(Path::new(path), MOST_BYTES)?;
     let is_csv = Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
     let form = if is_csv { "CSV" } else { "TOML" };
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text: expected a {form} file")))?;

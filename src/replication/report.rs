@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     error::Result,
-    files::write_text,
+    io::files::write_text,
+    io::provenance::{COMMIT, Content, Provenance, VERSION, command_line},
     numeric::{Enclosure, rational},
-    provenance::{COMMIT, Content, Provenance, VERSION, command_line},
 };
 
 /// A paper with the verdicts on its values, and the result of its own method, if that was run.

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_whole},
+    io::files::{file_error, write_whole},
     noise::{Source, Streams},
     spine::blocks::{Blocks, EntityColumn, EntityKind as Entity},
 };

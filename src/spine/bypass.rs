@@ -21,9 +21,9 @@ use super::hierarchy::{MOST_LEVELS, Tree};
 use crate::{
     account::{Composition, paths::WorstPath},
     error::{Error, Result},
+    io::toml_reader::TomlReader,
     loss::family::Units,
     release::{Neighbors, Paths, Release},
-    toml_reader::TomlReader,
 };
 
 /// The noise, which determines the bypassing rule.

@@ -1,6 +1,6 @@
 //! CSV tables that identify blocks: which columns hold the GEOIDs, and how they are read.
 
-pub(crate) use crate::csv_reader::CsvTable;
+pub(crate) use crate::io::csv_reader::CsvTable;
 use crate::{error::Result, topdown::nmf::codes};
 
 /// The accepted headings of the GEOID of a block.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    toml_reader::TomlReader,
+    io::toml_reader::TomlReader,
 };
 
 const PRODUCTION: &str = include_str!("../../data/spines/production-2020.toml");

@@ -20,29 +20,29 @@
 //! The plan of a custom hierarchy, [`OwnPlan`], has only `privacy`, `release` or levels, `bypass` and `bypass_cutoff`;
 //! its levels are the columns of the file of units.
 
+mod built;
 mod own;
+mod shares;
 
 use std::path::{Path, PathBuf};
 
+pub use built::{BuiltSpine, Ground};
 pub use own::OwnPlan;
-use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    blocks::{Blocks, EntityColumn, EntityKind, Mismatch},
-    bypass::{self, Privacy, Spine},
-    geoids::Geoids,
+    blocks::{Blocks, EntityColumn, EntityKind},
+    bypass::Privacy,
     hierarchy::Tree,
     optimize::{self, Entities, SpineSettings},
     osed,
-    own::{OwnIds, UnitIds},
 };
 use crate::{
     error::{Error, Result, unknown},
-    release::{Release, covers_state, place_beside},
-    toml_reader::{Exact, TomlReader},
+    io::toml_reader::TomlReader,
 };
+use shares::{LevelFile, Shares, check_pure};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,13 +66,6 @@ struct PlanFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LevelFile {
-    name: String,
-    proportion: Spanned<Exact>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct EntitiesFile {
     kind: Spanned<String>,
     file: PathBuf,
@@ -92,54 +85,10 @@ pub struct SpinePlan {
     entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
 }
 
-/// Levels with their shares.
-struct Shares {
-    levels: Vec<(String, Rational)>,
-    release: Option<Release>,
-    /// The path of the release from the working directory.
-    release_name: Option<String>,
-    /// The position of the release or levels in the plan.
-    place: usize,
-}
-
-/// The units that a spine was built over.
-pub enum Ground {
-    /// Blocks of the census.
-    Census(Blocks),
-    /// A custom hierarchy: the ids of the units, after bypassing.
-    Own(OwnIds),
-}
-
-/// A spine that was built, and the distances of the entities before and after.
-pub struct BuiltSpine {
-    /// The blocks, or the units of a custom hierarchy.
-    pub ground: Ground,
-    /// The names of the levels.
-    pub names: Vec<String>,
-    /// The privacy that determined the bypassing rule, and so the noise to use.
-    pub privacy: Privacy,
-    /// The spine after bypassing.
-    pub spine: Spine,
-    /// The entities, kind by kind.
-    pub entities: Entities,
-    /// The distance of each entity from the standard census spine.
-    pub before: Vec<Vec<u32>>,
-    /// The distance of each entity from the optimized spine.
-    pub after: Vec<Vec<u32>>,
-    /// The blocks that are in only one of two files.
-    pub mismatches: Vec<Mismatch>,
-    /// The release with the paths of this spine, if the plan names one.
-    pub release: Option<Release>,
-    /// The kinds of entities that the plan names and its settings ignore.
-    pub unused: Vec<EntityKind>,
-    /// Whether the root of a census spine is above the states.
-    pub has_nation: bool,
-}
-
 impl SpinePlan {
     /// Reads a plan; paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<SpinePlan> {
-        let text = crate::reading::read_text(path)?;
+        let text = crate::io::reading::read_text(path)?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
         let raw: PlanFile = reader.toml()?;
@@ -241,113 +190,5 @@ impl SpinePlan {
             unused,
             has_nation,
         })
-    }
-}
-
-/// Refuses a release, whose budget is a rho, for a spine under pure differential privacy.
-fn check_pure(
-    reader: &TomlReader,
-    privacy: Privacy,
-    named: Option<&Spanned<String>>,
-    release: Option<&Spanned<String>>,
-) -> Result<()> {
-    let (Privacy::Pure { .. }, Some(name), Some(release)) = (privacy, named, release) else { return Ok(()) };
-    let why = format!(
-        "privacy = \"pure\" does not fit the release {:?}, whose budget is a rho of zCDP: give the shares of a pure epsilon as \
-         [[level]]",
-        release.get_ref()
-    );
-    Err(reader.refuse(name.span().start, why))
-}
-
-impl Shares {
-    fn read(reader: &TomlReader, release: Option<&Spanned<String>>, levels: &[Spanned<LevelFile>]) -> Result<Shares> {
-        match (release, levels) {
-            (Some(_), [level, ..]) => Err(reader.refuse(level.span().start, "either a release or levels, not both")),
-            (Some(name), []) => {
-                let place = name.span().start;
-                let naming = Path::new(reader.file());
-                let found = Release::find_beside(name.get_ref(), naming);
-                let found = found.map_err(|why| reader.refuse(place, why.to_string()))?;
-                let release_name = Some(place_beside(name.get_ref(), naming));
-                let share = |rho: &Rational| Rational::from(rho / &found.rho);
-                let levels = found.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
-                Ok(Shares { levels, release: Some(found), release_name, place })
-            }
-            (None, levels) => {
-                let place = levels.first().map_or(usize::MAX, |level| level.span().start);
-                let named = levels.iter().map(|level| {
-                    let level = level.get_ref();
-                    Ok((level.name.clone(), reader.number(&level.proportion)?))
-                });
-                let levels = named.collect::<Result<Vec<_>>>()?;
-                Ok(Shares { levels, release: None, release_name: None, place })
-            }
-        }
-    }
-
-    /// Refuses blocks outside the plan's release: its account would be that of another release.
-    fn check_states(&self, blocks: &Blocks) -> Result<()> {
-        let Some(name) = &self.release_name else { return Ok(()) };
-        let state = |geoid: u64| geoid / 10_u64.pow(13);
-        let other = blocks.geoids().iter().find(|geoid| !covers_state(name, state(**geoid)));
-        other.map_or(Ok(()), |geoid| {
-            let expected = match name.strip_suffix("-us") {
-                Some(of) => format!("blocks of the states and the District of Columbia, which {name} is about; {of}-pr is about Puerto Rico"),
-                None => format!("blocks of Puerto Rico (72), which {name} is about"),
-            };
-            let block = format!("{geoid:015} of the state {:02}", state(*geoid));
-            Err(Error::conflict(format!("the block {block} does not belong to the release: expected {expected}")))
-        })
-    }
-
-    fn check(&self, levels: usize) -> Result<()> {
-        let proportions: Vec<Rational> = self.levels.iter().map(|(_, share)| share.clone()).collect();
-        bypass::check_proportions(&proportions, levels)
-    }
-
-    /// The names of the levels, the spine over a tree, and the release with its paths.
-    fn spine(&self, tree: Tree, privacy: Privacy, bypasses: bool) -> Result<(Vec<String>, Spine, Option<Release>)> {
-        let (names, proportions) = self.levels.iter().cloned().unzip();
-        let spine = match bypasses {
-            true => Spine::new(tree, proportions, privacy)?,
-            false => Spine::without_bypassing(tree, proportions)?,
-        };
-        let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok((names, spine, release))
-    }
-}
-
-impl BuiltSpine {
-    /// The blocks, if the spine was built over census blocks.
-    pub fn blocks(&self) -> Option<&Blocks> {
-        match &self.ground {
-            Ground::Census(blocks) => Some(blocks),
-            Ground::Own(_) => None,
-        }
-    }
-
-    /// The ids of its units.
-    pub fn ids(&self) -> UnitIds {
-        match &self.ground {
-            Ground::Census(blocks) => {
-                let rows = self.spine.tree.order().iter();
-                let geoids = rows.map(|row| blocks.geoids()[*row as usize]).collect();
-                UnitIds::Census(Geoids::of(&self.spine.tree, &self.names, geoids))
-            }
-            Ground::Own(ids) => UnitIds::Own(ids.clone()),
-        }
-    }
-
-    /// The factor from the square root of a variance to counts, 1 / sqrt(rho), if the plan's release gives rho.
-    pub fn counts_per_root_approx(&self) -> Option<f64> {
-        let release = self.release.as_ref().filter(|_| self.privacy == Privacy::Concentrated)?;
-        Some(release.rho.to_f64().sqrt().recip())
-    }
-
-    /// The distances, before and after, of all entities that have blocks.
-    pub fn distances(&self) -> Vec<(u32, u32)> {
-        let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());
-        pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
     }
 }

@@ -24,10 +24,10 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, replace_in_folder, write_whole},
+    io::files::{file_error, replace_in_folder, write_whole},
+    io::toml_reader::TomlReader,
     noise::NORMAL_975,
     numeric::rational,
-    toml_reader::TomlReader,
 };
 
 /// A spine read from its files.
@@ -264,7 +264,7 @@ fn text(table: &CsvTable, at: usize) -> Result<String> {
 }
 
 fn privacy(path: &Path) -> Result<Privacy> {
-    let text = crate::reading::read_text(path)?;
+    let text = crate::io::reading::read_text(path)?;
     let file = path.display().to_string();
     let reader = TomlReader::new(&file, &text);
     let about: AboutFile = reader.toml()?;

@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{self, file_error},
+    io::files::{self, file_error},
+    io::provenance::Provenance,
     numeric::Enclosure,
-    provenance::Provenance,
     release::schema::Schema,
     spine::{csv_table::quoted, own::UnitIds, spine_files::SavedSpine},
 };

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::{cell_columns::CellColumns, leaves::Leaves};
 use crate::{
-    csv_reader::Reading,
     error::{Error, Result},
+    io::csv_reader::Reading,
     release::schema::{NOWHERE, QueryGroup, Schema},
     spine::{csv_table::CsvTable, own::UnitIds, spine_files::SavedSpine},
 };

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{self, file_error},
+    io::files::{self, file_error},
     loss::law::Law,
     noise::Streams,
     numeric::rational,
@@ -253,7 +253,7 @@ pub fn read(
     mut row: impl FnMut(&MeasurementFile, usize, &rug::Rational, &[i64]) -> Result<()>,
 ) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
-    let text = crate::reading::read_text(&path)?;
+    let text = crate::io::reading::read_text(&path)?;
     let manifest: Manifest = serde_json::from_str(&text).map_err(|why| Error::DataFile {
         file: path.display().to_string(),
         line: why.line(),

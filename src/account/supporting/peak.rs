@@ -5,7 +5,7 @@ use rug::{
     float::{Round, Special},
 };
 
-use super::Line;
+use super::line::{Line, width};
 use crate::numeric::Enclosure;
 
 /// Upper bound on phi between two lines, or beyond the outermost one; and the places of the next lines.
@@ -161,9 +161,4 @@ pub(super) fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
 /// No bound is known.
 fn unbounded(bits: u32) -> Enclosure {
     Enclosure::new(Float::new(bits), Float::with_val(bits, Special::Infinity))
-}
-
-/// The width of an enclosure, rounded.
-pub(super) fn width(value: &Enclosure) -> Float {
-    Float::with_val(64, value.upper() - value.lower())
 }

@@ -3,7 +3,7 @@
 
 use rug::Rational;
 
-use super::Lines;
+use super::lines::Lines;
 use crate::{
     error::Result,
     loss::engine::Tolerance,

@@ -3,12 +3,10 @@
 use anyhow::Result;
 use dp_assay::{
     account::{
-        Answer,
         compared::{Against, Compared},
         crossing::Stretch,
-        promise::variances,
+        promise::{GridOf, Promise, variances},
     },
-    chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
     release::subject::Part,
 };
@@ -22,30 +20,20 @@ use super::super::{
     queries::CalibratedQuery,
     subject::{Resolved, put_relation},
 };
-use super::{Args, FACTOR_DECIMALS, Found, Goal, Promise, Request, Together, grid_with, parts};
+use super::found::{Asked, FACTOR_DECIMALS, Found, Goal, Row, Together, grid_with, parts};
 
-/// The variances before and after, and the resulting privacy.
-pub struct Row {
-    /// The name of the level or part.
-    pub name: String,
-    /// The factor on the grid, or the factor that puts the smallest sigma2 on the grid.
-    pub factor: Rational,
-    /// The factor of the next smaller grid point, disproved.
-    pub before: Option<Rational>,
-    /// Every sigma2, smallest first.
-    pub variances: Vec<Rational>,
-    pub epsilon: Answer,
-    pub target: Enclosure,
-    /// The account or figure of the target, unless the target was given.
-    pub compared: Option<Compared>,
-    pub stretches: Option<Vec<Stretch>>,
-    /// The profiles before and after, if they are drawn.
-    pub curves: Option<CalibratedCurves>,
+/// How the answer is laid out: the options that say so.
+pub(super) struct Layout {
+    pub(super) scale_all: bool,
+    pub(super) per_level: bool,
+    pub(super) decimals: Option<u32>,
+    /// The digits of tables.
+    pub(super) shown: usize,
 }
 
-impl Args {
+impl Layout {
     /// The answer as an object.
-    pub fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
+    pub(super) fn object(&self, subject: &Resolved, request: &Asked, found: &Found) -> Result<Value> {
         let Found { rows, together, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
@@ -99,10 +87,10 @@ impl Args {
         found: &Found,
     ) -> Result<()> {
         let rows = &found.rows;
-        let of_sigma2 = || grid_with(super::GridOf::SmallestSigma2, self.decimals).1;
+        let of_sigma2 = || grid_with(GridOf::SmallestSigma2, self.decimals).1;
         let mode = match (self.scale_all, self.per_level) {
             (true, _) => {
-                let decimals = grid_with(super::GridOf::Factor, self.decimals).1;
+                let decimals = grid_with(GridOf::Factor, self.decimals).1;
                 format!("one factor on all noise (--scale-all), to {decimals} decimals")
             }
             (_, true) => format!("each level alone, sigma2 to {} decimals", of_sigma2()),
@@ -135,7 +123,7 @@ impl Args {
 
     /// The factor on all noise, and its effect on each level.
     fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) -> Result<()> {
-        let digits = self.format.shown();
+        let digits = self.shown;
         let line = |part: Part| Ok(of_part(whole, &part)?.cells(digits)[..4].to_vec());
         let lines: Vec<Vec<String>> = parts(subject).into_iter().map(line).collect::<Result<_>>()?;
         page.table(&HEADING[..4], lines);
@@ -158,7 +146,7 @@ impl Args {
 
     /// Each level calibrated alone, and all of them composed.
     fn put_levels(&self, page: &mut Page, rows: &[Row], together: Option<&Together>) {
-        let digits = self.format.shown();
+        let digits = self.shown;
         let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
         // The names of accounts have a column of their own if they differ.
         let with_names = rows.iter().any(|row| row.compared.is_some()) && columns.heading().len() > 1;

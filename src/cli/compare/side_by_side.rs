@@ -15,16 +15,14 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
+    drawn::Drawn,
+    exit::Exit,
     output::{exact, exact_text, percent_above},
     page::Page,
     progress::{self, Steps},
-    subject::{Resolved, put_relation},
+    subject::{Format, Resolved, put_relation},
 };
-use super::{
-    Args,
-    accountants::{Accountants, label},
-};
+use super::accountants::{Accountants, label};
 
 /// A release with its answers.
 struct Column<'s> {
@@ -89,15 +87,15 @@ impl Column<'_> {
     }
 }
 
-pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -> Result<Exit> {
+pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Format, drawing: &Drawn) -> Result<Exit> {
     let most = ranks::INKS.len();
-    if args.drawn.svg.is_some() && subjects.len() > most {
+    if drawing.svg.is_some() && subjects.len() > most {
         bail!("--svg draws up to {most} releases side by side: {} are named", subjects.len());
     }
     let columns: Vec<Column> = (subjects.iter())
-        .map(|(name, subject)| Column::of(name, subject, delta, args.format.digits))
+        .map(|(name, subject)| Column::of(name, subject, delta, format.digits))
         .collect::<Result<_>>()?;
-    let mut page = args.drawn.page(&args.format)?;
+    let mut page = drawing.page(format)?;
     page.object(json!({
         "delta": exact(delta),
         "releases": columns.iter().map(Column::json).collect::<Vec<_>>(),
@@ -115,7 +113,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -
     }
     page.note(columns.iter().find_map(|column| column.subject.note()));
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
-    args.drawn.write(|| drawn(&columns, delta))?;
+    drawing.write(|| drawn(&columns, delta))?;
     page.print()?;
     Ok(Exit::Done)
 }

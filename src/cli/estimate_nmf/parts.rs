@@ -4,12 +4,11 @@ use anyhow::{Context, Result};
 use dp_assay::topdown::nmf::job::{State, states_of_part};
 use serde_json::json;
 
-use super::SurveyArgs;
-use crate::cli::{Exit, page::Page};
+use crate::cli::{exit::Exit, page::Page};
 
 /// The states of the requested part; all without one.
-pub fn part(args: &SurveyArgs, states: &[u32]) -> Result<Vec<u32>> {
-    let Some(text) = &args.part else { return Ok(states.to_vec()) };
+pub fn part(requested: Option<&str>, states: &[u32]) -> Result<Vec<u32>> {
+    let Some(text) = requested else { return Ok(states.to_vec()) };
     let both = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     let (part, of): (usize, usize) = both
         .filter(|(part, of)| (1..=*of).contains(part))

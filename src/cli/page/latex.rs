@@ -1,6 +1,6 @@
 //! A page in LaTeX: text as comments, and tables that need no package.
 
-use super::{Piece, Table};
+use super::piece::{Piece, Table};
 
 /// The whole page.
 pub(super) fn page(pieces: &[Piece]) -> String {

@@ -1,6 +1,6 @@
 //! A page in Markdown: paragraphs that keep their lines, and tables.
 
-use super::{Piece, Table};
+use super::piece::{Piece, Table};
 
 /// The whole page.
 pub(super) fn page(pieces: &[Piece]) -> String {

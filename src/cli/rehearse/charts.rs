@@ -9,7 +9,7 @@ use dp_assay::{
 };
 
 use super::super::report::charts::of_levels;
-use super::{name, of_cells, percent, published};
+use super::level::{name, of_cells, percent, published, sizes};
 
 /// The largest number of levels whose suppression is drawn.
 const MOST_PANELS: usize = 2;
@@ -149,7 +149,7 @@ fn bins(found: &Rehearsed) -> Vec<(usize, String)> {
         .iter()
         .flat_map(|level| &level.strata)
         .filter(|stratum| !stratum.detailed_only)
-        .map(|stratum| (stratum.bin, super::sizes(stratum)))
+        .map(|stratum| (stratum.bin, sizes(stratum)))
         .collect();
     bins.sort();
     bins.dedup();

@@ -14,7 +14,11 @@ use super::super::report::{
     document::{POLICY, STYLE, figure, origin, table},
     tables::Table,
 };
-use super::{charts, name, percent, words};
+use super::{
+    charts,
+    level::{self, name, percent},
+    words,
+};
 
 /// The whole page.
 pub fn page(found: &Rehearsed, provenance: &Provenance) -> Result<String> {
@@ -130,7 +134,7 @@ fn of_sizes(found: &Rehearsed) -> Table {
                 let only = if stratum.detailed_only { ", total only" } else { "" };
                 rows.push(vec![
                     format!("{}{only}", name(level)),
-                    super::sizes(stratum),
+                    level::sizes(stratum),
                     found.tables[place].to_string(),
                     shown(percent(table.groups, stratum.groups)) + " %",
                     shown(percent(table.covered, table.errors.count())) + " %",

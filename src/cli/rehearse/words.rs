@@ -6,7 +6,7 @@ use dp_assay::safetab::{
 };
 
 use super::super::report::tables::Table;
-use super::{name, of_cells, percent, published};
+use super::level::{name, of_cells, percent, published};
 
 /// The sentences, the most important one first.
 pub fn said(found: &Rehearsed) -> Vec<String> {

@@ -13,14 +13,14 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
+    arguments::quantity,
     drawn::Drawn,
+    exit::Exit,
     output::{self, exact, exact_text},
     progress::Steps,
-    quantity,
     subject::{self, Format, Resolved, Subject},
 };
-use super::prior;
+use super::common::prior;
 
 /// Bounds on the risk from any adversary, with any other knowledge, compared with those from rho or pure DP alone
 ///

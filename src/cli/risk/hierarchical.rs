@@ -17,12 +17,12 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
     drawn::Drawn,
+    exit::Exit,
     output::{self, ends, exact},
     subject::Format,
 };
-use super::{count, counts, numbers, prior, row};
+use super::common::{count, counts, numbers, prior, row};
 
 /// The additional information in counts of higher levels and of other groups: the exact joint posterior
 ///

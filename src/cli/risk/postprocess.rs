@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
+    arguments::number,
     drawn::Drawn,
-    number,
+    exit::Exit,
     output::{ends, exact},
     subject::Format,
 };
-use super::{count, prior, row, shown};
+use super::common::{arrays, count, prior, row, shown};
 
 /// What noisy counts reveal after they are made consistent with a published count of the higher group
 ///
@@ -150,7 +150,7 @@ fn range(
         })
         .collect();
     let mut page = args.drawn.page(&args.format)?;
-    super::arrays(&mut object, &columns, &rows);
+    arrays(&mut object, &columns, &rows);
     page.object(object);
     page.text(format!("{head}; as drawn {}\n\n", shown(before, digits)));
     page.table(&columns, rows);

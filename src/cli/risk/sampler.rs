@@ -9,12 +9,12 @@ use dp_assay::{
 use serde_json::json;
 
 use super::super::{
-    Exit,
     drawn::Drawn,
+    exit::Exit,
     output::{self, exact},
     subject::Format,
 };
-use super::{count, counts, numbers, prior, row};
+use super::common::{count, counts, numbers, prior, row};
 
 /// The Gibbs sampler of Kazan & Reiter (2023, Section 3.2): its limit, compared with the exact posterior
 ///

@@ -12,13 +12,13 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Exit,
     drawn::Drawn,
+    exit::Exit,
     output::{self, ends, exact, exact_text},
     page,
     subject::Format,
 };
-use super::{arrays, count, counts, numbers, prior, row, shown};
+use super::common::{arrays, count, counts, numbers, prior, row, shown};
 
 /// What one noisy count reveals about a target, to an adversary who knows everybody else
 ///

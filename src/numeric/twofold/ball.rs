@@ -8,8 +8,8 @@
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    Twofold,
     functions::{self, EXP_ERROR, EXP_RANGE, MOST_ANGLE, NEAR_ZERO, SIN_COS_ERROR},
+    pair::Twofold,
 };
 use crate::numeric::{
     enclosure::Enclosure,

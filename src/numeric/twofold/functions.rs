@@ -3,7 +3,7 @@
 //! E is [`Twofold::ERROR`], the bound on the relative error of a sum or product. Constants are split into parts with few bits, so that
 //! their products with small integers are exact; the last part of each has a relative error of at most 2^-53.
 
-use super::Twofold;
+use super::pair::Twofold;
 
 /// The range of arguments for which exp neither overflows nor loses digits to underflow.
 pub(super) const EXP_RANGE: (f64, f64) = (-600.0, 700.0);

@@ -9,12 +9,14 @@
 //! iterations times cells of the largest region.
 
 mod classes;
+mod keys;
 mod tallies;
 
 use std::{path::Path, sync::mpsc::sync_channel, thread};
 
 use self::{
     classes::{Classes, Lists},
+    keys::ATOM_BITS,
     tallies::{Tallies, Tally, TallyWriter},
 };
 use super::{
@@ -26,11 +28,6 @@ use super::{
     },
 };
 use crate::error::{Error, Result};
-
-/// Bits of a cell and of a class in a key; the atom is above them.
-const CELL_BITS: u32 = 6;
-const CLASS_BITS: u32 = 32;
-const ATOM_BITS: u32 = 64 - CELL_BITS - CLASS_BITS;
 
 /// The number of counts that one thread passes to another at a time, and the number of such batches that may wait: three megabytes.
 const HANDED: usize = 1 << 15;

@@ -14,10 +14,10 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{ATOM_BITS, CELL_BITS, CLASS_BITS};
+use super::keys::{ATOM_BITS, CELL_BITS, CLASS_BITS};
 use crate::{
     error::Result,
-    files::{create_private, file_error},
+    io::files::{create_private, file_error},
 };
 
 /// The number of counts held before they are spilled, 16 bytes each.

@@ -55,7 +55,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, fill_folder, fill_private_folder},
+    io::files::{file_error, fill_folder, fill_private_folder},
     noise::Streams,
 };
 
@@ -128,7 +128,7 @@ impl Rehearsal {
             }
             _ => {}
         }
-        crate::files::check_free(&self.out)?;
+        crate::io::files::check_free(&self.out)?;
         let (public, whole) = self.public(&config)?;
         let truth = self.count(&config, &public, progress)?;
         let fill = |folder: &Path| {

@@ -11,7 +11,7 @@ use rug::{Float, float::Round};
 use super::results::{Rehearsed, RehearsedLevel, Stratum, TableErrors, table_of};
 use crate::{
     error::Result,
-    files::file_error,
+    io::files::file_error,
     safetab::{
         groups::Specification,
         household_tables::HouseholdTopic,

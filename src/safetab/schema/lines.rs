@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use crate::{csv_reader, error::Error};
+use crate::{error::Error, io::csv_reader};
 
 /// The longest line that is read. A full GRF-C has a hundred fields of a few characters.
 pub(super) const LONGEST: usize = 1 << 16;

@@ -29,6 +29,7 @@
 
 pub(super) mod cef;
 mod codes;
+mod combination;
 mod config;
 mod config_file;
 pub(super) mod config_keys;
@@ -46,12 +47,13 @@ mod totals;
 pub(super) mod validation;
 
 pub use codes::{IterationCode, RaceEthCode};
+pub use combination::Combination;
 pub use config::{HouseholdConfig, RunScope, SafeTabConfig};
 pub use geography::{Geography, LandColumn};
 pub use households::{HOUSEHOLD_HEADINGS, Household, HouseholdCheck};
 pub use persons::{HEADINGS, Person, RowCheck};
 pub use record_files::{CheckedRecords, check_households, check_persons, text_files};
-pub use records::{CheckedRecord, Combination, RecordRules};
+pub use records::{CheckedRecord, RecordRules};
 pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType, SummaryOrder};
 pub use totals::{LeftOut, PublishedTotal, PublishedTotals, TOTALS_HEADINGS, TotalsCheck};
 pub use validation::{Rule, ValidationReport, Violation};

@@ -12,7 +12,7 @@ use parquet::{
 };
 
 use super::validation::Rule;
-use crate::foreign::{check_levels, guarded};
+use crate::io::foreign::{check_levels, guarded};
 
 /// The text of a null field in a text file.
 const NULL: &[u8] = b"Null";

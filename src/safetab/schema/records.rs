@@ -2,17 +2,11 @@
 
 use super::{
     Geography, RaceEthCode, RunScope,
+    combination::{CODES, RACES, pack},
     rows::{self, digits},
     validation::{Location, Rule, ValidationReport},
 };
 use crate::safetab::groups::Specification;
-
-/// Upper limit of code numbers.
-const CODES: usize = 10_000;
-/// Bits per code in a packed combination: 9 codes fill 126.
-const BITS: u32 = 14;
-/// The number of columns of race codes.
-const RACES: usize = 8;
 
 /// The rules of one kind of record, for rows from any source.
 pub trait RecordRules: Sync {
@@ -38,40 +32,6 @@ pub struct CheckedRecord {
     pub combination: u128,
     /// The sex and the age of a person; the type and the tenure of a household.
     pub counted: [u8; 2],
-}
-
-/// The race codes of a person, each once and ascending, and the ethnicity code: all that the iterations depend on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Combination {
-    races: Vec<RaceEthCode>,
-    ethnicity: RaceEthCode,
-}
-
-impl Combination {
-    /// The combination of codes in any order; duplicates count once.
-    pub fn new(races: impl IntoIterator<Item = RaceEthCode>, ethnicity: RaceEthCode) -> Combination {
-        let mut races: Vec<RaceEthCode> = races.into_iter().collect();
-        races.sort_unstable();
-        races.dedup();
-        Combination { races, ethnicity }
-    }
-
-    /// The race codes, ascending.
-    pub fn races(&self) -> &[RaceEthCode] {
-        &self.races
-    }
-
-    /// The ethnicity code.
-    pub fn ethnicity(&self) -> RaceEthCode {
-        self.ethnicity
-    }
-
-    /// The combination of a packed number: the ethnicity code and above it the race codes, each once and ascending, with 14 bits each.
-    pub fn unpack(packed: u128) -> Combination {
-        let code = |place: u32| RaceEthCode((packed >> (BITS * place)) as u16 & ((1 << BITS) - 1));
-        let races = (1..=8).map(code).filter(|code| code.0 > 0);
-        Combination::new(races, code(0))
-    }
 }
 
 /// The rules of the columns common to all records. The block has four columns from `STATE`, the codes nine from `FIRST_RACE`.
@@ -214,18 +174,4 @@ impl<'a, const STATE: usize, const FIRST_RACE: usize> CommonRules<'a, STATE, FIR
 
 pub(super) fn is_null(field: &[u8]) -> bool {
     field == b"Null"
-}
-
-/// The number of a combination. Sorts the codes.
-fn pack(races: &mut [u16], ethnicity: u16) -> u128 {
-    races.sort_unstable();
-    let (mut packed, mut last) = (u128::from(ethnicity), 0);
-    let mut place = BITS;
-    for race in races {
-        if *race != last {
-            packed |= u128::from(*race) << place;
-            (last, place) = (*race, place + BITS);
-        }
-    }
-    packed
 }

@@ -13,7 +13,7 @@ use parquet::{
 
 use crate::{
     error::Result,
-    files::{file_error, write_whole},
+    io::files::{file_error, write_whole},
 };
 
 /// A callback for parts of whole lines.

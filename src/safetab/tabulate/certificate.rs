@@ -223,7 +223,7 @@ impl TabulationCertificate<'_> {
         let inputs: Map<String, Value> = self.inputs.iter().map(|(role, hash)| (role.clone(), json!(hash))).collect();
         let mut object = json!({
             "program": concat!("assay ", env!("CARGO_PKG_VERSION")),
-            "commit": crate::provenance::COMMIT,
+            "commit": crate::io::provenance::COMMIT,
             "algorithm": self.algorithm(),
             "guarantee": match self.privacy {
                 Privacy::ZeroConcentrated => "zero-concentrated differential privacy",

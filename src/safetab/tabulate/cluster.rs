@@ -4,7 +4,7 @@ use std::{fmt, fs, net::IpAddr, path::Path, path::PathBuf, str::FromStr, time::D
 
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
     safetab::schema::lines::is_compressed,
 };
 
@@ -182,7 +182,7 @@ impl ClusterToken {
                 return Err(file_error(file, "has a token and is open to others than its owner: chmod 600 closes it"));
             }
         }
-        ClusterToken::new(&crate::reading::read_text(file)?, file)
+        ClusterToken::new(&crate::io::reading::read_text(file)?, file)
     }
 
     /// The secret.

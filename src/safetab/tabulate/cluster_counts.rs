@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    files::file_error,
+    io::files::file_error,
     safetab::{
         counting::{Counted, Counting, RecordKind},
         schema::{Combination, RaceEthCode, RunScope, ValidationReport},

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     account::{Delta, Stop},
     error::{Error, Result},
-    files::{file_error, write_text},
+    io::files::{file_error, write_text},
     numeric::rational,
     safetab::{
         cell_noise::NoiseKind,

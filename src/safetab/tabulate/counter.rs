@@ -14,7 +14,7 @@ use parquet::{arrow::ArrowWriter, errors::ParquetError};
 use super::record_files::RecordFiles;
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
 };
 
 /// A system that counts by SQL.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{create_private, file_error},
+    io::files::{create_private, file_error},
     safetab::{
         groups::{self, Specification},
         schema::{

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
     safetab::{
         schema::{Pass, RegionType},
         tables::PublishedTable,

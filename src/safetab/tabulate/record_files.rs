@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::Result,
-    files::file_error,
+    io::files::file_error,
     safetab::schema::{lines::is_text, parquet_records::is_parquet},
 };
 #[cfg(feature = "cluster")]
 use crate::{
-    files::create_private,
+    io::files::create_private,
     safetab::schema::lines::{is_compressed, open_text},
 };
 

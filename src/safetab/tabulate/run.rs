@@ -23,7 +23,7 @@ use super::{
 use crate::{
     draws::{DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
     error::Result,
-    files::{file_error, write_whole},
+    io::files::{file_error, write_whole},
     noise::Streams,
     safetab::{
         counting::{Counted, Counting},
@@ -111,7 +111,7 @@ impl Job {
         let mut report = ValidationReport::new();
         let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
         let (counted, _) = self.count(&inputs, &self.record_files()?, report, folder.path(), &mut |_| {})?;
-        crate::files::fill_folder(out, |out| {
+        crate::io::files::fill_folder(out, |out| {
             if let Passes::Households(passes) = inputs.passes()? {
                 for (pass, levels) in &passes {
                     let mut tables = HouseholdTables::create(out, *pass, None)?;

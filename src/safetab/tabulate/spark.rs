@@ -43,8 +43,8 @@ use super::{
 };
 use crate::{
     error::Result,
-    files::{Unfinished, file_error},
-    remote::Remote,
+    io::files::{Unfinished, file_error},
+    io::remote::Remote,
 };
 
 /// The time limit of requests that do not count: for a first answer, to stop a query, to drop the tables.

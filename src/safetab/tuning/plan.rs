@@ -26,9 +26,9 @@ use toml::Spanned;
 use super::{GroupLevel, MOST_DECIMALS, least_budget, stability};
 use crate::{
     error::{Error, Result},
+    io::toml_reader::{Exact, TomlReader},
     release::Neighbors,
     safetab::cell_noise::NoiseKind,
-    toml_reader::{Exact, TomlReader},
 };
 
 /// The largest number of levels.

@@ -13,7 +13,7 @@ use super::rows::Tables;
 use crate::{
     draws::EarlierBudgets,
     error::Result,
-    files::file_error,
+    io::files::file_error,
     numeric::rational,
     safetab::{
         schema::{Rule, ValidationReport, rows::name_of, validation::Location},

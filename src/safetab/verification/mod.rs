@@ -76,7 +76,7 @@ pub fn verify_release(folder: &Path, job: Option<&Job>) -> Result<VerifiedReleas
 
 /// The names in the folder of a release.
 fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<String>> {
-    let wrong = |why: std::io::Error| crate::files::file_error(folder, why);
+    let wrong = |why: std::io::Error| crate::io::files::file_error(folder, why);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(wrong)? {
         names.push(entry.map_err(wrong)?.file_name().to_string_lossy().into_owned());

@@ -5,11 +5,14 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{BuiltSpine, Ground, LevelFile, Shares, check_pure};
+use super::{
+    built::{BuiltSpine, Ground},
+    shares::{LevelFile, Shares, check_pure},
+};
 use crate::{
     error::Result,
+    io::toml_reader::TomlReader,
     spine::{bypass::Privacy, optimize::Entities, own::Hierarchy},
-    toml_reader::TomlReader,
 };
 
 #[derive(Deserialize)]
@@ -33,7 +36,7 @@ pub struct OwnPlan {
 impl OwnPlan {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<OwnPlan> {
-        let text = crate::reading::read_text(path)?;
+        let text = crate::io::reading::read_text(path)?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
         let raw: OwnPlanFile = reader.toml()?;

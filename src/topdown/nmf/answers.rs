@@ -327,17 +327,3 @@ pub fn pl94_lines(schema: &Schema) -> Result<Vec<TableLine>> {
     const LINES: &str = include_str!("../../../data/tables/pl94-persons.csv");
     read_lines(LINES, "data/tables/pl94-persons.csv", schema)
 }
-
-/// The GEOID of a block in 15 digits, from a spine code or from 16 digits, which contain the digit of the block group
-/// twice.
-pub fn geoid_of(code: &[u8]) -> Option<u64> {
-    if !code.iter().all(u8::is_ascii_digit) || code.len() < 15 {
-        return None;
-    }
-    let digits = |text: &[u8]| text.iter().fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0'));
-    if code.len() == 15 {
-        return Some(digits(code));
-    }
-    let tail = &code[code.len() - 16..];
-    (tail[11] == tail[12]).then(|| digits(&tail[..11]) * 10_000 + digits(&tail[12..]))
-}

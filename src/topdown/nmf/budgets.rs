@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{fit::Noise, names::Names};
+use super::{names::Names, noise::Noise};
 use crate::{
     error::{Error, Result},
     noise::DiscreteGaussian,

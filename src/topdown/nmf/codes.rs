@@ -2,7 +2,7 @@
 //! (`1400000US44001000100`), or in the form of NHGIS (`G4400010000100`). A leading zero that a spreadsheet dropped is
 //! not guessed: the error names the likely code.
 
-use super::{answers::geoid_of, complete::is_state};
+use super::complete::is_state;
 
 /// The digits of a GEOID in any of these forms; `None` for other text.
 pub fn digits(text: &str) -> Option<String> {
@@ -53,6 +53,20 @@ pub fn block(text: &str) -> Result<u64, String> {
         true => Ok(geoid),
         false => Err(format!("{text:?}: there is no state {:02}", geoid / 10_u64.pow(13))),
     }
+}
+
+/// The GEOID of a block in 15 digits, from a spine code or from 16 digits, which contain the digit of the block group
+/// twice.
+pub fn geoid_of(code: &[u8]) -> Option<u64> {
+    if !code.iter().all(u8::is_ascii_digit) || code.len() < 15 {
+        return None;
+    }
+    let digits = |text: &[u8]| text.iter().fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+    if code.len() == 15 {
+        return Some(digits(code));
+    }
+    let tail = &code[code.len() - 16..];
+    (tail[11] == tail[12]).then(|| digits(&tail[..11]) * 10_000 + digits(&tail[12..]))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::folder::NmfFolder;
 use crate::{
     error::Result,
-    files::file_error,
+    io::files::file_error,
     release::{Release, bundled_text},
 };
 

@@ -10,10 +10,11 @@ use std::{
 
 use super::{
     budgets::Budgets,
-    fit::{FitPlan, Noise, Walk},
+    fit::{FitPlan, Walk},
     folder::{NmfFile, NmfFolder, of_part},
     meter::Phase,
     names::Names,
+    noise::Noise,
     rows::{self, Row},
     units::{Geocodes, PartUnits},
 };

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
 };
 
 /// The file that describes a draw, in products of `assay measure`.
@@ -116,7 +116,7 @@ impl NmfFolder {
     /// The description beside the files of a product of `assay measure`; empty for the Bureau's.
     pub fn declared(&self) -> Result<Declared> {
         let path = self.path.join(MANIFEST);
-        let Some(text) = crate::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
+        let Some(text) = crate::io::reading::read_text_if_there(&path)? else { return Ok(Declared::default()) };
         let declared: Declared = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
         let wrong = declared.parts.iter().flatten().find(|part| part_number(part).is_none() || part.len() != 3);
         match wrong {
@@ -238,4 +238,16 @@ fn part_code(path: &Path, text: &str) -> Result<String> {
 fn part_number(text: &str) -> Option<u32> {
     let digits = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse::<u32>().ok().filter(|number| digits && *number < 200)
+}
+
+/// A level of a part without units: its file of constraints is missing or empty.
+pub(super) fn no_units(folder: &NmfFolder, level: usize, part: &str) -> Error {
+    let name = &folder.levels[level].name;
+    let beside = match folder.passed_over(level) {
+        names if names.is_empty() => String::new(),
+        names => format!("; not read: {}", names.join(", ")),
+    };
+    let why =
+        format!("no units of the part {part} in {name}.parquet/Constraint: is State={part} missing there?{beside}");
+    file_error(&folder.path, why)
 }

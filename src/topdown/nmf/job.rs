@@ -27,8 +27,8 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{Over, Readers, file_error, make_folder, write_for},
-    same_file,
+    io::files::{Over, Readers, file_error, make_folder, write_for},
+    io::same_file,
 };
 
 /// A folder with the work of a survey.

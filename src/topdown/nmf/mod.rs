@@ -47,6 +47,7 @@ pub mod labels;
 pub mod matched;
 pub mod meter;
 pub mod names;
+pub mod noise;
 pub mod paths;
 pub mod rows;
 mod saved;

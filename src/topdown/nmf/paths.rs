@@ -13,10 +13,7 @@ use super::{
     names::Names,
     units::PartUnits,
 };
-use crate::{
-    error::{Error, Result},
-    files::file_error,
-};
+use crate::{error::Result, io::files::file_error};
 
 /// The paths of a part.
 #[derive(Debug, Default)]
@@ -157,18 +154,6 @@ pub(super) fn shorts(paths: &Paths, names: &Names, units: &PartUnits) -> Vec<Sho
         (units_below > 0).then_some(Short { level, part, units: units_below })
     };
     of_level.into_iter().enumerate().filter_map(short).collect()
-}
-
-/// A level of a part without units: its file of constraints is missing or empty.
-pub(super) fn no_units(folder: &NmfFolder, level: usize, part: &str) -> Error {
-    let name = &folder.levels[level].name;
-    let beside = match folder.passed_over(level) {
-        names if names.is_empty() => String::new(),
-        names => format!("; not read: {}", names.join(", ")),
-    };
-    let why =
-        format!("no units of the part {part} in {name}.parquet/Constraint: is State={part} missing there?{beside}");
-    file_error(&folder.path, why)
 }
 
 #[cfg(test)]

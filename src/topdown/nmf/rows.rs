@@ -17,8 +17,8 @@ use parquet::{
 use super::types::{self, Stored};
 use crate::{
     error::{Error, Result},
-    files::file_error,
-    foreign::{check_levels, guarded},
+    io::files::file_error,
+    io::foreign::{check_levels, guarded},
 };
 
 /// The number of rows decoded together, or as many as have about this number of counts: one row of the DHC may have a

@@ -7,6 +7,7 @@
 mod across;
 mod blocks;
 mod fitted;
+mod opened;
 mod roots;
 mod settings;
 mod state;
@@ -20,119 +21,40 @@ use std::{
 };
 
 pub(super) use across::Across;
+pub(super) use opened::Top;
+use opened::{Absent, Nation, Seen, StateRoot, WholeCells, without_counts};
+pub use opened::{Survey, Take};
 pub use settings::{AreaSource, Settings, Wanted};
-use state::StatePass;
 pub use subjects::tabulation_digits;
-use whole::WholeCells;
 
 use super::{
-    answers::{Answer, Answers, Subject, TableLine, named_parts, pl94_lines},
+    answers::{Answers, Subject, TableLine, named_parts, pl94_lines},
     budgets::Budgets,
     check,
     complete::{Missing, is_state, state_of},
     counts::NationCounts,
-    fit::{FitPlan, StateFit},
+    fit::FitPlan,
     folder::NmfFolder,
     meter::{At, Meter},
     names::{Names, Which},
-    paths::Short,
     totals,
     truth::Truth,
     units::{Constraints, RootConstraints, Zeros},
 };
 use crate::{
     error::{Error, Result, unknown},
-    files::file_error,
+    io::files::file_error,
     release::Release,
     topdown::gls::{
         belief::{Belief, Below, Measured},
         problem::{Free, Problem, Shape, Shapes},
     },
-    topdown::whole::family::{Bound, BoundGroups},
 };
 
 /// The part of a state inside American Indian, Alaska Native and Native Hawaiian areas.
 pub(in crate::topdown) const AIAN: &str = "AIAN";
 /// The part of a state outside these areas.
 pub(in crate::topdown) const NOT_AIAN: &str = "non-AIAN";
-
-/// Receives answers, in a fixed order.
-pub type Take<'t> = dyn FnMut(Subject, Vec<Answer>) -> Result<()> + 't;
-
-/// A folder of noisy measurements, ready for estimation.
-#[derive(Debug)]
-pub struct Survey {
-    folder: NmfFolder,
-    /// The queries and levels.
-    pub names: Names,
-    problem: Problem,
-    /// The cells of integer counts, if requested.
-    whole: Option<WholeCells>,
-    /// The answers.
-    pub answers: Answers,
-    settings: Settings,
-    /// The root's constraints.
-    pub root: RootConstraints,
-    /// The number of states whose estimates the nation's counts combine; 0 if these counts are not used.
-    uses_nation: bool,
-    /// The parts of each state.
-    states: BTreeMap<u32, Vec<String>>,
-    shapes: Mutex<Shapes>,
-    budgets: Budgets,
-    /// The seed of the noise, if anybody who knows it can subtract the noise.
-    pub insecure_seed: Option<u64>,
-    /// The exact totals of states in the files, if they are kept.
-    pub totals_of_files: BTreeMap<u32, i64>,
-    /// The lowest levels of the release, if the folder has no files of them: estimates do not use them.
-    pub missing: Vec<String>,
-    /// The parts of states that the folder lacks.
-    pub missing_parts: Missing,
-    /// The states in the folder, including those that are not read.
-    pub all_states: Vec<u32>,
-    /// Given exact totals of states with a missing part: they do not apply to the parts present, and are not used.
-    pub unkept_totals: Vec<u32>,
-    /// The number of levels whose shares the levels above the states carry.
-    prefix: Vec<u8>,
-    fit_plan: FitPlan,
-    /// The data of states seen so far.
-    seen: Mutex<Seen>,
-    /// Upper bound on the probability of the residuals, if counts do not fit each other and estimates are made
-    /// nevertheless.
-    misfit: OnceLock<String>,
-    /// The blocks of areas, and of true counts, that the files lack.
-    pub absent: blocks::Absent,
-}
-
-/// The data of states recorded on their way up.
-#[derive(Debug, Default)]
-struct Seen {
-    fits: BTreeMap<u32, StateFit>,
-    shorts: BTreeMap<u32, Vec<Short>>,
-}
-
-/// The data of a state for the nation's way down: its estimate from its own counts, the cells that may be above zero,
-/// and bounds.
-#[derive(Clone, Debug)]
-pub(super) struct StateRoot {
-    belief: Belief,
-    free: Free,
-    bounds: Vec<Bound>,
-    bound_groups: Option<BoundGroups>,
-}
-
-/// The nation, if its counts are used.
-pub(super) struct Top {
-    nation: Option<Nation>,
-}
-
-struct Nation {
-    roots: BTreeMap<u32, StateRoot>,
-    below: Below,
-    /// Its final estimate.
-    belief: Belief,
-    free: Free,
-    whole: Option<whole::WholeNation>,
-}
 
 impl Survey {
     /// Opens a folder and reads its root.
@@ -228,7 +150,7 @@ impl Survey {
             fit_plan,
             seen: Mutex::default(),
             misfit: OnceLock::new(),
-            absent: blocks::Absent::default(),
+            absent: Absent::default(),
         };
         survey.absent = survey.find_blocks()?;
         Ok(survey)
@@ -510,8 +432,4 @@ fn check_there(there: &[String], missing: &[String], settings: &Settings) -> Res
         }
         _ => Ok(()),
     }
-}
-
-fn without_counts(what: &str) -> Error {
-    Error::missing(format!("{what} has no noisy counts, nor have its parts"))
 }

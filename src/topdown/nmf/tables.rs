@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_whole},
+    io::files::{file_error, write_whole},
     spine::csv_table::{CsvTable, quoted},
 };
 

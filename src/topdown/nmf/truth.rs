@@ -10,8 +10,8 @@ use super::{
     codes,
 };
 use crate::{
-    csv_reader::Reading,
     error::Result,
+    io::csv_reader::Reading,
     release::schema::Schema,
     spine::csv_table::{BLOCK_NAMES, CsvTable},
     topdown::{cell_columns::CellColumns, histograms::MOST},

@@ -26,7 +26,7 @@ use parquet::{
 
 use crate::{
     error::{Error, Result},
-    files::{self, file_error},
+    io::files::{self, file_error},
     loss::law::Law,
     noise::{Distribution, Streams},
     release::{Neighbors, Release, schema::Kept},

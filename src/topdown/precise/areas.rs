@@ -6,8 +6,8 @@ use rug::Float;
 
 use super::{
     algebra::{Square, add, subtract},
+    below::{Below, Vectors},
     long,
-    passes::{Below, Vectors},
     space::Space,
 };
 use crate::spine::hierarchy::Tree;

@@ -27,6 +27,7 @@
 
 pub mod algebra;
 mod areas;
+mod below;
 pub mod passes;
 pub mod space;
 

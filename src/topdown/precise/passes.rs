@@ -13,6 +13,7 @@ use super::{
     BITS,
     algebra::{Square, add, subtract},
     areas::{AreaPart, Areas},
+    below::{Below, Matrices, Vectors},
     is_exact, kept, long, shown,
     space::Space,
 };
@@ -66,19 +67,6 @@ pub fn fits(sizes: &[usize], tree: &Tree, levels: &[Vec<Vec<Part>>], answers: &[
 
 /// The estimates and variances of the counts of each answer.
 pub type Answered = Vec<(Vec<f64>, Vec<f64>)>;
-
-/// A matrix for each sector.
-pub(super) type Matrices = Arc<Vec<Square>>;
-/// A vector for each sector.
-pub(super) type Vectors = Vec<Vec<Float>>;
-
-/// The children of a unit together.
-pub(super) struct Below {
-    /// The sum of the covariances of the children that have one.
-    pub(super) covariance: Matrices,
-    /// Its inverse, if every child has a covariance.
-    pub(super) inverse: Option<Matrices>,
-}
 
 /// Equal subtrees.
 struct Class {

@@ -17,8 +17,8 @@ use crate::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
     },
-    csv_reader::{CsvTable, Reading},
     error::{Error, Result},
+    io::csv_reader::{CsvTable, Reading},
     noise::{
         DiscreteGaussian,
         published_error::{ClampedErrors, ExpectedErrors},

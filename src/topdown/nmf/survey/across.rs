@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AreaSource, Survey, Take, Top};
+use super::{
+    opened::{Survey, Take, Top},
+    settings::AreaSource,
+};
 use crate::{
     error::Result,
     topdown::{

@@ -4,29 +4,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{AreaSource, Survey, Take};
+use super::{
+    opened::{Absent, Survey, Take},
+    settings::AreaSource,
+};
 use crate::{
     error::Result,
     topdown::nmf::{
-        answers::{Subject, geoid_of},
-        areas::Areas,
-        folder::of_part,
-        matched::Keys,
-        rows,
-        truth::Truth,
+        answers::Subject, areas::Areas, codes::geoid_of, folder::of_part, matched::Keys, rows, truth::Truth,
     },
 };
-
-/// The given blocks that the files lack.
-#[derive(Clone, Debug, Default)]
-pub struct Absent {
-    /// The number of blocks of areas without housing units and group quarters.
-    pub empty_blocks: u64,
-    /// The areas that have no other blocks.
-    pub(super) empty_areas: Vec<u32>,
-    /// The message about true counts of blocks that are not in the files.
-    pub truth: Option<String>,
-}
 
 /// The searched blocks found in the files of some states, and the tracts and counties of all blocks.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 use super::{Seen, Survey};
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    io::files::file_error,
     topdown::{
         gls::pass::Measurements,
         nmf::{

@@ -5,18 +5,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{AreaSource, Survey, Take, Top, across::Across, subjects::leaves, without_counts};
+use super::{
+    across::Across,
+    opened::{StatePass, Survey, Take, Top, without_counts},
+    settings::AreaSource,
+    subjects::leaves,
+};
 use crate::{
     error::Result,
     topdown::{
         gls::{
-            areas::{AreaPart, AreaSums, Touched},
+            areas::{AreaSums, Touched},
             belief::{Belief, Below, Descent},
-            pass::{Measurements, Pass, Risen},
-            problem::{Free, Shape},
+            pass::{Measurements, Pass},
+            problem::Shape,
         },
         nmf::{
-            answers::{Areas, Subject, geoid_of},
+            answers::{Areas, Subject},
+            codes::geoid_of,
             counts::{PartCounts, Watch},
             fit::StateFit,
             meter::{Meter, Phase},
@@ -24,19 +30,6 @@ use crate::{
         },
     },
 };
-
-/// A state after the pass upwards.
-pub(super) struct StatePass {
-    pub(super) parts: Vec<PartUnits>,
-    pub(super) shapes: Vec<Vec<Vec<Arc<Shape>>>>,
-    pub(super) risen: Vec<Risen>,
-    pub(super) areas: BTreeMap<u32, AreaPart>,
-    pub(super) area_sets: Areas,
-    pub(super) below: Below,
-    /// The state's own estimate, with its exact total.
-    pub(super) belief: Belief,
-    pub(super) free: Free,
-}
 
 impl Survey {
     /// The requested answers of a state. Its part of areas that also lie in other states is added to `across`.

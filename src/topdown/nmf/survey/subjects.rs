@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::{AreaSource, StatePass, Survey};
+use super::{
+    opened::{StatePass, Survey},
+    settings::AreaSource,
+};
 use crate::topdown::{
     gls::belief::Belief,
     nmf::{
-        answers::{Answer, Areas, Subject, geoid_of},
+        answers::{Answer, Areas, Subject},
+        codes::geoid_of,
         units::PartUnits,
     },
 };

@@ -1,9 +1,7 @@
 //! Non-negative integer counts of a folder of noisy measurements: first the nation's, then those of states, of their
 //! parts, and down to blocks. Each level sums to the one above it.
 
-use std::collections::BTreeMap;
-
-use super::{Nation, StatePass, StateRoot, Survey, Take, Top, without_counts};
+use super::opened::{Nation, StatePass, StateRoot, Survey, Take, Top, WholeCells, WholeNation, without_counts};
 use crate::{
     error::Result,
     topdown::{
@@ -20,27 +18,11 @@ use crate::{
     },
 };
 
-/// The integer counts of the nation and its states.
-pub(super) struct WholeNation {
-    passes: Passes,
-    own: Settled,
-    of_state: BTreeMap<u32, Settled>,
-}
-
 impl WholeNation {
     /// The nation's counts, by cells of the histogram.
     pub(super) fn counts(&self) -> Counts {
         self.passes.in_histogram(&self.own.counts)
     }
-}
-
-/// The cells of integer counts, and the order in which queries are settled.
-#[derive(Clone, Debug)]
-pub(super) struct WholeCells {
-    /// The cells, attribute by attribute.
-    cells: Vec<Part>,
-    /// The queries that are settled before the cells.
-    order: Vec<Vec<Part>>,
 }
 
 impl WholeCells {

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use super::{Asked, Geocodes, LevelUnits};
+use super::codes::{Asked, Geocodes, LevelUnits};
 use crate::{
     error::{Error, Result},
     topdown::{

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     error::Result,
-    files::file_error,
+    io::files::file_error,
     topdown::{
         gls::{
             basis::Part,

@@ -1,0 +1,81 @@
+//! An answer in all its forms: the numbers of the command, words, charts and tables.
+
+use anyhow::Result;
+use dp_assay::chart::Figure;
+use serde_json::{Value, json};
+
+use super::ask::Question;
+use crate::cli::{output, page::csv_text, report::tables::Table};
+
+/// The parts of an answer.
+#[derive(Default)]
+pub struct Parts {
+    /// The output of `--json`, without the provenance.
+    pub answer: Value,
+    /// The output of `--format csv`.
+    pub records: Vec<Value>,
+    /// Sentences, the first of them the answer.
+    pub said: Vec<String>,
+    pub charts: Vec<Value>,
+    pub tables: Vec<Value>,
+    pub notes: Vec<String>,
+    pub assumed: Vec<String>,
+    /// A file that the commands read: its name and its text.
+    pub file: Option<(String, String)>,
+    /// The command line for the same numbers, if it differs from that of the request.
+    pub command: Option<String>,
+}
+
+impl Parts {
+    /// The answer as the page reads it.
+    pub fn into_json(self, question: &Question) -> Result<Value> {
+        Ok(json!({
+            "question": question.name,
+            "command": self.command.unwrap_or_else(|| question.command_line()),
+            // With all digits, for readers whose JSON numbers are doubles.
+            "json": (!self.answer.is_null()).then(|| format!("{:#}\n", self.answer)),
+            "answer": self.answer,
+            "csv": csv_text(&self.records)?,
+            "said": self.said,
+            "charts": self.charts,
+            "tables": self.tables,
+            "notes": self.notes,
+            "assumed": self.assumed,
+            "file": self.file.map(|(name, text)| json!({ "name": name, "text": text })),
+        }))
+    }
+}
+
+/// A drawing, named by `label`.
+pub fn chart(figure: &Figure, name: &str, label: &str, caption: &str) -> Result<Value> {
+    let svg = figure.svg_element(&format!("chart-{name}"), label)?;
+    Ok(json!({ "name": name, "label": label, "caption": caption, "svg": svg }))
+}
+
+/// A table.
+pub fn table(table: &Table) -> Value {
+    marked(table, &[])
+}
+
+/// A table with some red rows.
+pub fn marked(table: &Table, red: &[usize]) -> Value {
+    json!({ "caption": table.caption, "heading": table.heading, "rows": table.rows, "has_whole": table.has_whole, "red": red })
+}
+
+/// The tables of a command's page: the last line before each is its caption; the text before that line is returned.
+pub fn tables_of(shown: Vec<(String, Vec<String>, Vec<Vec<String>>)>) -> (Vec<Value>, Vec<String>) {
+    let (mut tables, mut said) = (Vec::new(), Vec::new());
+    for (before, heading, rows) in shown {
+        let mut lines: Vec<&str> = before.lines().filter(|line| !line.trim().is_empty()).collect();
+        let caption = lines.pop().unwrap_or_default();
+        said.extend(lines.into_iter().map(String::from));
+        tables.push(json!({ "caption": caption, "heading": heading, "rows": rows, "has_whole": false, "red": [] }));
+    }
+    (tables, said)
+}
+
+/// Names the answers below the requested precision, if there are any.
+pub fn wider<'n>(lines: impl Iterator<Item = (&'n str, bool)>) -> Option<String> {
+    let names: Vec<&str> = lines.filter(|(_, met)| !met).map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| format!("{}: {}. Both ends are valid.", output::status(false), names.join(", ")))
+}

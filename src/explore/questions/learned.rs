@@ -1,0 +1,112 @@
+//! What does an adversary learn? Bounds for all adversaries, and the information of one noisy count about one person.
+
+use anyhow::Result;
+use dp_assay::{
+    chart::{Axis, Figure, Ink, Panel, Series},
+    numeric::{Enclosure, rational},
+    risk::single::Attack,
+};
+
+use super::super::{
+    ask::Question,
+    parts::{Parts, chart, table, wider},
+    store::Store,
+};
+use crate::cli::{
+    report::{
+        assumed, charts,
+        tables::{self, Table},
+        words::{self, in_hundred, upper},
+    },
+    risk::{bound, single},
+};
+
+/// Bounds for all adversaries, by level.
+pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
+    let args: bound::Args = question.args()?;
+    let known = store.subject(question.subject(), &args.subject)?;
+    let subject = &known.subject;
+    let learned = known.learned(args.request(!question.is_moving)?, &question.stop)?;
+    let (request, found) = &*learned;
+    let drawn = chart(
+        &charts::right_decisions(&request.prior, found),
+        "learned",
+        "How many of 100 decisions of an adversary are right at most, by level",
+        &words::about_decisions(found),
+    )?;
+    Ok(Parts {
+        answer: found.object(subject, request),
+        records: found.records(),
+        said: words::what_is_learned(&request.prior, subject.neighbors, found),
+        charts: vec![drawn],
+        tables: vec![table(&tables::of_bound(&request.prior, found))],
+        notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
+        assumed: assumed::of_bound(&request.prior, found.allowed()),
+        ..Parts::default()
+    })
+}
+
+/// What one noisy count reveals to an adversary who knows everybody else.
+pub fn single(store: &Store, question: &Question) -> Result<Parts> {
+    let args: single::Args = question.args()?;
+    question.stop.check()?;
+    let (attack, origin) = args.attack(&|name| store.release(name))?;
+    let average = single::Average::of(&attack, origin.as_ref(), args.digits())?;
+    let answer = average.object(&attack, origin.as_ref());
+    let (heading, rows) = average.table(&attack, args.digits());
+    let what =
+        origin.as_ref().map_or("one noisy count".to_string(), |origin| format!("one noisy count of {}", origin.title));
+    let mut said = vec![format!(
+        "One person, one count: to an adversary who knows everybody else, {what} raises the belief that a given person counts there from {} to {} on \
+         average, if the person does. They then decide correctly {} % of the time.",
+        rational::display(attack.prior()),
+        average.marginal.shown(4),
+        in_hundred(&upper(&average.correct)),
+    )];
+    said.extend(average.threshold.map(|threshold| {
+        format!("They decide for the person if the released count exceeds the known one by {threshold} or more.")
+    }));
+    let charts = match attack.rhos() {
+        [_] => vec![chart(
+            &posteriors(&attack)?,
+            "single",
+            "The adversary's posterior, by the released count",
+            "The adversary's posterior after seeing the count, by its excess over the known count: the dotted line is the prior.",
+        )?],
+        _ => Vec::new(),
+    };
+    let caption = "One noisy count, averaged over possible outputs.".to_string();
+    Ok(Parts {
+        records: vec![answer.clone()],
+        answer,
+        said,
+        charts,
+        tables: vec![table(&Table { caption, heading, rows, has_whole: false })],
+        assumed: vec!["For one count, the adversary knows the true count of everybody else.".to_string()],
+        ..Parts::default()
+    })
+}
+
+/// The posterior over the released count minus the known one, up to three standard deviations.
+fn posteriors(attack: &Attack) -> Result<Figure> {
+    const DIGITS: u32 = 6;
+    const POINTS: i64 = 40;
+    let rho = attack.rhos().first().map_or(1.0, |rho| rho.to_f64());
+    // sigma2 = 1 / (2 rho); a target moves the middle by one half.
+    let reach = (3.0 / (2.0 * rho).sqrt()).ceil().clamp(3.0, 1e6) as i64;
+    let step = (2 * reach / POINTS).max(1);
+    let posterior = |n: i64| -> Result<(f64, f64)> {
+        let value: Enclosure = attack.posterior(&[n], DIGITS)?;
+        Ok((n as f64, value.approximate()))
+    };
+    let points: Vec<(f64, f64)> = (-reach / step..=reach / step).map(|k| posterior(k * step)).collect::<Result<_>>()?;
+    let (from, to) = (points.first().map_or(-1.0, |point| point.0), points.last().map_or(1.0, |point| point.0));
+    let prior = attack.prior().to_f64();
+    let series = vec![
+        Series::line("before", Ink::Black, vec![(from, prior), (to, prior)]),
+        Series::dots("after", Ink::Blue, points),
+    ];
+    let x = Axis::linear("released count minus known count", from - 0.5, to + 0.5);
+    let panel = Panel { title: String::new(), x, y: Axis::linear("belief", 0.0, 1.0), series };
+    Ok(Figure { title: String::new(), panels: vec![panel], columns: 1 })
+}

@@ -1,0 +1,304 @@
+//! What a subject amounts to: its parts, its queries and its compositions.
+
+use std::sync::Arc;
+
+use rug::Rational;
+
+use super::{
+    accounted::{SINGLES, Subject},
+    neighbors::Neighbors,
+    ways::{self, Names},
+};
+use crate::{
+    account::{
+        Account, Answer, Composition, Counts, Delta, Rho, Stop,
+        compared::{Against, Compared, PrintedFigure},
+        paths::{Whole, WorstPath},
+    },
+    error::{Error, Result},
+    numeric::rational,
+};
+
+/// What has to be known of a release whose counts are taken twice.
+pub const TAKEN_TWICE: &str = "Every count of the release is taken twice: a changed record leaves one cell and enters another. For a query with \
+                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file says that it does \
+                               not move).";
+
+/// A subject and its compositions.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// A line that says what it is.
+    pub title: String,
+    /// The neighbor relation in force.
+    pub neighbors: Neighbors,
+    /// How often counts are taken, the most of all: twice under bounded neighbors, unless the counts are given for these.
+    pub taken: u64,
+    /// Whether counts of a release are taken twice.
+    pub(super) is_release_twice: bool,
+    /// The queries that do not move under the relation, which are left out: `LEVEL / QUERY`.
+    pub unmoved: Vec<String>,
+    /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
+    /// is only one part.
+    pub levels: Vec<Part>,
+    /// The queries of these levels, and the counts given one by one, each alone.
+    pub queries: Vec<QueryPart>,
+    /// Everything composed; for a release with paths, on the path that drops nothing, and for one with mixes, of one mix.
+    pub total: Composition,
+    /// What is accounted for as a whole: everything composed, or the worst of all block paths or mixes of groups.
+    pub whole: Whole,
+    /// What the ways are called of which the whole is the worst.
+    pub(super) names: Option<Arc<Names>>,
+    /// The SHA-256 of the text of the release.
+    pub(super) release_sha256: Option<String>,
+    /// What was published for the whole, at whatever delta.
+    pub(super) figures: Vec<PrintedFigure>,
+    /// What it was resolved from, if it has parts: they may be scaled one by one.
+    pub(super) subject: Option<Box<Subject>>,
+}
+
+/// A part of what is composed: a level of a release, or the counts given one by one; or the whole.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// All of it composed; of a level with a mix of groups, of one mix.
+    pub total: Composition,
+    /// What is accounted for: all of it composed, or the worst of all ways in which a record enters it.
+    pub whole: Whole,
+    /// What the ways are called.
+    pub(super) names: Option<Arc<Names>>,
+    /// What was published for it, at whatever delta.
+    pub(super) figures: Vec<PrintedFigure>,
+}
+
+impl Part {
+    /// What it spends: the same in every mix.
+    pub fn rho(&self) -> Rho {
+        self.whole.rho()
+    }
+
+    /// The mix of groups that decides an answer about it, in words.
+    pub fn deciding(&self, answer: &Answer) -> Option<String> {
+        self.names.as_ref()?.deciding(answer)
+    }
+
+    /// What was published for it, at whatever delta.
+    pub fn figures(&self) -> &[PrintedFigure] {
+        &self.figures
+    }
+
+    /// What it is compared with.
+    pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
+        Compared::of(&self.whole, &self.figures, against, delta, digits)
+    }
+
+    fn until(&self, stop: &Stop) -> Part {
+        Part { total: self.total.until(stop), whole: self.whole.until(stop), ..self.clone() }
+    }
+
+    /// All noise that occurs in it.
+    pub fn noise(&self) -> Result<Composition> {
+        ways::noise(&self.total, &self.whole, self.names.as_deref())
+    }
+
+    /// The same with other noise, for which nothing was published.
+    fn with_noise_times(&self, factor: &Rational) -> Result<Part> {
+        let (total, whole) = (self.total.with_noise_times(factor)?, self.whole.with_noise_times(factor)?);
+        Ok(Part { total, whole, figures: Vec::new(), ..self.clone() })
+    }
+}
+
+/// A query, with all that are like it, or counts given one by one: what it reveals alone.
+#[derive(Clone, Debug)]
+pub struct QueryPart {
+    /// Its level; `None` for counts given one by one.
+    pub level: Option<String>,
+    /// Its name, or the counts as they are written.
+    pub name: String,
+    /// How many queries are like it, this one included.
+    pub times: u64,
+    /// Its counts that one record, or the group, changes: of all queries like it, in all repetitions.
+    pub counts: Counts,
+    /// These counts as a mechanism of their own.
+    pub composition: Composition,
+}
+
+impl Resolved {
+    /// All block paths or mixes of groups, if the whole is the worst of them.
+    pub fn worst(&self) -> Option<&WorstPath> {
+        match &self.whole {
+            Whole::Composition(_) => None,
+            Whole::WorstPath(worst) => Some(worst),
+        }
+    }
+
+    /// One composition as it is, under a title.
+    pub fn of_composition(title: String, neighbors: Neighbors, composition: Composition) -> Resolved {
+        Resolved {
+            title,
+            neighbors,
+            taken: neighbors.cells(),
+            is_release_twice: false,
+            unmoved: Vec::new(),
+            levels: Vec::new(),
+            queries: Vec::new(),
+            total: composition.clone(),
+            whole: Whole::Composition(composition),
+            names: None,
+            release_sha256: None,
+            figures: Vec::new(),
+            subject: None,
+        }
+    }
+
+    /// The SHA-256 of the text of the release it was made from: `None` where that is no file, or the noise is not that of the file.
+    pub fn release_sha256(&self) -> Option<&str> {
+        self.release_sha256.as_deref()
+    }
+
+    /// The same, made from the text of this SHA-256.
+    pub(crate) fn made_from(self, release_sha256: Option<String>) -> Resolved {
+        Resolved { release_sha256, ..self }
+    }
+
+    /// The parts that are composed, each alone under its name; empty where there is only one.
+    pub fn parts(&self) -> Vec<Resolved> {
+        let part = |part: &Part| Resolved {
+            title: format!("{}, {}", self.title, part.name),
+            levels: Vec::new(),
+            queries: self
+                .queries
+                .iter()
+                .filter(|query| query.level.as_deref().unwrap_or(SINGLES) == part.name)
+                .cloned()
+                .collect(),
+            total: part.total.clone(),
+            whole: part.whole.clone(),
+            names: part.names.clone(),
+            figures: part.figures.clone(),
+            release_sha256: self.release_sha256.clone().filter(|_| part.name != SINGLES),
+            subject: None,
+            is_release_twice: self.is_release_twice && part.name != SINGLES,
+            ..self.clone()
+        };
+        self.levels.iter().map(part).collect()
+    }
+
+    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name where there is only one part.
+    pub fn parts_or(&self, whole: &str) -> Vec<Part> {
+        if self.levels.is_empty() { vec![self.as_part(whole)] } else { self.levels.clone() }
+    }
+
+    /// The whole under a name.
+    pub fn as_part(&self, name: &str) -> Part {
+        Part {
+            name: name.to_string(),
+            total: self.total.clone(),
+            whole: self.whole.clone(),
+            names: self.names.clone(),
+            figures: self.figures.clone(),
+        }
+    }
+
+    /// What was published for the whole, at whatever delta.
+    pub fn figures(&self) -> &[PrintedFigure] {
+        &self.figures
+    }
+
+    /// What the whole is compared with.
+    pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
+        Compared::of(&self.whole, &self.figures, against, delta, digits)
+    }
+
+    /// All noise that occurs.
+    pub fn noise(&self) -> Result<Composition> {
+        ways::noise(&self.total, &self.whole, self.names.as_deref())
+    }
+
+    /// Everything composed again, with the noise of each part multiplied by its own factor, in the order of the parts; for a release
+    /// with paths or mixes the worst of these.
+    pub fn with_noise_of_parts_times(&self, factors: &[Rational]) -> Result<Resolved> {
+        let Some(subject) = self.subject.as_deref().filter(|_| factors.len() == self.levels.len()) else {
+            let (given, parts) = (factors.len(), self.levels.len());
+            return Err(Error::conflict(format!("{given} factors for {parts} parts: give one for each part")));
+        };
+        let factor = |name: &str| {
+            let part = self.levels.iter().zip(factors).find(|(own, _)| own.name == name);
+            part.map(|(_, factor)| factor)
+        };
+        let mut subject = subject.clone();
+        if let Some(release) = &mut subject.release {
+            release.scale_levels(|name| factor(name).cloned())?;
+        }
+        if let Some(factor) = factor(SINGLES) {
+            subject.singles =
+                subject.singles.iter().map(|counts| counts.with_noise_times(factor)).collect::<Result<_>>()?;
+        }
+        Ok(subject.resolve()?.until(self.total.stop()))
+    }
+
+    /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
+    /// by it.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Resolved> {
+        Ok(Resolved {
+            title: format!("{}, all noise times {}", self.title, rational::display(factor)),
+            levels: self.levels.iter().map(|part| part.with_noise_times(factor)).collect::<Result<_>>()?,
+            queries: self.queries.iter().map(|query| query.with_noise_times(factor)).collect::<Result<_>>()?,
+            total: self.total.with_noise_times(factor)?,
+            whole: self.whole.with_noise_times(factor)?,
+            release_sha256: None,
+            // What was published is about other noise.
+            figures: Vec::new(),
+            subject: None,
+            ..self.clone()
+        })
+    }
+
+    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set.
+    pub fn until(&self, stop: &Stop) -> Resolved {
+        let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
+        Resolved {
+            levels: self.levels.iter().map(|part| part.until(stop)).collect(),
+            queries: self.queries.iter().map(query).collect(),
+            total: self.total.until(stop),
+            whole: self.whole.until(stop),
+            ..self.clone()
+        }
+    }
+
+    /// The block paths, or the mix of groups, that decide an answer about the whole, in words.
+    pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
+        self.names.as_ref()?.deciding(answer)
+    }
+
+    /// What a record enters that decides an answer about the whole: of several ways the one, or the pair of them, that the answer names.
+    pub fn deciding_composition(&self, answer: &Answer) -> Result<Composition> {
+        match (&self.whole, answer.pair()) {
+            (Whole::WorstPath(worst), Some(pair)) => worst.composition(pair),
+            (Whole::WorstPath(_), None) | (Whole::Composition(_), _) => Ok(self.total.clone()),
+        }
+    }
+
+    /// The ways of which the whole is the worst, with their number, as in `136 pairs of block paths`.
+    pub fn ways(&self) -> Option<String> {
+        self.names.as_ref().map(|names| names.all())
+    }
+
+    /// What has to be known of an answer about a release under bounded neighbors whose counts are taken twice.
+    pub fn note(&self) -> Option<&'static str> {
+        self.is_release_twice.then_some(TAKEN_TWICE)
+    }
+}
+
+impl QueryPart {
+    /// Its name, and how many are like it.
+    pub fn shown(&self) -> String {
+        if self.times == 1 { self.name.clone() } else { format!("{} ({} of them)", self.name, self.times) }
+    }
+
+    /// The same with all noise multiplied by `factor`.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<QueryPart> {
+        let (counts, composition) = (self.counts.with_noise_times(factor)?, self.composition.with_noise_times(factor)?);
+        Ok(QueryPart { counts, composition, ..self.clone() })
+    }
+}

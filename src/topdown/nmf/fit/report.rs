@@ -1,0 +1,164 @@
+//! What the residuals of a folder say: statistics, p-values and the proven bound.
+
+use std::collections::BTreeMap;
+
+use super::{
+    residuals::{FitPlan, Key, Row, Tally},
+    tails::{chi_square_tail_approx, ln_largest_bound, ln_tail_bound},
+};
+use crate::topdown::nmf::{labels::Labels, names::Names};
+
+/// A folder with a corrected p-value below this does not fit.
+pub const THRESHOLD: f64 = 1e-9;
+
+/// Residuals of a level and query, or of all queries of a level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FitRow {
+    /// The level of the parents.
+    pub level: String,
+    /// The query; `exact total` for exact totals.
+    pub query: String,
+    /// The number of residuals: the degrees of freedom.
+    pub residuals: u64,
+    /// The sum of their squares over their variances.
+    pub chi_square: f64,
+    /// The probability of a larger sum under normal noise: an approximation.
+    pub p_asymptotic: f64,
+}
+
+/// The largest residual in standard deviations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LargestResidual {
+    /// The level of the unit.
+    pub level: String,
+    /// The code of the unit; empty for the nation.
+    pub unit: String,
+    /// The query.
+    pub query: String,
+    /// The count, in words; empty for a total.
+    pub cells: String,
+    /// The sum of the children's counts minus the unit's own.
+    pub residual: f64,
+    /// Its standard deviation.
+    pub std_dev: f64,
+}
+
+impl LargestResidual {
+    /// A description in words.
+    pub fn words(&self) -> String {
+        let unit = if self.unit.is_empty() { self.level.clone() } else { format!("{} {}", self.level, self.unit) };
+        let cells = if self.cells.is_empty() { String::new() } else { format!(" ({})", self.cells) };
+        let (residual, z) = (self.residual, self.residual / self.std_dev);
+        let than = if self.query == EXACT { "its exact total" } else { "its own count" };
+        format!(
+            "{unit}, {}{cells}: the sum below it is {residual:+} from {than}, {z:+.1} standard deviations",
+            self.query
+        )
+    }
+}
+
+/// The name of the comparison with exact totals.
+const EXACT: &str = "exact total";
+
+/// The fit of a folder.
+#[derive(Clone, Debug)]
+pub struct FitReport {
+    /// By level and query, from the root.
+    pub rows: Vec<FitRow>,
+    /// By level.
+    pub levels: Vec<FitRow>,
+    /// The largest residual, if there is any.
+    pub largest: Option<LargestResidual>,
+    /// The number of tests in the corrected p-value: statistics and residuals.
+    pub tests: u64,
+    /// Upper bound on the natural logarithm of the corrected p-value, for any counts.
+    pub ln_p: f64,
+    /// The test with the least bound, in words.
+    pub worst: String,
+}
+
+impl FitReport {
+    /// The fit from all residuals.
+    pub fn new(plan: &FitPlan, names: &Names, tally: &Tally) -> FitReport {
+        let query = |key: usize| plan.keys.get(key).map_or(EXACT.to_string(), |key| key.name.clone());
+        let mut sorted = tally.rows.clone();
+        sorted.sort_by_key(|row| (row.level, row.key));
+        let row = |row: &Row| FitRow {
+            level: names.levels[row.level].clone(),
+            query: query(row.key),
+            residuals: row.residuals,
+            chi_square: row.statistic,
+            p_asymptotic: chi_square_tail_approx(row.residuals, row.statistic),
+        };
+        let mut by_level: BTreeMap<usize, (u64, f64)> = BTreeMap::new();
+        for row in &sorted {
+            let all = by_level.entry(row.level).or_default();
+            *all = (all.0 + row.residuals, all.1 + row.statistic);
+        }
+        let level = |(level, (residuals, chi_square)): (usize, (u64, f64))| FitRow {
+            level: names.levels[level].clone(),
+            query: String::new(),
+            residuals,
+            chi_square,
+            p_asymptotic: chi_square_tail_approx(residuals, chi_square),
+        };
+        let tests = sorted.iter().map(|row| row.residuals + 1).sum::<u64>();
+        let largest = tally.largest.as_ref().map(|largest| LargestResidual {
+            level: names.levels[largest.level].clone(),
+            unit: largest.unit.clone(),
+            query: query(largest.key),
+            cells: plan.keys.get(largest.key).map_or(String::new(), |key| cells(names, key, largest.sum)),
+            residual: largest.residual,
+            std_dev: largest.variance.sqrt(),
+        });
+        let of_rows = sorted.iter().map(|row| (ln_tail_bound(row.residuals, row.bounded), Some(row)));
+        let of_largest = tally.largest.iter().map(|largest| (ln_largest_bound(largest.bounded), None));
+        let least = of_rows.chain(of_largest).min_by(|a, b| a.0.total_cmp(&b.0));
+        let ln_p = least.map_or(0.0, |(ln_p, _)| (ln_p + (tests.max(1) as f64).ln()).min(0.0));
+        let worst = match least {
+            None => String::new(),
+            Some((_, Some(row))) => format!("{} {}", names.levels[row.level], query(row.key)),
+            Some((_, None)) => largest.as_ref().map_or_else(String::new, LargestResidual::words),
+        };
+        FitReport {
+            rows: sorted.iter().map(row).collect(),
+            levels: by_level.into_iter().map(level).collect(),
+            largest,
+            tests,
+            ln_p,
+            worst,
+        }
+    }
+
+    /// Whether such residuals have a probability below the threshold under the declared noise laws.
+    pub fn is_misfit(&self) -> bool {
+        self.ln_p < THRESHOLD.ln()
+    }
+
+    /// Upper bound on the corrected p-value; 0 if it is too small for a double.
+    pub fn p_bound(&self) -> f64 {
+        self.ln_p.exp()
+    }
+
+    /// The bound as displayed.
+    pub fn p_shown(&self) -> String {
+        match self.ln_p {
+            ln_p if ln_p >= -0.005 => "1".to_string(),
+            ln_p if ln_p > -230.0 => format!("{:.1e}", ln_p.exp()),
+            ln_p => format!("1e{:.0}", (ln_p / std::f64::consts::LN_10).ceil()),
+        }
+    }
+
+    /// The degrees of freedom and the statistic of all levels together.
+    pub fn whole(&self) -> (u64, f64) {
+        self.levels.iter().fold((0, 0.0), |sum, row| (sum.0 + row.residuals, sum.1 + row.chi_square))
+    }
+}
+
+/// The counts of a query in a sum, in words.
+fn cells(names: &Names, key: &Key, sum: usize) -> String {
+    if key.counts != key.sums {
+        return format!("a sum of {} of its {} counts", key.size(sum), key.counts);
+    }
+    Labels::stored(names.schema(), &key.name).map(|labels| labels.words(sum)).unwrap_or_default()
+}
