@@ -14,9 +14,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     law::Range,
-    loss::{
-        parameter::{Delta, Epsilon},
-    },
+    loss::parameter::{Delta, Epsilon},
     numeric::{Certainty, Enclosure, rational},
 };
 
@@ -114,7 +112,8 @@ impl Promise {
 
 /// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.
 pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
-    let mut all: Vec<Rational> = composition.counts().iter().filter_map(|counts| counts.law.sigma2().cloned()).collect();
+    let mut all: Vec<Rational> =
+        composition.counts().iter().filter_map(|counts| counts.law.sigma2().cloned()).collect();
     all.sort();
     all.dedup();
     if all.is_empty() {

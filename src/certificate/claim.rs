@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     account::{Delta, Epsilon, Whole, promise::GridOf},
     error::{Error, Result},
-    loss::{
-        answer::Pair,
-        law::Group,
-    },
+    loss::{answer::Pair, law::Group},
     numeric::rational,
     release::{Neighbors, subject::Resolved},
 };

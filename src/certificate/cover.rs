@@ -61,8 +61,7 @@ impl Cover {
         let cut = f64::from(cut) * (1.0 + 1e-6) + 1e-6;
         let of = |group: &Group| {
             let turns = group.weight() / period;
-            let of_copies =
-                |sigma2: &Rational| (group.copies * multiplicity) as f64 * least_variance(sigma2.to_f64());
+            let of_copies = |sigma2: &Rational| (group.copies * multiplicity) as f64 * least_variance(sigma2.to_f64());
             let weight = group.law.discrete_sigma2().map_or(0.0, of_copies);
             let reach = table.iter().position(|value| weight * value >= cut).filter(|reach| 2 * reach < STEPS);
             Turning { turns: turns.to_f64(), fraction: fraction(&turns), weight, reach }

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 use serde_json::{Value, json};
 
-pub use self::found::{Asked, DECIMALS, FACTOR_DECIMALS, Found, Goal, Row, Together, grid_with};
+pub use self::found::{DECIMALS, FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with};
 use self::{answer::Layout, found::parts};
 use super::{
     arguments::{number, quantity},
@@ -260,8 +260,8 @@ impl Args {
     }
 
     /// The answer as an object.
-    pub fn object(&self, subject: &Resolved, asked: &Asked, found: &Found) -> Result<Value> {
-        self.layout().object(subject, asked, found)
+    pub fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
+        self.layout().object(subject, request, found)
     }
 
     fn layout(&self) -> Layout {
@@ -279,7 +279,7 @@ pub fn grid_of_part(part: &Part) -> Result<GridOf> {
     Ok(if promise::variances(&part.noise()?).is_ok() { GridOf::SmallestSigma2 } else { GridOf::Factor })
 }
 
-impl Asked {
+impl Request {
     /// Every query with the factor of its level, or of everything.
     fn queries(&self, subject: &Resolved, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
         let factor = |query: &QueryPart| {

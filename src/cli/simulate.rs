@@ -21,7 +21,7 @@ use super::{
     exit::Exit,
     mechanism::Randomness,
     multiline::{self, Multiline},
-    output::{exact, exact_text},
+    output::{self, exact, exact_text},
     page::FormArgs,
     progress,
 };

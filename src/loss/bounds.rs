@@ -224,6 +224,7 @@ pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Law;
     use crate::{
         loss::{law::Group, search::ContourSearch, sieve::SumSieve},
         numeric::rational::parse,

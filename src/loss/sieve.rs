@@ -351,6 +351,7 @@ impl Sweep {
 mod tests {
     use super::super::factor_bound::tests::factor_by_definition;
     use super::*;
+    use crate::law::Law;
 
     fn sweep(bounds: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
         let weights: Vec<Rational> = bounds.iter().map(|bound| Rational::from_f64(bound.weight).unwrap()).collect();

@@ -2,10 +2,7 @@
 
 use rug::{Integer, Rational};
 
-use super::{
-    law::Group,
-    theta,
-};
+use super::{law::Group, theta};
 use crate::{
     error::{Error, Result},
     numeric::rational,

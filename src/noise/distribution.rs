@@ -68,8 +68,13 @@ mod tests {
         let p = parse("39/40").unwrap();
         assert_eq!(gaussian.quantile(&p).unwrap(), named.0.quantile(&p).unwrap());
         assert_eq!(laplace.quantile(&p).unwrap(), named.1.quantile(&p).unwrap());
-        assert!(gaussian.variance(20).overlaps(&named.0.variance(30)) && gaussian.mass(3, 20).overlaps(&named.0.mass(3, 30)));
-        assert!(laplace.variance(20).overlaps(&named.1.variance(30)) && laplace.mass(3, 20).overlaps(&named.1.mass(3, 30)));
+        assert!(
+            gaussian.variance(20).overlaps(&named.0.variance(30))
+                && gaussian.mass(3, 20).overlaps(&named.0.mass(3, 30))
+        );
+        assert!(
+            laplace.variance(20).overlaps(&named.1.variance(30)) && laplace.mass(3, 20).overlaps(&named.1.mass(3, 30))
+        );
         let continuous = Distribution::of(&Law::Gaussian { sigma2 }).unwrap_err().to_string();
         assert!(continuous.contains("continuous Gaussian of variance 7/3"), "{continuous}");
     }

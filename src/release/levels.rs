@@ -36,13 +36,10 @@ pub struct Query {
 impl Query {
     /// The variance proxy of its discrete Gaussian noise; noise of another law is refused.
     pub fn sigma2(&self) -> Result<&Rational> {
-        let other = match &self.law {
-            Law::DiscreteGaussian { sigma2 } => return Ok(sigma2),
-            Law::Gaussian { .. } => "continuous Gaussian",
-            Law::DiscreteLaplace { .. } => "discrete Laplace",
-        };
-        let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
-        Err(Error::unsuitable(format!("the query {:?} has {other} noise: {needed}", self.name)))
+        self.law.discrete_sigma2().ok_or_else(|| {
+            let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
+            Error::unsuitable(format!("the query {:?} has {} noise: {needed}", self.name, self.law.described()))
+        })
     }
 
     /// What a change of one record reveals by all queries alike; `None` where none of their counts moves.

@@ -4,11 +4,7 @@ use std::fmt::Write;
 
 use rug::Rational;
 
-use super::{
-    Changed, GeoLevel, Query, Release,
-    published,
-    schema::Schema,
-};
+use super::{Changed, GeoLevel, Query, Release, published, schema::Schema};
 use crate::{loss::law::Law, numeric::rational};
 
 impl Release {

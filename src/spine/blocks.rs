@@ -282,7 +282,7 @@ fn check_state(table: &CsvTable, geoid: u64, block: BlockColumns) -> Result<()> 
 }
 
 /// Whether a FIPS code belongs to a state or its equivalent.
-fn is_state(state: u64) -> bool {
+pub(super) fn is_state(state: u64) -> bool {
     matches!(state, 1..=56 if !matches!(state, 3 | 7 | 14 | 43 | 52)) || matches!(state, 60 | 66 | 69 | 72 | 78)
 }
 

@@ -1,7 +1,8 @@
 //! CSV tables that identify blocks: which columns hold the GEOIDs, and how they are read.
 
+use super::codes;
+use crate::error::Result;
 pub(crate) use crate::io::csv_reader::CsvTable;
-use crate::{error::Result, topdown::nmf::codes};
 
 /// The accepted headings of the GEOID of a block.
 pub(crate) const BLOCK_NAMES: [&str; 5] = ["block", "BLOCKID", "GEOID", "GEOID20", "GEOID10"];

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | [`plan`] | the plan of a spine, a TOML file, and building from it |
 //! | [`blocks`] | the blocks and the geographic entities that contain them |
+//! | [`codes`] | GEOIDs in all forms that people use |
 //! | [`hierarchy`] | the tree of geounits over the blocks |
 //! | [`osed`] | the off-spine entity distance: how far an entity is from a tree |
 //! | [`optimize`] | block groups that follow the entities, and the levels above them |
@@ -32,6 +33,7 @@
 
 pub mod blocks;
 pub mod bypass;
+pub mod codes;
 pub(crate) mod csv_table;
 pub mod geoids;
 pub mod hierarchy;

@@ -20,7 +20,7 @@ use super::super::{
     queries::CalibratedQuery,
     subject::{Resolved, put_relation},
 };
-use super::found::{Asked, FACTOR_DECIMALS, Found, Goal, Row, Together, grid_with, parts};
+use super::found::{FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with, parts};
 
 /// How the answer is laid out: the options that say so.
 pub(super) struct Layout {
@@ -33,7 +33,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The answer as an object.
-    pub(super) fn object(&self, subject: &Resolved, request: &Asked, found: &Found) -> Result<Value> {
+    pub(super) fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
         let Found { rows, together, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },

@@ -27,7 +27,7 @@ pub enum Goal {
 }
 
 /// What is asked of every part.
-pub struct Asked {
+pub struct Request {
     /// What the noise has to keep.
     pub goal: Goal,
     /// The delta at which epsilons are shown.

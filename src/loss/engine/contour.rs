@@ -78,11 +78,13 @@ impl Engine for Contour {
         if request.period().is_short() {
             return Cost::NOTHING;
         }
+        let groups = self.contours.sum().groups().len();
+        // The windows of one group are not intersected with others: a few of them settle it.
+        let worth = if groups == 1 { worth.max(machine::QUICK) } else { worth };
         if worth <= 0.0 {
             return Cost::Unknown;
         }
         let budget = (worth / 2.0 / machine::PER_WINDOW).min(sieve::BUDGET as f64) as u64;
-        let groups = self.contours.sum().groups().len();
         match self.nodes_within(request, budget).map(|nodes| seconds(nodes as f64, groups, request.digits())) {
             Some(seconds) if seconds <= worth => Cost::seconds(seconds),
             _ => Cost::Unknown,

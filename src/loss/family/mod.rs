@@ -29,11 +29,7 @@ use std::{
 use rug::Rational;
 
 use self::pairs::Pairs;
-use super::{
-    answer::Pair,
-    law::Group,
-    sum::LossSum,
-};
+use super::{answer::Pair, law::Group, sum::LossSum};
 use crate::{
     error::{Error, Result},
     numeric::rational,

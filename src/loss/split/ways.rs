@@ -2,10 +2,7 @@
 
 use rug::Rational;
 
-use crate::loss::{
-    law::Group,
-    sum::LossSum,
-};
+use crate::loss::{law::Group, sum::LossSum};
 
 /// Sums of more groups are not conditioned.
 const MOST_GROUPS: usize = 8;
@@ -33,4 +30,3 @@ pub(super) fn ways(sum: &LossSum) -> Vec<(Vec<Group>, usize, f64)> {
 pub(in crate::loss) fn has_steps(sum: &LossSum) -> bool {
     ways(sum).first().is_some_and(|(.., apart)| *apart > 2.0)
 }
-

@@ -5,7 +5,6 @@ use toml::Spanned;
 use super::{MixFile, PathsFile, ReleaseFile, ReleaseReader};
 use crate::{
     error::Result,
-    loss::law::Law,
     release::{Changed, GeoLevel, Mix, Paths, Query, mixes::MOST_CHOICES, published::place_of},
 };
 
@@ -116,7 +115,7 @@ impl ReleaseReader<'_> {
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
         let mut queries = levels.iter().flat_map(|level| &level.queries);
-        if let Some(laplace) = queries.find(|query| matches!(query.law, Law::DiscreteLaplace { .. })) {
+        if let Some(laplace) = queries.find(|query| query.law.sigma2().is_none()) {
             let why = format!(
                 "a bypassed level's rho moves to the level above, where it buys less noise in proportion: not so for the \
                  discrete Laplace noise of the query {:?}",

@@ -7,10 +7,12 @@ use std::{
     path::Path,
 };
 
-use super::codes;
 use crate::{
     error::{Error, Result},
-    spine::csv_table::{BLOCK_NAMES, CsvTable},
+    spine::{
+        codes,
+        csv_table::{BLOCK_NAMES, CsvTable},
+    },
 };
 
 /// The columns of a block assignment file that name its areas, and whether their GEOIDs begin with the state's digits;

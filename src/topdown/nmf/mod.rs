@@ -25,7 +25,6 @@
 //! | [`meter`] | the progress of a survey |
 //! | [`answers`] | the requested counts, and the answers |
 //! | [`labels`] | the labels of the cells of a query |
-//! | [`codes`] | GEOIDs in all forms that people use |
 //! | [`areas`] | areas as sets of blocks: from a table, or a block assignment file |
 //! | [`matched`] | the unmatched keys of a file |
 //! | [`truth`] | errors against the truth, in a rehearsal |
@@ -37,7 +36,6 @@ pub mod answers;
 pub mod areas;
 pub mod budgets;
 pub mod check;
-pub mod codes;
 pub mod complete;
 pub mod counts;
 pub mod fit;

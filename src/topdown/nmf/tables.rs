@@ -16,7 +16,6 @@ use parquet::{
 
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
-    codes,
     matched::Keys,
     survey::{Survey, Take},
     totals::refuse_others,
@@ -24,7 +23,10 @@ use super::{
 use crate::{
     error::{Error, Result},
     io::files::{file_error, write_whole},
-    spine::csv_table::{CsvTable, quoted},
+    spine::{
+        codes,
+        csv_table::{CsvTable, quoted},
+    },
 };
 
 /// The form of a file of estimates.

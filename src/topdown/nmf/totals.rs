@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    codes,
     complete::{Missing, is_state},
     folder::NmfFolder,
     matched::Keys,
@@ -13,7 +12,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    spine::csv_table::CsvTable,
+    spine::{codes, csv_table::CsvTable},
 };
 
 /// Exact totals of states, from a file.

@@ -5,15 +5,15 @@ use std::{
     path::Path,
 };
 
-use super::{
-    answers::{Answer, QUANTILE, Subject},
-    codes,
-};
+use super::answers::{Answer, QUANTILE, Subject};
 use crate::{
     error::Result,
     io::csv_reader::Reading,
     release::schema::Schema,
-    spine::csv_table::{BLOCK_NAMES, CsvTable},
+    spine::{
+        codes,
+        csv_table::{BLOCK_NAMES, CsvTable},
+    },
     topdown::{cell_columns::CellColumns, histograms::MOST},
 };
 

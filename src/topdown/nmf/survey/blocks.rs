@@ -10,9 +10,8 @@ use super::{
 };
 use crate::{
     error::Result,
-    topdown::nmf::{
-        answers::Subject, areas::Areas, codes::geoid_of, folder::of_part, matched::Keys, rows, truth::Truth,
-    },
+    spine::codes::geoid_of,
+    topdown::nmf::{answers::Subject, areas::Areas, folder::of_part, matched::Keys, rows, truth::Truth},
 };
 
 /// The searched blocks found in the files of some states, and the tracts and counties of all blocks.

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    spine::codes::geoid_of,
     topdown::{
         gls::{
             areas::{AreaSums, Touched},
@@ -22,7 +23,6 @@ use crate::{
         },
         nmf::{
             answers::{Areas, Subject},
-            codes::geoid_of,
             counts::{PartCounts, Watch},
             fit::StateFit,
             meter::{Meter, Phase},

@@ -6,12 +6,14 @@ use super::{
     opened::{StatePass, Survey},
     settings::AreaSource,
 };
-use crate::topdown::{
-    gls::belief::Belief,
-    nmf::{
-        answers::{Answer, Areas, Subject},
-        codes::geoid_of,
-        units::PartUnits,
+use crate::{
+    spine::codes::geoid_of,
+    topdown::{
+        gls::belief::Belief,
+        nmf::{
+            answers::{Answer, Areas, Subject},
+            units::PartUnits,
+        },
     },
 };
 

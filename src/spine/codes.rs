@@ -2,7 +2,7 @@
 //! (`1400000US44001000100`), or in the form of NHGIS (`G4400010000100`). A leading zero that a spreadsheet dropped is
 //! not guessed: the error names the likely code.
 
-use super::complete::is_state;
+use super::blocks::is_state;
 
 /// The digits of a GEOID in any of these forms; `None` for other text.
 pub fn digits(text: &str) -> Option<String> {
@@ -49,7 +49,7 @@ pub fn block(text: &str) -> Result<u64, String> {
         return Err(format!("{text:?} has 14 digits, and a block 15: its leading zero is missing, {likely} is likely"));
     }
     let geoid = geoid_of(digits.as_bytes()).ok_or_else(wrong)?;
-    match is_state((geoid / 10_u64.pow(13)) as u32) {
+    match is_state(geoid / 10_u64.pow(13)) {
         true => Ok(geoid),
         false => Err(format!("{text:?}: there is no state {:02}", geoid / 10_u64.pow(13))),
     }
