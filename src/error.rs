@@ -14,7 +14,7 @@ pub enum Error {
     Number {
         /// The text as it was given, clipped.
         text: String,
-        /// What would be right.
+        /// The expected form.
         why: String,
     },
     /// A quantity outside of the accepted range.
@@ -52,7 +52,7 @@ pub enum Error {
     /// Inputs that contradict each other, such as two options, two files, or lists of different lengths.
     #[error("{why}")]
     Conflict {
-        /// The inputs, and what would be right.
+        /// The inputs, and the remedy.
         why: String,
     },
     /// A missing input.
@@ -195,7 +195,7 @@ pub enum Error {
         line: usize,
         /// The column, counted from one; zero if only the line is known.
         column: usize,
-        /// The violated rule and what would be right.
+        /// The violated rule and how to satisfy it.
         why: String,
     },
     /// A quote that is not closed on its line, in a file whose cells may not hold line breaks.
@@ -246,7 +246,7 @@ pub enum Error {
     Draw {
         /// The log or the key of the draw.
         path: PathBuf,
-        /// What was wrong, and what would be right.
+        /// The fault and the remedy.
         why: String,
     },
     /// A cluster that did not count, or returned a wrong result.
@@ -254,7 +254,7 @@ pub enum Error {
     Cluster {
         /// Its address.
         address: String,
-        /// What was wrong, and what would be right.
+        /// The fault and the remedy.
         why: String,
     },
     /// Counting that failed.

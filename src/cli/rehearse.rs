@@ -96,14 +96,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut streams = args.randomness.resolve()?;
     let provenance = invocation::provenance()?;
     let mut stage = "";
-    let mut tell = |at: dp_assay::safetab::tabulate::Progress| {
+    let mut report = |at: dp_assay::safetab::tabulate::Progress| {
         if at.stage != stage {
             stage = at.stage;
             progress::stage(stage);
         }
         progress::at(at.done, at.of);
     };
-    let found = rehearsal.run(&mut streams, &mut tell, &mut |found, folder| {
+    let found = rehearsal.run(&mut streams, &mut report, &mut |found, folder| {
         let html = document::page(found, &provenance)?;
         dp_assay::chart::write_page(&folder.join("rehearsal.html"), &html)
     })?;
