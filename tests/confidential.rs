@@ -202,7 +202,7 @@ fn saved_work_of_a_rehearsal_goes_with_its_true_counts_alone() {
     fs::write(at("other.csv"), format!("{start},{}\n", last.parse::<u64>().unwrap() + 1)).unwrap();
     let words = given(&at("other.csv"));
     let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(message.contains("other.csv: is not the file that this work was begun with"), "{message}");
+    assert!(message.contains("other.csv: is not the file with which this work was begun"), "{message}");
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&work).unwrap().permissions());

@@ -10,9 +10,10 @@ use std::{
 };
 
 /// The rooms from the bottom up. What stands on one line may not import each other either.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "numeric",
     "io",
+    "law",
     "loss",
     "noise",
     "draws",

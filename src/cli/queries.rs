@@ -170,7 +170,7 @@ impl CalibratedQuery {
     }
 }
 
-/// The noise in a cell: sigma2, with the law where it is not the discrete Gaussian.
+/// The noise in a cell: sigma2, with the law if it is not the discrete Gaussian.
 pub fn noise(law: &Law) -> String {
     let shown = short(law.parameter());
     match law.sigma2() {

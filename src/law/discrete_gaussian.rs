@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::{Exponent, Facts, Law, Range, gaussian};
+use super::{
+    facts::{Exponent, Facts, Range},
+    gaussian,
+};
 use crate::{error::Result, law::parameter::Sigma2};
 
 /// The name in files.
@@ -23,10 +26,6 @@ impl<'a> Facts<'a> for DiscreteGaussian<'a> {
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
         ("sigma2", self.sigma2)
-    }
-
-    fn with_parameter(&self, sigma2: Rational) -> Law {
-        Law::DiscreteGaussian { sigma2 }
     }
 
     fn sigma2(&self) -> Option<&'a Rational> {

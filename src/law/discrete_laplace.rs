@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{Exponent, Facts, Law, Range};
+use super::facts::{Exponent, Facts, Range};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -43,10 +43,6 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
         ("epsilon", self.epsilon)
-    }
-
-    fn with_parameter(&self, epsilon: Rational) -> Law {
-        Law::DiscreteLaplace { epsilon }
     }
 
     fn check(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{Exponent, Facts, Law, Range};
+use super::facts::{Exponent, Facts, Range};
 use crate::{error::Result, law::parameter::Sigma2};
 
 /// The name in files.
@@ -37,10 +37,6 @@ impl<'a> Facts<'a> for Gaussian<'a> {
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
         ("sigma2", self.sigma2)
-    }
-
-    fn with_parameter(&self, sigma2: Rational) -> Law {
-        Law::Gaussian { sigma2 }
     }
 
     fn sigma2(&self) -> Option<&'a Rational> {

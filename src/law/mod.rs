@@ -8,11 +8,12 @@
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
-//! [`Facts`] lists what a law has to say: its name and its parameter for files, options and certificates; the ranges of an account; how much it
+//! `facts` lists what a law has to say: its name and its parameter for files, options and certificates; the ranges of an account; how much it
 //! spends; the form of its exponent for samplers. No other room matches on a law, so that a new law is a new file and a row of `of_law!`.
 
 mod discrete_gaussian;
 mod discrete_laplace;
+mod facts;
 mod gaussian;
 pub mod parameter;
 pub mod theta;
@@ -27,6 +28,9 @@ use crate::{
 };
 use discrete_gaussian::DiscreteGaussian;
 use discrete_laplace::DiscreteLaplace;
+pub use facts::Exponent;
+use facts::Facts;
+pub(crate) use facts::Range;
 use gaussian::Gaussian;
 
 /// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
@@ -47,83 +51,6 @@ pub enum Law {
         /// The parameter in the exponent: the privacy loss of a change by one.
         epsilon: Rational,
     },
-}
-
-/// The exponent of a law on the integers with mass proportional to exp(-(slope |x| + curvature |x| (|x| - 1) / 2)).
-///
-/// N_Z(0, sigma2) has slope 1 / (2 sigma2) and curvature 1 / sigma2, since m + m (m - 1) = m^2; the discrete Laplace has slope epsilon and
-/// curvature 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exponent {
-    /// The slope at zero, above 0.
-    pub slope: Rational,
-    /// By how much the slope grows with each step, at least 0.
-    pub curvature: Rational,
-}
-
-/// Both ends of a range.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub least: Rational,
-    pub most: Rational,
-}
-
-/// What a law says of itself. Shifts are the integers by which neighbors move a count.
-trait Facts<'a> {
-    /// In words, as in "discrete Gaussian noise".
-    fn name(&self) -> &'static str;
-
-    /// In files, options and certificates.
-    fn key(&self) -> &'static str;
-
-    /// The name and the value of its parameter.
-    fn parameter(&self) -> (&'static str, &'a Rational);
-
-    /// The law with another parameter.
-    fn with_parameter(&self, parameter: Rational) -> Law;
-
-    /// The variance proxy of Gaussian noise, discrete or continuous.
-    fn sigma2(&self) -> Option<&'a Rational> {
-        None
-    }
-
-    /// Whether the noise is on the real line.
-    fn is_continuous(&self) -> bool {
-        false
-    }
-
-    /// An error unless the parameter is in the range of an account.
-    fn check(&self) -> Result<()>;
-
-    /// The largest shift of an account.
-    fn most_shift(&self) -> u64;
-
-    /// The parameter with which the noise is `factor` times as large: of a Gaussian its variance, of a Laplace its scale.
-    fn parameter_times(&self, factor: &Rational) -> Rational;
-
-    /// The factors for which the noise stays in the range of an account.
-    fn factors(&self) -> Range;
-
-    /// By what rho is divided where the noise is `factor` times as large.
-    fn rho_divisor(&self, factor: &Rational) -> Rational;
-
-    /// The rho of zero-concentrated differential privacy that one count spends.
-    fn rho(&self, shift: u64) -> Rational;
-
-    /// The largest loss of one count; `None` where losses are unbounded.
-    fn largest_loss(&self, shift: u64) -> Option<Rational>;
-
-    /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.
-    fn precision_approx(&self) -> Rational;
-
-    /// The exponent; `None` for noise that is not on the integers.
-    fn exponent(&self) -> Option<Exponent>;
-
-    /// An error unless the parameter is in the range of the exact samplers.
-    fn check_sampled(&self) -> Result<()>;
-
-    /// The change of the loss of one count when its noise changes by one, where the loss is linear; the step between losses where it is not.
-    fn weight(&self, shift: u64) -> Rational;
 }
 
 /// An expression about the facts of a law: the one place that lists all laws.
@@ -187,7 +114,11 @@ impl Law {
 
     /// The law with another parameter.
     pub fn with_parameter(&self, parameter: Rational) -> Law {
-        of_law!(self, facts => facts.with_parameter(parameter))
+        match self {
+            Law::DiscreteGaussian { .. } => Law::DiscreteGaussian { sigma2: parameter },
+            Law::Gaussian { .. } => Law::Gaussian { sigma2: parameter },
+            Law::DiscreteLaplace { .. } => Law::DiscreteLaplace { epsilon: parameter },
+        }
     }
 
     /// The variance proxy sigma2 of Gaussian noise, discrete or continuous; `None` for other noise.
@@ -222,7 +153,7 @@ impl Law {
 
     /// The law of noise that is `factor` times as large: of a Gaussian the variance, of a Laplace the scale. Its parameter may be out of range.
     pub(crate) fn times(&self, factor: &Rational) -> Law {
-        of_law!(self, facts => facts.with_parameter(facts.parameter_times(factor)))
+        self.with_parameter(of_law!(self, facts => facts.parameter_times(factor)))
     }
 
     /// The factors for which the noise stays in the range of an account.

@@ -16,7 +16,7 @@ use crate::{
     io::files::{Over, check_new, file_error, write_over},
 };
 
-/// Where a table with true counts comes from.
+/// The source of a table with true counts.
 pub enum TableSource<'a> {
     /// A file: Parquet if its name ends so, otherwise CSV, which may be compressed by gzip.
     File(&'a Path),

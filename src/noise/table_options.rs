@@ -1,16 +1,16 @@
 //! Options of a table whose columns get noise, and the report on it.
 
-/// How noise is added to a table, where there is a choice.
+/// Options for adding noise to a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// Whether a cell of a CSV in quotes may hold line breaks. Such a cell may hide rows, whose counts then have no noise.
     pub line_breaks: bool,
-    /// Whether the key-value metadata of a Parquet file are copied. Programs keep there what they like: attributes of a data frame,
+    /// Whether the key-value metadata of a Parquet file are copied. Programs store anything there: attributes of a data frame,
     /// true totals among them.
     pub keep_metadata: bool,
 }
 
-/// What was done to a table.
+/// The result for a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableDone {
     /// The rows, each of which has a noisy count in every column.

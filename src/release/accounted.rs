@@ -3,10 +3,10 @@
 use super::{levels::Release, neighbors::Neighbors};
 use crate::account::Counts;
 
-/// The part of counts given one by one.
+/// The name of the part of counts given one by one.
 pub const SINGLES: &str = "counts given";
 
-/// What to account for; all of it is composed.
+/// The mechanism to account for; all parts are composed.
 ///
 /// ```
 /// use dp_assay::{account::Account, release::{Release, subject::Subject}};
@@ -25,22 +25,22 @@ pub const SINGLES: &str = "counts given";
 pub struct Subject {
     /// A release.
     pub release: Option<Release>,
-    /// The geolevels of it that count; all of them where none is named.
+    /// Its geolevels that count; all of them if none is named.
     pub levels: Vec<String>,
     /// Counts given one by one.
     pub singles: Vec<Counts>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove].
     pub neighbors: Option<Neighbors>,
-    /// Whether single counts are already those that differ between bounded neighbors: they are not taken twice.
+    /// Whether single counts are already those that differ between bounded neighbors: they are not counted twice.
     pub counts_as_given: bool,
-    /// So many people leave or enter together: every shift times this.
+    /// The number of people who leave or enter together: a factor on every shift.
     pub group: u64,
-    /// So many times all of it is released, each time with noise of its own.
+    /// The number of releases of everything, each time with noise of its own.
     pub repeat: u64,
 }
 
 impl Default for Subject {
-    /// Nothing yet, for one person, once.
+    /// Empty, for one person, once.
     fn default() -> Self {
         let (levels, singles) = (Vec::new(), Vec::new());
         Subject { release: None, levels, singles, neighbors: None, counts_as_given: false, group: 1, repeat: 1 }

@@ -14,7 +14,7 @@ macro_rules! bundled {
     };
 }
 
-/// The bundled releases, as they stand in data/releases.
+/// The bundled releases, from data/releases.
 pub(super) const BUNDLED: &[(&str, &str)] = bundled![
     "pl94-persons-us",
     "pl94-persons-pr",
@@ -37,7 +37,7 @@ pub(super) const BUNDLED: &[(&str, &str)] = bundled![
     "su-su-wang-2025",
 ];
 
-/// The bundled ledgers, as they stand in data/ledgers.
+/// The bundled ledgers, from data/ledgers.
 pub(super) const LEDGERS: &[(&str, &str)] =
     &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
 
@@ -48,15 +48,15 @@ pub fn bundled_text(name: &str) -> Option<&'static str> {
 
 pub(super) const NO_FILE: &str = "no such file";
 
-/// What a file names, as it is found from here: a bundled name as it is, a path relative to the folder of the file that names it.
+/// A name in a file as seen from the working directory: a bundled name unchanged, a path relative to the folder of the file that names it.
 pub(crate) fn place_beside(name: &str, naming: &Path) -> String {
     let beside = naming.parent().unwrap_or(Path::new("")).join(name);
     let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
     if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
 }
 
-/// Whether a bundled release is about blocks of a state: those whose names end in `-us` are about the states and the District of Columbia,
-/// those in `-pr` about Puerto Rico. Others, and files, may be about any.
+/// Whether a bundled release covers blocks of a state: those whose names end in `-us` cover the states and the District of Columbia,
+/// those in `-pr` Puerto Rico. Others, and files, may cover any state.
 #[cfg(feature = "mechanisms")]
 pub(crate) fn covers_state(name: &str, state: u64) -> bool {
     match bundled_text(name) {

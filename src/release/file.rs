@@ -216,7 +216,7 @@ impl ReleaseReader<'_> {
         })
     }
 
-    /// What `counts_as_given` says of every count.
+    /// The effect of `counts_as_given` on every count.
     fn counts_as_given(&self, field: Option<&Spanned<bool>>, neighbors: Neighbors) -> Result<Changed> {
         match (field, neighbors) {
             (Some(given), Neighbors::AddRemove) if *given.get_ref() => {
@@ -228,7 +228,7 @@ impl ReleaseReader<'_> {
         }
     }
 
-    /// How often a changed record changes a count of a query of so many cells: as the file says of all, or never.
+    /// How often a changed record changes a count of a query with `cells` cells: as the file states for all, or never.
     fn changed(&self, query: &QueryFile, what: &str, cells: u64, common: &Common) -> Result<Changed> {
         let Some(field) = &query.moves else { return Ok(common.changed) };
         let at = field.span().start;

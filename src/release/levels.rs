@@ -21,20 +21,20 @@ pub struct Query {
     pub rho: Rational,
     /// The law of the noise on each of its counts.
     pub law: Law,
-    /// How many queries alike there are.
+    /// The number of queries like it.
     pub times: u64,
-    /// How many cells of it one record is in.
+    /// The number of its cells that contain one record.
     pub cells: u64,
     /// By how much one record changes each of these cells.
     pub shift: u64,
     /// How often a changed record changes each of these cells.
     pub changed: Changed,
-    /// The kind of groups that alone it is asked of, at a level with a [`Mix`]; `None` for all others.
+    /// The kind of groups to which it is limited, at a level with a [`Mix`]; `None` for all others.
     pub kind: Option<String>,
 }
 
 impl Query {
-    /// The variance proxy of its discrete Gaussian noise; noise of another law is refused.
+    /// The variance proxy of its discrete Gaussian noise; refuses noise of another law.
     pub fn sigma2(&self) -> Result<&Rational> {
         self.law.discrete_sigma2().ok_or_else(|| {
             let needed = "discrete Gaussian noise is needed, which has a variance proxy sigma2";
@@ -42,12 +42,12 @@ impl Query {
         })
     }
 
-    /// What a change of one record reveals by all queries alike; `None` where none of their counts moves.
+    /// The counts of all queries like it that a change of one record affects; `None` if none of their counts changes.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Option<Counts>> {
         self.counts_times(self.changed.times(neighbors)?)
     }
 
-    /// All counts of all queries alike, each so many times.
+    /// All counts of all queries like it, each counted `each` times.
     pub(crate) fn counts_times(&self, each: u64) -> Result<Option<Counts>> {
         if each == 0 {
             return Ok(None);
@@ -69,8 +69,8 @@ pub struct GeoLevel {
 }
 
 impl GeoLevel {
-    /// What all queries of one kind spend, those without a kind first: parts of a level that each record divides its groups among
-    /// spend its budget each.
+    /// The budgets of all queries of one kind, those without a kind first: kinds among which each record divides its groups
+    /// spend the budget of the level each.
     pub(crate) fn sums(queries: &[Query]) -> Vec<Rational> {
         let mut kinds: Vec<&Option<String>> = queries.iter().map(|query| &query.kind).collect();
         kinds.sort();
@@ -82,33 +82,33 @@ impl GeoLevel {
         kinds.into_iter().map(spent).collect()
     }
 
-    /// What queries spend together; where they are of several kinds, those of the kind that spends most.
+    /// The budget of all queries together; if they are of several kinds, that of the kind that spends most.
     pub(crate) fn spent(queries: &[Query]) -> Rational {
         GeoLevel::sums(queries).into_iter().max().unwrap_or_default()
     }
 
-    /// Whether it has queries of one kind of groups alone.
+    /// Whether it has queries about one kind of groups alone.
     pub(crate) fn has_kinds(&self) -> bool {
         self.queries.iter().any(|query| query.kind.is_some())
     }
 
-    /// What a change of one record reveals at this level; of a level with kinds by all of these at once, which no record is in.
+    /// The counts at this level that a change of one record affects; at a level with kinds those of all kinds at once, which no record has.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
         self.queries.iter().filter_map(|query| query.counts(neighbors).transpose()).collect()
     }
 }
 
-/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho moves to the next
+/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho goes to the next
 /// kept level above.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// Where the sets come from.
+    /// The source of the sets.
     pub note: String,
     /// The sets of bypassed levels, one for each path, as indices of levels.
     pub dropped: Vec<Vec<usize>>,
 }
 
-/// A release of noisy counts: what was asked at which level, with which budget.
+/// A release of noisy counts: its queries at each level, and their budgets.
 ///
 /// ```
 /// use dp_assay::{account::Account, release::Release};
@@ -122,9 +122,9 @@ pub struct Paths {
 pub struct Release {
     /// The name by which it is found.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub title: String,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub source: String,
     /// Its own neighbor relation.
     pub neighbors: Neighbors,
@@ -138,28 +138,28 @@ pub struct Release {
     pub budget_only: bool,
     /// The constraint of noisy measurement files whose counts add up to the exact total of the root and of states.
     pub exact_total: Option<String>,
-    /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
+    /// The levels that an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
     /// The levels at which a record's groups are of two kinds.
     pub mixes: Vec<Mix>,
-    /// The histogram that the queries are asked of; `None` if the file does not say.
+    /// The histogram of the queries; `None` if the file does not state it.
     pub schema: Option<schema::Schema>,
-    /// The SHA-256 of the text it was read from; `None` where it was read from none, or has other noise than that.
+    /// The SHA-256 of the text from which it was read; `None` if it was not read, or its noise was changed.
     pub sha256: Option<String>,
 }
 
-/// Levels at which so many of a record's groups are of one kind, and all others of the other.
+/// Levels at which some of a record's groups are of one kind, and all others of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// What the levels are, together.
+    /// The name of these levels together.
     pub name: String,
-    /// The levels, by their place in the release.
+    /// The levels, by their index in the release.
     pub levels: Vec<usize>,
-    /// How many groups a record is in.
+    /// The number of groups of a record.
     pub groups: u64,
-    /// The kind of some of them: that of the queries which are asked of these groups alone.
+    /// The kind of some of them: that of the queries about these groups alone.
     pub kind: String,
-    /// At most so many of them are of that kind.
+    /// The largest number of groups of that kind.
     pub most: u64,
 }
 

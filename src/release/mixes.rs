@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// How many groups of a record are of the kind of each mix; `None` for a mix that is not asked about.
+/// The number of a record's groups of the kind of each mix; `None` for a mix that is not requested.
 pub(super) type Choice = Vec<Option<u64>>;
 
 /// The largest number of mixes: with bounded neighbors they come in pairs.

@@ -20,7 +20,7 @@ use crate::{
     numeric::rational,
 };
 
-/// One of something, or a list of them.
+/// One value, or a list of values.
 pub(super) struct OneOrMany<T>(pub Vec<T>);
 
 impl<T> Default for OneOrMany<T> {

@@ -19,75 +19,75 @@ use crate::{
     numeric::rational,
 };
 
-/// What has to be known of a release whose counts are taken twice.
-pub const TAKEN_TWICE: &str = "Every count of the release is taken twice: a changed record leaves one cell and enters another. For a query with \
-                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file says that it does \
+/// The note on a release whose counts are counted twice.
+pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a changed record leaves one cell and enters another. For a query with \
+                               a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file states that it does \
                                not move).";
 
 /// A subject and its compositions.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// A line that says what it is.
+    /// A line that describes it.
     pub title: String,
     /// The neighbor relation in force.
     pub neighbors: Neighbors,
-    /// How often counts are taken, the most of all: twice under bounded neighbors, unless the counts are given for these.
+    /// How often counts are counted, the largest number of all: twice under bounded neighbors, unless the counts are given for these.
     pub taken: u64,
-    /// Whether counts of a release are taken twice.
+    /// Whether counts of a release are counted twice.
     pub(super) is_release_twice: bool,
-    /// The queries that do not move under the relation, which are left out: `LEVEL / QUERY`.
+    /// The queries that do not change under the relation, which are left out: `LEVEL / QUERY`.
     pub unmoved: Vec<String>,
-    /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
+    /// The requested levels of the release, each alone, and then the counts given one by one; empty if there
     /// is only one part.
     pub levels: Vec<Part>,
     /// The queries of these levels, and the counts given one by one, each alone.
     pub queries: Vec<QueryPart>,
     /// Everything composed; for a release with paths, on the path that drops nothing, and for one with mixes, of one mix.
     pub total: Composition,
-    /// What is accounted for as a whole: everything composed, or the worst of all block paths or mixes of groups.
+    /// The whole account: everything composed, or the worst of all block paths or mixes of groups.
     pub whole: Whole,
-    /// What the ways are called of which the whole is the worst.
+    /// The names of the ways of which the whole is the worst.
     pub(super) names: Option<Arc<Names>>,
     /// The SHA-256 of the text of the release.
     pub(super) release_sha256: Option<String>,
-    /// What was published for the whole, at whatever delta.
+    /// The figures that were published for the whole, at any delta.
     pub(super) figures: Vec<PrintedFigure>,
-    /// What it was resolved from, if it has parts: they may be scaled one by one.
+    /// The subject from which it was resolved, if it has parts: they may be scaled one by one.
     pub(super) subject: Option<Box<Subject>>,
 }
 
-/// A part of what is composed: a level of a release, or the counts given one by one; or the whole.
+/// A part of the composition: a level of a release, or the counts given one by one; or the whole.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Its name.
     pub name: String,
-    /// All of it composed; of a level with a mix of groups, of one mix.
+    /// All its counts composed; for a level with a mix of groups, of one mix.
     pub total: Composition,
-    /// What is accounted for: all of it composed, or the worst of all ways in which a record enters it.
+    /// Its account: all its counts composed, or the worst of all ways in which a record enters it.
     pub whole: Whole,
-    /// What the ways are called.
+    /// The names of the ways.
     pub(super) names: Option<Arc<Names>>,
-    /// What was published for it, at whatever delta.
+    /// The figures that were published for it, at any delta.
     pub(super) figures: Vec<PrintedFigure>,
 }
 
 impl Part {
-    /// What it spends: the same in every mix.
+    /// Its budget: the same in every mix.
     pub fn rho(&self) -> Rho {
         self.whole.rho()
     }
 
-    /// The mix of groups that decides an answer about it, in words.
+    /// The mix of groups that determines an answer about it, in words.
     pub fn deciding(&self, answer: &Answer) -> Option<String> {
         self.names.as_ref()?.deciding(answer)
     }
 
-    /// What was published for it, at whatever delta.
+    /// The figures that were published for it, at any delta.
     pub fn figures(&self) -> &[PrintedFigure] {
         &self.figures
     }
 
-    /// What it is compared with.
+    /// The number with which it is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
     }
@@ -96,7 +96,7 @@ impl Part {
         Part { total: self.total.until(stop), whole: self.whole.until(stop), ..self.clone() }
     }
 
-    /// All noise that occurs in it.
+    /// All its noise.
     pub fn noise(&self) -> Result<Composition> {
         ways::noise(&self.total, &self.whole, self.names.as_deref())
     }
@@ -108,14 +108,14 @@ impl Part {
     }
 }
 
-/// A query, with all that are like it, or counts given one by one: what it reveals alone.
+/// A query, with all that are like it, or counts given one by one, with its account alone.
 #[derive(Clone, Debug)]
 pub struct QueryPart {
     /// Its level; `None` for counts given one by one.
     pub level: Option<String>,
-    /// Its name, or the counts as they are written.
+    /// Its name, or the counts as written.
     pub name: String,
-    /// How many queries are like it, this one included.
+    /// The number of queries like it, including this one.
     pub times: u64,
     /// Its counts that one record, or the group, changes: of all queries like it, in all repetitions.
     pub counts: Counts,
@@ -132,7 +132,7 @@ impl Resolved {
         }
     }
 
-    /// One composition as it is, under a title.
+    /// A single composition, under a title.
     pub fn of_composition(title: String, neighbors: Neighbors, composition: Composition) -> Resolved {
         Resolved {
             title,
@@ -151,7 +151,7 @@ impl Resolved {
         }
     }
 
-    /// The SHA-256 of the text of the release it was made from: `None` where that is no file, or the noise is not that of the file.
+    /// The SHA-256 of the text of the release from which it was made: `None` if that is no file, or the noise is not that of the file.
     pub fn release_sha256(&self) -> Option<&str> {
         self.release_sha256.as_deref()
     }
@@ -161,7 +161,7 @@ impl Resolved {
         Resolved { release_sha256, ..self }
     }
 
-    /// The parts that are composed, each alone under its name; empty where there is only one.
+    /// The parts of the composition, each alone under its name; empty if there is only one.
     pub fn parts(&self) -> Vec<Resolved> {
         let part = |part: &Part| Resolved {
             title: format!("{}, {}", self.title, part.name),
@@ -184,7 +184,7 @@ impl Resolved {
         self.levels.iter().map(part).collect()
     }
 
-    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name where there is only one part.
+    /// The parts that are compared, calibrated or drawn one by one: the levels, or the whole under a name if there is only one part.
     pub fn parts_or(&self, whole: &str) -> Vec<Part> {
         if self.levels.is_empty() { vec![self.as_part(whole)] } else { self.levels.clone() }
     }
@@ -200,17 +200,17 @@ impl Resolved {
         }
     }
 
-    /// What was published for the whole, at whatever delta.
+    /// The figures that were published for the whole, at any delta.
     pub fn figures(&self) -> &[PrintedFigure] {
         &self.figures
     }
 
-    /// What the whole is compared with.
+    /// The number with which the whole is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
     }
 
-    /// All noise that occurs.
+    /// All noise.
     pub fn noise(&self) -> Result<Composition> {
         ways::noise(&self.total, &self.whole, self.names.as_deref())
     }
@@ -247,14 +247,14 @@ impl Resolved {
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
             release_sha256: None,
-            // What was published is about other noise.
+            // Published figures are about other noise.
             figures: Vec::new(),
             subject: None,
             ..self.clone()
         })
     }
 
-    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set.
+    /// The same, whose requests end with [`Error::Stopped`] once `stop` is set.
     pub fn until(&self, stop: &Stop) -> Resolved {
         let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
         Resolved {
@@ -266,12 +266,12 @@ impl Resolved {
         }
     }
 
-    /// The block paths, or the mix of groups, that decide an answer about the whole, in words.
+    /// The block paths, or the mix of groups, that determine an answer about the whole, in words.
     pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
         self.names.as_ref()?.deciding(answer)
     }
 
-    /// What a record enters that decides an answer about the whole: of several ways the one, or the pair of them, that the answer names.
+    /// The composition that determines an answer about the whole: of several ways the one, or the pair of them, that the answer names.
     pub fn deciding_composition(&self, answer: &Answer) -> Result<Composition> {
         match (&self.whole, answer.pair()) {
             (Whole::WorstPath(worst), Some(pair)) => worst.composition(pair),
@@ -284,14 +284,14 @@ impl Resolved {
         self.names.as_ref().map(|names| names.all())
     }
 
-    /// What has to be known of an answer about a release under bounded neighbors whose counts are taken twice.
+    /// The note on an answer about a release under bounded neighbors whose counts are counted twice.
     pub fn note(&self) -> Option<&'static str> {
         self.is_release_twice.then_some(TAKEN_TWICE)
     }
 }
 
 impl QueryPart {
-    /// Its name, and how many are like it.
+    /// Its name, and the number of queries like it.
     pub fn shown(&self) -> String {
         if self.times == 1 { self.name.clone() } else { format!("{} ({} of them)", self.name, self.times) }
     }

@@ -22,7 +22,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// What an error about counts as given names.
+/// The name in errors about counts as given.
 pub const AS_GIVEN: &str = "counts as given";
 
 impl Subject {

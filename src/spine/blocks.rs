@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, path::Path};
 
-use super::csv_table::{BlockColumns, CsvTable};
+use super::{
+    codes::is_state,
+    csv_table::{BlockColumns, CsvTable},
+};
 use crate::error::{Error, Result};
 
 /// A kind of entity, by its heading in the block file.
@@ -279,11 +282,6 @@ fn check_state(table: &CsvTable, geoid: u64, block: BlockColumns) -> Result<()> 
          72 is Puerto Rico, and 60, 66, 69 and 78 are the island areas"
     );
     Err(table.refuse(block.first() + 1, &why))
-}
-
-/// Whether a FIPS code belongs to a state or its equivalent.
-pub(super) fn is_state(state: u64) -> bool {
-    matches!(state, 1..=56 if !matches!(state, 3 | 7 | 14 | 43 | 52)) || matches!(state, 60 | 66 | 69 | 72 | 78)
 }
 
 /// A column while it is read: entities are numbered in the order of appearance.

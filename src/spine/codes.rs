@@ -2,8 +2,6 @@
 //! (`1400000US44001000100`), or in the form of NHGIS (`G4400010000100`). A leading zero that a spreadsheet dropped is
 //! not guessed: the error names the likely code.
 
-use super::blocks::is_state;
-
 /// The digits of a GEOID in any of these forms; `None` for other text.
 pub fn digits(text: &str) -> Option<String> {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -27,6 +25,11 @@ fn nhgis(rest: &str) -> Option<String> {
     };
     let part = |from: usize, to: usize| rest.get(from..to.min(rest.len())).unwrap_or_default();
     whole.then(|| [part(0, 2), part(3, 6), part(7, rest.len())].concat())
+}
+
+/// Whether a FIPS code belongs to a state or its equivalent.
+pub(super) fn is_state(state: u64) -> bool {
+    matches!(state, 1..=56 if !matches!(state, 3 | 7 | 14 | 43 | 52)) || matches!(state, 60 | 66 | 69 | 72 | 78)
 }
 
 /// A code that lacks its leading zero, completed: a code of `needed` digits in an existing state.

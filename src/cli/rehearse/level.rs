@@ -2,23 +2,23 @@
 
 use dp_assay::safetab::rehearsal::{RehearsedLevel, StatedMargin, Stratum};
 
-/// A level in few words.
+/// The name of a level.
 pub fn name(level: &RehearsedLevel) -> String {
     format!("{} level {}", level.region_type, level.level)
 }
 
-/// The first of what is stated of a level: a cell.
+/// The stated margin of a cell of a level.
 pub fn of_cells(level: &RehearsedLevel) -> Option<&StatedMargin> {
     level.margins.iter().find(|stated| stated.of.ends_with("cell") || stated.of == "cell or total")
 }
 
-/// How many counts a level published, and how many of them were within their margins.
+/// The number of counts that a level published, and of those within their margins.
 pub fn published(level: &RehearsedLevel) -> (u64, u64) {
     let tables = || level.strata.iter().flat_map(|stratum| &stratum.tables);
     (tables().map(|table| table.errors.count()).sum(), tables().map(|table| table.covered).sum())
 }
 
-/// Part of a whole, in percent; `None` of nothing.
+/// A part of a whole, in percent; `None` if the whole is zero.
 pub fn percent(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| 100.0 * part as f64 / of as f64)
 }

@@ -20,7 +20,7 @@ pub fn counts(name: &str, text: &str) -> Result<Vec<i64>> {
 pub fn count(name: &str, text: &str) -> Result<i64> {
     let value = number(name, text)?;
     if !value.is_integer() {
-        bail!("{name}: {} is no count: expected a whole number", rational::display(&value));
+        bail!("{name}: {} is not a count: expected a whole number", rational::display(&value));
     }
     let small = value.numer().to_i64().filter(|value| value.abs() <= 1_000_000_000_000_000);
     small.with_context(|| format!("{name}: {} is out of range: a count up to 10^15", rational::display(&value)))
@@ -33,7 +33,7 @@ pub fn prior(text: &str) -> Result<Rational> {
     Ok(prior)
 }
 
-/// A number to its proven digits, or both ends where there are none.
+/// A number to its proven digits, or both ends if there are none.
 pub fn shown(value: &Enclosure, digits: u32) -> String {
     let (lower, upper) = output::ends(value);
     match value.agreed_digits(40) {

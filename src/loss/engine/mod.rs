@@ -1,6 +1,6 @@
 //! Engines: the ways to enclose a number of a sum of privacy losses, and the scheduler that chooses among them.
 //!
-//! | file | what it is about |
+//! | file | content |
 //! | --- | --- |
 //! | `request` | which number is wanted and how precisely |
 //! | `scheduler` | in which order the engines are tried, for proofs and for approximations in doubles |

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl ReleaseReader<'_> {
-    /// The mixes, whose levels ask queries of both kinds of groups; a level of no mix has no kinds.
+    /// The mixes, whose levels have queries of both kinds of groups; a level without a mix has no kinds.
     pub(super) fn mixes(&self, raw: &ReleaseFile, levels: &[GeoLevel]) -> Result<Vec<Mix>> {
         self.0.no_duplicates(raw.mixes.iter().map(|mix| &mix.get_ref().name), "mix")?;
         let mixes: Vec<Mix> = raw.mixes.iter().map(|mix| self.mix(mix, levels)).collect::<Result<_>>()?;
@@ -44,7 +44,7 @@ impl ReleaseReader<'_> {
         Ok(mixes)
     }
 
-    /// A query at a level of a mix, or of none.
+    /// Checks a query at a level with a mix, or without.
     pub(super) fn fits_mix(&self, query: &Query, at: usize, mix: Option<&Mix>) -> Result<()> {
         let name = &query.name;
         let why = match (mix, &query.kind) {
