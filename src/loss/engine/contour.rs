@@ -78,9 +78,10 @@ impl Engine for Contour {
         if request.period().is_short() {
             return Cost::NOTHING;
         }
-        let groups = self.contours.sum().groups().len();
-        // The windows of one group are not intersected with others: a few of them settle it.
-        let worth = if groups == 1 { worth.max(machine::QUICK) } else { worth };
+        let groups = self.contours.sum().groups();
+        // The windows of one Gaussian group are not intersected with others: a few of them settle it.
+        let is_simple = matches!(groups, [group] if !group.law.has_bounded_loss());
+        let (groups, worth) = (groups.len(), if is_simple { worth.max(machine::QUICK) } else { worth });
         if worth <= 0.0 {
             return Cost::Unknown;
         }
