@@ -17,8 +17,8 @@ use crate::{
 
 /// The parts of a turn in the checker's table of cosines.
 const STEPS: usize = 4096;
-/// A checker refuses more than 40 million windows and nodes, as predicted, for both ends together.
-const MOST_LOOKED_AT: u64 = 20_000_000;
+/// A checker refuses more than 40 million windows and nodes for both ends together; it predicts them from a sample.
+const MOST_LOOKED_AT: u64 = 36_000_000;
 /// A checker evaluates no more nodes than 30,000.
 const MOST_EVALUATED: usize = 29_000;
 /// The cost of a window, and of a node alone and for each group, in about microseconds of the checker.
@@ -100,10 +100,12 @@ impl Cover {
         (order, best[0].1)
     }
 
-    /// Adds the nodes from 1 to `last` that may not be small.
-    pub(super) fn survivors(&self, last: u64, order: &[usize], into: &mut BTreeSet<u64>) -> Result<()> {
-        let mut sweep = Sweep { cover: self, order, into, looked_at: 0 };
-        sweep.windows(0, 1, last)
+    /// Adds the nodes from 1 to `last` that may not be small. Returns the number of windows and nodes that were looked at, `before` of them
+    /// in the covers before this one.
+    pub(super) fn survivors(&self, last: u64, order: &[usize], into: &mut BTreeSet<u64>, before: u64) -> Result<u64> {
+        let mut sweep = Sweep { cover: self, order, into, looked_at: before };
+        sweep.windows(0, 1, last)?;
+        Ok(sweep.looked_at)
     }
 
     fn is_small(&self, node: u64) -> bool {
@@ -178,11 +180,16 @@ impl Sweep<'_> {
 
     fn look(&mut self, more: u64) -> Result<()> {
         self.looked_at += more;
-        if self.looked_at > MOST_LOOKED_AT {
-            Err(too_much(format!("more than {MOST_LOOKED_AT} windows and nodes")))
-        } else {
-            Ok(())
-        }
+        check_looked_at(self.looked_at)
+    }
+}
+
+/// Refuses more windows and nodes than a checker looks at.
+pub(super) fn check_looked_at(number: u64) -> Result<()> {
+    if number > MOST_LOOKED_AT {
+        Err(too_much(format!("more than {MOST_LOOKED_AT} windows and nodes")))
+    } else {
+        Ok(())
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Contour {
     /// For the unit, if there is one, otherwise for each path of the units, the groups that are small alone outside of their windows, in the order in which these are
     /// intersected. Nodes in all of these windows are checked one by one.
     pub sieve: Vec<Vec<usize>>,
+    /// About how many windows and nodes a checker looks at; not part of a certificate.
+    pub looked_at: u64,
 }
 
 impl Contour {
@@ -57,10 +59,18 @@ impl Contour {
 }
 
 impl Hints {
+    /// About how many windows and nodes a checker looks at.
+    pub(super) fn looked_at(&self) -> u64 {
+        match &self.proof {
+            Proof::Contour(contour) => contour.looked_at,
+            Proof::Atoms { .. } | Proof::Normal => 0,
+        }
+    }
+
     /// The hints as in a certificate.
     pub(super) fn json(&self) -> Value {
         let mut value = match &self.proof {
-            Proof::Contour(Contour { re, nodes, last, evaluated, cut, sieve }) => json!({
+            Proof::Contour(Contour { re, nodes, last, evaluated, cut, sieve, looked_at: _ }) => json!({
                 "contour": fraction(re),
                 "nodes": nodes,
                 "last": last,

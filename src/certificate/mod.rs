@@ -189,7 +189,7 @@ impl Certificate {
             let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
             certificate.lower = vec![lower_hints(&certificate.claim.paths, whole, aim, digits)?];
         }
-        Ok(certificate)
+        certificate.within_the_checkers_limit()
     }
 
     /// beta at alpha, by three values of the profile.
@@ -205,7 +205,8 @@ impl Certificate {
         let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
         let upper = parts::all(&claim.paths, aim)?;
         let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
-        Ok(Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) })
+        Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }
+            .within_the_checkers_limit()
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
@@ -262,7 +263,13 @@ impl Certificate {
         let (whole, ln_delta, ln_error) = aimed(&lower, &most)?;
         let aim = Aim { epsilon: &most, ln_delta, ln_error };
         let lower = vec![lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
-        Ok(Certificate { claim, lower, upper, points: None, source: Source::of(subject) })
+        Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
+    }
+
+    /// Refuses hints that are each within a checker's limit of work and together are not.
+    fn within_the_checkers_limit(self) -> Result<Certificate> {
+        cover::check_looked_at(self.lower.iter().chain(&self.upper).map(Hints::looked_at).sum())?;
+        Ok(self)
     }
 
     /// The canonical text, sealed with its SHA-256.

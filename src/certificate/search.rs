@@ -85,8 +85,10 @@ impl Search {
         let period = Rational::from(&self.step * Integer::from(nodes));
         let sweep = self.sweep((epsilon, c), &period, nodes, ln_error)?;
         let mut evaluated = BTreeSet::from([0]);
+        let mut looked_at = 0;
         for (number, order) in sweep.orders.iter().enumerate() {
-            self.cover(number, &period, sweep.cut).survivors(sweep.last, order, &mut evaluated)?;
+            looked_at =
+                self.cover(number, &period, sweep.cut).survivors(sweep.last, order, &mut evaluated, looked_at)?;
         }
         // The sum of the nodes in units of 2^-bits is delta times the nodes over the prefactor, and a kernel loses the bits of h.
         let ln_h = self.step.to_f64().min(1.0).ln();
@@ -101,6 +103,7 @@ impl Search {
             evaluated: ranges(&evaluated),
             cut: sweep.cut,
             sieve: sweep.orders,
+            looked_at,
         };
         let bits = ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32;
         Ok(Hints { units, proof: Proof::Contour(contour), bits })
