@@ -142,7 +142,7 @@ fn a_state_without_its_other_part_is_refused_unless_that_is_allowed() {
     let totals = example().join("state-totals.csv").display().to_string();
     let (said, rows) = product.estimate(&["--incomplete", "--level", "State", "--state-totals", &totals]);
     let notes = said["notes"].to_string();
-    says(&notes, &["Without people of a part of a state: State=144", "not kept where a part is missing: 44"]);
+    says(&notes, &["Without people of a part of a state: State=144", "states with a missing part are not used: 44"]);
     // 2415 of the 2624 are outside of the missing areas.
     let part = total_of(&rows, "044");
     assert!((part.number("estimate") - 2415.0).abs() < 10.0 && part.get("part") == "non-AIAN", "{notes}");

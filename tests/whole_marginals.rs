@@ -197,7 +197,7 @@ fn marginals_are_whole_and_keep_every_sum_total_zero_and_bound() {
     for order in [&[][..], &["kinds"], &["sex", "code_groups"]] {
         let (whole, said) = found(at, &[&levels[..], &["--whole"], order].concat());
         // 4 groups of codes, 2 sexes, 3 kinds.
-        assert!(said.contains("Made of the 24 cells that these queries and the constraints tell apart"), "{said}");
+        assert!(said.contains("Made of the 24 cells that these queries and the constraints distinguish"), "{said}");
         check_sums(&whole);
         let total = |blocks: std::ops::Range<usize>| truth[blocks].iter().flatten().sum::<i64>() as f64;
         assert_eq!(of(&whole, 0, "", "total")[&0], total(0..6));

@@ -172,7 +172,7 @@ def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
         (lambda: mechanism.tradeoff([2]), "alpha = 2 is out of range: a type I error from 0 to 1"),
         (lambda: mechanism.delta(1, digits=0), "expected 1 to 250"),
         (lambda: mechanism.delta(1, digits=-1), "digits = -1 is out of range: expected 1 to 250"),
-        (lambda: mechanism.delta(1, digits=10**50), "digits = a number beyond 128 bits is out of range"),
+        (lambda: mechanism.delta(1, digits=10**50), "digits = a number of more than 128 bits is out of range"),
         (lambda: DiscreteGaussian(5, count=-1), "count = -1 is out of range"),
         (lambda: DiscreteLaplace(5, shift=2**64), "shift = 18446744073709551616 is out of range"),
         (lambda: DiscreteGaussian(5, group=0), "group = 0 is out of range"),
