@@ -9,6 +9,6 @@ fn main() -> dp_assay::Result<()> {
     let epsilon = mechanism.epsilon("1e-9", 12)?;
     println!("at delta = 1e-9, epsilon lies in {}", epsilon.value);
     let delta = mechanism.delta("4", 20)?;
-    println!("at epsilon = 4, delta lies in {}, certified by {}", delta.value, delta.method);
+    println!("at epsilon = 4, delta lies in {}, certified by {}", delta.value, delta.proof);
     Ok(())
 }

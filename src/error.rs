@@ -281,6 +281,7 @@ pub enum Error {
 
 impl Error {
     /// One error for all, if there are any; a single one stays as it is.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
     pub(crate) fn of_all(mut errors: Vec<Error>) -> Result<()> {
         match errors.len() {
             0 => Ok(()),
@@ -330,6 +331,7 @@ impl Error {
         Error::Undecided { what: what.to_string(), value: value.to_string(), apart: apart.to_string() }
     }
 
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
     pub(crate) fn fault(what: impl Into<String>) -> Self {
         Error::Fault { what: what.into() }
     }

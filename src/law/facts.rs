@@ -66,6 +66,7 @@ pub(super) trait Facts<'a> {
     fn largest_loss(&self, shift: u64) -> Option<Rational>;
 
     /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "estimation is in the feature mechanisms"))]
     fn precision_approx(&self) -> Rational;
 
     /// The exponent; `None` for noise that is not on the integers.

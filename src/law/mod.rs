@@ -177,6 +177,7 @@ impl Law {
     }
 
     /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "estimation is in the feature mechanisms"))]
     pub(crate) fn precision_approx(&self) -> Rational {
         of_law!(self, facts => facts.precision_approx())
     }

@@ -88,6 +88,7 @@ impl GeoLevel {
     }
 
     /// Whether it has queries about one kind of groups alone.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
     pub(crate) fn has_kinds(&self) -> bool {
         self.queries.iter().any(|query| query.kind.is_some())
     }

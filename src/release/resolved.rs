@@ -157,6 +157,7 @@ impl Resolved {
     }
 
     /// The same, made from the text of this SHA-256.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
     pub(crate) fn made_from(self, release_sha256: Option<String>) -> Resolved {
         Resolved { release_sha256, ..self }
     }

@@ -224,12 +224,21 @@ fn by_engines(
     /// Where the first list does not settle it, no finer one is made that takes this many times as long.
     const OF_FIRST_LIST: f64 = 8.0;
     let within = |seconds: f64| Tolerance { most_seconds: seconds, ..tolerance };
-    let (mut contour, mut slow): (Option<&dyn Engine>, Vec<(f64, f64, &dyn Engine)>) = (None, Vec::new());
+    /// An engine that is not quick, with its seconds alone and as one of many requests.
+    struct Slow<'e> {
+        engine: &'e dyn Engine,
+        alone: f64,
+        shared: f64,
+    }
+    let mut contour: Option<&dyn Engine> = None;
+    let mut slow: Vec<Slow> = Vec::new();
     for engine in evaluator.engines() {
         match engine.cost(request, session, 0.0) {
             Cost::NotServed => {}
             Cost::Unknown => contour = Some(&**engine),
-            Cost::Seconds { alone, shared } if alone > machine::QUICK => slow.push((shared, alone, &**engine)),
+            Cost::Seconds { alone, shared } if alone > machine::QUICK => {
+                slow.push(Slow { engine: &**engine, alone, shared })
+            }
             Cost::Seconds { alone, .. } => {
                 let most = if alone > 0.0 { (OF_FIRST_LIST * alone).max(machine::AT_ONCE) } else { f64::INFINITY };
                 if let Some(ln) = engine.approximate(request, session, within(most))? {
@@ -238,10 +247,10 @@ fn by_engines(
             }
         }
     }
-    slow.retain(|(_, alone, _)| *alone <= machine::MOST_OF_ENUMERATION);
-    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
+    slow.retain(|slow| slow.alone <= machine::MOST_OF_ENUMERATION);
+    slow.sort_by(|a, b| a.shared.total_cmp(&b.shared));
     let by_slow = || -> Result<Option<f64>> {
-        for (_, alone, engine) in &slow {
+        for Slow { engine, alone, .. } in &slow {
             let most = (OF_FIRST_LIST * alone).max(machine::AT_ONCE);
             if let Some(ln) = engine.approximate(request, session, within(most))? {
                 return Ok(Some(ln));
@@ -250,8 +259,8 @@ fn by_engines(
         Ok(None)
     };
     let Some(contour) = contour else { return by_slow() };
-    if let Some((seconds, ..)) = slow.first() {
-        match contour.approximate(request, session, within(*seconds)) {
+    if let Some(cheapest) = slow.first() {
+        match contour.approximate(request, session, within(cheapest.shared)) {
             Ok(Some(ln)) => return Ok(Some(ln)),
             Err(error) if error.is_fatal() => return Err(error),
             Ok(None) | Err(_) => {}

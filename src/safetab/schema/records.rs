@@ -28,7 +28,7 @@ pub trait RecordRules: Sync {
 pub struct CheckedRecord {
     /// The block, by its index in the geography; `None` in a state that no pass tabulates.
     pub block: Option<u32>,
-    /// The codes, packed for [`Combination::unpack`].
+    /// The codes, packed for [`Combination::unpack`](super::Combination::unpack).
     pub combination: u128,
     /// The sex and the age of a person; the type and the tenure of a household.
     pub counted: [u8; 2],
