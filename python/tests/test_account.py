@@ -413,7 +413,7 @@ def test_counts_that_are_given_for_bounded_neighbors_are_counted_once() -> None:
     both = Composition([given, given])
     assert both.rho == 2 * given.rho and pickle.loads(pickle.dumps(both)).rho == both.rho
     assert Composition(["5x3"], neighbors="bounded", counts_as_given=True).rho == 3 * given.rho
-    with pytest.raises(ValueError, match="apart"):
+    with pytest.raises(ValueError, match="separately"):
         Composition([given, twice])
     with pytest.raises(ValueError, match="bounded"):
         DiscreteGaussian(5, counts_as_given=True)
