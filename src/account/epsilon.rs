@@ -263,7 +263,7 @@ impl Request<'_> {
         let above = is_excluded(root.upper_rational(), |second, target| *second.lower() > *target)?;
         if below || above {
             return Err(Error::Contradiction {
-                what: "an epsilon, which the second enclosure of delta there excludes",
+                what: "an epsilon (by an engine and by the second enclosure of delta there)",
             });
         }
         Ok(())

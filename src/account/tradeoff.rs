@@ -96,7 +96,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 }
 
 /// The name of the fault if both enclosures exclude each other.
-pub(super) const SECOND: &str = "a trade-off function, which its second enclosure excludes";
+pub(super) const SECOND: &str = "a trade-off function (by an engine and by the second enclosure)";
 
 /// The trade-off function of one composition.
 struct Curve {

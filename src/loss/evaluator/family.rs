@@ -101,7 +101,7 @@ impl FamilyEvaluator {
     /// A largest hockey stick that the second enclosures of the units do not exclude: that of the named unit is not above it, and not all of them are
     /// below.
     fn confirmed(&self, epsilon: &Rational, answer: Answer) -> Result<Answer> {
-        const WHAT: &str = "the largest hockey-stick divergence of a family, which a second enclosure excludes";
+        const WHAT: &str = "the largest hockey-stick divergence of a family (by an engine and by the second enclosure)";
         let of_leader = self.second_of(answer.pair().unwrap_or_default(), epsilon)?.value;
         let is_above = of_leader.lower() > answer.value.upper();
         let is_below = || -> Result<bool> {
@@ -258,7 +258,7 @@ impl FamilyEvaluator {
         }
         let is_above = |pair: &Pair| Ok(*self.second_of(*pair, epsilon)?.value.lower() > *target);
         let others: Vec<Pair> = self.family.units().into_iter().filter(|pair| !contenders.contains(pair)).collect();
-        let what = "that a unit of a family is below a delta, which its second enclosure excludes";
+        let what = "the delta of a unit of a family (by an engine and by the second enclosure)";
         let above = others.par_iter().map(is_above).collect::<Result<Vec<bool>>>()?;
         if above.contains(&true) { Err(Error::Contradiction { what }) } else { Ok(()) }
     }

@@ -207,7 +207,7 @@ impl SumEvaluator {
     /// An answer that its second enclosure does not exclude; of one below the requested precision, the intersection of both. A step on the way to
     /// another answer is not looked at where its precision is reached: that answer is.
     fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer, session: &Session) -> Result<Answer> {
-        const WHAT: &str = "a hockey-stick divergence, which its second enclosure excludes";
+        const WHAT: &str = "a hockey-stick divergence (by an engine and by the second enclosure)";
         if self.is_remaining || session.is_shared() && answer.met {
             return Ok(answer);
         }
