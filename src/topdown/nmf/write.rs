@@ -231,7 +231,8 @@ impl NmfWriter<'_> {
     /// By the number of levels whose shares a unit carries: the variance of each query's noise, as a float.
     fn variances(&self, level: usize) -> Result<Vec<Vec<f32>>> {
         let most = self.names.len() - level;
-        let of = |law: Option<&Law>| match law {
+        // The format states variances of Gaussian noise: a reader would take any other variance for one of these.
+        let of = |law: Option<&Law>| match law.filter(|law| law.sigma2().is_some()) {
             Some(law) => Ok(Distribution::of(law)?.variance(12).approximate() as f32),
             None => Ok(f32::NAN),
         };
