@@ -6,7 +6,7 @@ mod cli;
 #[cfg(feature = "explore")]
 mod explore;
 
-/// What is started beside the commands.
+/// The application that the program starts beside its commands.
 #[cfg(feature = "explore")]
 type Applications = explore::Command;
 #[cfg(not(feature = "explore"))]

@@ -187,7 +187,7 @@ impl Mean {
     }
 }
 
-/// What is lower by a number, as a change: with the other sign.
+/// The change of a value that is lower by this number: the number with the other sign.
 fn change_of(less: &str) -> String {
     match less {
         "-" | "0" => less.to_string(),

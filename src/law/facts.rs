@@ -1,4 +1,4 @@
-//! What a law says of itself.
+//! The facts that every law of noise provides.
 
 use rug::Rational;
 
@@ -23,7 +23,7 @@ pub(crate) struct Range {
     pub most: Rational,
 }
 
-/// What a law says of itself. Shifts are the integers by which neighbors move a count.
+/// The facts that every law provides. Shifts are the integers by which neighbors move a count.
 pub(super) trait Facts<'a> {
     /// In words, as in "discrete Gaussian noise".
     fn name(&self) -> &'static str;

@@ -169,6 +169,6 @@ pub struct Mix {
 pub struct Published {
     /// The levels, in the order of the release; none for all of them.
     pub levels: Vec<String>,
-    /// What was printed.
+    /// The printed value.
     pub figure: PrintedFigure,
 }

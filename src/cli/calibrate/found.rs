@@ -85,7 +85,7 @@ impl Together {
 
 /// The variances before and after, and the resulting privacy.
 pub struct Row {
-    /// What it is.
+    /// The name of the level or part.
     pub name: String,
     /// The factor on the grid, or the factor that puts the smallest sigma2 on the grid.
     pub factor: Rational,

@@ -46,7 +46,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
     })
 }
 
-/// What one noisy count reveals to an adversary who knows everybody else.
+/// The information in one noisy count for an adversary who knows everybody else.
 pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     let args: single::Args = question.args()?;
     question.stop.check()?;
