@@ -169,6 +169,7 @@ documents! {
     noise: "docs/guide/noise.md",
     published_values: "docs/guide/published-values.md",
     python: "docs/guide/python.md",
+    r: "docs/guide/r.md",
     noisy_measurements: "docs/guide/noisy-measurements.md",
     releases_and_ledgers: "docs/guide/releases-and-ledgers.md",
     report: "docs/guide/report.md",

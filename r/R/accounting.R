@@ -1,0 +1,170 @@
+# The accounts: epsilon, delta, curves, comparisons, calibration, ledgers.
+
+digits_option <- function(digits) option("digits", whole_text(digits, "digits", most = 250))
+
+# "add-remove neighbors, delta = 1e-11", as the program's own tables say it.
+relation_of <- function(about) paste0(about$neighbors, " neighbors")
+
+title_of <- function(account) {
+  if (inherits(account, "dpassay_release")) {
+    return(paste0(account$name, if (length(account$levels)) paste0(": ", paste(account$levels, collapse = ", "))))
+  }
+  parts <- noise_words(account)
+  paste0(paste(short_list(parts, 4L), collapse = " + "), if (length(parts) > 4L) paste0(" (", length(parts), " kinds)"))
+}
+
+each <- function(values, question) lapply(values, question)
+
+epsilon <- function(account, delta, by = c("all", "level", "query"), digits = 12) {
+  account <- as_account(account)
+  by <- choice(by, c("all", "level", "query"), "by")
+  deltas <- some_exact(delta, "delta")
+  options <- c(account_options(account), digits_option(digits), if (by == "query") "--queries")
+  answers <- each(deltas, function(delta) answer_of("epsilon", c(options, option("delta", delta))))
+  rows <- unlist(Map(function(a, delta) epsilon_rows(a, delta, by), answers, deltas), recursive = FALSE)
+  shown <- c(if (by != "all") c("level", "query"), if (length(deltas) > 1L) "delta", "rho", "epsilon", "compared_with")
+  if (length(deltas) == 1L && by != "query") shown <- c(shown, "compared_with_name")
+  answer(bound(rows), "epsilon", answers, c(title_of(account), paste0(relation_of(answers[[1L]]), ", delta = ", paste(short_list(deltas), collapse = ", "))), shown)
+}
+
+epsilon_rows <- function(a, delta, by) {
+  whole <- flat(a, drop = c("delta", "levels", "queries"), enclosures = "epsilon")
+  named <- function(part, row) c(part, list(delta = delta, delta_approx = approximation(delta)), row)
+  switch(by,
+    all = list(named(NULL, whole)),
+    level = {
+      parts <- lapply(a$levels, function(level) named(list(level = level$name), flat(level, drop = "name", enclosures = "epsilon")))
+      c(parts, list(named(list(level = "all composed"), whole)))
+    },
+    query = lapply(a$queries, function(query) {
+      named(list(level = query$level, query = query$query), flat(query, drop = c("level", "query"), enclosures = "epsilon"))
+    })
+  )
+}
+
+short_list <- function(texts, most = 5L) if (length(texts) > most) c(texts[seq_len(most)], "...") else texts
+
+choice <- function(given, known, what) {
+  if (identical(given, known)) return(known[1L])
+  if (!is.character(given) || length(given) != 1L || !given %in% known) {
+    refuse(what, " = ", shown_value(given), ": expected ", paste0("\"", known, "\"", collapse = ", "))
+  }
+  given
+}
+
+some_exact <- function(x, what) {
+  if (!length(x)) refuse(what, " has no values: expected one or more")
+  exact_text(x, what)
+}
+
+delta <- function(account, epsilon, digits = 12) {
+  account <- as_account(account)
+  epsilons <- some_exact(epsilon, "epsilon")
+  options <- c(account_options(account), digits_option(digits))
+  answers <- each(epsilons, function(epsilon) answer_of("delta", c(options, option("epsilon", epsilon))))
+  rows <- Map(function(a, epsilon) {
+    c(list(epsilon = epsilon, epsilon_approx = approximation(epsilon)), flat(a, drop = "epsilon", enclosures = c("delta", "zcdp_delta", "gdp_delta")))
+  }, answers, epsilons)
+  answer(bound(rows), "delta", answers, c(title_of(account), relation_of(answers[[1L]])), c("epsilon", "delta", "zcdp_delta", "status"))
+}
+
+privacy_profile <- function(account, from = 0, to = 30, points = 201, digits = 12) {
+  account <- as_account(account)
+  a <- answer_of("curve", c(
+    account_options(account), digits_option(digits), option("from", one_exact(from, "from")), option("to", one_exact(to, "to")),
+    option("points", whole_text(points, "points", least = 2))
+  ))
+  lower <- texts(a$delta_lower)
+  upper <- texts(a$delta_upper)
+  frame <- data.frame(
+    epsilon = texts(a$epsilon), epsilon_approx = approximation(texts(a$epsilon)),
+    delta_lower = lower, delta_upper = upper, delta_approx = middle(lower, upper),
+    zcdp_delta = texts(a$zcdp_delta), zcdp_delta_approx = approximation(texts(a$zcdp_delta)), status = texts(a$status), stringsAsFactors = FALSE
+  )
+  answer(frame, "profile", a, c(title_of(account), paste0(relation_of(a), ": delta over epsilon")), c("epsilon", "delta", "zcdp_delta", "status"))
+}
+
+texts <- function(list) {
+  if (!length(list)) return(character())
+  vapply(list, function(x) if (is.null(x)) NA_character_ else as.character(x), "")
+}
+
+tradeoff <- function(account, alpha = NULL, points = 201, digits = 12) {
+  account <- as_account(account)
+  which <- if (is.null(alpha)) option("points", whole_text(points, "points", least = 2)) else option("alpha", some_exact(alpha, "alpha"))
+  a <- answer_of("tradeoff", c(account_options(account), digits_option(digits), which))
+  lower <- texts(a$beta_lower)
+  upper <- texts(a$beta_upper)
+  frame <- data.frame(
+    alpha = texts(a$alpha), alpha_approx = approximation(texts(a$alpha)), beta_lower = lower, beta_upper = upper, beta_approx = middle(lower, upper),
+    status = texts(a$status), stringsAsFactors = FALSE
+  )
+  answer(frame, "tradeoff", a, c(title_of(account), paste0(relation_of(a), ": the least type II error beta of any test of type I error alpha")), c("alpha", "beta", "status"))
+}
+
+compare <- function(account, delta, digits = 12) {
+  accounts <- if (is.list(account) && !inherits(account, "dpassay_account") && !is.data.frame(account)) account else list(account)
+  if (!length(accounts)) refuse("account: an empty list: expected an account or several")
+  accounts <- lapply(accounts, as_account)
+  answers <- each(accounts, function(account) {
+    answer_of("compare", c(account_options(account), digits_option(digits), option("delta", one_exact(delta, "delta"))))
+  })
+  titles <- if (is.null(names(accounts))) vapply(accounts, title_of, "") else names(accounts)
+  rows <- unlist(Map(function(a, title) {
+    lapply(a$accountants, function(row) c(list(account = title, accountant = row$name), flat(row, drop = "name", enclosures = "epsilon"), list(rho = a$rho, neighbors = a$neighbors)))
+  }, answers, titles), recursive = FALSE)
+  answer(bound(rows), "comparison", answers, c(paste(titles, collapse = " and "), paste0(relation_of(answers[[1L]]), ", delta = ", answers[[1L]]$delta)),
+    c(if (length(accounts) > 1L) "account", "accountant", "epsilon", "is_bound", "note"))
+}
+
+calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match_curve = NULL, decimals = NULL, scale_all = FALSE, digits = 12) {
+  account <- as_account(account)
+  curve <- if (!is.null(match_curve)) {
+    if (length(match_curve) != 2L) refuse("match_curve = ", shown_value(match_curve), ": expected the two ends of a range of delta")
+    paste(exact_text(match_curve, "match_curve"), collapse = "..")
+  }
+  a <- answer_of("calibrate", c(
+    account_options(account), digits_option(digits),
+    if (!is.null(delta)) option("delta", one_exact(delta, "delta")),
+    if (!is.null(epsilon)) option("epsilon", one_exact(epsilon, "epsilon")),
+    if (!is.null(match)) option("match", one_name(match, "match")),
+    if (!is.null(curve)) option("match-curve", curve),
+    if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0)),
+    if (flag(scale_all, "scale_all")) "--scale-all"
+  ))
+  one <- function(name, row) c(list(level = name), flat(row, drop = "name", enclosures = c("epsilon", "target_epsilon")))
+  rows <- lapply(a$levels, function(row) one(row$name, row))
+  # Levels calibrated alone do not always keep the target together.
+  if (!is.null(a$all_composed)) rows <- c(rows, list(one("all composed", a$all_composed)))
+  answer(bound(rows), "calibration", a, c(
+    title_of(account), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta)),
+    "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be.",
+    if (identical(a$all_composed$keeps_target, FALSE)) "All levels composed exceed their target: each is calibrated alone (scale_all = TRUE keeps it)."
+  ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", "epsilon", "target_epsilon"))
+}
+
+ledger <- function(name = "us-2020-persons", delta, digits = 12) {
+  name <- one_name(name, "name")
+  a <- answer_of("ledger", c(digits_option(digits), option("delta", one_exact(delta, "delta"))), name)
+  rows <- unlist(lapply(a$populations, function(population) {
+    uncovered <- texts(population$composed$not_covered)
+    composed <- if (length(uncovered)) paste("all but", paste(uncovered, collapse = ", "), "composed") else "all composed"
+    sums <- list(composed = composed, zcdp_total = "rho of all, by zCDP")
+    parts <- lapply(population$releases, function(row) c(list(population = population$name, release = row$name), ledger_row(row)))
+    c(parts, lapply(names(sums), function(key) c(list(population = population$name, release = sums[[key]]), ledger_row(population[[key]]))))
+  }), recursive = FALSE)
+  answer(bound(rows), "ledger", a, c(a$title, paste0("delta = ", a$delta)), c("population", "release", "rho", "epsilon", "zcdp_epsilon", "status"))
+}
+
+ledger_row <- function(row) flat(row, drop = c("name", "of_mixes", "not_covered"), enclosures = c("epsilon", "zcdp_epsilon"))
+
+releases <- function() {
+  a <- answer_of("releases")
+  rows <- lapply(a$releases, function(row) {
+    list(
+      name = row$name, title = row$title, neighbors = row$neighbors, rho = row$rho_exact, rho_approx = approximation(row$rho_exact),
+      levels = paste(vapply(row$levels, `[[`, "", "name"), collapse = ", "), source = row$source
+    )
+  })
+  answer(bound(rows), "releases", a, "The bundled releases", c("name", "neighbors", "rho", "title"))
+}

@@ -1,0 +1,185 @@
+# What is accounted for: counts with noise, or a release. Both have the relation between neighbors.
+
+LAWS <- c("discrete-gaussian", "discrete-laplace", "gaussian")
+
+discrete_gaussian <- function(sigma2, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("discrete-gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given))
+}
+
+discrete_laplace <- function(epsilon, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("discrete-laplace", epsilon, "epsilon", count, shift, relation(neighbors, group, times, counts_as_given))
+}
+
+continuous_gaussian <- function(sigma2, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given))
+}
+
+of_one_law <- function(law, parameter, name, count, shift, relation) {
+  counts <- data.frame(
+    law = law, parameter = one_exact(parameter, name), count = whole_text(count, "count"), shift = one_exact(shift, "shift"),
+    stringsAsFactors = FALSE
+  )
+  account("composition", counts = counts, relation = relation)
+}
+
+account <- function(kind, ...) structure(list(...), class = c(paste0("dpassay_", kind), "dpassay_account"))
+
+composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  parts <- lapply(list(...), as_composition)
+  if (!length(parts)) refuse("nothing to compose: give counts with noise, as discrete_gaussian(5, count = 10)")
+  own <- relation(neighbors, group, times, counts_as_given)
+  counts <- do.call(rbind, lapply(parts, `[[`, "counts"))
+  account("composition", counts = counts, relation = common_relation(lapply(parts, `[[`, "relation"), own))
+}
+
+as_composition <- function(x) {
+  if (inherits(x, "dpassay_composition")) return(x)
+  if (inherits(x, "dpassay_release")) refuse("a release cannot be composed here: several releases about the same people are a ledger")
+  if (is.data.frame(x)) return(of_frame(x))
+  if (is.character(x) && !is.object(x) && length(x) == 1L && !is.na(x)) return(of_text(x))
+  refuse(shown_value(x), ": expected counts with noise, as discrete_gaussian(5, count = 10), \"5x10@1\", or a data frame with the columns law and parameter")
+}
+
+# "40/3x7@2" is discrete Gaussian noise, as the program reads it.
+of_text <- function(text) {
+  parts <- regmatches(text, regexec("^([^x@]+)(?:x([0-9]+))?(?:@([^x@]+))?$", trimws(text), perl = TRUE))[[1L]]
+  if (!length(parts)) refuse("\"", text, "\": expected SIGMA2[xCOUNT][@SHIFT], as in \"40/3x7@2\"")
+  discrete_gaussian(parts[2L], if (nzchar(parts[3L])) as.numeric(parts[3L]) else 1, if (nzchar(parts[4L])) parts[4L] else 1)
+}
+
+# A row for each kind of counts.
+of_frame <- function(x) {
+  missing <- setdiff(c("law", "parameter"), names(x))
+  if (length(missing)) refuse("the data frame has no column ", missing[1L], ": expected law and parameter, and optionally count and shift")
+  unknown <- setdiff(names(x), c("law", "parameter", "count", "shift"))
+  if (length(unknown)) refuse("unknown column ", unknown[1L], " in the data frame: expected law, parameter, count and shift")
+  if (anyDuplicated(names(x))) refuse("the data frame has two columns ", names(x)[anyDuplicated(names(x))])
+  if (!nrow(x)) refuse("the data frame has no rows: nothing to account for")
+  law <- gsub("_", "-", as.character(x$law), fixed = TRUE)
+  law[law == "continuous-gaussian"] <- "gaussian"
+  bad <- is.na(law) | !law %in% LAWS
+  if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(LAWS, collapse = ", "))
+  given <- function(name) if (is.null(x[[name]])) rep(1, nrow(x)) else if (is.factor(x[[name]])) as.character(x[[name]]) else x[[name]]
+  counts <- given("count")
+  if (is.character(counts) && all(grepl("^[0-9]+$", counts))) counts <- as.numeric(counts)
+  account("composition", relation = relation(), counts = data.frame(
+    law = law, parameter = exact_text(given("parameter"), "parameter"),
+    count = vapply(counts, whole_text, "", what = "count", USE.NAMES = FALSE), shift = exact_text(given("shift"), "shift"),
+    stringsAsFactors = FALSE
+  ))
+}
+
+release <- function(name, levels = NULL, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  account("release", name = one_name(name, "name"), levels = names_of(levels, "levels"),
+    relation = relation(neighbors, group, times, counts_as_given)
+  )
+}
+
+# The options of the program that say which data sets are neighbors; none of them if they are the program's own defaults.
+relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  if (!is.null(neighbors)) neighbors <- one_name(neighbors, "neighbors")
+  flag(counts_as_given, "counts_as_given")
+  c(
+    if (!is.null(neighbors)) option("neighbors", neighbors),
+    if (whole_text(group, "group") != "1") option("group", whole_text(group, "group")),
+    if (whole_text(times, "times") != "1") option("repeat", whole_text(times, "times")),
+    if (counts_as_given) "--counts-as-given"
+  )
+}
+
+common_relation <- function(parts, own) {
+  given <- unique(Filter(length, parts))
+  if (!length(given)) return(own)
+  if (length(own) || length(given) > 1L || any(!lengths(parts))) {
+    refuse("the parts are accounted for under different relations: give neighbors, group, times and counts_as_given to composition() alone")
+  }
+  given[[1L]]
+}
+
+option <- function(name, value) paste0("--", name, "=", value)
+
+flag <- function(x, what) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) refuse(what, " = ", shown_value(x), ": expected TRUE or FALSE")
+  x
+}
+
+one_name <- function(x, what) {
+  if (!is.character(x) || is.object(x) || length(x) != 1L || is.na(x) || !nzchar(trimws(x))) {
+    refuse(what, " = ", shown_value(x), ": expected one text")
+  }
+  x
+}
+
+names_of <- function(x, what) {
+  if (is.null(x)) return(character())
+  if (!is.character(x) || is.object(x) || anyNA(x) || !all(nzchar(trimws(x)))) refuse(what, " = ", shown_value(x), ": expected texts")
+  unname(x)
+}
+
+as_account <- function(x) {
+  if (inherits(x, "dpassay_account")) return(x)
+  if (is.data.frame(x)) return(of_frame(x))
+  refuse(
+    "account = ", shown_value(x), ": expected counts with noise, as discrete_gaussian(5, count = 10), a composition(), a release(), ",
+    "or a data frame with the columns law and parameter"
+  )
+}
+
+account_options <- function(account) {
+  account <- as_account(account)
+  subject <- if (inherits(account, "dpassay_release")) {
+    c(option("release", account$name), if (length(account$levels)) option("level", account$levels))
+  } else {
+    with(account$counts, option(law, paste0(parameter, ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
+  }
+  c(subject, account$relation)
+}
+
+`+.dpassay_composition` <- function(e1, e2) {
+  if (missing(e2)) return(e1)
+  composition(e1, e2)
+}
+
+# Three independent draws: three times the counts.
+`*.dpassay_composition` <- function(e1, e2) {
+  if (!inherits(e1, "dpassay_composition")) return(e2 * e1)
+  whole_text(e2, "times")
+  e1$counts$count <- vapply(as.numeric(e1$counts$count) * e2, whole_text, "", what = "count")
+  e1
+}
+
+as.data.frame.dpassay_composition <- function(x, row.names = NULL, optional = FALSE, ...) {
+  data.frame(
+    law = x$counts$law, parameter = x$counts$parameter, parameter_approx = approximation(x$counts$parameter),
+    count = as.numeric(x$counts$count), shift = x$counts$shift, row.names = row.names, stringsAsFactors = FALSE
+  )
+}
+
+noise_words <- function(x) {
+  words <- c("discrete-gaussian" = "discrete Gaussian noise, sigma2 = ", "discrete-laplace" = "discrete Laplace noise, epsilon = ", gaussian = "Gaussian noise, sigma2 = ")
+  with(x$counts, paste0(
+    count, ifelse(count == "1", " count with ", " counts with "), words[law], parameter,
+    ifelse(shift == "1", "", paste0(", each changed by ", shift))
+  ))
+}
+
+print.dpassay_composition <- function(x, ...) {
+  cat(noise_words(x), sep = "\n")
+  print_relation(x)
+}
+
+print.dpassay_release <- function(x, ...) {
+  cat("release ", x$name, if (length(x$levels)) paste0(": ", paste(x$levels, collapse = ", ")), "\n", sep = "")
+  print_relation(x)
+}
+
+print_relation <- function(x) {
+  # As the arguments are called.
+  if (length(x$relation)) cat(paste(relation_words(x$relation), collapse = ", "), "\n", sep = "")
+  invisible(x)
+}
+
+relation_words <- function(options) {
+  words <- sub("=", " = ", gsub("-", "_", sub("^--", "", sub("^--repeat", "--times", options)), fixed = FALSE))
+  gsub("add_remove", "add-remove", words, fixed = TRUE)
+}

@@ -1,0 +1,122 @@
+# Exact noise. The program draws it; R adds it. Confidential counts never leave R, and the noise, with which they could be computed from the
+# published ones, comes through a pipe.
+
+# Counts up to 2^52, so that the sum with any noise is exact in a double.
+LARGEST <- 2^52
+
+sample_noise <- function(noise, n, insecure_seed = NULL) {
+  noise <- one_law(noise)
+  n <- whole_text(n, "n", least = 0)
+  if (!is.null(insecure_seed)) warn_of_seed(insecure_seed)
+  drawn(noise, n, seed_of(insecure_seed, 0))
+}
+
+drawn <- function(noise, n, seed) {
+  if (n == "0") return(numeric())
+  a <- answer_of("sample", c(option(noise$law, noise$parameter), option("count", n), if (!is.null(seed)) option("insecure-seed", seed)))
+  values <- unlist(a$values)
+  if (length(values) != as.numeric(n)) refuse("the program drew ", length(values), " samples in place of ", n)
+  values <- as.numeric(values)
+  if (any(abs(values) > LARGEST)) refuse("noise above 2^52, which a double may not hold exactly: ", noise$parameter, " is too much noise for R")
+  values
+}
+
+one_law <- function(noise) {
+  noise <- as_composition(noise)
+  if (nrow(noise$counts) != 1L) refuse("noise of ", nrow(noise$counts), " laws: expected one, as discrete_gaussian(5)")
+  if (noise$counts$law == "gaussian") refuse("continuous Gaussian noise is for comparison only: expected discrete_gaussian() or discrete_laplace()")
+  noise$counts
+}
+
+seed_of <- function(seed, number) {
+  if (is.null(seed)) return(NULL)
+  # Each column has a seed of its own, or two columns would have the same noise.
+  sprintf("%.0f", as.numeric(whole_text(seed, "insecure_seed", least = 0, most = 2^52)) + number)
+}
+
+warn_of_seed <- function(seed) {
+  seed_of(seed, 0)
+  notice("insecure seed ", seed_of(seed, 0), ": anyone who knows it can subtract the noise; never publish this", class = "dpassay_insecure_warning")
+}
+
+add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL) {
+  flag(keep_metadata, "keep_metadata")
+  noisy <- if (is.data.frame(counts)) noisy_frame(counts, noise, keep_metadata, insecure_seed) else {
+    if (is.list(noise) && !inherits(noise, "dpassay_account")) refuse("a list of noise is for a data frame: give one noise for one vector of counts")
+    noise <- one_law(noise)
+    checked <- checked_counts(counts, "counts")
+    sums <- checked + drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0))
+    names(sums) <- names(counts)
+    sums
+  }
+  if (!is.null(insecure_seed)) warn_of_seed(insecure_seed)
+  noisy
+}
+
+# The counts as doubles that are exactly the counts, or a refusal that does not show any of them.
+checked_counts <- function(x, what) {
+  if (is.object(x)) refuse(what, ": an object of class ", class(x)[1L], ": expected integers, or whole numbers as doubles")
+  if (!is.numeric(x) || !is.null(dim(x))) refuse(what, ": expected a vector of integers, or of whole numbers as doubles")
+  x <- as.vector(x)
+  row <- function(bad) paste0(" in row ", which(bad)[1L], if (sum(bad) > 1L) paste0(" and ", sum(bad) - 1L, " more"))
+  if (anyNA(x)) refuse(what, ": a missing count", row(is.na(x)), ": a withheld count gets no noise and is not published; leave these rows out")
+  if (any(bad <- is.infinite(x) | x != trunc(x))) refuse(what, ": a number that is not whole", row(bad), ": expected counts")
+  if (any(bad <- abs(x) > LARGEST)) refuse(what, ": a count beyond 2^52", row(bad), ", which a double may not hold exactly with its noise")
+  as.double(x)
+}
+
+FRAMES <- c("tbl_df", "tbl", "data.table", "data.frame")
+
+noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
+  other <- setdiff(class(frame), FRAMES)
+  if (length(other)) refuse("a data frame of class ", other[1L], " may hold more than its columns: give as.data.frame() of it")
+  noise <- named_noise(noise)
+  columns <- unclass(frame)
+  # Every count is checked before noise is drawn.
+  places <- vapply(names(noise), place_of, 0L, columns = names(frame))
+  checked <- Map(function(place, name) checked_counts(columns[[place]], paste0("column ", name)), places, names(noise))
+  sums <- Map(function(counts, law, number) counts + drawn(law, whole_text(length(counts), "rows", least = 0), seed_of(insecure_seed, number)),
+    checked, noise, seq_along(noise) - 1)
+  bare(frame, places, sums, keep_metadata)
+}
+
+named_noise <- function(noise) {
+  if (inherits(noise, "dpassay_account") || !is.list(noise)) {
+    refuse("noise for a data frame: expected a list from column to noise, as in list(persons = discrete_gaussian(5))")
+  }
+  if (!length(noise)) refuse("no column is named: without noise the table would be published as it is")
+  if (is.null(names(noise)) || anyNA(names(noise)) || !all(nzchar(names(noise)))) refuse("noise: an entry without the name of its column")
+  if (anyDuplicated(names(noise))) refuse("noise: column ", names(noise)[anyDuplicated(names(noise))], " is named twice")
+  lapply(noise, one_law)
+}
+
+place_of <- function(name, columns) {
+  found <- which(columns == name)
+  if (length(found) == 1L) return(found)
+  if (length(found)) refuse(length(found), " columns are named ", name, ": their noise would be drawn from one budget; give them different names")
+  refuse("no column ", name, ": the data frame has ", paste(short_list(columns, 20L), collapse = ", "))
+}
+
+# Attributes can hold true counts (labels, indices of data.table, whatever a program stored): only those that make the columns what they are
+# stay, unless metadata is kept.
+KEPT <- c("class", "levels", "tzone", "units", "dim", "names")
+
+bare <- function(frame, places, sums, keep_metadata) {
+  columns <- unclass(frame)
+  found <- character()
+  for (name in setdiff(names(attributes(frame)), c("names", "class", "row.names", ".internal.selfref"))) {
+    found <- c(found, paste("attribute", name))
+    if (!keep_metadata) attr(columns, name) <- NULL
+  }
+  for (at in seq_along(columns)) {
+    if (at %in% places) next
+    extra <- setdiff(names(attributes(columns[[at]])), KEPT)
+    if (length(extra)) found <- c(found, paste0("attribute ", extra, " of column ", names(frame)[at]))
+    if (!keep_metadata) for (name in extra) attr(columns[[at]], name) <- NULL
+  }
+  columns[places] <- sums
+  attr(columns, ".internal.selfref") <- NULL
+  class(columns) <- class(frame)
+  if (keep_metadata && length(found)) notice("copied without noise: ", paste(found, collapse = "; "), class = "dpassay_metadata_warning")
+  columns
+}

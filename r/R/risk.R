@@ -1,0 +1,70 @@
+# Disclosure risk: the limit for any adversary, and the attacks of Kazan & Reiter (2023).
+
+QUANTITIES <- c(
+  correct_decision_upper = "correct decision, at most", posterior_upper = "posterior, at most", advantage = "advantage of any test",
+  posterior_exceeded = "posterior that is exceeded", epsilon = "epsilon", correct_decision_by_epsilon = "correct decision by epsilon, at most",
+  posterior = "posterior", marginal_posterior = "posterior, on average", marginal_posterior_if_absent = "posterior, on average, if absent",
+  risk = "relative risk", correct_decision = "correct decision", correct_decision_if_absent = "correct decision, if absent",
+  probability = "probability of this output", probability_if_absent = "probability of this output, if absent",
+  gained = "gained", lost = "lost", correct_decision_alone = "correct decision by the lowest count alone", one_gaussian_error = "error of one Gaussian"
+)
+
+# A row for each enclosure of the answer, with those of the other accounts beside it.
+quantity_rows <- function(a, beside = list()) {
+  keys <- names(Filter(is_enclosure, a))
+  bound(lapply(keys, function(key) {
+    words <- if (key %in% names(QUANTITIES)) QUANTITIES[[key]] else gsub("_", " ", key, fixed = TRUE)
+    others <- unlist(lapply(names(beside), function(name) enclosed(name, beside[[name]][[key]])), recursive = FALSE)
+    c(list(key = key, quantity = words), enclosed("value", a[[key]]), others)
+  }))
+}
+
+risk <- function(account, prior, delta = NULL, digits = 12) {
+  account <- as_account(account)
+  a <- answer_of(c("risk", "bound"), c(
+    account_options(account), digits_option(digits), option("prior", one_exact(prior, "prior")), if (!is.null(delta)) option("delta", one_exact(delta, "delta"))
+  ))
+  beside <- Filter(Negate(is.null), a[c("zcdp", "pure")])
+  answer(quantity_rows(a, beside), "risk", a, c(
+    title_of(account), paste0(relation_of(a), ", prior = ", a$prior, ", delta = ", a$delta, ": bounds on any adversary")
+  ), c("quantity", "value", names(beside)))
+}
+
+risk_single <- function(rho, prior, noisy = NULL, digits = 12) {
+  rho <- paste(some_exact(rho, "rho"), collapse = ",")
+  options <- c(digits_option(digits), option("rho", rho), option("prior", one_exact(prior, "prior")))
+  if (is.null(noisy)) {
+    a <- answer_of(c("risk", "single"), options)
+    return(answer(quantity_rows(a), "risk", a, paste0("one noisy count: rho = ", rho, ", prior = ", a$prior), c("quantity", "value")))
+  }
+  noisy <- whole_numbers(noisy, "noisy")
+  if (grepl(",", rho, fixed = TRUE)) {
+    # Several counts are seen at once.
+    a <- answer_of(c("risk", "single"), c(options, option("noisy", paste(noisy, collapse = ","))))
+    return(answer(quantity_rows(a), "risk", a, paste0("noisy counts: rho = ", rho, ", prior = ", a$prior), c("quantity", "value")))
+  }
+  answers <- each(noisy, function(x) answer_of(c("risk", "single"), c(options, option("noisy", x))))
+  rows <- Map(function(a, x) {
+    c(list(noisy = as.numeric(x)), flat(a[vapply(a, is_enclosure, NA)]), list(status = a$status))
+  }, answers, noisy)
+  answer(bound(rows), "posterior", answers, paste0("one noisy count minus the known count: rho = ", rho, ", prior = ", answers[[1L]]$prior),
+    c("noisy", "posterior", "risk", "probability"))
+}
+
+risk_hierarchical <- function(rho, others, prior, noisy = NULL, truth = NULL, prior_x2 = "uniform", known = 0, digits = 12) {
+  if (is.null(noisy) == is.null(truth)) refuse("give either noisy, the released counts, or truth, the true ones")
+  outputs <- if (is.null(noisy)) option("truth", paste(whole_numbers(truth, "truth"), collapse = ",")) else
+    option("noisy", paste(whole_numbers(noisy, "noisy"), collapse = ","))
+  a <- answer_of(c("risk", "hierarchical"), c(
+    digits_option(digits), option("rho", paste(some_exact(rho, "rho"), collapse = ",")), option("others", paste(whole_numbers(others, "others"), collapse = ",")),
+    option("prior", one_exact(prior, "prior")), option("prior-x2", one_name(prior_x2, "prior_x2")), option("known", whole_numbers(known, "known")), outputs
+  ))
+  answer(quantity_rows(a), "risk", a, paste0("counts of two levels or more: prior = ", a$prior), c("quantity", "value"))
+}
+
+# Whole numbers of either sign, each a text.
+whole_numbers <- function(x, what) {
+  if (!length(x)) refuse(what, " has no values: expected whole numbers")
+  if (is.object(x) || !is.numeric(x)) refuse(what, " = ", shown_value(x), ": expected whole numbers")
+  vapply(x, whole_text, "", what = what, least = -2^53, USE.NAMES = FALSE)
+}

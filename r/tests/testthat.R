@@ -1,0 +1,4 @@
+library(testthat)
+library(dpassay)
+
+test_check("dpassay")

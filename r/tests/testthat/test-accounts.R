@@ -1,0 +1,48 @@
+test_that("accounts are the program's options", {
+  options_of <- dpassay:::account_options
+  expect_equal(options_of(ten()), "--discrete-gaussian=5x10")
+  expect_equal(options_of(discrete_laplace("1/10", 300, 2)), "--discrete-laplace=1/10x300@2")
+  expect_equal(options_of(continuous_gaussian(2.5)), "--gaussian=2.5")
+  expect_equal(options_of(composition(ten(), "40/3x7@2")), c("--discrete-gaussian=5x10", "--discrete-gaussian=40/3x7@2"))
+  expect_equal(options_of(release("pl94-persons-us", c("US", "State"), group = 3)), c("--release=pl94-persons-us", "--level=US", "--level=State", "--group=3"))
+  expect_equal(
+    options_of(composition(ten(), neighbors = "bounded", times = 2, counts_as_given = TRUE)),
+    c("--discrete-gaussian=5x10", "--neighbors=bounded", "--repeat=2", "--counts-as-given")
+  )
+  expect_equal(options_of(2 * ten()), "--discrete-gaussian=5x20")
+  expect_equal(options_of(ten() + discrete_laplace(0.1)), c("--discrete-gaussian=5x10", "--discrete-laplace=0.1"))
+})
+
+test_that("a data frame is an account", {
+  frame <- data.frame(law = c("discrete_gaussian", "discrete-laplace"), parameter = c("40/3", "0.1"), count = c(7L, 2L), shift = c(2, 1))
+  expect_equal(dpassay:::account_options(frame), c("--discrete-gaussian=40/3x7@2", "--discrete-laplace=0.1x2"))
+  expect_equal(as.data.frame(composition(frame))$parameter_approx, c(40 / 3, 0.1))
+  expect_match(refusal(composition(frame[-2])), "no column parameter")
+  expect_match(refusal(composition(cbind(frame, sigma = 1))), "unknown column sigma")
+  expect_match(refusal(composition(frame[0, ])), "no rows")
+  expect_match(refusal(composition(transform(frame, law = "cauchy"))), "law \"cauchy\" is unknown: expected discrete-gaussian")
+  expect_match(refusal(composition(transform(frame, count = c(1, NA)))), "count = NA")
+  expect_match(refusal(composition(transform(frame, parameter = c(1, NA)))), "parameter is missing")
+})
+
+test_that("what is no account is refused", {
+  expect_match(refusal(epsilon(5, 1e-9)), "account = 5: expected counts with noise")
+  expect_match(refusal(epsilon("su-su-wang-2025", 1e-9)), "expected counts with noise")
+  expect_match(refusal(composition()), "nothing to compose")
+  expect_match(refusal(composition(release("x"))), "several releases about the same people are a ledger")
+  expect_match(refusal(composition("5x10x3")), "expected SIGMA2\\[xCOUNT\\]")
+  expect_match(refusal(release(NA_character_)), "name = NA: expected one text")
+  expect_match(refusal(release("x", levels = 5)), "levels = 5: expected texts")
+  expect_match(refusal(discrete_gaussian(5, counts_as_given = NA)), "counts_as_given = NA: expected TRUE or FALSE")
+  expect_match(refusal(composition(discrete_gaussian(5, neighbors = "bounded"), discrete_gaussian(5))), "under different relations")
+  same <- composition(discrete_gaussian(5, neighbors = "bounded"), discrete_gaussian(5, neighbors = "bounded"))
+  expect_equal(same$relation, "--neighbors=bounded")
+})
+
+test_that("accounts are printed as they are accounted for", {
+  expect_output(print(composition(ten(), "40/3x7@2", neighbors = "bounded", times = 2)), paste(
+    "10 counts with discrete Gaussian noise, sigma2 = 5", "7 counts with discrete Gaussian noise, sigma2 = 40/3, each changed by 2",
+    "neighbors = bounded, times = 2", sep = "\n"
+  ), fixed = TRUE)
+  expect_output(print(release("pl94-persons-us", "State", neighbors = "add-remove")), "release pl94-persons-us: State\nneighbors = add-remove", fixed = TRUE)
+})
