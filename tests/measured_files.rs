@@ -609,6 +609,71 @@ fn an_unfinished_draw_is_resumed_with_the_same_noise_for_the_same_inputs_only() 
     assert!(!at("out.key").exists());
 }
 
+/// A draw that 0.2.0 began before its jobs were in the library: its log, its key and the log beside the counts.
+#[test]
+fn a_draw_that_an_earlier_program_began_is_resumed_or_refused_with_the_reason() {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/earlier/draw-0.2.0");
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for entry in fs::read_dir(&from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    fs::create_dir(at("spine")).unwrap();
+    for entry in fs::read_dir(from.join("spine")).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), at("spine").join(entry.file_name())).unwrap();
+    }
+    // The log beside the counts names the log of the release by its whole path.
+    let beside = fs::read_to_string(at("draws-of-counts.txt")).unwrap();
+    let place = fs::canonicalize(at("out.log")).unwrap().display().to_string();
+    put(folder.path(), "counts.csv.draws", &beside.replace("OUT.log", &place));
+    let begun = events(folder.path(), "out");
+    assert_eq!((begun.len(), &begun[0]["event"]), (1, &serde_json::json!("intent")));
+    assert!(refused(&measure(folder.path(), &[])).contains("draw 1 was begun"));
+    let resumed = measure(folder.path(), &["--resume", "--json"]);
+    if env!("CARGO_PKG_VERSION") != "0.2.0" {
+        assert!(refused(&resumed).contains("version 0.2.0"));
+        return;
+    }
+    let said = answer(&resumed);
+    assert_eq!((&said["draw"], &said["earlier_draws"]), (&serde_json::json!(1), &serde_json::json!(0)));
+    // The same noise, and no second line beside the counts.
+    let levels = ["0-us", "1-state", "2-county", "3-tract", "4-group", "5-block"];
+    let totals = levels.iter().filter_map(|level| fs::read_to_string(at("out").join(level).join("0-total.csv")).ok());
+    assert_eq!(totals.collect::<String>(), fs::read_to_string(from.join("noisy-totals.txt")).unwrap());
+    assert_eq!(fs::read_to_string(at("counts.csv.draws")).unwrap().lines().count(), 1);
+    assert!(!at("out.key").exists());
+}
+
+/// A release from a pipe is read once: another one is refused where the draw is resumed.
+#[cfg(unix)]
+#[test]
+fn a_release_from_a_pipe_is_identified_by_its_text() {
+    let folder = prepared();
+    let draw = |text: &str, limit: &str, more: &str| {
+        let line = format!(
+            "trap '' XFSZ; ulimit -f {limit}; exec \"$0\" measure --spine spine --counts counts.csv --release <(cat) --out out \
+             --insecure-seed 6 {more}"
+        );
+        let mut child = std::process::Command::new("bash")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_assay")])
+            .current_dir(folder.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    refused(&draw(&release_text(), "1", ""));
+    // The same budget, differently divided among the queries.
+    let other = release_text().replacen("proportion = \"1/2\"", "proportion = \"2/5\"", 1);
+    let other = other.replacen("proportion = \"1/4\"", "proportion = \"7/20\"", 1);
+    let why = refused(&draw(&other, "unlimited", "--resume"));
+    assert!(why.contains("another release"), "{why}");
+    assert!(draw(&release_text(), "unlimited", "--resume").status.success());
+}
+
 fn said_files(manifest: &Path) -> Vec<String> {
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(manifest).unwrap()).unwrap();
     manifest.files.into_iter().map(|file| file.file).collect()

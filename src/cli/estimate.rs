@@ -2,30 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use dp_assay::{
     numeric::Enclosure,
-    release::Release,
-    spine::{bypass::Privacy, spine_files::SavedSpine},
+    release::input::ReleaseInput,
     topdown::{
-        estimates_file::{self, Estimates},
-        level_variances::{LevelVariances, margin_95_approx},
-        measure::MeasurementPlan,
-        measurement_files,
-        nmf::{
-            answers::{Answer, Subject},
-            truth::ErrorTable,
-        },
+        estimation::{Estimated, EstimatedLevel, Job, JobInput},
+        jobs::InputError,
     },
 };
-use serde_json::{Value, json};
 
 use super::{
     arguments::number,
-    estimate_nmf::{ErrorRow, Written, error_rows, put_errors},
+    estimate_nmf::{Written, put_errors},
     exit::Exit,
-    invocation, output,
+    invocation,
+    measure::epsilon_context,
+    multiline, output,
     page::{FormOrFiles, Page},
+    progress,
 };
 
 /// Least squares over noisy counts: estimates with their variances, and whole counts that add up
@@ -74,100 +69,82 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
 }
 
-fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Page) -> Result<Exit> {
+fn run_measurements(args: &Args, spine: &Path, measurements: &Path, page: Page) -> Result<Exit> {
     if let Some(option) = args.survey.given() {
         let why = if option == "--whole" { ": with --spine, counts.csv has whole counts anyway" } else { "" };
         bail!("{option} goes with --nmf{why}");
     }
-    measurement_files::check_free(&args.out).context("--out")?;
-    let mut provenance = invocation::provenance()?;
-    let release = Release::find(&args.release).context("--release")?;
-    let saved = SavedSpine::read(spine).context("--spine")?;
-    let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let context = super::measure::epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), epsilon.is_some());
-    let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
-    let schema = release.schema.clone().unwrap_or_default();
-    let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
-    provenance.insecure_seed = estimated.insecure_seed;
-    let request = if args.survey.asks() { Some(args.survey.on_spine(&saved, &release)?) } else { None };
-    let survey = request.as_ref().map(|request| estimated.survey(&plan, &saved, &schema, request)).transpose()?;
-    let (mut errors, rehearsal) = (ErrorTable::default(), args.survey.is_rehearsal());
-    let see = |subject: &Subject, answers: &[Answer]| {
-        if rehearsal {
-            errors.add(subject, answers);
-        }
+    let job = Job {
+        spine: spine.to_path_buf(),
+        measurements: measurements.to_path_buf(),
+        release: ReleaseInput::Named(args.release.clone()),
+        pure_epsilon: args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?,
+        out: args.out.clone(),
+        request: args.survey.asks().then(|| args.survey.request()),
+        caller: invocation::words(),
     };
-    let written = estimates_file::write(&estimated, &saved, &schema, &args.out, &provenance, survey.as_ref(), see);
-    written.context("--out")?;
-    let errors = survey.as_ref().map_or_else(Vec::new, |survey| error_rows(&saved.names, &survey.answers, &errors));
-    let shown = |value: &Enclosure| value.shown(6);
-    let margin = |variance: &LevelVariances| margin_95_approx(variance.mean.approximate());
-    let tree = &saved.spine.tree;
-    let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
-        .map(|(level, (name, variance))| {
-            json!({
-                "name": name,
-                "units": tree.units(level),
-                "variance_of_total": variance.mean.to_json(),
-                "variance_least": variance.least.to_json(),
-                "variance_most": variance.most.to_json(),
-                "margin_95_approx": margin(variance),
-            })
-        })
-        .collect();
-    page.records(levels.clone());
-    let mut object = json!({
-        "release": release.name,
-        "levels": levels,
-        "left_out": estimated.left_out,
-        "records": estimated.records(),
-        "out": args.out.display().to_string(),
+    let estimated = job.run(&mut |at| {
+        progress::see(at);
+        Ok(())
     });
-    if let Some(seed) = estimated.insecure_seed {
-        object["insecure_seed"] = json!(seed);
-    }
-    let exact = survey.as_ref().map_or(&[][..], |survey| survey.exact());
-    if !exact.is_empty() {
-        object["taken_as_exact"] = json!(exact);
-    }
-    if rehearsal {
-        object["errors"] = errors.iter().map(ErrorRow::json).collect();
-    }
-    page.object(object);
-    page.provenance(provenance);
-    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
-        .map(|(level, (name, variance))| {
-            let variances = [&variance.least, &variance.mean, &variance.most].map(shown);
-            let counts = format!("{:.1}", margin(variance));
-            [vec![name.clone(), tree.units(level).to_string()], variances.to_vec(), vec![counts]].concat()
-        })
-        .collect();
+    put(estimated.map_err(explained)?, page).print()?;
+    Ok(Exit::Done)
+}
+
+/// The error of a job, with the options that it is about.
+fn explained(error: InputError<JobInput>) -> anyhow::Error {
+    let InputError { input, error } = error;
+    let option = match input {
+        None => return error.into(),
+        Some(JobInput::Truth) => return multiline::hint(error).context("--truth"),
+        Some(JobInput::Plan { is_pure, has_epsilon }) => epsilon_context(is_pure, has_epsilon),
+        Some(JobInput::Out) => "--out",
+        Some(JobInput::Release) => "--release",
+        Some(JobInput::Spine) => "--spine",
+        Some(JobInput::Measurements) => "--measurements",
+        Some(JobInput::Levels) => "--level",
+        Some(JobInput::Areas) => "--areas",
+    };
+    anyhow::Error::from(error).context(option)
+}
+
+/// The answer on a page.
+fn put(estimated: Estimated, mut page: Page) -> Page {
+    page.records(estimated.levels.iter().map(EstimatedLevel::to_json));
+    page.object(estimated.to_json());
+    let shown = |value: &Enclosure| value.shown(6);
+    let row = |level: &EstimatedLevel| {
+        let variances = [&level.variances.least, &level.variances.mean, &level.variances.most].map(shown);
+        let counts = format!("{:.1}", level.margin_95_approx());
+        [vec![level.name.clone(), level.units.to_string()], variances.to_vec(), vec![counts]].concat()
+    };
+    let rows = estimated.levels.iter().map(row).collect();
     page.table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], rows);
-    let more = survey.as_ref().map_or("", |survey| if survey.has_areas() { ", areas.csv" } else { ", estimates.csv" });
+    let more = estimated.requested.map_or_else(String::new, |file| format!(", {file}"));
     let left = match &estimated.left_out[..] {
         [] => String::new(),
-        names if survey.is_some() => {
+        names if estimated.requested.is_some() => {
             format!("Recodes are used for estimates of queries, not for counts.csv: {}\n", names.join(", "))
         }
         names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
     };
-    if rehearsal {
+    if let Some(errors) = &estimated.errors {
         page.text("\n");
-        put_errors(&mut page, &errors);
+        put_errors(&mut page, errors);
     }
-    if !exact.is_empty() {
+    if !estimated.taken_as_exact.is_empty() {
         page.text(format!(
             "\nTaken as exact, because the variance of their noise is below 1e-18, which is invisible beside counts in doubles: {}\n",
-            exact.join(", ")
+            estimated.taken_as_exact.join(", ")
         ));
     }
     page.text(format!(
         "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\
          {left}{} records after rounding; totals.csv{more} and counts.csv in {}\n{}",
-        estimated.records(),
-        args.out.display(),
+        estimated.records,
+        estimated.out.display(),
         output::insecure(estimated.insecure_seed),
     ));
-    page.print()?;
-    Ok(Exit::Done)
+    page.provenance(estimated.provenance);
+    page
 }

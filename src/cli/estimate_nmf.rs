@@ -2,45 +2,35 @@
 
 mod chart;
 mod errors;
-mod notes;
+mod fit;
 mod parts;
 
-use std::{
-    cell::RefCell,
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    error::unknown,
-    provenance::{sha256, sha256_of_text},
-    release::Release,
-    spine::spine_files::SavedSpine,
+    release::input::ReleaseInput,
     topdown::{
-        histograms::Histograms,
+        estimation::Request,
+        jobs::InputError,
         nmf::{
-            answers::{Answer, Areas, Subject},
-            folder::NmfFolder,
-            job::Job,
-            paths::Short,
-            survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
-            tables::{self, Form, Published},
-            totals::GivenTotals,
-            truth::{ErrorTable, Truth},
+            estimation::{
+                estimated::Estimated,
+                request::{Estimation, EstimationInput, RequestedAreas, Work},
+                run::Outcome,
+            },
+            tables::Form,
+            truth::ErrorRow,
             units::Constraints,
         },
-        spine_survey::{Asked, SpineAreas},
     },
 };
-use serde_json::{Value, json};
 
-pub use errors::{ErrorRow, error_rows, put_errors};
+pub use errors::put_errors;
 
 use chart::ChartRows;
-pub use notes::fit_json;
-use notes::{fit_line, notes};
-use parts::{part, put_progress};
+use fit::fit_line;
+use parts::{put_progress, share};
 
 use super::{
     drawn,
@@ -147,22 +137,15 @@ impl SurveyArgs {
         named || self.areas.is_some() || self.truth.is_some()
     }
 
-    /// Whether the true counts are given.
-    pub fn is_rehearsal(&self) -> bool {
-        self.truth.is_some()
-    }
-
     /// The request for a spine on which `assay measure` drew.
-    pub fn on_spine(&self, saved: &SavedSpine, release: &Release) -> Result<Asked> {
-        let schema = release.schema.clone().unwrap_or_default();
-        let reading = self.multiline.reading();
-        let read = |file: &PathBuf| Histograms::read(file, saved, &schema, "count", reading).map_err(multiline::hint);
-        Ok(Asked {
-            queries: queries(self, release),
-            levels: if self.areas.is_some() { Vec::new() } else { levels(self, release)? },
-            areas: self.areas.as_ref().map(|file| SpineAreas::read(file, saved)).transpose().context("--areas")?,
-            truth: self.truth.as_ref().map(read).transpose().context("--truth")?,
-        })
+    pub fn request(&self) -> Request {
+        Request {
+            queries: self.queries.clone(),
+            levels: self.level.clone(),
+            areas: self.areas.clone(),
+            truth: self.truth.clone(),
+            reading: self.multiline.reading(),
+        }
     }
 
     /// An option that was given, if any, and goes only with --nmf.
@@ -192,7 +175,30 @@ pub fn run(
     out: &Path,
     mut page: Page,
 ) -> Result<Exit> {
-    let release = Release::find(release).context("--release")?;
+    let estimation = estimation(args, named, nmf, release, out)?;
+    progress::stage("estimates from noisy measurements");
+    let mut chart = args.svg.as_ref().map(|_| ChartRows::default());
+    let outcome = estimation.run(&progress::at, &mut |subject, answers, published| {
+        chart.iter_mut().for_each(|chart| chart.see(subject, answers, published));
+        Ok(())
+    });
+    match outcome.map_err(explained)? {
+        Outcome::Part { now, states } => put_progress(&mut page, &now, &states),
+        Outcome::Estimated(estimated) => {
+            if let (Some(chart), Some(svg)) = (chart, &args.svg) {
+                let names = estimated.survey.answers.names();
+                let query = names.first().map_or_else(String::new, |name| name.to_string());
+                drawn::write(svg, &chart.figure(&query)?)?;
+            }
+            put(*estimated, &mut page);
+        }
+    }
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// The estimation that the arguments request.
+fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &str, out: &Path) -> Result<Estimation> {
     let constraints = match args.constraints.unwrap_or(Kept::All) {
         Kept::None => Constraints::None,
         Kept::StateTotals => Constraints::Totals,
@@ -201,10 +207,46 @@ pub fn run(
     if constraints == Constraints::None && args.state_totals.is_some() {
         bail!("--state-totals goes with --constraints state-totals or all");
     }
-    let totals = args.state_totals.as_deref().map(GivenTotals::read).transpose().context("--state-totals")?;
     if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
         bail!("--format and --files name different files: give one");
     }
+    let form = form(args, named, out)?;
+    if form == Form::Bureau && !args.level.is_empty() && args.areas.is_none() && args.tabulation.is_empty() {
+        bail!("--level: the form bureau has tabulation units; say which by --tabulation");
+    }
+    let areas = match &args.areas {
+        Some(file) => RequestedAreas::File(file.clone()),
+        None if args.tabulation.is_empty() => RequestedAreas::None,
+        None => RequestedAreas::Tabulation(args.tabulation.clone()),
+    };
+    let work = |folder: &PathBuf| {
+        let share = share(args.part.as_deref(), args.combine)?;
+        Ok::<_, anyhow::Error>(Work { folder: folder.clone(), share })
+    };
+    Ok(Estimation {
+        folder: nmf.to_path_buf(),
+        release: ReleaseInput::Named(release.to_string()),
+        out: out.to_path_buf(),
+        form,
+        constraints,
+        state_totals: args.state_totals.clone(),
+        states: states(args)?,
+        queries: args.queries.clone(),
+        levels: args.level.clone(),
+        areas,
+        whole: args.whole.clone(),
+        truth: args.truth.clone(),
+        reading: args.multiline.reading(),
+        published: args.published.clone(),
+        incomplete: args.incomplete,
+        despite_misfit: args.despite_misfit,
+        work: args.work.as_ref().map(work).transpose()?,
+        caller: invocation::words(),
+    })
+}
+
+/// The form of the file.
+fn form(args: &SurveyArgs, named: Option<Written>, out: &Path) -> Result<Form> {
     let form = match args.files.or(named) {
         named if args.whole.is_some() => match named {
             None | Some(Written::Csv) => Form::Whole,
@@ -220,263 +262,74 @@ pub fn run(
         Form::Csv | Form::Whole | Form::Bureau => outputs::check_file("--out", out, &[Kind::Csv])?,
         Form::Parquet => outputs::check_file("--out", out, &[Kind::Parquet])?,
     }
-    let areas = areas(args, form)?;
-    let with_areas = !matches!(areas, AreaSource::None);
-    let wanted = match form {
-        Form::Bureau if !args.queries.is_empty() => bail!("--queries: the form bureau has the tables of P.L. 94-171"),
-        Form::Bureau => Wanted::Pl94Tables,
-        Form::Csv | Form::Parquet | Form::Whole => Wanted::Queries(queries(args, &release)),
+    Ok(form)
+}
+
+/// The error of an estimation, with the option that it is about.
+fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
+    let InputError { input, error } = error;
+    let Some(input) = input else { return error.into() };
+    let option = match input {
+        EstimationInput::Truth => return multiline::hint(error).context("--truth"),
+        EstimationInput::Folder => "--nmf",
+        EstimationInput::Release => "--release",
+        EstimationInput::Form => "--files",
+        EstimationInput::StateTotals => "--state-totals",
+        EstimationInput::Queries => "--queries",
+        EstimationInput::Levels => "--level",
+        EstimationInput::Areas => "--areas",
+        EstimationInput::Tabulation => "--tabulation",
+        EstimationInput::Whole => "--whole",
+        EstimationInput::Published => "--published",
+        EstimationInput::Work => "--work",
     };
-    let settings = Settings {
-        constraints,
-        totals: totals.as_ref().map_or_else(BTreeMap::new, GivenTotals::totals),
-        states: states(args)?,
-        wanted,
-        levels: if with_areas { Vec::new() } else { levels_there(args, &release, nmf)? },
-        areas,
-        truth: truth(args, &release)?,
-        whole: args.whole.clone(),
-        incomplete: args.incomplete,
-        despite_misfit: args.despite_misfit,
-    };
-    let request = question(args, &release, &settings)?;
-    let mut provenance = invocation::provenance()?;
-    let unassigned = match &settings.areas {
-        AreaSource::Given(areas) => areas.unassigned,
-        AreaSource::None | AreaSource::Digits(_) => 0,
-    };
-    let survey = Survey::open(nmf, &release, settings)?;
-    let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
-    let of_totals = of_totals.transpose().context("--state-totals")?.flatten();
-    provenance.insecure_seed = survey.insecure_seed;
-    progress::stage("estimates from noisy measurements");
-    let errors = RefCell::new(ErrorTable::default());
-    let rehearsal = args.truth.is_some();
-    let published = args.published.as_deref().map(Published::read).transpose().context("--published")?;
-    let chart = RefCell::new(args.svg.as_ref().map(|_| ChartRows::new(published)));
-    let see = |subject: &Subject, answers: &[Answer]| {
-        if rehearsal {
-            errors.borrow_mut().add(subject, answers);
+    anyhow::Error::from(error).context(option)
+}
+
+/// The answer on a page.
+fn put(estimated: Estimated, page: &mut Page) {
+    let (survey, form) = (&estimated.survey, estimated.origin.form);
+    let object = estimated.to_json();
+    match &estimated.errors {
+        Some(errors) => {
+            page.records(errors.iter().map(ErrorRow::to_json));
+            put_errors(page, errors);
         }
-        if let Some(chart) = &mut *chart.borrow_mut() {
-            chart.see(subject, answers);
-        }
-    };
-    let mut of_published = None;
-    let mut matched = || {
-        of_published = chart.borrow().as_ref().map(ChartRows::unmatched).transpose()?.flatten();
-        Ok(())
-    };
-    let rows = match &args.work {
-        None => {
-            if args.despite_misfit {
-                survey.fit_all(&progress::at)?;
-                survey.note_misfit()?;
-            }
-            tables::write(&survey, form, with_areas, out, see, &mut |take| {
-                survey.run(take, &progress::at)?;
-                matched()
-            })?
-        }
-        Some(folder) => {
-            let job = Job::open(&survey, folder, &request, args.truth.as_deref()).context("--work")?;
-            if !args.combine {
-                job.work(&part(args.part.as_deref(), &survey.states())?, &progress::at)?;
-            }
-            if args.part.is_some() {
-                return put_progress(page, &job.state(), &survey.states());
-            }
-            if args.despite_misfit {
-                job.check_done()?;
-                job.read_fits()?;
-                survey.note_misfit()?;
-            }
-            tables::write(&survey, form, with_areas, out, see, &mut |take| {
-                job.combine(take)?;
-                matched()
-            })?
-        }
-    };
-    let (errors, chart) = (errors.into_inner(), chart.into_inner());
-    provenance.misfit =
-        survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
-    let fit = survey.fit()?;
-    let said: Vec<String> = [of_totals, of_published].into_iter().flatten().collect();
-    let notes = notes(&survey, unassigned, &said);
-    provenance.write_beside(out)?;
-    if let (Some(chart), Some(svg)) = (chart, &args.svg) {
-        let query = survey.answers.names().first().map_or_else(String::new, |name| name.to_string());
-        drawn::write(svg, &chart.figure(&query)?)?;
-    }
-    let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
-    let mut object = json!({
-        "release": release.name,
-        "states": states,
-        "uses_nation": survey.uses_nation(),
-        "unused_constraints": survey.root.unused,
-        "unread_constraints": survey.root.unread,
-        "state_totals_of_files": states_of(&survey.totals_of_files),
-        "missing_levels": survey.missing,
-        "missing_states": digits_of(&survey.missing_parts.states),
-        "missing_parts": survey.missing_parts.halves,
-        "without_noisy_counts": survey.shorts().iter().map(short_json).collect::<Value>(),
-        "empty_blocks": survey.absent.empty_blocks,
-        "unassigned_blocks": unassigned,
-        "notes": notes,
-        "fit": fit_json(&fit),
-        "rows": rows,
-        "out": out.display().to_string(),
-    });
-    if rehearsal {
-        let rows = error_rows(&survey.names.levels, &survey.answers, &errors);
-        let records: Vec<Value> = rows.iter().map(ErrorRow::json).collect();
-        page.records(records.clone());
-        object["errors"] = records.into();
-        put_errors(&mut page, &rows);
-    } else {
-        page.records([object.clone()]);
-    }
-    if let Some(seed) = survey.insecure_seed {
-        object["insecure_seed"] = json!(seed);
+        None => page.records([object.clone()]),
     }
     page.object(object);
-    page.provenance(provenance);
     let nation = if survey.uses_nation() { "with the counts of the nation" } else { "each state for itself" };
-    let unused = match &survey.root.unused[..] {
+    let line = |names: &[String], why: &str| match names {
         [] => String::new(),
-        names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
+        names => format!("{why} {}\n", names.join(", ")),
     };
-    let unread = match &survey.root.unread[..] {
-        [] => String::new(),
-        names => format!("Not used, because they are of two histograms or of unknown groups: {}\n", names.join(", ")),
-    };
+    let missing = line(&survey.missing, "Not in the folder, and without a part in this:");
+    let totals = line(&estimated.states_with_totals(), "Exact totals that the files have: states");
+    let unused = line(&survey.root.unused, "Not used, because they were published after the noise:");
+    let unread = line(&survey.root.unread, "Not used, because they are of two histograms or of unknown groups:");
     let (what, how) = match form {
         Form::Whole => (
             "whole count",
             "Children sum to their parents. Counts that cannot be negative are biased: for inference take the estimates.",
         ),
-        _ => ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations."),
+        Form::Csv | Form::Parquet | Form::Bureau => {
+            ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations.")
+        }
     };
     let above_zero = if form == Form::Whole { " above zero" } else { "" };
     let marginal = survey.marginal_cells().map_or_else(String::new, |cells| {
         format!("Made of the {cells} cells that these queries and the constraints distinguish: queries of another run need not agree.\n")
     });
-    let missing = match &survey.missing[..] {
-        [] => String::new(),
-        names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
-    };
-    let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
-    let totals = match &states_of(&survey.totals_of_files)[..] {
-        [] => String::new(),
-        states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
-    };
+    let notes: String = estimated.notes.iter().map(|note| format!("{note}\n")).collect();
     page.text(format!(
         "{} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
-        output::count_of(rows as u64, what) + above_zero,
-        out.display(),
-        states.join(", "),
-        fit_line(&fit),
+        output::count_of(estimated.rows, what) + above_zero,
+        estimated.origin.out.display(),
+        estimated.states().join(", "),
+        fit_line(&estimated.fit),
         output::insecure(survey.insecure_seed),
     ));
-    page.print()?;
-    Ok(Exit::Done)
-}
-
-fn digits_of(states: &[u32]) -> Vec<String> {
-    states.iter().map(|state| format!("{state:02}")).collect()
-}
-
-fn short_json(short: &Short) -> Value {
-    json!({ "level": short.level, "part": short.part, "blocks_below": short.units })
-}
-
-/// The two digits of each state.
-fn states_of(totals: &BTreeMap<u32, i64>) -> Vec<String> {
-    totals.keys().map(|state| format!("{state:02}")).collect()
-}
-
-/// Everything besides the files of noisy measurements and the true counts on which estimates depend. Of the true counts it only states
-/// whether there are any, because a hash of them would confirm a correct guess.
-fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result<String> {
-    let areas = args.areas.as_deref().map(sha256).transpose().context("--areas")?;
-    let truth = args.truth.is_some();
-    let release = sha256_of_text(&release.to_toml());
-    let (constraints, totals, wanted) = (settings.constraints, &settings.totals, &settings.wanted);
-    let (levels, whole, tabulation) = (&settings.levels, &settings.whole, &args.tabulation);
-    Ok(format!(
-        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth} {} {}",
-        settings.incomplete, settings.despite_misfit
-    ))
-}
-
-fn truth(args: &SurveyArgs, release: &Release) -> Result<Option<Truth>> {
-    let schema = release.schema.clone().unwrap_or_default();
-    let read = |file| Truth::read(file, &schema, "count", args.multiline.reading()).map_err(multiline::hint);
-    args.truth.as_deref().map(read).transpose().context("--truth")
-}
-
-fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {
-    if let Some(file) = &args.areas {
-        return Ok(AreaSource::Given(Areas::read(file).context("--areas")?));
-    }
-    let mut names: Vec<&str> = args.tabulation.iter().map(String::as_str).collect();
-    if form == Form::Bureau && names.is_empty() {
-        if !args.level.is_empty() {
-            bail!("--level: the form bureau has tabulation units; say which by --tabulation");
-        }
-        names = vec!["State", "County", "Tract"];
-    }
-    let digits = names.iter().map(|name| {
-        tabulation_digits(name).with_context(|| {
-            let known = ["State", "County", "Tract", "Block"];
-            format!("--tabulation: {}", unknown("tabulation", name, "there are", known))
-        })
-    });
-    let mut digits = digits.collect::<Result<Vec<u32>>>()?;
-    digits.sort_unstable();
-    digits.dedup();
-    Ok(if digits.is_empty() { AreaSource::None } else { AreaSource::Digits(digits) })
-}
-
-fn queries(args: &SurveyArgs, release: &Release) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    // Of two histograms those of the first: each is estimated separately.
-    let is_first = |name: &String| release.schema.as_ref().is_none_or(|schema| schema.asks_beside(name).is_none());
-    let of_release = || {
-        let names = release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
-        names.filter(is_first)
-    };
-    let given = args.queries.iter().flat_map(|name| match name.as_str() {
-        "all" => of_release().collect(),
-        _ => vec![name.clone()],
-    });
-    for name in given {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if names.is_empty() { vec!["total".to_string()] } else { names }
-}
-
-fn levels(args: &SurveyArgs, release: &Release) -> Result<Vec<usize>> {
-    if args.level.is_empty() {
-        return Ok((0..release.levels.len() - 1).collect());
-    }
-    let find = |name: &String| {
-        release.level(name).context("--level")?;
-        Ok(release.levels.iter().position(|level| level.name == *name).unwrap_or(0))
-    };
-    args.level.iter().map(find).collect()
-}
-
-/// The same for a folder: if it ends above the release's lowest level, all levels that it has.
-fn levels_there(args: &SurveyArgs, release: &Release, nmf: &Path) -> Result<Vec<usize>> {
-    if !args.level.is_empty() {
-        return levels(args, release);
-    }
-    let names: Vec<String> = release.levels.iter().map(|level| level.name.clone()).collect();
-    let there = NmfFolder::open_from_root(nmf, &names).context("--nmf")?.levels.len();
-    Ok((0..there.min(names.len() - 1)).collect())
+    page.provenance(estimated.origin.provenance);
 }
 
 fn states(args: &SurveyArgs) -> Result<Option<Vec<u32>>> {

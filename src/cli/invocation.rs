@@ -7,8 +7,8 @@ use std::{env, ffi::OsString, path::Path};
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Command};
 use dp_assay::{
-    provenance::{Content, Input, Provenance, sha256, sha256_of_text},
-    release::bundled_text,
+    provenance::{Input, Provenance},
+    release::input::public_input as recorded,
 };
 
 use super::definition;
@@ -72,9 +72,13 @@ impl Invocation {
         Invocation { words, meant }
     }
 
-    fn provenance(&self) -> Result<Provenance> {
+    fn command_line(&self) -> Vec<String> {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-        let command_line = std::iter::once("assay".to_string()).chain(words).collect();
+        std::iter::once("assay".to_string()).chain(words).collect()
+    }
+
+    fn provenance(&self) -> Result<Provenance> {
+        let command_line = self.command_line();
         let Some((command, matches)) = &self.meant else {
             return Ok(Provenance {
                 command_line,
@@ -121,6 +125,11 @@ pub fn is_input(id: &str) -> bool {
     INPUTS.iter().any(|(known, _)| *known == id)
 }
 
+/// The words of the command line, the program by its name.
+pub fn words() -> Vec<String> {
+    Invocation::of_process().command_line()
+}
+
 /// The provenance of the answer of this process; its inputs are hashed in their present state.
 pub fn provenance() -> Result<Provenance> {
     Invocation::of_process().provenance()
@@ -162,21 +171,17 @@ pub fn public_input(name: &str) -> Result<Input> {
 }
 
 fn input(name: &str, kind: Kind) -> Result<Input> {
-    let content = match (kind, bundled_text(name)) {
-        (Kind::Confidential, _) => Content::Confidential,
-        (Kind::Public, Some(text)) => Content::Sha256(sha256_of_text(text)),
-        // A pipe is read once, and not here.
-        (Kind::Public, None) if Path::new(name).is_file() || Path::new(name).is_dir() => {
-            Content::Sha256(sha256(Path::new(name)).context("the provenance of the answer")?)
-        }
-        _ => Content::NotHashed,
-    };
-    Ok(Input { name: name.to_string(), content })
+    match kind {
+        Kind::Confidential => Ok(Input::confidential(Path::new(name))),
+        Kind::Large => Ok(Input::not_hashed(Path::new(name))),
+        Kind::Public => recorded(name).context("the provenance of the answer"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use clap::ValueHint;
+    use dp_assay::provenance::Content;
 
     use super::*;
 

@@ -2,25 +2,18 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use dp_assay::{
-    account::{Account, Delta},
-    draws::{self, Draw, DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
-    loss::law::Law,
-    noise::Distribution,
+    account::Delta,
     numeric::{Enclosure, rational},
-    provenance::{Content, Provenance, VERSION},
-    release::Release,
-    spine::{bypass::Privacy, own::UnitIds, spine_files::SavedSpine},
+    release::input::ReleaseInput,
     topdown::{
-        histograms::Histograms,
-        measure::MeasurementPlan,
-        measurement_files::{self, Manifest, MeasurementFile, Said},
-        nmf::write::{self, NmfWriter},
+        jobs::InputError,
+        measurement::{Job, JobInput, Layout, Measured, MeasuredFile, Outcome},
+        spending::Spending,
     },
 };
-use rug::Rational;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{
     arguments::{number, quantity},
@@ -28,7 +21,7 @@ use super::{
     invocation,
     mechanism::{self, Randomness, Unfinished},
     multiline::{self, Multiline},
-    output::{self, exact, exact_text},
+    output::{self, exact_text},
     page::{self, Form, FormOrFiles, Page},
     progress,
 };
@@ -93,112 +86,102 @@ enum Files {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    let job = job(args)?;
+    let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
+    let outcome = job.run(&mut |at| {
+        progress::see(at);
+        Ok(())
+    });
+    match outcome.map_err(explained)? {
+        Outcome::WasComplete => was_complete(args, form),
+        Outcome::Measured(measured) => {
+            measured.unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
+            put(*measured, &job, Page::new(form)).print()?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// The draw that the arguments request.
+fn job(args: &Args) -> Result<Job> {
     let delta: Delta = quantity("--delta", &args.delta)?;
-    let named = FormOrFiles::files(args.format.as_ref());
-    let files = match (args.files, named) {
+    let files = match (args.files, FormOrFiles::files(args.format.as_ref())) {
         (Some(files), Some(named)) if files != *named => bail!("--format and --files name different files: give one"),
         (files, named) => files.or(named.copied()).unwrap_or(Files::Csv),
     };
-    let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
-    let unfinished = args.unfinished.choice();
-    let manifest = if files == Files::Nmf { write::MANIFEST } else { measurement_files::MANIFEST };
-    let records = args.randomness.is_secret().then_some(args.counts.as_path());
-    let taken = ReleaseFolder::take(&args.out, manifest, records, unfinished);
-    let taken = taken.map_err(mechanism::explained).context("--out")?;
-    let Taken::Free(mut folder) = taken else { return was_complete(args, form) };
-    let provenance = invocation::provenance()?;
-    let release = Release::find(&args.release).context("--release")?;
-    let saved = SavedSpine::read(&args.spine).context("--spine")?;
-    let pure_epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let context = epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), pure_epsilon.is_some());
-    let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
-    // The budget is known before anything is drawn.
-    let nmf =
-        (files == Files::Nmf).then(|| NmfWriter::new(&plan, &saved, &release)).transpose().context("--files nmf")?;
-    let account = Spending::of(&plan, &saved, &delta, args.digits)?;
-    let schema = release.schema.clone().unwrap_or_default();
-    let read = Histograms::read(&args.counts, &saved, &schema, &args.column, args.multiline.reading());
-    let histograms = read.map_err(multiline::hint).context("--counts")?;
-    let intent = intent(args, files, &account, &provenance);
-    let hash = draws::confidential_hash(&args.counts).context("--counts")?;
-    let draw = folder.draw(&intent, &hash, unfinished).map_err(mechanism::explained).context("--out")?;
-    let Draw { number, earlier, unlogged, mut streams } = draw;
-    unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
-    let earlier = EarlierBudgets::of(&earlier, &intent)?;
-    let privacy = account.json(&release, &delta);
-    // A resumed release is that of the interrupted draw, to the last byte.
-    let mut begun = provenance.clone();
-    begun.command_line.retain(|word| word != "--resume");
-    let said = Said {
-        release: release.name.clone(),
-        privacy: Value::Object(privacy.clone()),
-        provenance: begun.to_json(),
-        draw: Some(number),
-    };
-    progress::stage("noise on measurements");
-    let (out, at) = (&folder.release(), &mut progress::at);
-    let manifest = match nmf {
-        None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
-        Some(nmf) => nmf.write(said, &histograms, &mut streams, out, at),
-    };
-    progress::stage("finishing");
-    let manifest = manifest.context("--out")?;
-    folder.publish().context("--out")?;
-    let margins = margins(&plan, &saved, &manifest)?;
-    let rows = rows(&plan, &saved, &manifest, &margins);
-    let (parameter, least) = match account.pure_epsilon {
+    Ok(Job {
+        spine: args.spine.clone(),
+        counts: args.counts.clone(),
+        column: args.column.clone(),
+        reading: args.multiline.reading(),
+        release: ReleaseInput::Named(args.release.clone()),
+        pure_epsilon: args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?,
+        out: args.out.clone(),
+        layout: match files {
+            Files::Csv => Layout::Csv,
+            Files::Nmf => Layout::Nmf,
+        },
+        delta,
+        digits: args.digits,
+        insecure_seed: args.randomness.seed(),
+        unfinished: args.unfinished.choice(),
+        caller: invocation::words().into_iter().filter(|word| word != "--resume").collect(),
+    })
+}
+
+/// The error of a job, with the options that it is about.
+fn explained(error: InputError<JobInput>) -> anyhow::Error {
+    let InputError { input, error } = error;
+    match input {
+        None => error.into(),
+        Some(JobInput::Out) => mechanism::explained(error).context("--out"),
+        Some(JobInput::Counts) => multiline::hint(error).context("--counts"),
+        Some(JobInput::Release) => anyhow::Error::from(error).context("--release"),
+        Some(JobInput::Spine) => anyhow::Error::from(error).context("--spine"),
+        Some(JobInput::Layout) => anyhow::Error::from(error).context("--files nmf"),
+        Some(JobInput::Plan { is_pure, has_epsilon }) => {
+            anyhow::Error::from(error).context(epsilon_context(is_pure, has_epsilon))
+        }
+    }
+}
+
+/// The answer on a page.
+fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
+    let rows: Vec<Vec<String>> = measured.files.iter().map(row).collect();
+    let (parameter, least) = match measured.spending.pure_epsilon {
         Some(_) => ("epsilon", "least_epsilon_approx"),
         None => ("sigma2", "largest_sigma2_approx"),
     };
-    let without = histograms.blocks_without(saved.blocks());
-    let mut object = Map::new();
-    object.insert("release".into(), json!(release.name));
-    object.extend(privacy);
-    object.insert("noisy_counts".into(), json!(plan.counts()));
-    let file = |(file, margin): (&MeasurementFile, &Option<i64>)| {
-        let mut file = json!(file);
-        file["margin_95"] = json!(margin);
-        file
+    let (leaf, leaves) = match &measured.lowest_level {
+        Some(level) => (level.as_str(), format!("units of the level {level}")),
+        None => ("block", "blocks".to_string()),
     };
-    object.insert("files".into(), manifest.files.iter().zip(&margins).map(file).collect());
-    let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
-    object.insert("confidential".into(), confidential);
-    object.insert("out".into(), json!(args.out.display().to_string()));
-    object.insert("draw".into(), json!(number));
-    object.insert("earlier_draws".into(), json!(earlier.draws()));
-    object.extend(earlier.json(&intent.unit, false).unwrap_or_default());
-    if let Some(seed) = streams.insecure_seed() {
-        object.insert("insecure_seed".into(), json!(seed));
-    }
-    let (leaf, leaves) = match (&saved.ids, saved.names.last()) {
-        (UnitIds::Own(_), Some(level)) => (level.as_str(), format!("units of the level {level}")),
-        _ => ("block", "blocks".to_string()),
-    };
-    let empty = match (without, saved.blocks()) {
+    let empty = match (measured.units_without_counts, measured.units) {
         (0, _) => format!("every {leaf} has counts"),
         (1, all) => format!("1 {leaf} of {all} has no line and counts as empty"),
         (without, all) => format!("{without} of {all} {leaves} have no line and count as empty"),
     };
-    let mut page = Page::new(form);
-    page.object(Value::Object(object));
-    page.provenance(provenance);
+    page.object(measured.to_json());
     page.records(rows.iter().map(|row| page::words(&["level", "query", "counts", "units", least, "margin_95"], row)));
     page.table(&["level", "query", "counts", "units", parameter, "95 % margin"], rows);
     page.text(format!(
         "\n{} noisy counts in {}; {parameter} and the margin of a count are those of the units that carry least\n\
          {}\n\
          Confidential: {} records; {empty}.\n",
-        plan.counts(),
-        args.out.display(),
-        account.text(&delta, args.digits),
-        histograms.total(),
+        measured.counts,
+        job.out.display(),
+        spent(&measured.spending, &job.delta, job.digits),
+        measured.records,
     ));
-    if let Some(said) = earlier.in_words(&intent.unit.replace('_', " "), false) {
+    if let Some(said) = measured.earlier.in_words(&measured.unit.replace('_', " "), false) {
+        let number = measured.draw;
         page.text(format!("This is draw {number} in this place, and the line above is of this draw alone. {said}\n"));
     }
-    page.text(output::insecure(streams.insecure_seed()));
-    page.print()?;
-    Ok(Exit::Done)
+    page.text(output::insecure(measured.insecure_seed));
+    let mut provenance = measured.provenance;
+    provenance.command_line = invocation::words();
+    page.provenance(provenance);
+    page
 }
 
 /// A release whose draw was complete: only the end of its log was missing.
@@ -211,35 +194,6 @@ fn was_complete(args: &Args, form: Form) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Everything besides the true counts and the noise that determines the noisy counts.
-fn intent(args: &Args, files: Files, account: &Spending, provenance: &Provenance) -> DrawIntent {
-    let hash = |name: &str| {
-        let input = provenance.inputs.iter().find(|input| input.name == name);
-        match input.map(|input| &input.content) {
-            Some(Content::Sha256(sha256)) => sha256.clone(),
-            _ => String::new(),
-        }
-    };
-    let files = if files == Files::Nmf { "nmf" } else { "csv" };
-    let inputs = [
-        ("spine", hash(&args.spine.to_string_lossy())),
-        ("release", hash(&args.release)),
-        ("heading of the counts", args.column.clone()),
-        ("layout", files.to_string()),
-    ];
-    let (unit, budget) = match &account.pure_epsilon {
-        Some(epsilon) => ("pure_epsilon", epsilon.to_string()),
-        None => ("rho", account.rho.to_string()),
-    };
-    DrawIntent {
-        version: VERSION.to_string(),
-        inputs: inputs.map(|(role, said)| (role.to_string(), said)).into(),
-        budget: vec![(unit.replace('_', " "), budget)],
-        unit: unit.to_string(),
-        insecure_seed: args.randomness.seed(),
-    }
-}
-
 /// The options that an error of a plan is about: the given ones, and one that is missing.
 pub fn epsilon_context(is_pure: bool, is_given: bool) -> &'static str {
     match (is_pure, is_given) {
@@ -249,56 +203,14 @@ pub fn epsilon_context(is_pure: bool, is_given: bool) -> &'static str {
     }
 }
 
-/// The budget that all noisy counts together spend.
-struct Spending {
-    rho: Rational,
-    /// The epsilon of pure differential privacy, for Laplace noise.
-    pure_epsilon: Option<Rational>,
-    epsilon: Enclosure,
-    /// The levels that the worst path drops, or each of the worst pair.
-    worst_paths: Vec<String>,
-}
-
-impl Spending {
-    fn of(plan: &MeasurementPlan, saved: &SavedSpine, delta: &Delta, digits: u32) -> Result<Spending> {
-        let worst = plan.worst_path()?;
-        let epsilon = worst.epsilon(delta, digits)?;
-        let (p, q) = epsilon.pair().unwrap_or_default();
-        let paths = saved.spine.paths()?;
-        let names = |path: usize| {
-            let dropped = paths[path].dropped.iter().map(|level| saved.names[*level].as_str());
-            dropped.collect::<Vec<_>>().join(" ")
-        };
-        let worst_paths = if worst.in_pairs() { vec![names(p), names(q)] } else { vec![names(p)] };
-        Ok(Spending {
-            rho: worst.rho().into(),
-            pure_epsilon: plan.pure_epsilon()?,
-            epsilon: epsilon.value,
-            worst_paths,
-        })
-    }
-
-    fn json(&self, release: &Release, delta: &Delta) -> Map<String, Value> {
-        let mut object = Map::new();
-        object.insert("neighbors".into(), json!(release.neighbors.name()));
-        object.insert("rho".into(), exact(&self.rho));
-        if let Some(epsilon) = &self.pure_epsilon {
-            object.insert("pure_epsilon".into(), exact(epsilon));
-        }
-        object.insert("delta".into(), exact(delta));
-        object.insert("epsilon".into(), self.epsilon.to_json());
-        object.insert("worst_paths".into(), json!(self.worst_paths));
-        object
-    }
-
-    fn text(&self, delta: &Delta, digits: u32) -> String {
-        let whole = match &self.pure_epsilon {
-            Some(epsilon) => format!("pure epsilon {}", rational::display(epsilon)),
-            None => format!("rho {}", exact_text(&self.rho)),
-        };
-        let shown = self.epsilon.shown(digits.min(40) as usize);
-        format!("{whole}, epsilon {shown} at delta {}, {}", exact_text(delta), worst_case(&self.worst_paths))
-    }
+/// The budget that all noisy counts together spend, in words.
+fn spent(spending: &Spending, delta: &Delta, digits: u32) -> String {
+    let whole = match &spending.pure_epsilon {
+        Some(epsilon) => format!("pure epsilon {}", rational::display(epsilon)),
+        None => format!("rho {}", exact_text(&spending.rho)),
+    };
+    let shown = spending.epsilon.shown(digits.min(40) as usize);
+    format!("{whole}, epsilon {shown} at delta {}, {}", exact_text(delta), worst_case(&spending.worst_paths))
 }
 
 /// The record with the largest epsilon, from the levels that the worst path drops, or each of the worst pair.
@@ -314,31 +226,13 @@ pub fn worst_case(dropped: &[String]) -> String {
     format!("the worst case: a record {}", paths.join(", changed into one "))
 }
 
-/// The law of the noise of a file's units with the smallest share.
-fn least_law<'p>(plan: &'p MeasurementPlan, saved: &SavedSpine, file: &MeasurementFile) -> Option<&'p Law> {
-    let request = plan.levels()[file.level].iter().find(|request| request.group.name == file.query)?;
-    (1..=saved.names.len()).find_map(|carried| request.law(carried))
-}
-
-/// The margins of single noisy counts, file by file: the least m with P[|X| <= m] of at least 95 %.
-fn margins(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> Result<Vec<Option<i64>>> {
-    let probability = Rational::from((39, 40));
-    let margin = |file: &MeasurementFile| {
-        let margin = |law: &Law| Distribution::of(law)?.quantile(&probability);
-        Ok(least_law(plan, saved, file).map(margin).transpose()?)
-    };
-    manifest.files.iter().map(margin).collect()
-}
-
-/// A row for each file: the level, the query, the numbers of its counts and units, and the parameter and the margin of the noise of the
+/// The row of a file: the level, the query, the numbers of its counts and units, and the parameter and the margin of the noise of the
 /// units with the smallest share.
-fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest, margins: &[Option<i64>]) -> Vec<Vec<String>> {
-    let row = |(file, margin): (&MeasurementFile, &Option<i64>)| {
-        let law = least_law(plan, saved, file);
-        let parameter = law.map(|law| Enclosure::rational(law.parameter(), 64).shown(6)).unwrap_or_default();
-        let numbers = [file.counts, file.units].map(|number| number.to_string());
-        let margin = margin.map_or_else(String::new, |margin| margin.to_string());
-        [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter, margin]].concat()
-    };
-    manifest.files.iter().zip(margins).map(row).collect()
+fn row(measured: &MeasuredFile) -> Vec<String> {
+    let file = &measured.file;
+    let parameter = measured.least_law.as_ref().map(|law| Enclosure::rational(law.parameter(), 64).shown(6));
+    let margin = measured.margin_95.map_or_else(String::new, |margin| margin.to_string());
+    let numbers = [file.counts, file.units].map(|number| number.to_string());
+    [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter.unwrap_or_default(), margin]]
+        .concat()
 }

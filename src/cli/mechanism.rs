@@ -99,11 +99,6 @@ impl Randomness {
         }
     }
 
-    /// Whether the noise is secret: no seed is given.
-    pub fn is_secret(&self) -> bool {
-        self.insecure_seed.is_none()
-    }
-
     /// The insecure seed, if there is one: standard error says so.
     pub fn seed(&self) -> Option<u64> {
         if let Some(seed) = self.insecure_seed {

@@ -9,6 +9,7 @@ use dp_assay::{
     spine::bypass,
     topdown::nmf::{
         check::{self, NmfReport},
+        estimation::estimated::fit_json,
         fit::FitRow,
         tables::{self, quantile},
     },
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 
 use super::{
     arguments::quantity,
-    estimate_nmf::fit_json,
     exit::Exit,
     output,
     page::{FormArgs, Page},

@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::{
-    loss::second::SecondEnclosure,
-    numeric::{Enclosure, rational},
-    provenance::Provenance,
-};
+use dp_assay::{loss::second::SecondEnclosure, numeric::Enclosure, provenance::Provenance};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
+
+pub use dp_assay::numeric::notation::{exact_json as exact, exact_text};
 
 use super::{
     invocation, progress,
@@ -181,21 +179,6 @@ pub fn csv(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Resu
     Ok(())
 }
 
-/// An exact rational as a JSON number: exact if its decimal ends, otherwise to 25 digits, rounded up.
-pub fn exact(value: &Rational) -> Value {
-    serde_json::from_str(&exact_text(value)).unwrap_or(Value::Null)
-}
-
-/// The same as text.
-pub fn exact_text(value: &Rational) -> String {
-    let text = rational::display(value);
-    if !text.contains('/') {
-        return text;
-    }
-    // Far more bits than the digits need, so that only the last digit is rounded.
-    Enclosure::rational(value, 400).upper_text(25)
-}
-
 /// An end of an enclosure as a JSON number or text.
 pub fn ends(value: &Enclosure) -> (String, String) {
     let (lower, upper) = value.decimals();
@@ -353,6 +336,8 @@ pub fn second_text(second: &SecondEnclosure) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dp_assay::numeric::rational;
+
     use super::*;
 
     #[test]

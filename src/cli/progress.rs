@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use dp_assay::topdown::jobs::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shorter work shows nothing.
@@ -77,6 +78,16 @@ pub fn at(done: u64, of: u64) {
 pub fn stage(message: &str) {
     with(|line| line.bar.set_message(message.to_string()));
     at(0, 0);
+}
+
+/// Shows the progress of a job, which names its stages again and again.
+pub fn see(now: Progress) {
+    with(|line| {
+        if line.bar.message() != now.stage {
+            line.bar.set_message(now.stage);
+        }
+    });
+    at(now.done, now.of);
 }
 
 /// Removes the line before other output. Returns whether one was shown.

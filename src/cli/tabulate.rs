@@ -246,14 +246,7 @@ fn dry_run(job: &Job, mut page: Page) -> Result<()> {
 fn release(job: &Job, mut page: Page) -> Result<()> {
     use dp_assay::safetab::tabulate::Outcome;
 
-    let mut stage = "";
-    let outcome = job.run(&mut |at| {
-        if at.stage != stage {
-            stage = at.stage;
-            progress::stage(stage);
-        }
-        progress::at(at.done, at.of);
-    });
+    let outcome = job.run(&mut progress::see);
     progress::end();
     let out = job.out.display();
     let outcome = outcome.map_err(explained)?;

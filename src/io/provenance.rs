@@ -34,6 +34,35 @@ pub struct Input {
     pub content: Content,
 }
 
+impl Input {
+    /// A confidential input: named and not hashed.
+    pub fn confidential(name: &Path) -> Input {
+        Input { name: name.to_string_lossy().into_owned(), content: Content::Confidential }
+    }
+
+    /// An input that is named and not hashed, because hashing would read it twice.
+    pub fn not_hashed(name: &Path) -> Input {
+        Input { name: name.to_string_lossy().into_owned(), content: Content::NotHashed }
+    }
+
+    /// A public input: the SHA-256 of a file or folder. A pipe is read once, and not here.
+    pub fn public(path: &Path) -> Result<Input> {
+        let content = match path.is_file() || path.is_dir() {
+            true => Content::Sha256(sha256(path)?),
+            false => Content::NotHashed,
+        };
+        Ok(Input { name: path.to_string_lossy().into_owned(), content })
+    }
+
+    /// Its SHA-256, if it is hashed.
+    pub fn sha256(&self) -> Option<&str> {
+        match &self.content {
+            Content::Sha256(sha256) => Some(sha256),
+            Content::Confidential | Content::NotHashed => None,
+        }
+    }
+}
+
 /// The record of an input's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {

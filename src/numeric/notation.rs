@@ -1,8 +1,8 @@
-//! Ends of an enclosure in the notations of tables, rounded outward: fixed decimals, exponents, percent.
+//! Ends of an enclosure in the notations of tables, rounded outward: fixed decimals, exponents, percent; and exact numbers as text.
 
 use rug::{Float, Integer, Rational, float::Round, ops::Pow};
 
-use super::{decimal::decimal, enclosure::Enclosure};
+use super::{decimal::decimal, enclosure::Enclosure, rational};
 
 /// The notation of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,21 @@ pub enum Notation {
 
 /// Numbers with more bits than this before the point are written with an exponent.
 const MOST_BITS: i32 = 100_000;
+
+/// An exact rational as text: its decimal if that ends, otherwise 25 digits, rounded up.
+pub fn exact_text(value: &Rational) -> String {
+    let text = rational::display(value);
+    if !text.contains('/') {
+        return text;
+    }
+    // Far more bits than the digits need, so that only the last digit is rounded.
+    Enclosure::rational(value, 400).upper_text(25)
+}
+
+/// The same as a JSON number.
+pub fn exact_json(value: &Rational) -> serde_json::Value {
+    serde_json::from_str(&exact_text(value)).unwrap_or(serde_json::Value::Null)
+}
 
 impl Enclosure {
     /// The lower end, rounded down: a proven lower bound. `-inf` if there is none.

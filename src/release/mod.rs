@@ -46,6 +46,7 @@
 //! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
 //! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
+//! | [`input`] | the release of a job, by name or in memory, and its record in a provenance |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
 mod accounted;
@@ -53,6 +54,8 @@ mod budgets;
 mod bundled;
 mod derived;
 mod file;
+#[cfg(feature = "mechanisms")]
+pub mod input;
 pub mod ledger;
 mod levels;
 mod mixes;

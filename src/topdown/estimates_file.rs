@@ -135,7 +135,7 @@ impl Estimates {
 /// estimated total (approximate), the upper end of the total's variance, the margin at 95 % (approximate) and the
 /// unit's integer count. `counts.csv` has the integer counts of blocks in the form that `assay measure` reads. The
 /// third is `provenance.json`. A survey adds `estimates.csv`, or `areas.csv`, with its answers, which are also passed
-/// to `see`. Under an insecure seed the heading of `totals.csv` and `provenance.json` say so; the heading of
+/// to `see`, whose error ends the work. Under an insecure seed the heading of `totals.csv` and `provenance.json` say so; the heading of
 /// `counts.csv` stays in the form that is read.
 pub fn write(
     estimated: &Estimates,
@@ -144,7 +144,7 @@ pub fn write(
     folder: &Path,
     provenance: &Provenance,
     survey: Option<&SpineSurvey>,
-    mut see: impl FnMut(&Subject, &[Answer]),
+    mut see: impl FnMut(&Subject, &[Answer]) -> Result<()>,
 ) -> Result<()> {
     let (tree, cells) = (&saved.spine.tree, estimated.cells);
     let ids = &saved.ids;
@@ -189,30 +189,32 @@ pub fn write(
     })
 }
 
+/// The name of the file with the answers of a survey.
+pub fn requested(survey: &SpineSurvey) -> &'static str {
+    if survey.has_areas() { "areas.csv" } else { "estimates.csv" }
+}
+
 /// Writes the answers of a survey.
 fn write_survey(
     survey: &SpineSurvey,
     saved: &SavedSpine,
     mark: &str,
     folder: &Path,
-    see: &mut dyn FnMut(&Subject, &[Answer]),
+    see: &mut dyn FnMut(&Subject, &[Answer]) -> Result<()>,
 ) -> Result<()> {
     let parts = StateParts::new(saved);
-    let (name, heading) = match survey.has_areas() {
-        true => ("areas.csv", "area".to_string()),
-        false => (
-            "estimates.csv",
-            format!("level,unit,{}{}", saved.ids.heading(), if parts.is_some() { ",part" } else { "" }),
-        ),
+    let heading = match survey.has_areas() {
+        true => "area".to_string(),
+        false => format!("level,unit,{}{}", saved.ids.heading(), if parts.is_some() { ",part" } else { "" }),
     };
-    let path = folder.join(name);
+    let path = folder.join(requested(survey));
     let wrong = |why: std::io::Error| file_error(&path, why);
     let kinds = kinds_heading(&survey.answers);
     let queries: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     files::write_whole(&path, |out| {
         writeln!(out, "{heading},query,cell,{kinds}estimate{mark},variance,std_dev,margin_95").map_err(wrong)?;
         survey.run(&mut |subject, answers| {
-            see(&subject, &answers);
+            see(&subject, &answers)?;
             let about = match &subject {
                 Subject::Unit { level, code, geoid } => {
                     let part =

@@ -114,7 +114,7 @@ pub fn check_free(folder: &Path) -> Result<()> {
 }
 
 /// Draws all noisy counts and writes them into an empty or new folder, with the caller's description. `progress`
-/// receives the number of counts drawn, and the number of all counts.
+/// receives the number of counts drawn, and the number of all counts; its error ends the work.
 pub fn write(
     plan: &MeasurementPlan,
     saved: &SavedSpine,
@@ -122,7 +122,7 @@ pub fn write(
     histograms: &Histograms,
     streams: &mut Streams,
     folder: &Path,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(u64, u64) -> Result<()>,
 ) -> Result<Manifest> {
     let mut manifest = said.manifest(streams);
     let insecure_seed = manifest.insecure_seed;
@@ -142,7 +142,7 @@ pub fn write(
                 manifest.files.push(described);
             }
             done += counts as u64;
-            progress(done, plan.counts());
+            progress(done, plan.counts())?;
             open.as_mut().map_or(Ok(()), |(_, _, file)| file.put(&text))
         })?;
         if let Some((_, _, done)) = open.take() {

@@ -8,6 +8,9 @@
 //! | [`histograms`] | the confidential counts of all blocks |
 //! | `leaves` | the unit of the lowest level in each line of a file |
 //! | [`measure`] | the noise of every query group of every unit, its privacy, and the drawing |
+//! | [`spending`] | the budget of all noisy counts together |
+//! | [`measurement`] | a job: from confidential counts to a folder of noisy counts, by the protocol of draws |
+//! | [`jobs`] | what jobs share: the input that an error is about, progress |
 //! | [`measurement_files`] | the files of noisy counts, written and read back |
 //! | [`estimate`] | least squares over the tree for one number a unit, and the rounding to non-negative integers |
 //! | [`kronecker`] | least squares for all query groups without recodes at once |
@@ -17,6 +20,8 @@
 //! | [`nmf`] | the Bureau's noisy measurement files |
 //! | [`whole`] | non-negative integer counts that satisfy all constraints |
 //! | [`level_variances`] | summaries of these variances by level, for one query group: the accuracy of a spine |
+//! | [`estimation`] | a job: from a folder of noisy counts to a folder of estimates |
+//! | `requested` | the queries and levels of an estimation, by name |
 //! | [`estimates_file`] | estimates from the files of noisy counts, and their own files |
 //! | [`spine_survey`] | any query of any unit or area, recodes included |
 //!
@@ -25,15 +30,20 @@
 mod cell_columns;
 pub mod estimate;
 pub mod estimates_file;
+pub mod estimation;
 pub mod gls;
 pub mod histograms;
+pub mod jobs;
 pub mod kronecker;
 mod leaves;
 pub mod level_variances;
 pub mod measure;
+pub mod measurement;
 pub mod measurement_files;
 pub mod nmf;
 pub mod precise;
+mod requested;
+pub mod spending;
 pub mod spine_survey;
 pub mod variance;
 pub mod whole;

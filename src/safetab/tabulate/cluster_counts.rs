@@ -8,7 +8,7 @@ use super::{
     control_totals::{ControlTotals, Counties},
     counter::Counter,
     inputs::PublicInputs,
-    job::{Inputs, Job, Progress},
+    job::{Inputs, Job},
     queries::{self, classify_codes, count_marginals, count_records, make_blocks},
     record_files::{RecordFiles, changed},
     spark::SparkCounter,
@@ -21,6 +21,7 @@ use crate::{
         counting::{Counted, Counting, RecordKind},
         schema::{Combination, RaceEthCode, RunScope, ValidationReport},
     },
+    topdown::jobs::Progress,
 };
 
 /// Checks all records here and has them counted on a cluster; also returns their number. The folder is for sums made here.

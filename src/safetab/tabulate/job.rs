@@ -21,6 +21,7 @@ use crate::{
         counting::RecordKind,
         schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
     },
+    topdown::jobs::Progress,
 };
 
 /// The tables of both programs as named in certificates, in the order of their pages.
@@ -67,17 +68,6 @@ pub struct Job {
     pub unfinished: UnfinishedDraw,
     /// A cluster that counts instead of this machine.
     pub cluster: Option<Cluster>,
-}
-
-/// The progress of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// The current stage.
-    pub stage: &'static str,
-    /// The amount done.
-    pub done: u64,
-    /// The total amount; zero if it is not known.
-    pub of: u64,
 }
 
 /// The account of a run: its certificate without a draw.

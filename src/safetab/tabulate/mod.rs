@@ -57,9 +57,10 @@ mod spark;
 pub mod two_stage;
 pub mod workload;
 
+pub use crate::topdown::jobs::Progress;
 pub use cluster::{Cluster, ClusterAddress, ClusterToken};
 pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
 pub(super) use job::Inputs;
-pub use job::{DryRun, Job, Progress, Records};
+pub use job::{DryRun, Job, Records};
 pub use run::Outcome;

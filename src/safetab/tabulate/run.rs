@@ -14,7 +14,7 @@ use super::{
     household_levels::HouseholdLevel,
     household_output::HouseholdTables,
     inputs::{PersonInputs, PublicInputs},
-    job::{Inputs, Job, Passes, Progress, refuse},
+    job::{Inputs, Job, Passes, refuse},
     levels::TabulatedLevel,
     output::ReleaseTables,
     record_files::RecordFiles,
@@ -29,6 +29,7 @@ use crate::{
         counting::{Counted, Counting},
         schema::{Pass, ValidationReport},
     },
+    topdown::jobs::Progress,
 };
 
 /// The file of a release that describes what was drawn.

@@ -20,6 +20,7 @@ use std::{
 
 use super::{
     fit::StateFit,
+    identity::{Identity, RequestIdentity},
     meter::{At, Meter},
     paths::Short,
     saved,
@@ -61,23 +62,17 @@ const JOB: &str = "job.json";
 const TRUTH: &str = "truth.key";
 
 impl<'a> Job<'a> {
-    /// The work of a survey in a folder, which is created if it does not exist. `asked` describes all inputs of the
+    /// The work of a survey in a folder, which is created if it does not exist. `request` has all inputs of the
     /// estimates except the files themselves and `truth`, the confidential file of true counts.
-    pub fn open(survey: &'a Survey, folder: &Path, asked: &str, truth: Option<&Path>) -> Result<Job<'a>> {
+    pub fn open(survey: &'a Survey, folder: &Path, request: RequestIdentity, truth: Option<&Path>) -> Result<Job<'a>> {
         let readers = if truth.is_some() { Readers::Owner } else { Readers::Usual };
         make_folder(folder, readers)?;
-        let text = format!("{}\n", survey.description(asked)?);
+        let identity = Identity::new(request, survey.states(), survey.sizes()?);
         let path = folder.join(JOB);
         let job = Job { survey, folder: folder.to_path_buf(), readers };
         match fs::read_to_string(&path) {
-            Ok(known) if known == text => {}
-            Ok(_) => {
-                return Err(file_error(
-                    &path,
-                    "the folder has the work of another job: other files or another question",
-                ));
-            }
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => job.write_text(&path, &text)?,
+            Ok(begun) => identity.check(&begun).map_err(|why| file_error(&path, why))?,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => job.write_text(&path, &identity.to_text())?,
             Err(why) => return Err(file_error(&path, why)),
         }
         if let Some(truth) = truth {

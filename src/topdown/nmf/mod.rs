@@ -21,6 +21,8 @@
 //! | [`check`] | whether a folder fits the release, and the budget that it spent |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`job`] | the same in parts, by several machines, or after an interruption |
+//! | [`identity`] | what decides whether saved work is continued |
+//! | [`estimation`] | a whole estimation: from a folder to a file of estimates |
 //! | `saved` | answers as lines of text, for combining parts |
 //! | [`meter`] | the progress of a survey |
 //! | [`answers`] | the requested counts, and the answers |
@@ -38,8 +40,10 @@ pub mod budgets;
 pub mod check;
 pub mod complete;
 pub mod counts;
+pub mod estimation;
 pub mod fit;
 pub mod folder;
+pub mod identity;
 pub mod job;
 pub mod labels;
 pub mod matched;

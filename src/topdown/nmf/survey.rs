@@ -286,17 +286,15 @@ impl Survey {
         take(unit, answers)
     }
 
-    /// The inputs of its estimates: the request, in the caller's words, and the files with their sizes.
-    pub(super) fn description(&self, asked: &str) -> Result<String> {
+    /// The files of noisy counts and constraints, by their places in the folder, with their sizes.
+    pub(super) fn sizes(&self) -> Result<BTreeMap<String, u64>> {
         let mut files = BTreeMap::new();
         for file in self.folder.levels.iter().flat_map(|level| level.queries.iter().chain(&level.constraints)) {
             let name = file.path.strip_prefix(&self.folder.path).unwrap_or(&file.path).display().to_string();
             let bytes = std::fs::metadata(&file.path).map_err(|why| file_error(&file.path, why))?.len();
             files.insert(name, bytes);
         }
-        let program = format!("assay {}", env!("CARGO_PKG_VERSION"));
-        let about = serde_json::json!({ "program": program, "asked": asked, "states": self.states(), "files": files });
-        Ok(about.to_string())
+        Ok(files)
     }
 
     /// The number of bytes read in all: a state once upwards and once downwards, and once more for the nation.

@@ -43,26 +43,16 @@ pub enum Form {
     Whole,
 }
 
-/// Writes the answers of a survey, whole or not at all; returns the number of rows. `run` gives the answers, which are
-/// also passed to `see`.
-pub fn write(
-    survey: &Survey,
-    form: Form,
-    with_areas: bool,
-    path: &Path,
-    mut see: impl FnMut(&Subject, &[Answer]),
-    run: &mut Run,
-) -> Result<u64> {
+/// Writes the answers of a survey, whole or not at all; returns the number of rows. `run` gives the answers.
+pub fn write(survey: &Survey, form: Form, with_areas: bool, path: &Path, run: &mut Run) -> Result<u64> {
     write_whole(path, |out| match form {
-        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see, run),
-        Form::Csv | Form::Bureau | Form::Whole => write_text(survey, form, with_areas, path, out, &mut see, run),
+        Form::Parquet => write_parquet(survey, with_areas, path, out, run),
+        Form::Csv | Form::Bureau | Form::Whole => write_text(survey, form, with_areas, path, out, run),
     })
 }
 
 /// Passes on all answers, in order.
 pub type Run<'r> = dyn FnMut(&mut Take) -> Result<()> + 'r;
-
-type See<'s> = dyn FnMut(&Subject, &[Answer]) + 's;
 
 fn write_text(
     survey: &Survey,
@@ -70,14 +60,12 @@ fn write_text(
     with_areas: bool,
     path: &Path,
     out: &mut dyn Write,
-    see: &mut See,
     run: &mut Run,
 ) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
     writeln!(out, "{}", heading(survey, form, with_areas)).map_err(wrong)?;
     let mut rows = 0;
     run(&mut |subject, answers| {
-        see(&subject, &answers);
         let (text, own) = rows_text(survey, form, &subject, &answers);
         rows += own;
         out.write_all(text.as_bytes()).map_err(wrong)
@@ -252,7 +240,6 @@ fn write_parquet(
     with_areas: bool,
     path: &Path,
     out: &mut (dyn Write + Send),
-    see: &mut See,
     run: &mut Run,
 ) -> Result<u64> {
     let wrong = |why: parquet::errors::ParquetError| file_error(path, why);
@@ -265,7 +252,6 @@ fn write_parquet(
     let (texts, kinds) = (subject.len() + 1, kinds.len());
     let (mut group, mut rows) = (Group::new(texts, kinds), 0);
     run(&mut |subject, answers| {
-        see(&subject, &answers);
         let about: Vec<ByteArray> = match &subject {
             Subject::Unit { level, code, geoid } => {
                 let of_unit = [survey.names.levels[*level].as_str(), code, geoid, survey.part_of(code)];

@@ -5,7 +5,9 @@ use std::{
     path::Path,
 };
 
-use super::answers::{Answer, QUANTILE, Subject};
+use serde_json::{Value, json};
+
+use super::answers::{Answer, Answers, QUANTILE, Subject};
 use crate::{
     error::Result,
     io::csv_reader::Reading,
@@ -150,5 +152,68 @@ impl ErrorTable {
                 }
             }
         }
+    }
+}
+
+/// The errors of a query at a level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ErrorRow {
+    /// The name of the level; `area` for areas.
+    pub level: String,
+    /// The query.
+    pub query: String,
+    /// The errors of its counts.
+    pub errors: Errors,
+}
+
+impl ErrorTable {
+    /// The errors by level and query, with their names.
+    pub fn named(&self, levels: &[String], answers: &Answers) -> Vec<ErrorRow> {
+        let names = answers.names();
+        let row = |((level, query), errors): (&(Option<usize>, usize), &Errors)| ErrorRow {
+            level: level.map_or("area".to_string(), |level| levels[level].clone()),
+            query: names[*query].to_string(),
+            errors: *errors,
+        };
+        self.rows.iter().map(row).collect()
+    }
+}
+
+impl ErrorRow {
+    /// A sum over the counts, divided by their number.
+    pub fn mean(&self, sum: f64) -> f64 {
+        sum / self.errors.counts as f64
+    }
+
+    /// The mean absolute error over the mean true count; `None` if all are zero.
+    pub fn relative(&self) -> Option<f64> {
+        (self.errors.truth > 0.0).then(|| self.errors.absolute / self.errors.truth)
+    }
+
+    /// The mean standard deviation; `None` for whole counts.
+    pub fn deviation(&self) -> Option<f64> {
+        let counts = self.errors.with_variance;
+        (counts > 0).then(|| self.errors.deviations / counts as f64)
+    }
+
+    /// The share of margins that contain the truth; `None` if constraints fix everything.
+    pub fn coverage(&self) -> Option<f64> {
+        let (all, hold) = self.errors.with_margin;
+        (all > 0).then(|| hold as f64 / all as f64)
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "level": self.level,
+            "query": self.query,
+            "counts": self.errors.counts,
+            "mean_absolute_error": self.mean(self.errors.absolute),
+            "relative_error": self.relative(),
+            "bias": self.mean(self.errors.signed),
+            "mean_std_dev": self.deviation(),
+            "coverage_95": self.coverage(),
+            "wrong_exact": self.errors.wrong_exact,
+        })
     }
 }

@@ -35,6 +35,17 @@ pub enum Constraints {
     All,
 }
 
+impl Constraints {
+    /// Their name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Constraints::None => "none",
+            Constraints::Totals => "totals",
+            Constraints::All => "all",
+        }
+    }
+}
+
 /// A part of a state: its units, level by level from the part itself.
 #[derive(Debug)]
 pub struct PartUnits {

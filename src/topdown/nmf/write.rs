@@ -73,7 +73,7 @@ impl<'a> NmfWriter<'a> {
         histograms: &Histograms,
         streams: &mut Streams,
         folder: &Path,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Manifest> {
         let mut manifest = said.manifest(streams);
         manifest.parts = self.codes[usize::from(self.codes[0][0].is_empty())].clone();
@@ -156,7 +156,7 @@ impl NmfWriter<'_> {
         histograms: &Histograms,
         streams: &mut Streams,
         folder: &Path,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<()> {
         let state = usize::from(self.codes[0][0].is_empty());
         let all = (0..self.names.len()).map(|level| self.tree.units(level) as u64).sum();
@@ -180,7 +180,7 @@ impl NmfWriter<'_> {
                 done += units.len() as u64;
                 self.queries(level, units.clone(), histograms, streams, || file("DPQuery", Some(part)))?;
                 self.constraints(level, units, histograms, &file("Constraint", Some(part))?)?;
-                progress(done, all);
+                progress(done, all)?;
             }
         }
         Ok(())

@@ -1,13 +1,9 @@
-//! Notes on an estimate: missing files, unused input, and how well the noisy counts fit each other.
+//! Notes on an estimate: missing files and unused input.
 
-use dp_assay::topdown::nmf::{
-    fit::{FitReport, FitRow},
-    survey::Survey,
-};
-use serde_json::{Value, json};
+use crate::topdown::nmf::survey::Survey;
 
 /// The sentences, each without an end of line; `said` holds those about the keys of files.
-pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
+pub(super) fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(why) = survey.why_no_nation() {
         notes.push(format!("Without the counts of the nation: {why}"));
@@ -46,56 +42,4 @@ pub fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
         letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
     }));
     notes
-}
-
-/// The fit of the counts, in a line.
-pub fn fit_line(fit: &FitReport) -> String {
-    let (freedom, chi_square) = fit.whole();
-    if freedom == 0 {
-        return "Fit: not tested, because no noisy counts are below others".to_string();
-    }
-    let z = fit.largest.as_ref().map_or(0.0, |largest| (largest.residual / largest.std_dev).abs());
-    let verdict = if fit.is_misfit() { "MISFIT" } else { "Fit" };
-    format!(
-        "{verdict}: chi-square {chi_square:.0} with {freedom} degrees of freedom, largest residual {z:.1} standard deviations, p {} \
-         {} (bound, of {} tests)",
-        if fit.ln_p < 0.0 { "<=" } else { "=" },
-        fit.p_shown(),
-        fit.tests
-    )
-}
-
-/// The whole fit as JSON.
-pub fn fit_json(fit: &FitReport) -> Value {
-    let row = |row: &FitRow| {
-        let mut object = json!({
-            "level": row.level,
-            "degrees_of_freedom": row.residuals,
-            "chi_square": row.chi_square,
-            "p_asymptotic": row.p_asymptotic,
-        });
-        if !row.query.is_empty() {
-            object["query"] = json!(row.query);
-        }
-        object
-    };
-    let largest = fit.largest.as_ref().map(|largest| {
-        json!({
-            "level": largest.level,
-            "geocode": largest.unit,
-            "query": largest.query,
-            "cells": largest.cells,
-            "residual": largest.residual,
-            "std_dev": largest.std_dev,
-            "z": largest.residual / largest.std_dev,
-        })
-    });
-    json!({
-        "fits": !fit.is_misfit(),
-        "p_bound_corrected": fit.p_bound(),
-        "tests": fit.tests,
-        "largest": largest,
-        "levels": fit.levels.iter().map(row).collect::<Value>(),
-        "rows": fit.rows.iter().map(row).collect::<Value>(),
-    })
 }

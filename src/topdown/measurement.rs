@@ -1,0 +1,322 @@
+//! A measurement: from confidential counts to a folder of noisy counts, by the protocol of draws.
+//!
+//! A [`Job`] takes the folder of the release, computes the exact budget, reads the counts, logs the coming draw, draws,
+//! and publishes. Nothing appears under the name of the release until all of it is on the disk. Noise comes from the
+//! operating system's generator unless a seed is given, which every output then states. A second draw of the same
+//! records is an error unless the caller allows it ([`draws`](crate::draws)).
+
+use std::path::PathBuf;
+
+use rug::Rational;
+use serde_json::{Map, Value, json};
+
+use super::{
+    histograms::Histograms,
+    jobs::{About, InputError, Progress, See},
+    measure::MeasurementPlan,
+    measurement_files::{self, Manifest, MeasurementFile, Said},
+    nmf::write::{self, NmfWriter},
+    spending::Spending,
+};
+use crate::{
+    account::Delta,
+    draws::{Draw, DrawIntent, EarlierBudgets, ReleaseFolder, Taken, UnfinishedDraw, confidential_hash},
+    error::Result,
+    io::{
+        csv_reader::Reading,
+        provenance::{Input, Provenance, VERSION, sha256, sha256_of_text},
+    },
+    loss::law::Law,
+    noise::Distribution,
+    release::{Release, input::ReleaseInput},
+    spine::{bypass::Privacy, own::UnitIds, spine_files::SavedSpine},
+};
+
+/// The layout of the noisy counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A CSV for each query of each level.
+    Csv,
+    /// The Parquet files of the Bureau's noisy measurements, for zCDP only.
+    Nmf,
+}
+
+/// An input of a [`Job`] that an error can be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobInput {
+    /// The folder of the noisy counts, with its log.
+    Out,
+    /// The release.
+    Release,
+    /// The folder of the spine.
+    Spine,
+    /// The release and the pure epsilon, on a spine for pure differential privacy or another one.
+    Plan {
+        /// Whether the spine was built for pure differential privacy.
+        is_pure: bool,
+        /// Whether a pure epsilon is given.
+        has_epsilon: bool,
+    },
+    /// The layout.
+    Layout,
+    /// The confidential counts.
+    Counts,
+}
+
+/// A draw of noise on a spine: its inputs and output.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The folder of the spine.
+    pub spine: PathBuf,
+    /// The confidential counts: CSV with a column block, one for each attribute of the release, and the count.
+    pub counts: PathBuf,
+    /// The heading of the counts.
+    pub column: String,
+    /// How the counts are read.
+    pub reading: Reading,
+    /// The release: levels, queries and budget.
+    pub release: ReleaseInput,
+    /// The pure epsilon of all noisy counts together, for a spine of pure differential privacy.
+    pub pure_epsilon: Option<Rational>,
+    /// The folder for the noisy counts, which must be empty or not exist.
+    pub out: PathBuf,
+    /// The layout of the noisy counts.
+    pub layout: Layout,
+    /// The delta of the exact epsilon.
+    pub delta: Delta,
+    /// The digits of the exact epsilon.
+    pub digits: u32,
+    /// A public seed, for tests: anybody who knows it can subtract the noise. `None` for noise that protects.
+    pub insecure_seed: Option<u64>,
+    /// What to do about a draw that was not completed.
+    pub unfinished: UnfinishedDraw,
+    /// The words of the command line or of the call, for the provenance. They do not say whether the draw was resumed:
+    /// a resumed release is that of the interrupted draw, to the last byte.
+    pub caller: Vec<String>,
+}
+
+/// The records of the public inputs in a provenance.
+struct PublicInputs {
+    release: Input,
+    spine: Input,
+}
+
+impl PublicInputs {
+    fn of(job: &Job) -> std::result::Result<PublicInputs, InputError<JobInput>> {
+        let release = job.release.input().about(JobInput::Release)?;
+        Ok(PublicInputs { release, spine: Input::public(&job.spine).about(JobInput::Spine)? })
+    }
+}
+
+/// The outcome of a job.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The noisy counts are complete.
+    Measured(Box<Measured>),
+    /// They were complete before; only the end of their log was missing.
+    WasComplete,
+}
+
+/// Noisy counts that were drawn.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The name of the release.
+    pub release: String,
+    /// The budget of this draw.
+    pub spending: Spending,
+    /// The budget as the files state it.
+    privacy: Map<String, Value>,
+    /// The number of noisy counts.
+    pub counts: u64,
+    /// The files, level by level.
+    pub files: Vec<MeasuredFile>,
+    /// The number of records: confidential.
+    pub records: u64,
+    /// The number of units of the lowest level.
+    pub units: usize,
+    /// Those without a line in the counts: confidential.
+    pub units_without_counts: usize,
+    /// The name of the lowest level of a hierarchy of one's own; `None` for census blocks.
+    pub lowest_level: Option<String>,
+    /// The number of the draw in its log, from 1.
+    pub draw: u64,
+    /// The budgets of earlier draws of the same records.
+    pub earlier: EarlierBudgets,
+    /// The unit of the budgets in the log.
+    pub unit: &'static str,
+    /// The reason why the log beside the records could not be written, if so.
+    pub unlogged: Option<String>,
+    /// The seed, if anybody who knows it can subtract the noise.
+    pub insecure_seed: Option<u64>,
+    /// The folder of the noisy counts.
+    pub out: PathBuf,
+    /// The origin of the noisy counts.
+    pub provenance: Provenance,
+}
+
+/// A file of noisy counts, with the noise of the units that carry the smallest share.
+#[derive(Clone, Debug)]
+pub struct MeasuredFile {
+    /// Its description.
+    pub file: MeasurementFile,
+    /// The law of that noise.
+    pub least_law: Option<Law>,
+    /// The margin of a single noisy count: the least m with P[|X| <= m] of at least 95 %.
+    pub margin_95: Option<i64>,
+}
+
+impl Job {
+    /// Runs it. An error of `see` ends it; the draw then stays unfinished, if it was begun.
+    pub fn run(&self, see: &mut See) -> std::result::Result<Outcome, InputError<JobInput>> {
+        let records = self.insecure_seed.is_none().then_some(self.counts.as_path());
+        let taken = ReleaseFolder::take(&self.out, self.layout.manifest(), records, self.unfinished);
+        let Taken::Free(mut folder) = taken.about(JobInput::Out)? else { return Ok(Outcome::WasComplete) };
+        let public = PublicInputs::of(self)?;
+        let release = self.release.read().about(JobInput::Release)?;
+        let saved = SavedSpine::read(&self.spine).about(JobInput::Spine)?;
+        let (is_pure, has_epsilon) = (matches!(saved.privacy, Privacy::Pure { .. }), self.pure_epsilon.is_some());
+        let plan = MeasurementPlan::on_saved(&saved, &release, self.pure_epsilon.as_ref());
+        let plan = plan.about(JobInput::Plan { is_pure, has_epsilon })?;
+        // Refused before the draw is logged: a layout that cannot hold the counts, and a budget that is not known.
+        let nmf = match self.layout {
+            Layout::Csv => None,
+            Layout::Nmf => Some(NmfWriter::new(&plan, &saved, &release).about(JobInput::Layout)?),
+        };
+        let spending = Spending::of(&plan, &saved, &self.delta, self.digits)?;
+        let schema = release.schema.clone().unwrap_or_default();
+        let histograms = Histograms::read(&self.counts, &saved, &schema, &self.column, self.reading);
+        let histograms = histograms.about(JobInput::Counts)?;
+        let intent = self.intent(&spending, &public, &release)?;
+        let hash = confidential_hash(&self.counts).about(JobInput::Counts)?;
+        see(Progress { stage: "logging the draw", done: 0, of: 0 })?;
+        let draw = folder.draw(&intent, &hash, self.unfinished).about(JobInput::Out)?;
+        let Draw { number, earlier, unlogged, mut streams } = draw;
+        let earlier = EarlierBudgets::of(&earlier, &intent)?;
+        let (privacy, provenance) = (spending.to_json(&release, &self.delta), self.provenance(public));
+        let said = Said {
+            release: release.name.clone(),
+            privacy: Value::Object(privacy.clone()),
+            provenance: provenance.to_json(),
+            draw: Some(number),
+        };
+        let (out, at) = (folder.release(), &mut |done, of| see(Progress { stage: "noise on measurements", done, of }));
+        let manifest = match nmf {
+            None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, &out, at),
+            Some(nmf) => nmf.write(said, &histograms, &mut streams, &out, at),
+        };
+        let manifest = manifest.about(JobInput::Out)?;
+        see(Progress { stage: "finishing", done: 0, of: 0 })?;
+        folder.publish().about(JobInput::Out)?;
+        let lowest_level = matches!(saved.ids, UnitIds::Own(_)).then(|| saved.names.last().cloned()).flatten();
+        Ok(Outcome::Measured(Box::new(Measured {
+            release: release.name,
+            privacy,
+            counts: plan.counts(),
+            files: files(&plan, &saved, manifest)?,
+            records: histograms.total(),
+            units: saved.blocks(),
+            units_without_counts: histograms.blocks_without(saved.blocks()),
+            lowest_level,
+            draw: number,
+            earlier,
+            unit: spending.unit().0,
+            spending,
+            unlogged,
+            insecure_seed: streams.insecure_seed(),
+            out: self.out.clone(),
+            provenance,
+        })))
+    }
+
+    /// The origin of the noisy counts. The confidential counts are named and not hashed.
+    fn provenance(&self, public: PublicInputs) -> Provenance {
+        Provenance {
+            command_line: self.caller.clone(),
+            digits: Some(self.digits),
+            inputs: vec![Input::confidential(&self.counts), public.release, public.spine],
+            insecure_seed: self.insecure_seed,
+            date: None,
+            misfit: None,
+        }
+    }
+
+    /// Everything besides the true counts and the noise that determines the noisy counts. A draw that an earlier program
+    /// of this version began is resumed: the roles of inputs and their order must not change.
+    fn intent(&self, spending: &Spending, public: &PublicInputs, release: &Release) -> Result<DrawIntent> {
+        // A release that is read once, from a pipe, is identified by what was read.
+        let of_release = public.release.sha256().map_or_else(|| sha256_of_text(&release.to_toml()), String::from);
+        let of_spine = public.spine.sha256().map_or_else(|| sha256(&self.spine), |known| Ok(known.to_string()))?;
+        let inputs = [
+            ("spine", of_spine),
+            ("release", of_release),
+            ("heading of the counts", self.column.clone()),
+            ("layout", self.layout.name().to_string()),
+        ];
+        let (unit, budget) = spending.unit();
+        Ok(DrawIntent {
+            version: VERSION.to_string(),
+            inputs: inputs.map(|(role, said)| (role.to_string(), said)).into(),
+            budget: vec![(unit.replace('_', " "), budget.to_string())],
+            unit: unit.to_string(),
+            insecure_seed: self.insecure_seed,
+        })
+    }
+}
+
+impl Layout {
+    /// Its name in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Csv => "csv",
+            Layout::Nmf => "nmf",
+        }
+    }
+
+    /// The file of a release that describes the others.
+    fn manifest(self) -> &'static str {
+        match self {
+            Layout::Csv => measurement_files::MANIFEST,
+            Layout::Nmf => write::MANIFEST,
+        }
+    }
+}
+
+impl Measured {
+    /// As JSON: the budget, the files with their margins, the draw and the earlier ones. The numbers under
+    /// `confidential` are not in the files of the release.
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("release".into(), json!(self.release));
+        object.extend(self.privacy.clone());
+        object.insert("noisy_counts".into(), json!(self.counts));
+        let file = |measured: &MeasuredFile| {
+            let mut file = json!(measured.file);
+            file["margin_95"] = json!(measured.margin_95);
+            file
+        };
+        object.insert("files".into(), self.files.iter().map(file).collect());
+        let confidential = json!({ "records": self.records, "blocks_without_counts": self.units_without_counts });
+        object.insert("confidential".into(), confidential);
+        object.insert("out".into(), json!(self.out.display().to_string()));
+        object.insert("draw".into(), json!(self.draw));
+        object.insert("earlier_draws".into(), json!(self.earlier.draws()));
+        object.extend(self.earlier.json(self.unit, false).unwrap_or_default());
+        if let Some(seed) = self.insecure_seed {
+            object.insert("insecure_seed".into(), json!(seed));
+        }
+        Value::Object(object)
+    }
+}
+
+/// The files with the noise of the units that carry the smallest share.
+fn files(plan: &MeasurementPlan, saved: &SavedSpine, manifest: Manifest) -> Result<Vec<MeasuredFile>> {
+    let probability = Rational::from((39, 40));
+    let measured = |file: MeasurementFile| {
+        let request = plan.levels()[file.level].iter().find(|request| request.group.name == file.query);
+        let least_law = request.and_then(|request| (1..=saved.names.len()).find_map(|carried| request.law(carried)));
+        let margin = |law: &Law| Distribution::of(law)?.quantile(&probability);
+        let margin_95 = least_law.map(margin).transpose()?;
+        Ok(MeasuredFile { file, least_law: least_law.cloned(), margin_95 })
+    };
+    manifest.files.into_iter().map(measured).collect()
+}

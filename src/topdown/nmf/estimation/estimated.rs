@@ -1,0 +1,146 @@
+//! What an estimation made: the survey with its fit, errors of a rehearsal, and notes.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::notes::notes;
+use crate::{
+    error::Result,
+    io::provenance::Provenance,
+    topdown::nmf::{
+        fit::{FitReport, FitRow},
+        paths::Short,
+        survey::Survey,
+        tables::Form,
+        truth::ErrorRow,
+    },
+};
+
+/// Estimates that were written.
+#[derive(Debug)]
+pub struct Estimated {
+    /// The survey that gave them.
+    pub survey: Survey,
+    /// The number of rows of the file.
+    pub rows: u64,
+    /// Whether the noisy counts fit each other.
+    pub fit: FitReport,
+    /// The errors by level and query, in a rehearsal.
+    pub errors: Option<Vec<ErrorRow>>,
+    /// The number of blocks that the file of areas assigns to none.
+    pub unassigned: u64,
+    /// Sentences on missing files and unused input, each without an end of line.
+    pub notes: Vec<String>,
+    /// Their origin.
+    pub origin: Origin,
+}
+
+/// The origin of a file of estimates.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The name of the release.
+    pub release: String,
+    /// The file.
+    pub out: PathBuf,
+    /// Its form.
+    pub form: Form,
+    /// The program, command line and inputs.
+    pub provenance: Provenance,
+}
+
+impl Estimated {
+    /// The result of a survey; `said` are notes on the keys of files.
+    pub(super) fn new(
+        survey: Survey,
+        rows: u64,
+        errors: Option<Vec<ErrorRow>>,
+        unassigned: u64,
+        said: Vec<String>,
+        origin: Origin,
+    ) -> Result<Estimated> {
+        let (fit, notes) = (survey.fit()?, notes(&survey, unassigned, &said));
+        Ok(Estimated { survey, rows, fit, errors, unassigned, notes, origin })
+    }
+
+    /// The two digits of each state that was read.
+    pub fn states(&self) -> Vec<String> {
+        digits_of(&self.survey.states())
+    }
+
+    /// The two digits of each state whose exact total the files have.
+    pub fn states_with_totals(&self) -> Vec<String> {
+        digits_of(&self.survey.totals_of_files.keys().copied().collect::<Vec<_>>())
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
+        let survey = &self.survey;
+        let short = |short: &Short| json!({ "level": short.level, "part": short.part, "blocks_below": short.units });
+        let mut object = json!({
+            "release": self.origin.release,
+            "states": self.states(),
+            "uses_nation": survey.uses_nation(),
+            "unused_constraints": survey.root.unused,
+            "unread_constraints": survey.root.unread,
+            "state_totals_of_files": self.states_with_totals(),
+            "missing_levels": survey.missing,
+            "missing_states": digits_of(&survey.missing_parts.states),
+            "missing_parts": survey.missing_parts.halves,
+            "without_noisy_counts": survey.shorts().iter().map(short).collect::<Value>(),
+            "empty_blocks": survey.absent.empty_blocks,
+            "unassigned_blocks": self.unassigned,
+            "notes": self.notes,
+            "fit": fit_json(&self.fit),
+            "rows": self.rows,
+            "out": self.origin.out.display().to_string(),
+        });
+        if let Some(errors) = &self.errors {
+            object["errors"] = errors.iter().map(ErrorRow::to_json).collect();
+        }
+        if let Some(seed) = survey.insecure_seed {
+            object["insecure_seed"] = json!(seed);
+        }
+        object
+    }
+}
+
+/// The two digits of each state.
+pub fn digits_of(states: &[u32]) -> Vec<String> {
+    states.iter().map(|state| format!("{state:02}")).collect()
+}
+
+/// The whole fit as JSON.
+pub fn fit_json(fit: &FitReport) -> Value {
+    let row = |row: &FitRow| {
+        let mut object = json!({
+            "level": row.level,
+            "degrees_of_freedom": row.residuals,
+            "chi_square": row.chi_square,
+            "p_asymptotic": row.p_asymptotic,
+        });
+        if !row.query.is_empty() {
+            object["query"] = json!(row.query);
+        }
+        object
+    };
+    let largest = fit.largest.as_ref().map(|largest| {
+        json!({
+            "level": largest.level,
+            "geocode": largest.unit,
+            "query": largest.query,
+            "cells": largest.cells,
+            "residual": largest.residual,
+            "std_dev": largest.std_dev,
+            "z": largest.residual / largest.std_dev,
+        })
+    });
+    json!({
+        "fits": !fit.is_misfit(),
+        "p_bound_corrected": fit.p_bound(),
+        "tests": fit.tests,
+        "largest": largest,
+        "levels": fit.levels.iter().map(row).collect::<Value>(),
+        "rows": fit.rows.iter().map(row).collect::<Value>(),
+    })
+}

@@ -1,0 +1,128 @@
+//! The run of an estimation.
+
+use super::{
+    estimated::{Estimated, Origin},
+    published::PublishedCounts,
+    request::{Estimation, EstimationInput, Read, Share},
+};
+use crate::{
+    error::Result,
+    topdown::{
+        jobs::About,
+        nmf::{
+            answers::{Answer, Subject},
+            job::{Job, State, states_of_part},
+            meter::At,
+            survey::{AreaSource, Survey, Take},
+            tables,
+            truth::ErrorTable,
+        },
+    },
+};
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The file of estimates is written.
+    Estimated(Box<Estimated>),
+    /// A part of the work is done.
+    Part {
+        /// The state of the whole work.
+        now: State,
+        /// All states of the estimation.
+        states: Vec<u32>,
+    },
+}
+
+/// Receives the answers about a unit or area, and its published count. An error ends the run, and no file is written.
+pub type SeeAnswers<'s> = dyn FnMut(&Subject, &[Answer], Option<f64>) -> Result<()> + 's;
+
+impl Estimation {
+    /// Reads the folder, estimates and writes the file, whole or not at all, with its provenance beside it. `at` receives
+    /// the progress.
+    pub fn run(&self, at: &At, see: &mut SeeAnswers) -> Read<Outcome> {
+        let release = self.release.read().about(EstimationInput::Release)?;
+        let (settings, totals) = self.settings(&release)?;
+        let mut provenance = self.provenance()?;
+        let unassigned = match &settings.areas {
+            AreaSource::Given(areas) => areas.unassigned,
+            AreaSource::None | AreaSource::Digits(_) => 0,
+        };
+        let identity = self.work.as_ref().map(|_| self.identity(&release, &settings)).transpose()?;
+        let survey = Survey::open(&self.folder, &release, settings)?;
+        let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
+        let of_totals = of_totals.transpose().about(EstimationInput::StateTotals)?.flatten();
+        let published = self.published.as_deref().map(PublishedCounts::read).transpose();
+        let mut watch = Watch {
+            errors: self.truth.as_ref().map(|_| ErrorTable::default()),
+            published: published.about(EstimationInput::Published)?,
+            of_published: None,
+            see,
+        };
+        let rows = match self.work.as_ref().zip(identity) {
+            None => {
+                if self.despite_misfit {
+                    survey.fit_all(at)?;
+                    survey.note_misfit()?;
+                }
+                self.write(&survey, &mut |take| watch.run(take, &mut |take| survey.run(take, at)))?
+            }
+            Some((work, identity)) => {
+                let job = Job::open(&survey, &work.folder, identity, self.truth.as_deref());
+                let job = job.about(EstimationInput::Work)?;
+                match work.share {
+                    Share::All => job.work(&survey.states(), at)?,
+                    Share::Part { part, of } => {
+                        job.work(&states_of_part(&survey.states(), part, of), at)?;
+                        return Ok(Outcome::Part { now: job.state(), states: survey.states() });
+                    }
+                    Share::Combine => {}
+                }
+                if self.despite_misfit {
+                    job.check_done()?;
+                    job.read_fits()?;
+                    survey.note_misfit()?;
+                }
+                self.write(&survey, &mut |take| watch.run(take, &mut |take| job.combine(take)))?
+            }
+        };
+        provenance.insecure_seed = survey.insecure_seed;
+        provenance.misfit =
+            survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
+        provenance.write_beside(&self.out)?;
+        let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
+        let said = [of_totals, watch.of_published].into_iter().flatten().collect();
+        let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), provenance };
+        Ok(Outcome::Estimated(Box::new(Estimated::new(survey, rows, errors, unassigned, said, origin)?)))
+    }
+
+    fn write(&self, survey: &Survey, run: &mut tables::Run) -> Result<u64> {
+        tables::write(survey, self.form(), self.with_areas(), &self.out, run)
+    }
+}
+
+/// What is collected while answers pass.
+struct Watch<'s, 'c> {
+    /// The errors, in a rehearsal.
+    errors: Option<ErrorTable>,
+    published: Option<PublishedCounts>,
+    /// The note on published counts that belong to no unit or area.
+    of_published: Option<String>,
+    see: &'s mut SeeAnswers<'c>,
+}
+
+impl Watch<'_, '_> {
+    /// Passes on all answers. Published counts are compared with the units before the file is complete.
+    fn run(&mut self, take: &mut Take, run: &mut tables::Run) -> Result<()> {
+        run(&mut |subject, answers| {
+            if let Some(errors) = &mut self.errors {
+                errors.add(&subject, &answers);
+            }
+            let published = self.published.as_mut().and_then(|published| published.of(&subject));
+            (self.see)(&subject, &answers, published)?;
+            take(subject, answers)
+        })?;
+        self.of_published = self.published.as_ref().map(PublishedCounts::unmatched).transpose()?.flatten();
+        Ok(())
+    }
+}
