@@ -1,7 +1,7 @@
 """The Census Bureau's noisy measurement files: checked against their release, and estimates with margins from them.
 
-The program `assay`, which the wheel contains, reads the files by `assay nmf check` and `assay estimate --nmf`. The guide's chapter on noisy
-measurements explains the options.
+estimate() computes as `assay estimate --nmf` does; check() runs `assay nmf check` of the program, which the wheel contains. The guide's chapter
+on noisy measurements explains the options.
 
     >>> from dp_assay import nmf
     >>> towns = nmf.estimate("data/examples/nmf", "pl94-persons-us", tabulation=["State", "County"])    # doctest: +SKIP
@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from ._native import Enclosure, Release
+from ._native import Enclosure, Release, estimate_nmf
 from ._program import answer_of
 
 __all__ = ["Estimates", "check", "estimate"]
@@ -78,6 +78,9 @@ def estimate(
     state_totals: _Path | Mapping[str, int] | None = None,
     truth: _Path | None = None,
     whole: _Names | None = None,
+    incomplete: bool = False,
+    despite_misfit: bool = False,
+    work: _Path | None = None,
 ) -> Estimates:
     """The best linear unbiased estimates from all noisy measurement files together, with variances and margins of 95 %.
 
@@ -86,31 +89,33 @@ def estimate(
     ("State", "County", "Tract", "Block"); or areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with
     zeros), or the file of such a table. states: only these, by their two digits, without the counts of the nation. constraints: those
     that hold exactly. state_totals: published totals, a dict from state to count, or a file. truth: in a rehearsal, a file of true counts.
-    whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones).
+    whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones). incomplete: estimate although files are
+    missing. despite_misfit: estimate although the noisy counts do not fit each other. work: a folder for the result of each state, so that an
+    interrupted call is continued by the next one with the same arguments; another job in that folder is refused.
 
-    ValueError if the program refuses the input. Estimates are correlated: never add their variances; request the sum as an area.
+    ValueError if the input is refused. Estimates are correlated: never add their variances; request the sum as an area.
     """
     with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
         out = Path(scratch, "estimates.csv")
-        arguments = ["estimate", "--nmf", os.fspath(folder), "--release", _release(release, scratch), "--out", str(out)]
-        for option, names in (("--queries", queries), ("--level", level), ("--tabulation", tabulation)):
-            arguments += _named(option, names)
-        chosen = [_state(state) for state in ([states] if isinstance(states, (str, int)) else states)]
-        if chosen:
-            arguments += ["--states", ",".join(chosen)]
-        arguments += ["--constraints", constraints]
         blocks = None if isinstance(areas, (str, os.PathLike)) or areas is None else _pairs(areas)
         totals = None if isinstance(state_totals, (str, os.PathLike)) or state_totals is None else _totals(state_totals)
-        for option, given, heading, rows in (
-            ("--areas", areas, ("area", "block"), blocks),
-            ("--state-totals", state_totals, ("state", "total"), totals),
-            ("--truth", truth, (), None),
-        ):
-            if given is not None:
-                arguments += [option, os.fspath(given) if rows is None else _written(scratch, option, heading, rows)]  # type: ignore[arg-type]
-        if whole is not None:
-            arguments += ["--whole", *_texts(whole, "whole")]
-        about = answer_of(arguments)
+        about = estimate_nmf(
+            folder,
+            release,
+            out,
+            queries=_texts(queries, "queries"),
+            level=_texts(level, "level"),
+            tabulation=_texts(tabulation, "tabulation"),
+            areas=areas if blocks is None else _written(scratch, "areas", ("area", "block"), blocks),  # type: ignore[arg-type]
+            states=[_number(_state(state)) for state in ([states] if isinstance(states, (str, int)) else states)],
+            constraints=constraints,
+            state_totals=state_totals if totals is None else _written(scratch, "state_totals", ("state", "total"), totals),  # type: ignore[arg-type]
+            truth=truth,
+            whole=None if whole is None else _texts(whole, "whole"),
+            incomplete=incomplete,
+            despite_misfit=despite_misfit,
+            work_folder=work,
+        )
         # Temporary files that are removed when this returns.
         about.pop("out", None)
         about.get("provenance", {}).pop("command_line", None)
@@ -131,7 +136,7 @@ def _release(release: str | _Path | Release, scratch: str) -> str:
 
 
 def _texts(names: _Names, what: str) -> list[str]:
-    """One name or several; a name with a leading dash would be read as an option."""
+    """One name or several, as texts; a leading dash is refused, as in the options of the program."""
     every = [names] if isinstance(names, str) else list(names)
     for name in every:
         if not isinstance(name, str):
@@ -141,15 +146,16 @@ def _texts(names: _Names, what: str) -> list[str]:
     return every
 
 
-def _named(option: str, names: _Names) -> list[str]:
-    every = _texts(names, option.removeprefix("--"))
-    return [option, *every] if every else []
-
-
 def _state(state: str | int) -> str:
     if isinstance(state, bool) or not isinstance(state, (str, int)):
         raise TypeError(f"a state of type {type(state).__name__}: expected its two digits, as \"09\" or 9")
     return f"{state:02}" if isinstance(state, int) else state
+
+
+def _number(state: str) -> int:
+    if len(state) > 2 or not (state.isascii() and state.isdigit()):
+        raise ValueError(f"states: {state!r} is no state: expected its two digits, as \"44\"")
+    return int(state)
 
 
 def _mapping(given: Any, what: str) -> Mapping[Any, Any]:
@@ -178,8 +184,8 @@ def _totals(totals: Mapping[str, int]) -> list[tuple[str, str]]:
     return [(_state(state), str(operator.index(total))) for state, total in _mapping(totals, "state_totals").items()]
 
 
-def _written(scratch: str, option: str, heading: tuple[str, ...], rows: list[tuple[str, str]]) -> str:
-    path = Path(scratch, f"{option.removeprefix('--')}.csv")
+def _written(scratch: str, name: str, heading: tuple[str, ...], rows: list[tuple[str, str]]) -> str:
+    path = Path(scratch, f"{name}.csv")
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([heading, *rows])
     return str(path)

@@ -12,6 +12,7 @@
 //! | `release` | Release and Ledger |
 //! | `risk` | attacks, and bounds for all adversaries |
 //! | `replication` | published values, verified |
+//! | `topdown` | measuring and estimating on a spine, and from noisy measurement files |
 
 mod account;
 mod calibrate;
@@ -22,6 +23,7 @@ mod numbers;
 mod release;
 mod replication;
 mod risk;
+mod topdown;
 mod work;
 
 /// The Rust part of the package dp_assay.
@@ -36,6 +38,7 @@ mod _native {
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,
         risk::{Attack, HierarchicalAttack, posterior_at},
+        topdown::{estimate, estimate_nmf, measure},
     };
     /// The version of the package.
     #[pymodule_export]

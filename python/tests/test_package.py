@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT, program
 
 import dp_assay
-from dp_assay import _native, nmf
+from dp_assay import _native, nmf, topdown
 from dp_assay import risk as risk_module
 
 CONFIG = ROOT / "python" / "pyproject.toml"
@@ -51,6 +51,9 @@ def test_a_type_checker_reads_the_package(tmp_path: Path) -> None:
         "release: Release = Release.from_toml(Release('su-su-wang-2025', 'State').to_toml())\n"
         "found: dict[str, Any] = allocate([{'name': 'a', 'most_margin': 5}], 3, '1e-9', neighbors='bounded')\n"
         "rows: list[dict[str, Any]] = nmf.estimate('folder', release, areas={'a': ['440030001001001']}).records()\n"
+        "from dp_assay import topdown\n"
+        "drawn: dict[str, Any] = topdown.measure('spine', 'counts.csv', release, 'out', epsilon='1/2', unfinished='resume')\n"
+        "written: dict[str, Any] = topdown.estimate('spine', 'out', 'release.toml', 'estimates', queries=['total'])\n"
     )
     bad = tmp_path / "bad.py"
     bad.write_text("from dp_assay import DiscreteGaussian\nx: float = DiscreteGaussian('5').epsilon('1e-11')\n")
@@ -69,7 +72,7 @@ def test_everything_public_is_documented() -> None:
         assert kind.__doc__, kind
         for name, member in vars(kind).items():
             assert name.startswith("_") or member.__doc__, f"{kind.__name__}.{name}"
-    for module in (dp_assay, risk_module, nmf):
+    for module in (dp_assay, risk_module, nmf, topdown):
         assert module.__doc__ and all(getattr(module, name).__doc__ for name in module.__all__)
 
 
