@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A forger of certificates: python3 proofs/forge.py [--count N] [--seed N]. Standard library only.
+"""A forger of certificates: python3 proofs/forge.py [--count N] [--seed N] [--page]. Standard library only; with --page also node.
 
-It makes false claims of every kind and searches for hints by which check.py would prove them: extreme values of every field, and hill climbing on
+It makes false claims of every kind and searches for hints by which check.py, or check.html with --page, would prove them: extreme values of every field, and hill climbing on
 how far the claim is from being proven. Every forgery is sealed, as a certificate is. What is false is known without the checker: the truth is in
 the enclosure of a certificate of the folder examples, and a claim beside that enclosure is false; of wild compositions, no delta is above 1, no
 type II error above 1 minus alpha, no posterior above 1 on average, and none below the prior.
@@ -38,6 +38,23 @@ def load(changes=()):
     return module
 
 
+def load_page(folder, changes=(), start=True):
+    """The checker of check.html in node. With pieces of its text replaced it is planted.html of this folder."""
+    path, text = FOLDER / "check.html", (FOLDER / "check.html").read_text(encoding="utf-8")
+    for old, new in changes:
+        if text.count(old) != 1:
+            raise ValueError(f"check.html does not contain this once: {old}")
+        text = text.replace(old, new)
+    if changes:
+        path = Path(folder) / "planted.html"
+        path.write_text(text, encoding="utf-8")
+    if not start:
+        return None
+    from page import Page
+
+    return Page(path, MOST_WORK)
+
+
 # Faults of a checker, each a few characters, and the examples to begin with: what the forger has to find if it is good for anything.
 PLANTED = {
     "exp(x) - 1 from the lower end of exp alone, on any contour": (["ten-counts", "two-groups"], [
@@ -70,6 +87,40 @@ PLANTED = {
     ]),
     "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
         ("numbers[1] - numbers[0] == 1 == numbers[0].denominator", "numbers[1] > numbers[0]"),
+    ]),
+}
+# The same faults in check.html.
+PLANTED_IN_PAGE = {
+    "exp(x) - 1 from the lower end of exp alone, on any contour": (["ten-counts", "two-groups"], [
+        ("greatest(x, expEnds(x, 64)[0].minus(ONE))", "expEnds(x, 64)[0].minus(ONE)"),
+        ("need(new Fraction(1n, 10n ** 30n).atMost(this.c) &&", "need(this.c.above > 0n &&"),
+    ]),
+    "no alias is subtracted": (["ten-counts"], [
+        (".minus(leftOut).minus(this.aliases(epsilon, rho))", ".minus(leftOut)"),
+    ]),
+    "nodes left out weigh nothing": (["ten-counts"], [
+        ("const leftOut = scales[1]", "const leftOut = ZERO"),
+    ]),
+    "nodes left out are not looked at": (["ten-counts"], [
+        ("if (total < cut && !this.contour.evaluates(node))", "if (false)"),
+    ]),
+    "nodes beyond the last one weigh nothing": (["ten-counts"], [
+        ("this.tail = greatest(this.tail, far", "greatest(this.tail, far"),
+    ]),
+    "outcomes that are not kept weigh nothing": (["laplace", "tradeoff-atoms"], [
+        ("kept + whole - mass * other", "kept + 0n * other"),
+    ]),
+    "the middle one of three points need not be the highest": (["tradeoff-atoms", "orders"], [
+        ("y2.isBelow(z1) && highX.atMost(low) && highZ.atMost(low)", "y2.isBelow(z1)"),
+    ]),
+    "outputs that are not kept have no posterior": (["marginal"], [
+        ("total + (up ? left << 128n : 0n)", "total"),
+    ]),
+    "an upper end is about the units that have hints": (["two-paths"], [
+        ('(name === "lower" || left.size === 0)', "true"),
+    ]),
+    "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
+        ("numbers[1].minus(numbers[0]).compare(ONE) === 0 && numbers[0].below === 1n", "numbers[0].isBelow(numbers[1])"),
     ]),
 }
 
@@ -337,8 +388,10 @@ def main():
     parser = argparse.ArgumentParser(description="Forges certificates, and sees them refused. Exit status 1 if one is proven.")
     parser.add_argument("--count", type=int, default=100_000, help="forgeries [default: 100000]")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--page", action="store_true", help="by check.html in node, in place of check.py")
     options = parser.parse_args()
-    forger = Forger(load(), options.seed).run(options.count, report=lambda line: print(line, file=sys.stderr, flush=True))
+    checker = load_page(None) if options.page else load()
+    forger = Forger(checker, options.seed).run(options.count, report=lambda line: print(line, file=sys.stderr, flush=True))
     print(f"{forger.forged} forged certificates, sealed; {len(forger.found)} proven or not refused in good order\n")
     print("| false claim | forgeries | with bounds for every statement | closest: distance of the logarithms |\n| --- | ---: | ---: | ---: |")
     for kind, (forged, bounded, closest) in sorted(forger.tally.items()):
