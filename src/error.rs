@@ -77,6 +77,17 @@ pub enum Error {
         /// The required distance from the boundary.
         apart: String,
     },
+    /// A delta at which no epsilon is finite.
+    #[error(
+        "no epsilon is finite at delta = {delta}: with probability {mass} an output occurs that only one of two neighbors can have; a delta \
+         of at least that probability has an epsilon"
+    )]
+    InfiniteLoss {
+        /// The probability of such outputs, rounded.
+        mass: String,
+        /// The delta.
+        delta: String,
+    },
     /// A state that no input can cause.
     #[error("{what}: this is a fault of the program, please report it")]
     Fault {

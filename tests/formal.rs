@@ -26,7 +26,7 @@ fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("claim.json");
     for (name, subject, why) in [
-        ("Laplace.v", &["--discrete-laplace", "0.3x10", "--epsilon", "1"][..], "discrete Laplace"),
+        ("Laplace.v", &["--discrete-laplace", "0.3x10", "--epsilon", "1"][..], "discrete Gaussian noise, not yet"),
         ("Fine.v", &["--discrete-gaussian", "5000000", "--delta", "1/100"], "too fine"),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
         ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),

@@ -26,6 +26,7 @@ mod hands;
 mod hierarchy;
 mod hostile;
 mod households;
+mod laws;
 #[cfg(unix)]
 mod limits;
 mod measure;

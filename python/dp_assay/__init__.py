@@ -16,6 +16,7 @@ from ._native import (
 )
 from ._native import (
     Account,
+    Approximate,
     Composition,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -23,7 +24,11 @@ from ._native import (
     Gaussian,
     IntegerNoise,
     Ledger,
+    Pure,
+    RandomizedResponse,
     Release,
+    TruncatedGaussian,
+    TruncatedLaplace,
     allocate,
     releases,
     zcdp_delta,
@@ -32,6 +37,7 @@ from ._native import (
 
 __all__ = [
     "Account",
+    "Approximate",
     "Composition",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -40,7 +46,11 @@ __all__ = [
     "IntegerNoise",
     "Ledger",
     "MetadataWarning",
+    "Pure",
+    "RandomizedResponse",
     "Release",
+    "TruncatedGaussian",
+    "TruncatedLaplace",
     "__version__",
     "add_noise",
     "allocate",

@@ -22,6 +22,7 @@ _Relation: TypeAlias = Literal[
 VERSION: str
 __all__ = [
     "Account",
+    "Approximate",
     "Attack",
     "Composition",
     "DiscreteGaussian",
@@ -31,7 +32,11 @@ __all__ = [
     "HierarchicalAttack",
     "IntegerNoise",
     "Ledger",
+    "Pure",
+    "RandomizedResponse",
     "Release",
+    "TruncatedGaussian",
+    "TruncatedLaplace",
     "VERSION",
     "_account",
     "_ledger",
@@ -124,7 +129,9 @@ class Account:
     @property
     def levels(self) -> dict[str, Account]: ...
     @property
-    def counts(self) -> list[tuple[str, Fraction, int, int]]: ...
+    def counts(self) -> list[tuple[str, Any, int, int]]: ...
+    @property
+    def infinite_loss_mass(self) -> Enclosure | None: ...
     def epsilon(self, delta: _Number, *, digits: int = 12) -> Enclosure: ...
     def delta(self, epsilon: _Number, *, digits: int = 12) -> Enclosure: ...
     def profile(self, epsilons: _Numbers, *, digits: int = 12) -> tuple[_Floats, _Floats]: ...
@@ -138,7 +145,7 @@ class Account:
         self,
         delta: _Number,
         *,
-        match: Literal["published", "zcdp", "best-order", "rdp", "pure"] | None = None,
+        match: Literal["published", "zcdp", "best-order", "rdp", "pure", "basic"] | None = None,
         digits: int = 12,
     ) -> dict[str, Any]: ...
     def explain(self, delta: _Number, *, digits: int = 12) -> dict[str, Any]: ...
@@ -148,7 +155,7 @@ class Account:
         delta: _Number | None = None,
         *,
         epsilon: _Number | None = None,
-        match: Literal["published", "zcdp", "best-order", "rdp", "pure"] | None = None,
+        match: Literal["published", "zcdp", "best-order", "rdp", "pure", "basic"] | None = None,
         match_curve: tuple[_Number, _Number] | None = None,
         grid: Literal["sigma2", "factor"] = "sigma2",
         decimals: int | None = None,
@@ -213,6 +220,79 @@ class Gaussian(Account):
     ) -> Gaussian: ...
     @property
     def sigma2(self) -> Fraction: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class Pure(Account):
+    def __new__(
+        cls, epsilon: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1
+    ) -> Pure: ...
+    @property
+    def parameters(self) -> dict[str, Fraction]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class Approximate(Account):
+    def __new__(cls, epsilon: _Number, delta: _Number, count: int = 1, *, neighbors: _Relation | None = None) -> Approximate: ...
+    @property
+    def parameters(self) -> dict[str, Fraction]: ...
+    @property
+    def count(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class RandomizedResponse(Account):
+    def __new__(cls, epsilon: _Number, answers: _Number = 2, count: int = 1, *, neighbors: _Relation | None = None) -> RandomizedResponse: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def count(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class TruncatedLaplace(Account):
+    def __new__(
+        cls,
+        epsilon: _Number,
+        bound: _Number,
+        count: int = 1,
+        shift: int = 1,
+        *,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> TruncatedLaplace: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class TruncatedGaussian(Account):
+    def __new__(
+        cls,
+        sigma2: _Number,
+        bound: _Number,
+        count: int = 1,
+        shift: int = 1,
+        *,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> TruncatedGaussian: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
     @property
     def count(self) -> int: ...
     @property

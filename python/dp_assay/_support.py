@@ -63,6 +63,11 @@ class counts:
         return self.kind(parameter, count, shift, neighbors=neighbors, group=group, counts_as_given=counts_as_given)
 
 
+def made(kind: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """An object of a class that is accounted for and not sampled, unpickled."""
+    return kind(*arguments, **options)
+
+
 def release(text: str, levels: list[str], neighbors: Any, group: int) -> Any:
     """A Release, unpickled."""
     from ._native import Release

@@ -14,6 +14,7 @@ Needs the package dp-accounting: install dp-assay[dp-accounting].
 
 from __future__ import annotations
 
+import decimal
 import math
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,19 @@ from typing import Any
 import attr
 from dp_accounting import dp_event, privacy_accountant
 
-from ._native import Composition, DiscreteGaussian, DiscreteLaplace, Enclosure, Gaussian, zcdp_delta, zcdp_epsilon
+from ._native import (
+    Account,
+    Approximate,
+    Composition,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Enclosure,
+    Gaussian,
+    Pure,
+    RandomizedResponse,
+    zcdp_delta,
+    zcdp_epsilon,
+)
 
 __all__ = ["CertifiedAccountant", "DiscreteGaussianDpEvent"]
 
@@ -42,10 +55,32 @@ class DiscreteGaussianDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     count: int = 1
 
 
-def _is_theirs(event: Any) -> bool:
-    """Whether it is dp-accounting's own DiscreteGaussianDpEvent, recognized by its name and fields: not every version has the class."""
+# Events that not every version of dp-accounting has, recognized by the names of their class and fields.
+_FIELDS = {
+    "DiscreteGaussianDpEvent": {"sigma", "sensitivity", "dimension"},
+    "RandomizedResponseDpEvent": {"noise_parameter", "num_buckets"},
+    "EpsilonDeltaDpEvent": {"epsilon", "delta"},
+}
+
+# Why an event is not supported, in addition to its name.
+_SAMPLED = "amplification by sampling is not accounted for"
+_WHY = {
+    "LaplaceDpEvent": "there is no continuous Laplace noise; DiscreteLaplaceDpEvent is that of integers",
+    "PoissonSampledDpEvent": _SAMPLED,
+    "SampledWithReplacementDpEvent": _SAMPLED,
+    "SampledWithoutReplacementDpEvent": _SAMPLED,
+    "TruncatedSubsampledGaussianDpEvent": _SAMPLED,
+    "MixtureOfGaussiansDpEvent": "its sensitivity is random",
+    "SingleEpochTreeAggregationDpEvent": "a record changes a different number of values of each tree; compose a GaussianDpEvent for the values of the worst case",
+    "RepeatAndSelectDpEvent": "the number of repetitions is random",
+}
+
+
+def _known(event: Any) -> str | None:
+    """The name of an event of _FIELDS."""
+    name = type(event).__name__
     fields = {field.name for field in attr.fields(type(event))} if attr.has(type(event)) else set()
-    return type(event).__name__ == "DiscreteGaussianDpEvent" and fields == {"sigma", "sensitivity", "dimension"}
+    return name if fields and _FIELDS.get(name) == fields else None
 
 
 def _exact(number: Any) -> Fraction:
@@ -53,12 +88,46 @@ def _exact(number: Any) -> Fraction:
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(str(number))
 
 
+def _whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or value != int(value) or value < least:
+        raise ValueError(f"{name} = {value}: expected a whole number, at least {least}")
+    return int(value)
+
+
+def _logarithm(ratio: Fraction, digits: int, up: bool) -> Fraction:
+    """ln(ratio) of a ratio above 1, rounded to this many digits in one direction."""
+    # decimal's logarithm is correctly rounded to the nearest, so that the next number beyond it is a bound.
+    context = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
+    nearest = context.ln(context.divide(decimal.Decimal(ratio.numerator), decimal.Decimal(ratio.denominator)))
+    return Fraction(context.next_plus(nearest) if up else context.next_minus(nearest))
+
+
+class _Response:
+    """Randomized response whose epsilon is no fraction: the logarithm of this ratio."""
+
+    def __init__(self, ratio: Fraction, answers: int) -> None:
+        self.ratio, self.answers = ratio, answers
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Response) and (self.ratio, self.answers) == (other.ratio, other.answers)
+
+    def __hash__(self) -> int:
+        return hash((self.ratio, self.answers))
+
+    def account(self, count: int, digits: int, up: bool) -> RandomizedResponse:
+        """With epsilon rounded in one direction: less epsilon is more noise on the answer, so that delta and epsilon at delta are rounded in the same one."""
+        return RandomizedResponse(_logarithm(self.ratio, digits, up), self.answers, count)
+
+
 class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore[misc]
-    """Accounts exactly for Gaussian, discrete Laplace and discrete Gaussian events, and by their rho for zCDP events.
+    """Accounts exactly for Gaussian, discrete Laplace and discrete Gaussian events, randomized response and (epsilon, delta) guarantees, and by their rho
+    for zCDP events.
 
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
-    Neighbors add or remove a record, or replace it by a special one; the events do not determine the effect of a replacement by another
-    record. DiscreteLaplaceDpEvent has the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity.
+    Where neighbors replace a record by another (REPLACE_ONE), events of noise do not determine which values change by how much: then only
+    randomized response and guarantees are supported, and randomized response is supported for this relation alone. DiscreteLaplaceDpEvent has
+    the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity. A guarantee is taken as that of the relation; the answer
+    is the best that holds for all mechanisms with it.
 
     dp-accounting's own DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which versions after 0.6.0 have, is exact for dimension = 1: one
     value changes by the sensitivity. For more dimensions, or an unknown number, the event does not determine which values change by how much,
@@ -66,13 +135,10 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
     """
 
     def __init__(self, neighboring_relation: Any = _Relation.ADD_OR_REMOVE_ONE, *, digits: int = 12) -> None:
-        if neighboring_relation == _Relation.REPLACE_ONE:
-            raise ValueError(
-                "REPLACE_ONE: an event does not say which values a replaced record changes; expected ADD_OR_REMOVE_ONE or REPLACE_SPECIAL"
-            )
         super().__init__(neighboring_relation)
         self._digits = digits
-        self._counts: dict[tuple[Any, Fraction, int], int] = {}
+        # How often each mechanism is composed: a class and its parameters before count, and its shift, or a randomized response.
+        self._counts: dict[tuple[Any, tuple[Fraction, ...], int | None] | _Response, int] = {}
         self._rho = Fraction(0)
         self._not_private = False
 
@@ -89,14 +155,57 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((details for details in found if details is not None), None)
         try:
-            if _is_theirs(event):
-                return self._compose_theirs(event, count, do_compose)
-            return self._compose_noise(event, count, do_compose)
+            match _known(event):
+                case "DiscreteGaussianDpEvent":
+                    return self._compose_theirs(event, count, do_compose)
+                case "RandomizedResponseDpEvent":
+                    return self._compose_response(event, count, do_compose)
+                case "EpsilonDeltaDpEvent":
+                    return self._compose_guarantee(event, count, do_compose)
+                case _:
+                    return self._compose_noise(event, count, do_compose)
         except (ValueError, TypeError, OverflowError) as error:
             return _Details(invalid_event=event, error_message=str(error))
 
+    def _add(self, key: Any, account: Any, count: int, do_compose: bool) -> None:
+        """Adds mechanisms whose account can be made; ValueError if it cannot."""
+        account(max(count, 1))
+        if do_compose and count > 0:
+            self._counts[key] = self._counts.get(key, 0) + count
+
+    def _compose_response(self, event: Any, count: int, do_compose: bool) -> Any:
+        """The true answer of k with probability 1 - p, else a uniform one: ln(1 + k (1 - p) / p) is the largest loss."""
+        if self.neighboring_relation != _Relation.REPLACE_ONE:
+            raise ValueError(f"randomized response is about {_Relation.REPLACE_ONE.name}, here {self.neighboring_relation.name}")
+        p, answers = _exact(event.noise_parameter), _whole(event.num_buckets, "num_buckets", 1)
+        if not 0 <= p <= 1:
+            raise ValueError(f"noise_parameter = {event.noise_parameter}: expected a probability from 0 to 1")
+        if answers == 1 or p == 1:
+            return None
+        if p == 0:
+            self._not_private |= do_compose and count > 0
+            return None
+        key = _Response(1 + answers * (1 - p) / p, answers)
+        self._add(key, lambda count: key.account(count, self._digits + 20, True), count, do_compose)
+        return None
+
+    def _compose_guarantee(self, event: Any, count: int, do_compose: bool) -> Any:
+        if event.delta == 1 or (event.epsilon == math.inf and 0 <= event.delta <= 1):
+            self._not_private |= do_compose and count > 0
+            return None
+        epsilon, delta = _exact(event.epsilon), _exact(event.delta)
+        if epsilon == 0 and delta == 0:
+            return None
+        kind, parameters = (Pure, (epsilon,)) if delta == 0 else (Approximate, (epsilon, delta))
+        self._add((kind, parameters, None), lambda count: kind(*parameters, count), count, do_compose)
+        return None
+
     def _compose_noise(self, event: Any, count: int, do_compose: bool) -> Any:
         kind: Any
+        if self.neighboring_relation == _Relation.REPLACE_ONE and not isinstance(event, dp_event.ZCDpEvent):
+            if not isinstance(event, (dp_event.GaussianDpEvent, dp_event.DiscreteLaplaceDpEvent, DiscreteGaussianDpEvent)):
+                raise self._unsupported(event)
+            raise ValueError(f"{_Relation.REPLACE_ONE.name}: an event does not say which values a replaced record changes")
         match event:
             case dp_event.GaussianDpEvent(noise_multiplier=multiplier):
                 kind, parameter, shift = Gaussian, _exact(multiplier) ** 2, 1
@@ -113,25 +222,26 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             case dp_event.ZCDpEvent():
                 raise ValueError("(xi, rho)-zCDP with xi above 0 is not supported: expected xi = 0")
             case _:
-                raise ValueError(f"{type(event).__name__} is not supported")
+                raise self._unsupported(event)
         if parameter == 0:
             # No noise at all.
             self._not_private |= do_compose and count > 0
             return None
-        if do_compose and count > 0:
-            key = (kind, parameter, shift)
-            self._counts[key] = self._counts.get(key, 0) + count
-        else:
-            kind(parameter, max(count, 1), shift)
+        self._add((kind, (parameter,), shift), lambda count: kind(parameter, count, shift), count, do_compose)
         return None
+
+    def _unsupported(self, event: Any) -> ValueError:
+        name = type(event).__name__
+        why = _WHY.get(name)
+        return ValueError(f"{name} is not supported{f': {why}' if why else ''}")
 
     def _compose_theirs(self, event: Any, count: int, do_compose: bool) -> Any:
         """Integer values whose changes have a Euclidean norm of at most the sensitivity, with noise N_Z(0, sigma^2)."""
         sigma, sensitivity, dimension = _exact(event.sigma), _exact(event.sensitivity), event.dimension
         if sigma < 0 or sensitivity < 0:
             raise ValueError(f"sigma = {event.sigma}, sensitivity = {event.sensitivity}: expected 0 or more")
-        if dimension is not None and (isinstance(dimension, bool) or dimension != int(dimension) or dimension < 1):
-            raise ValueError(f"dimension = {dimension}: expected a whole number, at least 1, or None")
+        if dimension is not None:
+            _whole(dimension, "dimension", 1)
         # Integers change by integers: by no more than the sensitivity rounded down.
         shift = math.floor(sensitivity)
         if shift == 0:
@@ -143,34 +253,76 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return None
         return self._compose_noise(dp_event.ZCDpEvent(rho=sensitivity**2 / (2 * sigma**2)), count, do_compose)
 
+    def _accounts(self, up: bool) -> list[Account]:
+        """The mechanisms so far; randomized response with its epsilon rounded in one direction."""
+
+        def account(key: Any, count: int) -> Account:
+            if isinstance(key, _Response):
+                return key.account(count, self._digits + 20, up)
+            kind, parameters, shift = key
+            made: Account = kind(*parameters, count, *([] if shift is None else [shift]))
+            return made
+
+        return [account(key, count) for key, count in self._counts.items()]
+
     @property
     def composition(self) -> Composition | None:
-        """The composition so far, without zCDP events; None if it is empty."""
-        parts = [kind(parameter, count, shift) for (kind, parameter, shift), count in self._counts.items()]
+        """The composition so far, without zCDP events; None if it is empty. The epsilon of randomized response, which is no fraction, is rounded up."""
+        parts = self._accounts(True)
         return Composition(parts) if parts else None
+
+    def _enclosed(self, ask: Any) -> Enclosure:
+        """An answer about the composition, which increases with the epsilon of randomized response."""
+        composition = self.composition
+        if composition is None:
+            return Enclosure(0, 0)
+        if not any(isinstance(key, _Response) for key in self._counts):
+            only: Enclosure = ask(composition, self._digits)
+            return only
+        # A digit more, because the errors of both answers add.
+        digits = min(self._digits + 1, 250)
+        most: Enclosure = ask(composition, digits)
+        least: Enclosure = ask(Composition(self._accounts(False)), digits)
+        met = Enclosure(least.lower, most.upper).is_tight(self._digits)
+        return Enclosure(least.lower, most.upper, met=met, method=most.method)
+
+    def _infinite(self) -> Fraction:
+        """Upper bound on the probability of outputs that only one of two neighbors can have."""
+        composition = self.composition
+        mass = None if composition is None else composition.infinite_loss_mass
+        return Fraction(0) if mass is None or mass.upper is None else mass.upper
 
     def epsilon(self, target_delta: Any) -> Enclosure:
         """Epsilon at delta, proven from both sides; with zCDP events only the upper end is about the mechanism.
 
         ValueError if delta is not between 0 and 1, or if there is no finite epsilon.
         """
-        composition = self.composition
         if self._not_private:
             raise ValueError("a non-private event has no finite epsilon")
         if self._rho == 0:
-            return Enclosure(0, 0) if composition is None else composition.epsilon(target_delta, digits=self._digits)
-        rho = self._rho + (composition.rho if composition is not None else 0)
-        return zcdp_epsilon(rho, target_delta)
+            return self._enclosed(lambda composition, digits: composition.epsilon(target_delta, digits=digits))
+        mass = self._infinite()
+        if mass == 0:
+            return zcdp_epsilon(self._all_rho(), target_delta)
+        # rho is about all other outputs, whose probability is 1 - mass.
+        left = (_exact(target_delta) - mass) / (1 - mass)
+        if left <= 0:
+            raise ValueError(f"no epsilon is finite at delta = {target_delta}: guarantees leave an infinite loss with probability {float(mass):.6g}")
+        return zcdp_epsilon(self._all_rho(), left)
+
+    def _all_rho(self) -> Fraction:
+        composition = self.composition
+        return self._rho + (composition.rho if composition is not None else 0)
 
     def delta(self, target_epsilon: Any) -> Enclosure:
         """Delta at epsilon, proven from both sides; with zCDP events only the upper end is about the mechanism."""
-        composition = self.composition
         if self._not_private:
             return Enclosure(1, 1)
         if self._rho == 0:
-            return Enclosure(0, 0) if composition is None else composition.delta(target_epsilon, digits=self._digits)
-        rho = self._rho + (composition.rho if composition is not None else 0)
-        return zcdp_delta(rho, target_epsilon)
+            return self._enclosed(lambda composition, digits: composition.delta(target_epsilon, digits=digits))
+        mass = self._infinite()
+        others = zcdp_delta(self._all_rho(), target_epsilon)
+        return others if mass == 0 else mass + (1 - mass) * others
 
     def get_epsilon(self, target_delta: float) -> float:
         """The epsilon at delta, rounded up to a float; infinite if there is none."""
@@ -182,19 +334,23 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return math.inf
         if target_delta == 0:
             return self._pure_epsilon()
+        # Infinity is an upper bound in any case, also where delta is within the error of that probability.
+        mass = self._infinite()
+        if mass and _exact(target_delta) <= mass:
+            return math.inf
         return self.epsilon(target_delta).upper_float
 
     def _pure_epsilon(self) -> float:
         """At delta = 0 only a bounded loss has an epsilon."""
-        if self._rho or any(kind is not DiscreteLaplace for kind, _, _ in self._counts):
+        unbounded = (Gaussian, DiscreteGaussian, Approximate)
+        if self._rho or any(not isinstance(key, _Response) and key[0] in unbounded for key in self._counts):
             return math.inf
-        total = sum((parameter * shift * count for (_, parameter, shift), count in self._counts.items()), Fraction(0))
-        return Enclosure(total, total).upper_float
+        return self._enclosed(lambda composition, digits: composition.epsilon(0, digits=digits)).upper_float
 
     def get_delta(self, target_epsilon: float) -> float:
         """The delta at epsilon, rounded up to a float."""
         if math.isnan(target_epsilon) or target_epsilon < 0:
             raise ValueError(f"target_epsilon = {target_epsilon}: expected 0 or more")
         if math.isinf(target_epsilon):
-            return 1.0 if self._not_private else 0.0
+            return 1.0 if self._not_private else Enclosure(self._infinite(), self._infinite()).upper_float
         return self.delta(target_epsilon).upper_float

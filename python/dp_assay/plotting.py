@@ -88,7 +88,7 @@ def noise(account: Account, ax: Any = None, **style: Any) -> Any:
     levels = account.levels or {account.title: account}
     names = [name for name, part in levels.items() if _sigma2(part) is not None]
     if not names:
-        raise ValueError("no Gaussian noise: discrete Laplace noise has no sigma2")
+        raise ValueError("no Gaussian noise: other noise has no sigma2")
     ax = _axes(ax)
     ax.bar(names, [_sigma2(levels[name]) for name in names], **style)
     ax.set_yscale("log")
@@ -98,5 +98,5 @@ def noise(account: Account, ax: Any = None, **style: Any) -> Any:
 
 
 def _sigma2(account: Account) -> float | None:
-    found = [float(parameter) for law, parameter, _, _ in account.counts if law != "discrete Laplace"]
+    found = [float(parameter) for law, parameter, _, _ in account.counts if law in ("discrete Gaussian", "Gaussian")]
     return min(found, default=None)

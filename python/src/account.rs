@@ -34,7 +34,7 @@ use pyo3::{
 use crate::{
     enclosure::Enclosure,
     failure::Outcome,
-    numbers::{self, Exact, Numbers, to_fraction},
+    numbers::{self, Exact, Numbers, parameter_of, to_fraction},
     work::{self, quick},
 };
 
@@ -218,24 +218,40 @@ impl Account {
         Ok(levels)
     }
 
-    /// The noise of the composition: a list of (law, parameter, count, shift), law one of "discrete Gaussian", "Gaussian" (parameter
-    /// sigma2) and "discrete Laplace" (parameter epsilon), parameter a Fraction.
+    /// The noise of the composition: a list of (law, parameter, count, shift), law its name as in "discrete Gaussian" or "pure DP", parameter a Fraction
+    /// (sigma2 of Gaussian noise, otherwise epsilon). For a law of two parameters that is a tuple: the second is the bound of truncated noise or the
+    /// number of answers, an int, or the delta of "approximate DP", a Fraction.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let row = |counts: &Counts| {
-            let (law, parameter) = match &counts.law {
-                Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", sigma2),
-                Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
-                Law::DiscreteLaplace { epsilon } => ("discrete Laplace", epsilon),
-            };
-            (law, to_fraction(py, parameter)?, counts.count, counts.shift).into_pyobject(py)
+            let law = &counts.law;
+            let mut parameter = to_fraction(py, law.parameter())?;
+            let others = law.other_parameters();
+            if !others.is_empty() {
+                let others = others.iter().map(|(name, value)| parameter_of(py, name, value));
+                parameter =
+                    PyTuple::new(py, std::iter::once(Ok(parameter)).chain(others).collect::<PyResult<Vec<_>>>()?)?
+                        .into_any();
+            }
+            (law.name(), parameter, counts.count, counts.shift).into_pyobject(py)
         };
         self.resolved.total.counts().iter().map(row).collect()
     }
 
+    /// The probability that an output occurs that only one of two neighbors can have: an Enclosure, or None where there is no such output. Truncated noise and
+    /// approximate DP have them. No epsilon is finite at a delta below it; rho is about all other outputs.
+    #[getter]
+    fn infinite_loss_mass(&self, py: Python) -> PyResult<Option<Enclosure>> {
+        const DIGITS: u32 = 12;
+        let Some(infinite) = self.resolved.whole.infinite_loss() else { return Ok(None) };
+        let mass = work::run(py, move |_| Ok(infinite.mass(DIGITS)))?;
+        let met = mass.is_tight(DIGITS);
+        Ok(Some(Enclosure::from((mass, met))))
+    }
+
     /// The smallest epsilon with delta(epsilon) <= delta, in nats: an Enclosure of relative width 10^-digits, proven from both
-    /// sides. 0 < delta < 1, or ValueError; delta = 0 for noise of bounded loss, whose largest loss it is. The inverse of the privacy
-    /// profile (see delta).
+    /// sides. 0 < delta < 1, or ValueError; delta = 0 for noise of bounded loss, whose largest loss it is. ValueError for a delta below
+    /// `infinite_loss_mass`, at which no epsilon is finite. The inverse of the privacy profile (see delta).
     #[pyo3(signature = (delta, *, digits = 12))]
     fn epsilon(
         &self,
@@ -243,10 +259,14 @@ impl Account {
         delta: Exact,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Enclosure> {
-        if delta.0 == 0
-            && let Some(largest) = quick(compared::pure_epsilon(&self.resolved.whole))?
-        {
-            return Ok(Interval::rational(&largest, 64 + 4 * digits).into());
+        if delta.0 == 0 {
+            if let Some(largest) = quick(compared::pure_epsilon(&self.resolved.whole))? {
+                return Ok(Interval::rational(&largest, 64 + 4 * digits).into());
+            }
+            if let Some(infinite) = self.resolved.whole.infinite_loss() {
+                let mass = infinite.mass(digits).shown(7);
+                return quick(Err(dp_assay::Error::InfiniteLoss { mass, delta: "0".to_string() })).map_err(PyErr::from);
+            }
         }
         let (delta, resolved, evaluator) = (delta_of(delta)?, self.resolved(), self.evaluator());
         Ok(work::run(py, move |_| resolved.whole.epsilon_by(&evaluator, &delta, digits))?.into())
@@ -352,8 +372,8 @@ impl Account {
 
     /// The number with which epsilon at delta is compared: a dict with `name`, `epsilon` (an Enclosure, not rounded), `printed` and `source`. If a
     /// figure was published for the same mechanism at this delta, it is the conversion of that figure, and `printed` has its digits; otherwise the smallest
-    /// standard account (pure DP, zCDP at the best order, RDP), and both are None. match: "published" (ValueError if nothing was published),
-    /// "zcdp" (Bun-Steinke), "best-order", "rdp" or "pure". 0 < delta < 1, or ValueError.
+    /// standard account (pure DP, basic composition, zCDP at the best order, RDP), and both are None. match: "published" (ValueError if nothing was
+    /// published), "zcdp" (Bun-Steinke), "best-order", "rdp", "pure" or "basic" (the largest finite loss). 0 < delta < 1, or ValueError.
     #[pyo3(signature = (delta, *, r#match = None, digits = 12))]
     fn compared_with<'py>(
         &self,
@@ -404,11 +424,11 @@ impl Account {
         slf.py().import("dp_assay.plotting")?.getattr("plot")?.call((slf, kind), options)
     }
 
-    /// The conversion of zCDP by Bun & Steinke beside the profile: exp(-(epsilon - rho)^2 / (4 rho)) at each epsilon, rounded up.
+    /// The conversion of zCDP by Bun & Steinke beside the profile: exp(-(epsilon - rho)^2 / (4 rho)) at each epsilon, rounded up. With probability
+    /// `infinite_loss_mass` no epsilon holds, which is added.
     #[pyo3(signature = (epsilons))]
     fn zcdp_profile<'py>(&self, py: Python<'py>, epsilons: Numbers) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let rho = self.resolved.whole.rho();
-        let delta = |epsilon| Ok(conversions::zcdp_delta(&rho, &Epsilon::new(epsilon)?, 17).doubles().1);
+        let delta = |epsilon| Ok(self.resolved.whole.zcdp_delta(&Epsilon::new(epsilon)?, 17).doubles().1);
         let all: Vec<f64> = quick(epsilons.0.into_iter().map(delta).collect())?;
         Ok(PyArray1::from_vec(py, all))
     }
@@ -512,7 +532,7 @@ pub fn against_of(name: Option<&str>) -> PyResult<Against> {
         Some("published") => Ok(Against::Published),
         Some(key) => Conversion::of_key(key).map(Against::By).ok_or_else(|| {
             PyValueError::new_err(format!(
-                "{key:?} is no account: expected \"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\""
+                "{key:?} is no account: expected \"published\", \"zcdp\", \"best-order\", \"rdp\", \"pure\" or \"basic\""
             ))
         }),
     }
@@ -539,6 +559,10 @@ impl Account {
         facts.set_item("counts", loss.groups().iter().map(|group| group.copies).sum::<u64>())?;
         facts.set_item("lattice_step", loss.step().map(|step| to_fraction(py, step)).transpose()?)?;
         facts.set_item("worst_pair", self.resolved.deciding_pair(&epsilon))?;
+        facts.set_item(
+            "infinite_loss_mass",
+            self.infinite_loss_mass(py)?.map(|mass| Bound::new(py, mass)).transpose()?,
+        )?;
         facts.set_item("method", how.to_string())?;
         facts.set_item("engine", how.engine())?;
         let period = how.field("period_nodes").map(|_| "lattice");
@@ -618,7 +642,9 @@ impl Composition {
             all.singles.extend(own.singles.iter().cloned());
             relations.extend(own.neighbors.or(own.release.as_ref().map(|release| release.neighbors)));
             sizes.push(own.group);
-            as_given.extend((!own.singles.is_empty()).then_some(own.counts_as_given));
+            // A guarantee is as given in any case.
+            let counts = own.singles.iter().any(|single| !single.law.is_guarantee());
+            as_given.extend(counts.then_some(own.counts_as_given));
         }
         if given.is_none() {
             relations.dedup();
@@ -688,10 +714,12 @@ pub fn restored<'py>(
     title: String,
     counts_as_given: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let single = |(class, text): (String, String)| match class.as_str() {
-        "DiscreteGaussian" => text.parse(),
-        "Gaussian" => Counts::parse_gaussian(&text),
-        _ => Counts::parse_discrete_laplace(&text),
+    // Version 0.1 wrote the name of a class in place of that of a law.
+    let single = |(key, text): (String, String)| match key.as_str() {
+        "DiscreteGaussian" => Counts::parse("discrete-gaussian", &text),
+        "Gaussian" => Counts::parse("gaussian", &text),
+        "DiscreteLaplace" => Counts::parse("discrete-laplace", &text),
+        key => Counts::parse(key, &text),
     };
     let subject = Subject {
         release: quick(release.map(|text| Published::parse(&text, "a pickled release")).transpose())?,
@@ -711,14 +739,11 @@ pub fn restored<'py>(
     Ok(Bound::new(py, account)?.into_any())
 }
 
-/// Counts as the name of their class and their text.
+/// Counts as the name of their law in files and their text, as [`Counts::parse`] reads both.
 fn in_words(counts: &Counts) -> (String, String) {
-    let (class, parameter) = match &counts.law {
-        Law::DiscreteGaussian { sigma2 } => ("DiscreteGaussian", sigma2),
-        Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
-        Law::DiscreteLaplace { epsilon } => ("DiscreteLaplace", epsilon),
-    };
-    (class.to_string(), format!("{parameter}x{}@{}", counts.count, counts.shift))
+    let law = &counts.law;
+    let others: String = law.other_parameters().iter().map(|(_, value)| format!(":{value}")).collect();
+    (law.key().to_string(), format!("{}{others}x{}@{}", law.parameter(), counts.count, counts.shift))
 }
 
 /// The smallest epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "best-order" (over all Renyi orders; Canonne,

@@ -37,7 +37,7 @@ impl Account {
     ///
     /// - epsilon=E at delta=D;
     /// - delta=D alone: the epsilon that compared_with(D) has, the published figure or the smallest standard account;
-    /// - match="zcdp" (Bun-Steinke), "best-order", "rdp" or "pure" at delta=D: the epsilon that this account gives for the present noise;
+    /// - match="zcdp" (Bun-Steinke), "best-order", "rdp", "pure" or "basic" at delta=D: the epsilon that this account gives for the present noise;
     /// - match="published" at delta=D: the published figure, not rounded (ValueError if nothing was published);
     /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the present noise, at every delta of the range.
     ///
@@ -110,7 +110,7 @@ fn goal_of(
         (Some(delta), None, matched, None) => Ok(Goal::Compared(delta_of(delta)?, against_of(matched)?)),
         (None, None, None, Some((from, to))) => Ok(Goal::Promise(quick(Promise::zcdp_curve(from.0, to.0))?)),
         _ => Err(PyValueError::new_err(
-            "expected one target: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\" or \"pure\"; \
+            "expected one target: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\", \"pure\" or \"basic\"; \
              or match_curve=(FROM, TO)",
         )),
     }

@@ -9,6 +9,7 @@
 //! | `account` | the classes Account and Composition and their methods |
 //! | `calibrate` | calibration and allocation |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
+//! | `laws` | mechanisms that are accounted for and not sampled: Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian |
 //! | `release` | Release and Ledger |
 //! | `risk` | attacks, and bounds for all adversaries |
 //! | `replication` | published values, verified |
@@ -18,6 +19,7 @@ mod account;
 mod calibrate;
 mod enclosure;
 mod failure;
+mod laws;
 mod noise;
 mod numbers;
 mod release;
@@ -34,6 +36,7 @@ mod _native {
         account::{Account, Composition, restored as restored_account, zcdp_delta, zcdp_epsilon},
         calibrate::allocate,
         enclosure::Enclosure,
+        laws::{Approximate, Pure, RandomizedResponse, TruncatedGaussian, TruncatedLaplace},
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,

@@ -242,6 +242,8 @@ impl Distribution {
                 Distribution::Gaussian(GaussianLaw::new(sigma2.clone())?)
             }
             Law::DiscreteLaplace { epsilon } => Distribution::Laplace(LaplaceLaw::new(epsilon.clone())?),
+            // The classes of noise have the two laws above.
+            other => return Err(dp_assay::Error::Fault { what: format!("{other} as noise that is drawn") }),
         })
     }
 

@@ -80,7 +80,7 @@ whole_arguments! {
     digits: u32 = "digits", 1..=250, "1 to 250";
     // The laws have narrower ranges, and report them.
     count: u64 = "count", 0..=i128::from(u64::MAX), "1 to 10^12 counts";
-    shift: u64 = "shift", 0..=i128::from(u64::MAX), "an integer change from 1 to 1000000, of the discrete Laplace to 1000";
+    shift: u64 = "shift", 0..=i128::from(u64::MAX), "an integer change from 1 to 1000000, of other laws than the Gaussian to 1000";
     group: u64 = "group", 1..=i128::from(u64::MAX), "1 to 2^64 - 1 people";
     times: u64 = "times", 1..=1_000_000_000_000, "1 to 10^12 times";
     size: usize = "n", 0..=1 << 62, "a number of samples from 0 to 2^62";
@@ -284,6 +284,14 @@ pub fn to_int<'py>(py: Python<'py>, value: &Integer) -> PyResult<Bound<'py, PyAn
 pub fn to_fraction<'py>(py: Python<'py>, value: &Rational) -> PyResult<Bound<'py, PyAny>> {
     let fraction = py.import("fractions")?.getattr("Fraction")?;
     fraction.call1((to_int(py, value.numer())?, to_int(py, value.denom())?))
+}
+
+/// A parameter of a law: a Fraction, or an int where it counts something.
+pub fn parameter_of<'py>(py: Python<'py>, name: &str, value: &Rational) -> PyResult<Bound<'py, PyAny>> {
+    match name {
+        "bound" | "answers" => to_int(py, value.numer()),
+        _ => to_fraction(py, value),
+    }
 }
 
 /// The Fractions of a list.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use dp_assay::{
     account::ledger::Balance,
-    loss::law::Law,
     release::{
         Neighbors, Published as Figure, Release as Published,
         ledger::{LedgerFile, Population as Records},
@@ -20,7 +19,7 @@ use pyo3::{
 use crate::{
     account::{Account, compared_of, delta_of, neighbors_of},
     enclosure::Enclosure,
-    numbers::{self, Exact, to_fraction},
+    numbers::{self, Exact, parameter_of, to_fraction},
     work::{self, quick},
 };
 
@@ -176,9 +175,9 @@ impl Release {
         self.release.published.iter().map(row).collect()
     }
 
-    /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times, cells, sensitivity and law; for discrete Laplace
-    /// noise sigma2 is None and epsilon its parameter (otherwise None). kind is the kind of groups to which it is limited, and None for all others;
-    /// changed says how often a changed record changes its cells: "twice", "as given" or "never".
+    /// Its queries: a list of dicts with level, query, rho (a Fraction), times, cells, sensitivity and law; sigma2, epsilon, delta, bound and answers
+    /// are the parameters of that law, and None where it has no such parameter. kind is the kind of groups to which it is limited, and None for all
+    /// others; changed says how often a changed record changes its cells: "twice", "as given", "never", or "guaranteed" for what is a guarantee itself.
     #[getter]
     fn queries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut rows = Vec::new();
@@ -188,14 +187,15 @@ impl Release {
                 row.set_item("level", &level.name)?;
                 row.set_item("query", &query.name)?;
                 row.set_item("rho", to_fraction(py, &query.rho)?)?;
-                let (law, sigma2, epsilon) = match &query.law {
-                    Law::DiscreteGaussian { sigma2 } => ("discrete-gaussian", Some(sigma2), None),
-                    Law::Gaussian { sigma2 } => ("gaussian", Some(sigma2), None),
-                    Law::DiscreteLaplace { epsilon } => ("discrete-laplace", None, Some(epsilon)),
-                };
-                row.set_item("sigma2", sigma2.map(|sigma2| to_fraction(py, sigma2)).transpose()?)?;
-                row.set_item("epsilon", epsilon.map(|epsilon| to_fraction(py, epsilon)).transpose()?)?;
-                row.set_item("law", law)?;
+                for name in ["sigma2", "epsilon", "delta", "bound", "answers"] {
+                    row.set_item(name, py.None())?;
+                }
+                let law = &query.law;
+                row.set_item(law.parameter_name(), to_fraction(py, law.parameter())?)?;
+                for (name, value) in law.other_parameters() {
+                    row.set_item(name, parameter_of(py, name, &value)?)?;
+                }
+                row.set_item("law", law.key())?;
                 row.set_item("times", query.times)?;
                 row.set_item("cells", query.cells)?;
                 row.set_item("sensitivity", query.shift)?;

@@ -13,7 +13,7 @@ from dp_accounting import dp_event, privacy_accountant  # noqa: E402
 from dp_accounting.pld import pld_privacy_accountant  # noqa: E402
 from dp_accounting.rdp import rdp_privacy_accountant  # noqa: E402
 
-from dp_assay import Composition, DiscreteGaussian, DiscreteLaplace, Gaussian  # noqa: E402
+from dp_assay import Approximate, Composition, DiscreteGaussian, DiscreteLaplace, Gaussian, Pure, RandomizedResponse  # noqa: E402
 from dp_assay.dp_accounting import CertifiedAccountant, DiscreteGaussianDpEvent  # noqa: E402
 
 EVENTS: list[tuple[Any, int]] = [
@@ -77,7 +77,10 @@ def test_compositions_without_privacy_and_without_events() -> None:
     "event,says",
     [
         (dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(1.0)), "PoissonSampledDpEvent is not supported"),
-        (dp_event.LaplaceDpEvent(1.0), "LaplaceDpEvent is not supported"),
+        (dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(1.0)), "amplification by sampling"),
+        (dp_event.LaplaceDpEvent(1.0), "LaplaceDpEvent is not supported: there is no continuous Laplace noise"),
+        (dp_event.SingleEpochTreeAggregationDpEvent(1.0, 8), "is not supported: a record changes"),
+        (dp_event.RandomizedResponseDpEvent(0.5, 4), "REPLACE_ONE, here ADD_OR_REMOVE_ONE"),
         (dp_event.ZCDpEvent(rho=1.0, xi=0.5), "xi = 0"),
         (dp_event.UnsupportedDpEvent(), "UnsupportedDpEvent is not supported"),
         (dp_event.GaussianDpEvent(float("nan")), "nan"),
@@ -103,8 +106,12 @@ def test_bad_targets_and_relations_are_refused() -> None:
     for epsilon in (-1.0, math.nan):
         with pytest.raises(ValueError):
             own.get_delta(epsilon)
-    with pytest.raises(ValueError, match="REPLACE_ONE"):
-        CertifiedAccountant(privacy_accountant.NeighboringRelation.REPLACE_ONE)
+    replaced = CertifiedAccountant(privacy_accountant.NeighboringRelation.REPLACE_ONE)
+    for event in (dp_event.GaussianDpEvent(1.0), dp_event.DiscreteLaplaceDpEvent(1.0, 1), DiscreteGaussianDpEvent(5)):
+        with pytest.raises(privacy_accountant.UnsupportedEventError, match="REPLACE_ONE: an event does not say"):
+            replaced.compose(event)
+    with pytest.raises(privacy_accountant.UnsupportedEventError, match="LaplaceDpEvent is not supported"):
+        replaced.compose(dp_event.LaplaceDpEvent(1.0))
     with pytest.raises(TypeError):
         own.compose("an event")
 
@@ -142,4 +149,75 @@ def test_their_own_discrete_gaussian_is_accepted_by_its_name_and_fields() -> Non
         assert not CertifiedAccountant().supports(wrong)
     assert math.isinf(CertifiedAccountant().compose(theirs(0.0)).get_epsilon(1e-6))
     other = attr.make_class("DiscreteGaussianDpEvent", ["sigma"], bases=(dp_event.DpEvent,))
+    assert not CertifiedAccountant().supports(other(2.0))
+
+
+REPLACE_ONE = privacy_accountant.NeighboringRelation.REPLACE_ONE
+
+
+@pytest.mark.parametrize("p,answers,count", [(0.25, 2, 1), (0.5, 4, 3), (0.9, 10, 2)])
+def test_randomized_response_is_that_of_its_outputs(p: float, answers: int, count: int) -> None:
+    own = CertifiedAccountant(REPLACE_ONE).compose(dp_event.RandomizedResponseDpEvent(p, answers), count)
+    # All outputs of `count` responses with their probabilities under two true answers.
+    single = [(1 - p + p / answers, p / answers), (p / answers, 1 - p + p / answers)] + [(p / answers, p / answers)] * (answers - 2)
+    outputs = [(1.0, 1.0)]
+    for _ in range(count):
+        outputs = [(a * c, b * d) for a, b in outputs for c, d in single]
+    for epsilon in (0.0, 0.3, 1.0, 2.5):
+        true = sum(max(a - math.exp(epsilon) * b, 0.0) for a, b in outputs)
+        found = own.delta(epsilon)
+        assert found.lower_float - 1e-12 <= true <= found.upper_float + 1e-12 and found.upper_float - found.lower_float < 1e-11
+        theirs = pld_privacy_accountant.PLDAccountant(REPLACE_ONE)
+        for _ in range(count):
+            theirs.compose(dp_event.RandomizedResponseDpEvent(p, answers))
+        assert theirs.get_delta(epsilon) >= found.lower_float - 1e-9
+    largest = count * math.log(1 + answers * (1 - p) / p)
+    assert own.get_epsilon(0) == pytest.approx(largest, rel=1e-14) and own.get_epsilon(0) >= largest * (1 - 1e-15)
+    assert own.epsilon(0.01).met and own.get_delta(math.inf) == 0
+    by_class = RandomizedResponse(repr(math.log(1 + answers * (1 - p) / p)), answers, count)
+    assert own.epsilon(0.01).midpoint_float == pytest.approx(by_class.epsilon(0.01).midpoint_float, rel=1e-12)
+
+
+def test_randomized_response_without_an_answer_or_without_noise() -> None:
+    accountant = lambda: CertifiedAccountant(REPLACE_ONE)  # noqa: E731
+    for nothing in (dp_event.RandomizedResponseDpEvent(1.0, 5), dp_event.RandomizedResponseDpEvent(0.3, 1)):
+        assert accountant().compose(nothing).get_epsilon(1e-6) == 0
+    assert accountant().compose(dp_event.RandomizedResponseDpEvent(0.0, 5)).get_epsilon(1e-6) == math.inf
+    for p, answers in ((-0.1, 2), (1.1, 2), (math.nan, 2), (0.5, 0), (0.5, 2.5), (0.5, True), ("x", 2)):
+        assert not accountant().supports(dp_event.RandomizedResponseDpEvent(p, answers)), (p, answers)
+
+
+def _guarantee() -> Any:
+    """dp-accounting's EpsilonDeltaDpEvent, which not every version has: the real one where it is there, else a stand-in."""
+    if hasattr(dp_event, "EpsilonDeltaDpEvent"):
+        return dp_event.EpsilonDeltaDpEvent
+    fields = {"epsilon": attr.ib(type=float), "delta": attr.ib(type=float)}
+    return attr.make_class("EpsilonDeltaDpEvent", fields, bases=(dp_event.DpEvent,), frozen=True, slots=True)
+
+
+def test_guarantees_are_composed_by_the_best_bound_for_all_mechanisms() -> None:
+    guarantee = _guarantee()
+    own = CertifiedAccountant().compose(guarantee(0.5, 1e-6), 3).compose(guarantee(0.25, 0.0))
+    expected = Composition([Approximate("0.5", "1e-6", 3), Pure("0.25")])
+    assert own.composition is not None and own.composition == expected
+    assert own.epsilon(1e-4) == expected.epsilon(1e-4)
+    mass = 1 - (1 - 1e-6) ** 3
+    assert own.get_delta(math.inf) == pytest.approx(mass, rel=1e-9) and own.get_delta(5) == pytest.approx(mass, rel=1e-9)
+    # No epsilon is finite at a delta below the probability of an infinite loss.
+    assert own.get_epsilon(1e-6) == own.get_epsilon(0) == math.inf and own.get_epsilon(1e-5) <= 1.75
+    with pytest.raises(ValueError, match="no epsilon is finite"):
+        own.epsilon(1e-6)
+    # With a zCDP event the other outputs are accounted for by their rho.
+    own.compose(dp_event.ZCDpEvent(rho=0.5))
+    assert own.get_epsilon(1e-6) == math.inf and own.get_epsilon(1e-5) > CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=0.5)).get_epsilon(1e-5)
+    assert own.get_delta(50.0) == pytest.approx(mass, rel=1e-9)
+    with pytest.raises(ValueError, match="infinite loss"):
+        own.epsilon(1e-6)
+    assert CertifiedAccountant(REPLACE_ONE).compose(guarantee(1.0, 0.0)).get_epsilon(0) == 1
+    assert CertifiedAccountant().compose(guarantee(0.0, 0.0)).get_epsilon(0) == 0
+    for none in (guarantee(math.inf, 0.1), guarantee(1.0, 1.0)):
+        assert CertifiedAccountant().compose(none).get_epsilon(1e-6) == math.inf
+    for wrong in (guarantee(-1.0, 0.0), guarantee(1.0, -0.1), guarantee(1.0, 1.5), guarantee(math.nan, 0.0), guarantee("x", 0.0)):
+        assert not CertifiedAccountant().supports(wrong), wrong
+    other = attr.make_class("EpsilonDeltaDpEvent", ["epsilon"], bases=(dp_event.DpEvent,))
     assert not CertifiedAccountant().supports(other(2.0))

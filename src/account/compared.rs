@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    loss::parameter::Delta,
+    loss::{infinite::Target, parameter::Delta},
     numeric::{Enclosure, rational},
 };
 
@@ -28,12 +28,14 @@ pub enum Conversion {
     Renyi,
     /// The largest loss, at every delta.
     Pure,
+    /// The largest loss that is finite, at every delta that is at least the probability of an infinite one.
+    Basic,
 }
 
 impl Conversion {
     /// All of them; of two that agree the first is named.
-    pub const ALL: [Conversion; 4] =
-        [Conversion::Pure, Conversion::BestOrder, Conversion::Renyi, Conversion::BunSteinke];
+    pub const ALL: [Conversion; 5] =
+        [Conversion::Pure, Conversion::Basic, Conversion::BestOrder, Conversion::Renyi, Conversion::BunSteinke];
 
     /// The name in texts.
     pub fn name(self) -> &'static str {
@@ -42,6 +44,7 @@ impl Conversion {
             Conversion::BestOrder => "zCDP (best order)",
             Conversion::Renyi => "RDP",
             Conversion::Pure => "pure DP",
+            Conversion::Basic => "basic composition",
         }
     }
 
@@ -52,6 +55,7 @@ impl Conversion {
             Conversion::BestOrder => "best-order",
             Conversion::Renyi => "rdp",
             Conversion::Pure => "pure",
+            Conversion::Basic => "basic",
         }
     }
 
@@ -69,25 +73,54 @@ impl Conversion {
             }
             Conversion::Renyi => "the smallest epsilon that the exact Renyi divergences give over all orders",
             Conversion::Pure => "the largest loss, at every delta",
+            Conversion::Basic => {
+                "the largest loss that is finite, at every delta that is at least the probability of an infinite one"
+            }
         }
     }
 
     /// The epsilon that it gives at delta, with a width of about 10^-digits by formula and 10^-13 by the best order; `None` where it is
-    /// infinite.
+    /// infinite. Where some losses are infinite, delta less their probability is left for the others.
     pub fn epsilon(self, account: &impl Account, delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
+        let enclosed = |epsilon: Option<Rational>| epsilon.map(|epsilon| Enclosure::rational(&epsilon, PURE_BITS));
+        if self == Conversion::Pure {
+            return Ok(enclosed(pure_epsilon(account)?));
+        }
+        if self == Conversion::Basic {
+            let Some(infinite) = account.infinite_loss() else { return Ok(None) };
+            infinite.target(delta, digits)?;
+            return Ok(enclosed(largest_finite_loss(account)?));
+        }
+        let of = |delta: &Delta| self.epsilon_of_finite(account, delta, digits);
+        let Some(infinite) = account.infinite_loss() else { return of(delta).map(Some) };
+        match infinite.target(delta, digits)? {
+            Target::At(delta) => of(&delta).map(Some),
+            Target::Between { least, most } => Ok(Some(of(&most)?.hull(&of(&least)?))),
+            Target::Zero => Ok(None),
+        }
+    }
+
+    /// The epsilon at delta of losses that are all finite, by one of the conversions of rho.
+    fn epsilon_of_finite(self, account: &impl Account, delta: &Delta, digits: u32) -> Result<Enclosure> {
         // A bound may be negative at a large delta; then epsilon is 0.
-        let least_zero = |epsilon: Enclosure| Some(epsilon.clamp(0.0, f64::INFINITY));
+        let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
         Ok(match self {
-            Conversion::BunSteinke => Some(conversions::zcdp_epsilon(&account.rho(), delta, digits)),
+            Conversion::BunSteinke | Conversion::Pure | Conversion::Basic => {
+                conversions::zcdp_epsilon(&account.rho(), delta, digits)
+            }
             Conversion::BestOrder => least_zero(conversions::zcdp_epsilon_best_order(&account.rho(), delta)?),
             Conversion::Renyi => least_zero(conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?.epsilon),
-            Conversion::Pure => pure_epsilon(account)?.map(|epsilon| Enclosure::rational(&epsilon, PURE_BITS)),
         })
     }
 
     /// delta at epsilon by the same conversion, in doubles, for charts. For pure DP it is that of randomized response, all of whose losses
     /// are at the ends.
     pub fn delta_approx(self, account: &impl Account, epsilon: f64) -> Result<f64> {
+        let finite = self.delta_approx_of_finite(account, epsilon)?;
+        Ok(account.infinite_loss().map_or(finite, |infinite| infinite.ln_approx(finite.ln()).exp()))
+    }
+
+    fn delta_approx_of_finite(self, account: &impl Account, epsilon: f64) -> Result<f64> {
         let rho = account.rho().to_f64();
         Ok(match self {
             Conversion::BunSteinke if epsilon <= rho => 1.0,
@@ -98,8 +131,8 @@ impl Conversion {
                 let of = |one| conversions::best_order_delta_approx(rho, Some(one), epsilon);
                 all.iter().map(of).fold(0.0, f64::max)
             }
-            Conversion::Pure => {
-                let most = pure_epsilon(account)?.map_or(f64::INFINITY, |most| most.to_f64());
+            Conversion::Pure | Conversion::Basic => {
+                let most = largest_finite_loss(account)?.map_or(f64::INFINITY, |most| most.to_f64());
                 if most.is_infinite() {
                     return Ok(1.0);
                 }
@@ -115,6 +148,12 @@ const PURE_BITS: u32 = 192;
 /// The largest loss, exactly; `None` if losses are unbounded.
 pub fn pure_epsilon(account: &impl Account) -> Result<Option<Rational>> {
     let each: Option<Vec<Rational>> = account.extremes()?.iter().map(|one| one.pure_epsilon()).collect();
+    Ok(each.and_then(|each| each.into_iter().max()))
+}
+
+/// The largest loss that is finite, exactly; `None` if losses are unbounded.
+fn largest_finite_loss(account: &impl Account) -> Result<Option<Rational>> {
+    let each: Option<Vec<Rational>> = account.extremes()?.iter().map(|one| one.largest_finite_loss()).collect();
     Ok(each.and_then(|each| each.into_iter().max()))
 }
 
@@ -249,6 +288,11 @@ impl Compared {
 /// Whether the exact divergences may give less than rho does, by doubles. With fine noise only they do not, and they take much longer.
 fn renyi_may_be_smaller(account: &impl Account, delta: &Delta) -> Result<bool> {
     let rho = account.rho().to_f64();
+    let delta = &match account.infinite_loss().map(|infinite| infinite.target(delta, 12)).transpose()? {
+        None => delta.clone(),
+        Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
+        Some(Target::Zero) => return Ok(false),
+    };
     let by_rho = conversions::best_order_epsilon_approx(rho, None, delta);
     let exact = |one: &Composition| conversions::best_order_epsilon_approx(rho, Some(one), delta);
     let by_renyi = account.extremes()?.iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
@@ -285,6 +329,12 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
     let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
     let order = |order: f64| format!("best order alpha = {order:.4}");
     let row = |by: Conversion, epsilon, note: String| Accountant { name: by.name(), epsilon, is_bound: true, note };
+    let least_delta = match account.infinite_loss().map(|infinite| infinite.target(delta, digits)).transpose()? {
+        None => delta.clone(),
+        Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
+        Some(Target::Zero) => return Ok(Vec::new()),
+    };
+    let delta = &least_delta;
     let renyi = conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?;
     let optimal = conversions::zcdp_epsilon_optimal(&account.rho(), delta)?;
     let pure = Conversion::Pure.epsilon(account, delta, digits)?;
@@ -294,7 +344,7 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
     Ok(vec![
         row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
         row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),
-        row(by_formula, by_formula.epsilon(account, delta, digits)?, by_formula.formula().to_string()),
+        row(by_formula, Some(by_formula.epsilon_of_finite(account, delta, digits)?), by_formula.formula().to_string()),
         Accountant {
             name: "GDP",
             epsilon: Some(GaussianProfile::new(account.rho()).epsilon(delta, digits)?),

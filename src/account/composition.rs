@@ -70,7 +70,14 @@ impl Counts {
             return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
         }
         if !(1..=most_shift).contains(&self.shift) {
-            let expected = format!("an integer change from 1 to {most_shift}");
+            let why = match most_shift {
+                1 => ": it is about one record; a group has a guarantee of its own",
+                _ if self.law.has_infinite_loss() => {
+                    ": beyond that neighbors share one output or none, and delta is close to 1 at every epsilon"
+                }
+                _ => "",
+            };
+            let expected = format!("an integer change from 1 to {most_shift}{why}");
             return Err(Error::out_of_range("shift", self.shift, &expected));
         }
         Ok(self)
@@ -98,51 +105,76 @@ impl Counts {
         self.with(self.count.saturating_mul(times), self.shift)
     }
 
-    /// The epsilon of pure differential privacy they spend; `None` for Gaussian noise, whose loss is unbounded.
+    /// The epsilon of pure differential privacy they spend; `None` where losses are unbounded, or some are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
+        self.largest_finite_loss().filter(|_| !self.law.has_infinite_loss())
+    }
+
+    /// The largest loss that is finite; `None` for Gaussian noise, whose loss is unbounded.
+    fn largest_finite_loss(&self) -> Option<Rational> {
         Some(self.law.largest_loss(self.shift)? * self.count)
     }
 
-    fn parse(text: &str, make: fn(Rational, u64, u64) -> Result<Self>) -> Result<Self> {
-        let whole = |part: &str, what: &str| {
-            part.trim().parse::<u64>().map_err(|_| {
-                let positive = part.trim().strip_prefix('-').and_then(|part| part.parse::<u64>().ok());
-                let parts = part.split(',').all(|part| part.trim().parse::<u64>().is_ok());
-                let why = match positive {
-                    Some(positive) if what == "SHIFT" => format!("the sign does not matter: use {positive}"),
-                    _ if parts => "repeat the option, once for each number".to_string(),
-                    _ => "as in 5x10@1".to_string(),
-                };
-                Error::malformed(what, part, &format!("a positive whole number; {why}"))
-            })
-        };
+    /// Reads `PARAMETER[:OTHER][xCOUNT][@SHIFT]` as counts with noise of the law of this name ([`Law::KEYS`]), as in `1/2:40x10@2` for
+    /// `truncated-laplace`. An error for other forms, or values out of range.
+    pub fn parse(key: &str, text: &str) -> Result<Self> {
         let (rest, shift) = match text.split_once('@') {
             Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
             None => (text, 1),
         };
-        let (parameter, count) = match rest.split_once('x') {
-            Some((parameter, count)) => (parameter, whole(count, "COUNT")?),
+        let (parameters, count) = match rest.split_once('x') {
+            Some((parameters, count)) => (parameters, whole(count, "COUNT")?),
             None => (rest, 1),
         };
-        make(rational::parse(parameter)?, count, shift)
+        let (mut parts, mut names) = (parameters.split(':'), Vec::new());
+        let law = Law::named(key, |name| {
+            names.push(name.to_uppercase());
+            match parts.next() {
+                Some(part) => rational::parse(part),
+                // Two, unless others are given.
+                None if name == "answers" => Ok(Rational::from(2)),
+                None => Err(Error::malformed(key, text, &format!("{}, as in 1:5x10", names.join(":")))),
+            }
+        });
+        let law = law.ok_or_else(|| Error::unknown("law", key, "there are", Law::KEYS))??;
+        if let Some(more) = parts.next() {
+            let expected =
+                format!("{} and no more, as in {}", names.join(":"), if names.len() > 1 { "1:5x10" } else { "5x10" });
+            return Err(Error::malformed("a further parameter", more, &expected));
+        }
+        Counts { law, count, shift }.checked()
     }
 
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
     pub fn parse_gaussian(text: &str) -> Result<Self> {
-        Counts::parse(text, Counts::gaussian)
+        Counts::parse("gaussian", text)
     }
 
     /// Reads `EPSILON[xCOUNT][@SHIFT]` as counts with discrete Laplace noise. An error for other forms, or values out of range.
     pub fn parse_discrete_laplace(text: &str) -> Result<Self> {
-        Counts::parse(text, Counts::discrete_laplace)
+        Counts::parse("discrete-laplace", text)
     }
+}
+
+/// A positive number of counts, or a shift.
+fn whole(part: &str, what: &str) -> Result<u64> {
+    part.trim().parse::<u64>().map_err(|_| {
+        let positive = part.trim().strip_prefix('-').and_then(|part| part.parse::<u64>().ok());
+        let parts = part.split(',').all(|part| part.trim().parse::<u64>().is_ok());
+        let why = match positive {
+            Some(positive) if what == "SHIFT" => format!("the sign does not matter: use {positive}"),
+            _ if parts => "repeat the option, once for each number".to_string(),
+            _ => "as in 5x10@1".to_string(),
+        };
+        Error::malformed(what, part, &format!("a positive whole number; {why}"))
+    })
 }
 
 impl FromStr for Counts {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        Counts::parse(text, Counts::discrete_gaussian)
+        Counts::parse(Law::KEYS[0], text)
     }
 }
 
@@ -232,9 +264,14 @@ impl Composition {
         &self.rho
     }
 
-    /// The epsilon of pure differential privacy; `None` if some noise is Gaussian.
+    /// The epsilon of pure differential privacy; `None` if some noise is Gaussian, or some losses are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
+    }
+
+    /// The largest loss that is finite; `None` if some noise is Gaussian.
+    pub(super) fn largest_finite_loss(&self) -> Option<Rational> {
+        self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.largest_finite_loss()?))
     }
 
     /// The composition of both. It takes the stop signal of `self` if one is given, otherwise that of `other`.
@@ -258,9 +295,10 @@ impl Composition {
     }
 
     /// The composition when a record changes instead of being added or removed: it leaves one cell and enters another, so every count
-    /// occurs twice.
+    /// occurs twice. A guarantee, or the pair of randomized response, is about either relation: it occurs once.
     pub fn for_changed_records(&self) -> Result<Self> {
-        self.compose(self)
+        let twice = self.counts.iter().filter(|counts| !counts.law.is_guarantee());
+        self.derived(self.counts.iter().chain(twice).cloned())
     }
 }
 

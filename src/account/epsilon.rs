@@ -18,12 +18,13 @@ use crate::{
         answer::{Answer, Pair, Proof},
         engine::{Tolerance, session::Session},
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
+        infinite::{InfiniteLoss, Target},
         limit::Limit,
         parameter::{Delta, Rho},
         second::{Means, SecondEnclosure},
     },
     numeric::{
-        Enclosure, rational,
+        Enclosure, precision, rational,
         root::{self, Decreasing, Hints, Stretch},
     },
 };
@@ -36,6 +37,9 @@ const MOST_LEADERS: usize = 24;
 
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta, to a relative width of 10^-digits.
 pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
+    if let Evaluator::Infinite(finite, infinite) = evaluator {
+        return beside_infinite(finite, infinite, rho, delta, digits);
+    }
     // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
     let request = Request { delta, ceiling, digits };
@@ -49,6 +53,48 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
 }
 
+/// The epsilon of the losses that are finite, at the delta that infinite ones leave for them.
+fn beside_infinite(
+    finite: &Evaluator,
+    infinite: &InfiniteLoss,
+    rho: &Rho,
+    delta: &Delta,
+    digits: u32,
+) -> Result<Answer> {
+    match infinite.target(delta, digits)? {
+        Target::At(delta) => by(finite, rho, &delta, digits),
+        Target::Between { least, most } => {
+            // epsilon falls as delta rises.
+            let (lower, upper) = (by(finite, rho, &most, digits)?, by(finite, rho, &least, digits)?);
+            let value = lower.value.hull(&upper.value);
+            Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof: upper.proof })
+        }
+        Target::Zero => match finite {
+            // The profile of bounded losses is zero from the largest one on, and positive before it.
+            Evaluator::Sum(sum) if *sum.sum().rho() == 0 => {
+                let value = Enclosure::rational(sum.sum().offset(), precision::bits(digits, 64));
+                Ok(Answer::immediate(
+                    value,
+                    "the largest loss that is finite: delta is the probability of an infinite one",
+                ))
+            }
+            _ => Err(infinite.too_small(delta)),
+        },
+    }
+}
+
+/// An upper bound on the epsilon at delta, by rho alone.
+pub(super) fn ceiling(rho: &Rho, infinite: Option<&InfiniteLoss>, delta: &Delta) -> Result<f64> {
+    const DIGITS: u32 = 15;
+    let of = |delta: &Delta| conversions::zcdp_epsilon(rho, delta, DIGITS).upper().to_f64().next_up();
+    Ok(match infinite.map(|infinite| infinite.target(delta, DIGITS)).transpose()? {
+        None => of(delta),
+        Some(Target::At(delta) | Target::Between { least: delta, .. }) => of(&delta),
+        // A bounded loss of at most l has a rho of l^2 / 2.
+        Some(Target::Zero) => (2.0 * rho.to_f64()).sqrt().next_up(),
+    })
+}
+
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta by the second enclosures of delta alone: the nearest of some epsilons above the `first`
 /// answer where they prove at most delta, and of some below where they prove at least delta.
 pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
@@ -56,7 +102,11 @@ pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &An
     const STEPS: [f64; 6] = [0.01, 0.04, 0.12, 0.35, 0.9, 10.0];
     let target = &**delta;
     // By moments as well, in closed form: no epsilon is above.
-    let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
+    let infinite = match evaluator {
+        Evaluator::Infinite(_, infinite) => Some(infinite),
+        Evaluator::Sum(_) | Evaluator::Family(_) => None,
+    };
+    let ceiling = ceiling(rho, infinite, delta)?;
     let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
     let (from, to) = first.value.doubles();
     let (mut upper, mut found) = (ceiling, None);
@@ -125,6 +175,9 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(infinite.answer(finite.enclose(epsilon, digits, session)?, digits))
+            }
         }
     }
 
@@ -132,6 +185,9 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(infinite.ln_approx(finite.ln_approx(epsilon, session, f64::NEG_INFINITY)?))
+            }
         }
     }
 
@@ -139,6 +195,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.session(deadline),
             Evaluator::Family(family) => family.session(deadline),
+            Evaluator::Infinite(finite, _) => finite.session(deadline),
         }
     }
 
@@ -149,14 +206,14 @@ impl Profile for Evaluator {
     fn sum(&self) -> Option<&SumEvaluator> {
         match self {
             Evaluator::Sum(sum) => Some(sum),
-            Evaluator::Family(_) => None,
+            Evaluator::Family(_) | Evaluator::Infinite(..) => None,
         }
     }
 
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
         match self {
             Evaluator::Sum(sum) => sum.around(delta),
-            Evaluator::Family(_) => None,
+            Evaluator::Family(_) | Evaluator::Infinite(..) => None,
         }
     }
 }

@@ -147,7 +147,12 @@ impl Ledger {
 
     fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Delta, digits: u32) -> Result<Balance> {
         let rho = Rho::new(rho)?;
-        let zcdp_epsilon = conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon;
+        let zcdp_epsilon = match paths.first().and_then(Account::infinite_loss) {
+            None => conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon,
+            Some(_) => Conversion::BestOrder
+                .epsilon(&WorstPath::new(paths.clone(), self.units)?, delta, digits)?
+                .ok_or(Error::Unbounded { what: "the epsilon that rho gives at this delta" })?,
+        };
         let by_rho = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
         if paths.is_empty() {
             return Ok(Balance { rho, epsilon: None, zcdp_epsilon, compared: by_rho, of_mixes: Vec::new() });

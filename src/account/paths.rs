@@ -19,6 +19,7 @@ use crate::{
         answer::{Answer, Pair, Proof},
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
+        infinite::InfiniteLoss,
         parameter::{Epsilon, Rho},
         stop::Stop,
     },
@@ -45,6 +46,13 @@ impl Whole {
 }
 
 impl Account for Whole {
+    fn infinite_loss(&self) -> Option<InfiniteLoss> {
+        match self {
+            Whole::Composition(one) => one.infinite_loss(),
+            Whole::WorstPath(worst) => worst.infinite_loss(),
+        }
+    }
+
     fn rho(&self) -> Rho {
         match self {
             Whole::Composition(one) => Account::rho(one),
@@ -108,7 +116,24 @@ pub struct WorstPath {
 
 impl WorstPath {
     /// The worst case of all paths, in pairs or single. Each path is the composition of what one record enters.
+    ///
+    /// An error where paths differ in the probability of an infinite loss, or in pairs of paths with a guarantee, which is about both paths of a
+    /// pair at once.
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
+        let infinite = paths.first().and_then(Account::infinite_loss);
+        if paths.iter().any(|path| path.infinite_loss() != infinite) {
+            let why =
+                "the ways of a record differ in the probability of outputs that only one of two neighbors can have";
+            return Err(Error::unsuitable(why));
+        }
+        let mut counts = paths.iter().flat_map(Composition::counts);
+        if let (Units::Pairs, Some(counts)) = (units, counts.find(|counts| counts.law.is_guarantee())) {
+            let what = counts.law.name();
+            let why = format!(
+                "{what} is taken as given for two neighbors, and pairs of block paths count what each of them enters: account for the release and for the guarantee alone, or under add-remove"
+            );
+            return Err(Error::unsuitable(why));
+        }
         let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
         let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
@@ -162,6 +187,12 @@ impl WorstPath {
 }
 
 impl Account for WorstPath {
+    /// That of a pair, or of a single path: the same for all.
+    fn infinite_loss(&self) -> Option<InfiniteLoss> {
+        let of_path = self.paths.first()?.infinite_loss()?;
+        Some(if self.in_pairs() { of_path.twice() } else { of_path })
+    }
+
     /// The largest zCDP rho of a pair, or of a single path.
     fn rho(&self) -> Rho {
         self.rho.clone()
@@ -169,7 +200,11 @@ impl Account for WorstPath {
 
     /// The largest hockey stick of all pairs; answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Family(Box::new(self.family_evaluator()))
+        let finite = Evaluator::Family(Box::new(self.family_evaluator()));
+        match self.infinite_loss() {
+            Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
+            None => finite,
+        }
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
@@ -193,14 +228,25 @@ impl Account for WorstPath {
     /// Every line 1 - delta(eps) - exp(eps) alpha, and its mirror image, is a lower bound. Every pair's own trade-off function is an upper
     /// bound.
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        match self.infinite_loss() {
+            None => self.tradeoff_of_finite(alpha, digits),
+            Some(infinite) => {
+                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| self.tradeoff_of_finite(alpha, digits))
+            }
+        }
+    }
+}
+
+impl WorstPath {
+    fn tradeoff_of_finite(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         tradeoff::check_alpha(alpha)?;
-        let evaluator = self.evaluator();
+        let evaluator = Evaluator::Family(Box::new(self.family_evaluator()));
         let mut pair = (0, 0);
         let mut value = Enclosure::double(0.0, precision::bits(digits, 64)).hull(&Enclosure::double(1.0, 64));
         // The supporting line of a first pair gives the eps at which to look for the worst pair.
         for _ in 0..2 {
             let own = self.composition(pair)?;
-            let upper = own.tradeoff(alpha, digits)?.value;
+            let upper = tradeoff::of_composition(&own, alpha, digits)?.value;
             let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
             // Slopes are exp(l) with l on the lattice: take the nearest.
             let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();

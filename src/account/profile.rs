@@ -9,6 +9,7 @@ use crate::{
     loss::{
         answer::{Answer, Proof},
         evaluator::Evaluator,
+        infinite::InfiniteLoss,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
     },
@@ -22,6 +23,9 @@ use crate::{
 pub trait Account: Sync {
     /// The zCDP rho, in nats.
     fn rho(&self) -> Rho;
+
+    /// The outcomes that only one of two neighbors can have; `None` where there are none. The zCDP rho is that of all other outcomes.
+    fn infinite_loss(&self) -> Option<InfiniteLoss>;
 
     /// An evaluator of the profile, for a series of requests.
     fn evaluator(&self) -> Evaluator;
@@ -60,7 +64,7 @@ pub trait Account: Sync {
         Error: From<E::Error>,
     {
         let epsilon: Epsilon = epsilon.try_into()?;
-        evaluator.delta(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
+        evaluator.delta(&epsilon, digits).or_else(|error| by_rho(self, &epsilon, error))
     }
 
     /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Evaluator::second_hockey_stick`]) near a first answer. The first
@@ -75,7 +79,7 @@ pub trait Account: Sync {
         const HALVINGS: u32 = 40;
         let evaluator = self.evaluator();
         // The concentrated bound holds for every account, so it is a ceiling.
-        let ceiling = conversions::zcdp_epsilon(&self.rho(), delta, 15).upper().to_f64().next_up();
+        let ceiling = epsilon::ceiling(&self.rho(), self.infinite_loss().as_ref(), delta)?;
         let (mut lower, mut upper) = ([0.0, ceiling], [0.0, ceiling]);
         for _ in 0..HALVINGS {
             let halved = |[low, high]: [f64; 2]| low + (high - low) / 2.0;
@@ -143,13 +147,18 @@ pub trait Account: Sync {
     /// [`Account::delta`]; they do not depend on the other points.
     fn delta_of_many(&self, evaluator: &Evaluator, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
         let delta = evaluator.hockey_stick_of_many(epsilon, digits);
-        delta.or_else(|error| by_rho(&self.rho(), epsilon, error))
+        delta.or_else(|error| by_rho(self, epsilon, error))
+    }
+
+    /// delta at epsilon by rho alone (Bun & Steinke), with the probability of an infinite loss where there is one: an upper bound.
+    fn zcdp_delta(&self, epsilon: &Epsilon, digits: u32) -> Enclosure {
+        zcdp_delta(self, epsilon, digits)
     }
 
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
         let delta = self.delta_of_many(evaluator, &epsilon, digits)?;
-        let zcdp_delta = conversions::zcdp_delta(&self.rho(), &epsilon, digits);
+        let zcdp_delta = self.zcdp_delta(&epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }
 
@@ -161,12 +170,12 @@ pub trait Account: Sync {
 
 /// Encloses delta(epsilon) by rho alone where it cannot be computed: between zero and the value by zCDP (Bun & Steinke, Proposition 1.3,
 /// solved for delta). Other errors are returned.
-fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
+fn by_rho(account: &(impl Account + ?Sized), epsilon: &Epsilon, error: Error) -> Result<Answer> {
     const DIGITS: u32 = 15;
     if !error.is_beyond_reach() {
         return Err(error);
     }
-    let value = conversions::zcdp_delta(rho, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
+    let value = zcdp_delta(account, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
     Ok(Answer {
         value,
         proof: Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine"),
@@ -174,21 +183,43 @@ fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
     })
 }
 
+/// delta by rho alone, with the outcomes that only one of two neighbors can have.
+fn zcdp_delta(account: &(impl Account + ?Sized), epsilon: &Epsilon, digits: u32) -> Enclosure {
+    let finite = conversions::zcdp_delta(&account.rho(), epsilon, digits);
+    account.infinite_loss().map_or(finite.clone(), |infinite| infinite.delta(&finite, digits))
+}
+
 impl Account for Composition {
+    fn infinite_loss(&self) -> Option<InfiniteLoss> {
+        self.loss().infinite_loss()
+    }
+
     fn rho(&self) -> Rho {
         Composition::rho(self).clone()
     }
 
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Sum(Box::new(self.loss_evaluator()))
+        let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
+        match self.infinite_loss() {
+            Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
+            None => finite,
+        }
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        tradeoff::of_composition(self, alpha, digits)
+        match self.infinite_loss() {
+            Some(infinite) => {
+                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_composition(self, alpha, digits))
+            }
+            None => tradeoff::of_composition(self, alpha, digits),
+        }
     }
 
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-        tradeoff::many_of_composition(self, alphas, digits)
+        match self.infinite_loss() {
+            Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
+            None => tradeoff::many_of_composition(self, alphas, digits),
+        }
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {

@@ -117,7 +117,7 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     all.sort();
     all.dedup();
     if all.is_empty() {
-        let why = "discrete Laplace noise has no sigma2 to calibrate: calibrate Gaussian noise, or find a common factor on all noise";
+        let why = "only Gaussian noise has a sigma2 to calibrate: for other noise, find a common factor on all of it";
         return Err(Error::unsuitable(why));
     }
     Ok(all)
@@ -141,6 +141,10 @@ pub fn calibrate<A: Account>(
     promise: &Promise,
     (grid_of, decimals): (GridOf, u32),
 ) -> Result<Calibrated<A>> {
+    if let (Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. }, Some(_)) = (promise, account.infinite_loss()) {
+        let why = "a promise by rho is about losses that are finite, and some outputs here have an infinite loss: give an epsilon";
+        return Err(Error::unsuitable(why));
+    }
     let (variances, unit) = match (variances(whole), grid_of) {
         (found, GridOf::Factor) => (found.unwrap_or_default(), Rational::from(1)),
         (found, GridOf::SmallestSigma2) => {

@@ -22,6 +22,7 @@ use crate::{
     loss::{
         answer::{Answer, Proof, as_precise_as_possible},
         evaluator::SumEvaluator,
+        infinite::InfiniteLoss,
         limit::Limit,
         sum::LossSum,
     },
@@ -77,6 +78,24 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
     Curve::new(composition).at(alpha, digits)
+}
+
+/// f(alpha) = s f'(alpha / s) with the trade-off function f' of the losses that are finite, which falls, and the probability s that all are.
+pub(super) fn with_infinite(
+    infinite: &InfiniteLoss,
+    alpha: &Rational,
+    digits: u32,
+    finite: impl Fn(&Rational) -> Result<Answer>,
+) -> Result<Answer> {
+    check_alpha(alpha)?;
+    let Some([least, most]) = infinite.alpha(alpha, digits) else {
+        let why = "the outcomes that one neighbor cannot have, and all others, are a test of this type I error";
+        return Ok(Answer::immediate(Enclosure::double(0.0, 64), why));
+    };
+    let of_most = finite(&most)?;
+    let value = if least == most { of_most.value } else { of_most.value.hull(&finite(&least)?.value) };
+    let value = infinite.tradeoff(&value, digits);
+    Ok(Answer { met: value.is_tight(digits), value, proof: of_most.proof })
 }
 
 /// f at many alphas, on all cores. The answers are the same as one by one; contours and enumerations are shared.

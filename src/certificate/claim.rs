@@ -157,6 +157,9 @@ pub struct Ends {
     pub upper: Rational,
 }
 
+/// The laws that the format has.
+const LAWS: [&str; 3] = ["discrete-gaussian", "gaussian", "discrete-laplace"];
+
 /// The paths of a claim, and its units: a path alone, or a pair of paths composed.
 #[derive(Clone, Debug)]
 pub struct Paths {
@@ -178,6 +181,10 @@ impl Paths {
                 (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
             }
         };
+        if let Some(other) = groups.iter().flatten().find(|group| !LAWS.contains(&group.law.key())) {
+            let why = format!("certificates are not yet about {}", other.law.name());
+            return Err(Error::Unprovable { why });
+        }
         let continuous = groups.iter().flatten().filter(|group| is_continuous(group)).count();
         if continuous > 0 && continuous < groups.iter().map(Vec::len).sum::<usize>() {
             return Err(Error::Unprovable {

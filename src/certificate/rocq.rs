@@ -177,9 +177,7 @@ impl Walk {
         let mut groups = Vec::new();
         for group in path {
             let Some(sigma2) = group.law.discrete_sigma2() else {
-                return Err(unprovable(
-                    "are about discrete Gaussian noise, not yet about continuous or discrete Laplace noise",
-                ));
+                return Err(unprovable("are about discrete Gaussian noise, not yet about any other"));
             };
             if group.shift > 0 && group.copies > 0 {
                 groups.push((sigma2, group));

@@ -1,10 +1,7 @@
 //! `assay delta`: the exact delta at an epsilon.
 
 use anyhow::Result;
-use dp_assay::account::{
-    Account, Epsilon,
-    conversions::{self, GaussianProfile},
-};
+use dp_assay::account::{Account, Epsilon, conversions::GaussianProfile};
 use serde_json::json;
 
 use super::{
@@ -34,8 +31,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let exact_delta = subject.whole.delta_by(&evaluator, &epsilon, digits)?;
     let pair = subject.deciding_pair(&exact_delta);
     let second = evaluator.second_hockey_stick(&epsilon, exact_delta.pair())?;
-    let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
-    let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
+    let zcdp = total.zcdp_delta(&epsilon, digits);
+    // The approximation is about counts alone.
+    let is_finite = subject.whole.infinite_loss().is_none();
+    let gdp = is_finite.then(|| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
     let mut page = args.format.page();
     let mut object = json!({
         "delta": exact_delta.value.to_json(),
@@ -43,11 +42,12 @@ pub fn run(args: &Args) -> Result<Exit> {
         "rho": exact(total.rho()),
         "rho_exact": total.rho().to_string(),
         "zcdp_delta": zcdp.to_json(),
-        "gdp_delta": gdp.to_json(),
+        "gdp_delta": output::enclosure(gdp.as_ref()),
         "status": exact_delta.status(),
         "second_enclosure": output::second_json(&second),
         "worst_pair": pair,
     });
+    subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
@@ -58,15 +58,15 @@ pub fn run(args: &Args) -> Result<Exit> {
         subject.neighbors.name(),
         exact_text(&epsilon)
     ));
-    page.table(
-        &["", "delta", ""],
-        vec![
-            vec!["exact, at least".into(), lower, String::new()],
-            vec!["exact, at most".into(), upper, String::new()],
-            vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
-            vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()],
-        ],
-    );
+    let gdp =
+        gdp.map(|gdp| vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()]);
+    let rows = vec![
+        vec!["exact, at least".into(), lower, String::new()],
+        vec!["exact, at most".into(), upper, String::new()],
+        vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
+    ];
+    page.table(&["", "delta", ""], rows.into_iter().chain(gdp).collect());
+    page.lines(&subject::infinite_loss_note(&subject));
     if let Some(pair) = pair {
         page.text(format!("\nThe exact delta is that of {pair}.\n"));
     }

@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    Error,
     account::{
         Account, Answer, Delta,
         compared::{Against, Compared, Conversion, pure_epsilon},
-        conversions::{self, GaussianProfile},
+        conversions::GaussianProfile,
     },
     loss::{answer::Proof, second::SecondEnclosure},
     numeric::Enclosure,
@@ -42,6 +43,9 @@ pub struct Args {
     format: Format,
 }
 
+/// Digits of the probability of an infinite loss.
+const FEW_DIGITS: u32 = 12;
+
 /// A part of the subject, or the whole, with its epsilons.
 pub struct Line {
     /// Its name.
@@ -69,10 +73,11 @@ impl Line {
         let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
         Ok(Line {
             name: part.name.clone(),
-            zcdp: Some(conversions::zcdp_epsilon(&rho, delta, digits)),
+            zcdp: Conversion::BunSteinke.epsilon(&part.whole, delta, digits)?,
             compared: part.compared(Against::Usual, delta, digits)?,
             decided_by: part.deciding(&epsilon),
-            gdp: for_records.then(gdp).transpose()?,
+            // The approximation is about counts alone.
+            gdp: (for_records && part.whole.infinite_loss().is_none()).then(gdp).transpose()?,
             rho: rho.into(),
             epsilon,
             second,
@@ -167,7 +172,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let for_records = matches!(args.format.form(), Form::Json | Form::Csv);
     let (delta, found) = match number("--delta", &args.delta)? {
         zero if zero == 0 => (zero, args.at_zero(&subject)?),
-        _ => args.find(&subject, for_records).map(|(delta, found)| (delta.into(), found))?,
+        delta => match args.find(&subject, for_records) {
+            Ok((delta, found)) => (delta.into(), found),
+            Err(error) => return no_epsilon(args, &subject, &delta, error),
+        },
     };
     let mut page = args.format.page();
     page.object(found.object(&subject, &delta));
@@ -175,6 +183,25 @@ pub fn run(args: &Args) -> Result<Exit> {
     put_tables(&mut page, args, &subject, &delta, &found);
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The answer where no epsilon is finite at delta; every other error is returned.
+fn no_epsilon(args: &Args, subject: &Resolved, delta: &Rational, error: anyhow::Error) -> Result<Exit> {
+    let (Some(Error::InfiniteLoss { .. }), Some(infinite)) =
+        (error.downcast_ref::<Error>(), subject.whole.infinite_loss())
+    else {
+        return Err(error);
+    };
+    let mut page = args.format.page();
+    let mut object = json!({ "epsilon": null, "delta": exact(delta) });
+    subject::put_infinite_loss(&mut object, Some(&infinite), args.format.digits);
+    subject::put_relation(&mut object, subject);
+    page.records([object.clone()]);
+    page.object(object);
+    let (title, relation) = (&subject.title, subject.neighbors.name());
+    page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n{error}.\n", exact_text(delta)));
+    page.print()?;
+    Ok(Exit::No)
 }
 
 impl Args {
@@ -240,6 +267,7 @@ impl Found {
     pub fn object(&self, subject: &Resolved, delta: &Rational) -> Value {
         let mut object = self.total.json();
         object["delta"] = exact(delta);
+        subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), FEW_DIGITS);
         subject::put_relation(&mut object, subject);
         output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
         if !self.queries.is_empty() {
@@ -275,5 +303,6 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     page.text(format!("\n{certified}"));
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
     notes.iter().for_each(|note| page.text(format!("{note}\n")));
+    page.lines(&subject::infinite_loss_note(subject));
     page.note(subject.note());
 }

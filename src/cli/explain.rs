@@ -78,6 +78,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             "status": epsilon.status(),
             "worst_pair": pair,
     });
+    subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
@@ -114,6 +115,7 @@ A second enclosure of that delta, which shares no code with the first
         second = output::second_text(&second),
         proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
     ));
+    page.lines(&subject::infinite_loss_note(&subject));
     page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
     page.say_wider([("epsilon", &epsilon)]);
     page.print()?;

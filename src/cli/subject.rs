@@ -10,7 +10,8 @@ use clap::{
 };
 use dp_assay::{
     Error,
-    account::Counts,
+    account::{Account, Counts},
+    loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
 use serde_json::{Value, json};
@@ -37,6 +38,21 @@ pub struct Subject {
     /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     gaussian: Vec<String>,
+    /// COUNT counts with discrete Laplace noise, renormalized on -BOUND, ..., BOUND (repeatable)
+    #[arg(long, value_name = "EPSILON:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    truncated_laplace: Vec<String>,
+    /// COUNT counts with discrete Gaussian noise, renormalized on -BOUND, ..., BOUND (repeatable)
+    #[arg(long, value_name = "SIGMA2:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    truncated_gaussian: Vec<String>,
+    /// COUNT randomized responses with K possible answers, of which the true one has probability e^EPSILON / (e^EPSILON + K - 1) [default K: 2] (repeatable)
+    #[arg(long, value_name = "EPSILON[:K][xCOUNT]", allow_hyphen_values = true)]
+    randomized_response: Vec<String>,
+    /// COUNT mechanisms of which only EPSILON-DP is known (repeatable)
+    #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
+    pure: Vec<String>,
+    /// COUNT mechanisms of which only (EPSILON, DELTA)-DP is known (repeatable)
+    #[arg(long, value_name = "EPSILON:DELTA[xCOUNT]", allow_hyphen_values = true)]
+    approximate: Vec<String>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
@@ -136,6 +152,24 @@ pub fn put_relation(object: &mut Value, subject: &Resolved) {
     }
 }
 
+/// Adds the probability of an infinite loss to an answer, if there is one.
+pub fn put_infinite_loss(object: &mut Value, infinite: Option<&InfiniteLoss>, digits: u32) {
+    if let Some(infinite) = infinite {
+        object["infinite_loss_mass"] = infinite.mass(digits).to_json();
+    }
+}
+
+/// A sentence about outputs of infinite loss; none where there are none.
+pub fn infinite_loss_note(subject: &Resolved) -> Vec<String> {
+    let sentence = |infinite: InfiniteLoss| {
+        let mass = infinite.mass(12).shown(7);
+        format!(
+            "With probability {mass} an output occurs that only one of two neighbors can have: delta is never less. rho, and every account by it, is about all other outputs, and delta less that probability."
+        )
+    };
+    subject.whole.infinite_loss().map(sentence).into_iter().collect()
+}
+
 /// The name of the whole of a subject.
 pub fn whole_name(subject: &Resolved) -> &'static str {
     if subject.levels.is_empty() { "composition" } else { "all composed" }
@@ -161,9 +195,21 @@ impl Subject {
 
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
-        [&self.release, &self.discrete_gaussian, &self.discrete_laplace, &self.gaussian]
-            .iter()
-            .any(|texts| !texts.is_empty())
+        !self.release.is_empty() || self.by_law().iter().any(|(_, texts)| !texts.is_empty())
+    }
+
+    /// The counts of each option, by the name of their law, which is that of the option.
+    fn by_law(&self) -> [(&'static str, &[String]); 8] {
+        [
+            ("discrete-gaussian", &self.discrete_gaussian),
+            ("discrete-laplace", &self.discrete_laplace),
+            ("gaussian", &self.gaussian),
+            ("truncated-laplace", &self.truncated_laplace),
+            ("truncated-gaussian", &self.truncated_gaussian),
+            ("randomized-response", &self.randomized_response),
+            ("pure", &self.pure),
+            ("approximate", &self.approximate),
+        ]
     }
 
     /// The same for each release, under its name; with counts alone, these without a name.
@@ -214,15 +260,10 @@ impl Subject {
 
     /// The counts that were given one by one.
     fn singles(&self) -> Result<Vec<Counts>> {
-        let read = |name: &'static str, texts: &[String], parse: fn(&str) -> dp_assay::Result<Counts>| {
-            let read = |text: &String| parse(text).with_context(|| format!("{name} {text}"));
+        let read = |(key, texts): (&'static str, &[String])| {
+            let read = |text: &String| Counts::parse(key, text).with_context(|| format!("--{key} {text}"));
             texts.iter().map(read).collect::<Result<Vec<Counts>>>()
         };
-        Ok([
-            read("--discrete-gaussian", &self.discrete_gaussian, str::parse)?,
-            read("--discrete-laplace", &self.discrete_laplace, Counts::parse_discrete_laplace)?,
-            read("--gaussian", &self.gaussian, Counts::parse_gaussian)?,
-        ]
-        .concat())
+        Ok(self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?.concat())
     }
 }

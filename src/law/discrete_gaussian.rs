@@ -4,6 +4,7 @@ use rug::Rational;
 
 use super::{
     facts::{Exponent, Facts, Range},
+    finite::Finite,
     gaussian,
 };
 use crate::{error::Result, law::parameter::Sigma2};
@@ -58,6 +59,14 @@ impl<'a> Facts<'a> for DiscreteGaussian<'a> {
     }
 
     fn largest_loss(&self, _: u64) -> Option<Rational> {
+        None
+    }
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    fn finite(&self, _: u64) -> Option<Finite> {
         None
     }
 

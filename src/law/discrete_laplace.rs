@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::facts::{Exponent, Facts, Range};
+use super::{
+    facts::{Exponent, Facts, Range},
+    finite::{Cumulants, Finite, Infinite, Mass},
+};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -71,8 +74,52 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
         Rational::from(self.epsilon * shift).square() / 2_u32
     }
 
+    fn is_bounded(&self) -> bool {
+        true
+    }
+
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
         Some(Rational::from(self.epsilon * shift))
+    }
+
+    /// With q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0, q^shift / (1 + q) at x = shift, and (1 - q) q^x / (1 + q)
+    /// between: the mass beyond an end has the end's loss.
+    fn finite(&self, shift: u64) -> Option<Finite> {
+        let exponent = |x: u64| Rational::from(self.epsilon * x);
+        let mass = |x: u64| match x {
+            0 => Mass::exp(Rational::new()),
+            x if x == shift => Mass::exp(exponent(x)),
+            x => Mass::one_minus_exp(exponent(x), self.epsilon.clone()),
+        };
+        Some(Finite {
+            largest: exponent(shift),
+            step: exponent(2),
+            masses: (0..=shift).map(mass).collect(),
+            infinite: Infinite::Never,
+        })
+    }
+
+    fn losses(&self, shift: u64) -> Option<u64> {
+        Some(shift + 1)
+    }
+
+    /// The same sums without a list.
+    fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
+        let (epsilon, all) = (self.epsilon.to_f64(), shift as f64);
+        let slope = (1.0 + 2.0 * c) * epsilon;
+        // Relative to the larger end, so that nothing overflows.
+        let peak = (-slope * all).max(0.0);
+        let mut sums = [0.0; 3];
+        for x in 0..=shift {
+            let inner = x != 0 && x != shift;
+            let mass = (-slope * x as f64 - peak).exp() * if inner { -(-epsilon).exp_m1() } else { 1.0 };
+            let loss = epsilon * (all - 2.0 * x as f64);
+            sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
+        }
+        let [mass, first, second] = sums;
+        let mean = first / mass;
+        let ln_mgf = c * all * epsilon + peak + mass.ln() - (-epsilon).exp().ln_1p();
+        Some(Cumulants { ln_mgf, mean, variance: (second / mass - mean * mean).max(0.0) })
     }
 
     /// That of the continuous Laplace of scale 1 / epsilon.

@@ -2,6 +2,7 @@
 
 use rug::Rational;
 
+use super::finite::{Cumulants, Finite};
 use crate::error::Result;
 
 /// The exponent of a law on the integers with mass proportional to exp(-(slope |x| + curvature |x| (|x| - 1) / 2)).
@@ -31,8 +32,18 @@ pub(super) trait Facts<'a> {
     /// In files, options and certificates.
     fn key(&self) -> &'static str;
 
-    /// The name and the value of its parameter.
+    /// The name and the value of its parameter: the one that changes where there is to be more noise.
     fn parameter(&self) -> (&'static str, &'a Rational);
+
+    /// The names and values of its other parameters.
+    fn others(&self) -> Vec<(&'static str, Rational)> {
+        Vec::new()
+    }
+
+    /// Whether it stands for every mechanism with some guarantee: it is taken as given under each neighbor relation.
+    fn is_guarantee(&self) -> bool {
+        false
+    }
 
     /// The variance proxy of Gaussian noise, discrete or continuous.
     fn sigma2(&self) -> Option<&'a Rational> {
@@ -59,22 +70,56 @@ pub(super) trait Facts<'a> {
     /// By what rho is divided where the noise is `factor` times as large.
     fn rho_divisor(&self, factor: &Rational) -> Rational;
 
-    /// The rho of zero-concentrated differential privacy that one count spends.
-    fn rho(&self, shift: u64) -> Rational;
+    /// The rho of zero-concentrated differential privacy that one count spends, given that its loss is finite: with a largest loss of l it is l^2 / 2
+    /// (Bun & Steinke 2016, Proposition 1.4).
+    fn rho(&self, shift: u64) -> Rational {
+        self.largest_loss(shift).unwrap_or_default().square() / 2_u32
+    }
 
-    /// The largest loss of one count; `None` where losses are unbounded.
-    fn largest_loss(&self, shift: u64) -> Option<Rational>;
+    /// The largest loss of one count that is finite; `None` where losses are unbounded.
+    fn largest_loss(&self, shift: u64) -> Option<Rational> {
+        self.finite(shift).map(|finite| finite.largest)
+    }
+
+    /// Whether losses that are finite have a largest one.
+    fn is_bounded(&self) -> bool {
+        self.finite(1).is_some()
+    }
+
+    /// Whether some outcomes are possible for one neighbor only.
+    fn has_infinite_loss(&self) -> bool {
+        false
+    }
+
+    /// The losses of one count with their masses, where they are finitely many; `None` where losses are unbounded.
+    fn finite(&self, shift: u64) -> Option<Finite>;
+
+    /// How many these are.
+    fn losses(&self, shift: u64) -> Option<u64> {
+        self.finite(shift).map(|finite| finite.masses.len() as u64)
+    }
+
+    /// ln E[exp(c L)] of one count of finitely many losses and its derivatives, in doubles; `None` where losses are unbounded.
+    fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
+        Some(self.finite(shift)?.in_doubles().cumulants(c))
+    }
 
     /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.
     #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "estimation is in the feature mechanisms"))]
     fn precision_approx(&self) -> Rational;
 
-    /// The exponent; `None` for noise that is not on the integers.
-    fn exponent(&self) -> Option<Exponent>;
+    /// The exponent; `None` for noise that is not on the integers, or not unbounded.
+    fn exponent(&self) -> Option<Exponent> {
+        None
+    }
 
     /// An error unless the parameter is in the range of the exact samplers.
-    fn check_sampled(&self) -> Result<()>;
+    fn check_sampled(&self) -> Result<()> {
+        self.check()
+    }
 
     /// The change of the loss of one count when its noise changes by one, where the loss is linear; the step between losses where it is not.
-    fn weight(&self, shift: u64) -> Rational;
+    fn weight(&self, shift: u64) -> Rational {
+        self.finite(shift).map(|finite| finite.step).unwrap_or_default()
+    }
 }

@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::facts::{Exponent, Facts, Range};
+use super::{
+    facts::{Exponent, Facts, Range},
+    finite::Finite,
+};
 use crate::{error::Result, law::parameter::Sigma2};
 
 /// The name in files.
@@ -73,6 +76,14 @@ impl<'a> Facts<'a> for Gaussian<'a> {
     }
 
     fn largest_loss(&self, _: u64) -> Option<Rational> {
+        None
+    }
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    fn finite(&self, _: u64) -> Option<Finite> {
         None
     }
 

@@ -5,6 +5,10 @@
 //! | `discrete_gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer |
 //! | `gaussian` | N(0, sigma2) on the real line |
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
+//! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
+//! | `randomized_response` | the true one of K answers, or with some probability another |
+//! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
+//! | `finite` | what all laws of finitely many losses share |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
@@ -14,9 +18,13 @@
 mod discrete_gaussian;
 mod discrete_laplace;
 mod facts;
+mod finite;
 mod gaussian;
+mod guarantee;
 pub mod parameter;
+mod randomized_response;
 pub mod theta;
+mod truncated;
 
 use std::fmt;
 
@@ -31,7 +39,11 @@ use discrete_laplace::DiscreteLaplace;
 pub use facts::Exponent;
 use facts::Facts;
 pub(crate) use facts::Range;
+pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
+use guarantee::Guarantee;
+use randomized_response::RandomizedResponse;
+use truncated::Truncated;
 
 /// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +63,39 @@ pub enum Law {
         /// The parameter in the exponent: the privacy loss of a change by one.
         epsilon: Rational,
     },
+    /// A discrete Laplace law on -bound, ..., bound, renormalized.
+    TruncatedLaplace {
+        /// The parameter in the exponent.
+        epsilon: Rational,
+        /// The largest absolute value.
+        bound: u64,
+    },
+    /// N_Z(0, sigma2) on -bound, ..., bound, renormalized.
+    TruncatedGaussian {
+        /// The variance proxy of the law that is truncated.
+        sigma2: Rational,
+        /// The largest absolute value.
+        bound: u64,
+    },
+    /// The true one of several answers with probability e^epsilon / (e^epsilon + answers - 1), else one of the others.
+    RandomizedResponse {
+        /// The largest privacy loss.
+        epsilon: Rational,
+        /// The number of answers.
+        answers: u64,
+    },
+    /// Any epsilon-DP mechanism.
+    Pure {
+        /// Its guarantee.
+        epsilon: Rational,
+    },
+    /// Any (epsilon, delta)-DP mechanism.
+    Approximate {
+        /// The epsilon of its guarantee.
+        epsilon: Rational,
+        /// The delta of its guarantee.
+        delta: Rational,
+    },
 }
 
 /// An expression about the facts of a law: the one place that lists all laws.
@@ -69,27 +114,79 @@ macro_rules! of_law {
                 let $facts = DiscreteLaplace { epsilon };
                 $value
             }
+            Law::TruncatedLaplace { epsilon, bound } => {
+                let (name, key) = ("truncated discrete Laplace", truncated::LAPLACE);
+                let $facts = Truncated { of: DiscreteLaplace { epsilon }, name, key, bound: *bound };
+                $value
+            }
+            Law::TruncatedGaussian { sigma2, bound } => {
+                let (name, key) = ("truncated discrete Gaussian", truncated::GAUSSIAN);
+                let $facts = Truncated { of: DiscreteGaussian { sigma2 }, name, key, bound: *bound };
+                $value
+            }
+            Law::RandomizedResponse { epsilon, answers } => {
+                let $facts = RandomizedResponse { epsilon, answers: *answers };
+                $value
+            }
+            Law::Pure { epsilon } => {
+                let $facts = Guarantee { epsilon, delta: None };
+                $value
+            }
+            Law::Approximate { epsilon, delta } => {
+                let $facts = Guarantee { epsilon, delta: Some(delta) };
+                $value
+            }
         }
     };
 }
 
 impl Law {
     /// The names of all laws in files, the default first.
-    pub const KEYS: [&str; 3] = [discrete_gaussian::KEY, discrete_laplace::KEY, gaussian::KEY];
+    pub const KEYS: [&str; 8] = [
+        discrete_gaussian::KEY,
+        discrete_laplace::KEY,
+        gaussian::KEY,
+        truncated::LAPLACE,
+        truncated::GAUSSIAN,
+        randomized_response::KEY,
+        guarantee::PURE,
+        guarantee::APPROXIMATE,
+    ];
 
-    /// The law with this name in files and this parameter; `None` for other names.
-    pub fn named(key: &str, parameter: Rational) -> Option<Law> {
-        Some(match key {
-            discrete_gaussian::KEY => Law::DiscreteGaussian { sigma2: parameter },
-            discrete_laplace::KEY => Law::DiscreteLaplace { epsilon: parameter },
-            gaussian::KEY => Law::Gaussian { sigma2: parameter },
-            _ => return None,
-        })
+    /// The law with this name in files and the parameters that `given` finds by their names; `None` for other names. An error for a parameter that is
+    /// not found is that of `given`.
+    pub fn named(key: &str, mut given: impl FnMut(&'static str) -> Result<Rational>) -> Option<Result<Law>> {
+        let mut law = || -> Result<Option<Law>> {
+            Ok(Some(match key {
+                discrete_gaussian::KEY => Law::DiscreteGaussian { sigma2: given("sigma2")? },
+                discrete_laplace::KEY => Law::DiscreteLaplace { epsilon: given("epsilon")? },
+                gaussian::KEY => Law::Gaussian { sigma2: given("sigma2")? },
+                truncated::LAPLACE => {
+                    Law::TruncatedLaplace { epsilon: given("epsilon")?, bound: whole("bound", &given("bound")?)? }
+                }
+                truncated::GAUSSIAN => {
+                    Law::TruncatedGaussian { sigma2: given("sigma2")?, bound: whole("bound", &given("bound")?)? }
+                }
+                randomized_response::KEY => Law::RandomizedResponse {
+                    epsilon: given("epsilon")?,
+                    answers: whole("answers", &given("answers")?)?,
+                },
+                guarantee::PURE => Law::Pure { epsilon: given("epsilon")? },
+                guarantee::APPROXIMATE => Law::Approximate { epsilon: given("epsilon")?, delta: given("delta")? },
+                _ => return Ok(None),
+            }))
+        };
+        law().transpose()
     }
 
     /// The name in words, as in "discrete Gaussian noise".
     pub fn name(&self) -> &'static str {
         of_law!(self, facts => facts.name())
+    }
+
+    /// What it is: "discrete Laplace noise", "pure DP".
+    pub fn in_words(&self) -> String {
+        if self.is_guarantee() { self.name().to_string() } else { format!("{} noise", self.described()) }
     }
 
     /// The name in words, beside that of another law: "continuous Gaussian" where there is a discrete one.
@@ -112,13 +209,30 @@ impl Law {
         of_law!(self, facts => facts.parameter().1)
     }
 
+    /// The names and values of its other parameters.
+    pub fn other_parameters(&self) -> Vec<(&'static str, Rational)> {
+        of_law!(self, facts => facts.others())
+    }
+
+    /// Whether it stands for every mechanism with some guarantee, or for its own pair of hypotheses: it is taken as given under each neighbor relation.
+    pub fn is_guarantee(&self) -> bool {
+        of_law!(self, facts => facts.is_guarantee())
+    }
+
     /// The law with another parameter.
     pub fn with_parameter(&self, parameter: Rational) -> Law {
-        match self {
-            Law::DiscreteGaussian { .. } => Law::DiscreteGaussian { sigma2: parameter },
-            Law::Gaussian { .. } => Law::Gaussian { sigma2: parameter },
-            Law::DiscreteLaplace { .. } => Law::DiscreteLaplace { epsilon: parameter },
+        let mut law = self.clone();
+        match &mut law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } | Law::TruncatedGaussian { sigma2, .. } => {
+                *sigma2 = parameter;
+            }
+            Law::DiscreteLaplace { epsilon }
+            | Law::TruncatedLaplace { epsilon, .. }
+            | Law::RandomizedResponse { epsilon, .. }
+            | Law::Pure { epsilon }
+            | Law::Approximate { epsilon, .. } => *epsilon = parameter,
         }
+        law
     }
 
     /// The variance proxy sigma2 of Gaussian noise, discrete or continuous; `None` for other noise.
@@ -136,9 +250,29 @@ impl Law {
         of_law!(self, facts => facts.is_continuous())
     }
 
-    /// Whether the privacy loss of one count has a largest value.
+    /// Whether the privacy loss of one count has a largest value, among those that are finite.
     pub fn has_bounded_loss(&self) -> bool {
-        self.largest_loss(1).is_some()
+        of_law!(self, facts => facts.is_bounded())
+    }
+
+    /// The losses of one count with their masses, where they are finitely many.
+    pub(crate) fn finite(&self, shift: u64) -> Option<Finite> {
+        of_law!(self, facts => facts.finite(shift))
+    }
+
+    /// Whether some outcomes are possible for one neighbor only.
+    pub fn has_infinite_loss(&self) -> bool {
+        of_law!(self, facts => facts.has_infinite_loss())
+    }
+
+    /// How many losses one count has, where they are finitely many.
+    pub(crate) fn losses(&self, shift: u64) -> Option<u64> {
+        of_law!(self, facts => facts.losses(shift))
+    }
+
+    /// ln E[exp(c L)] of one count of finitely many losses and its derivatives, in doubles.
+    pub(crate) fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
+        of_law!(self, facts => facts.cumulants_approx(shift, c))
     }
 
     /// An error unless the parameter is in the range of an account.
@@ -191,17 +325,28 @@ impl Law {
     pub(crate) fn sampled_exponent(&self) -> Result<Exponent> {
         of_law!(self, facts => facts.check_sampled())?;
         self.exponent().ok_or_else(|| {
-            let parameter = rational::display(self.parameter());
-            let law = format!("the continuous {} of variance {parameter}", self.name());
-            Error::unsuitable(format!("{law} cannot be drawn exactly: noise on the integers can"))
+            let law = match self.is_continuous() {
+                true => format!("the continuous {} of variance {}", self.name(), rational::display(self.parameter())),
+                false => self.to_string(),
+            };
+            Error::unsuitable(format!(
+                "{law} cannot be drawn exactly: discrete Gaussian and discrete Laplace noise can"
+            ))
         })
     }
 }
 
-/// The name in words with the exact parameter: "discrete Gaussian 5".
+/// A parameter that counts something.
+fn whole(name: &str, value: &Rational) -> Result<u64> {
+    let whole = value.is_integer().then(|| value.numer().to_u64()).flatten();
+    whole.ok_or_else(|| Error::malformed(name, &rational::display(value), "a positive whole number"))
+}
+
+/// The name in words with the exact parameters: "discrete Gaussian 5", "approximate DP 1:1e-9".
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{} {}", self.name(), rational::display(self.parameter()))
+        write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
+        self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))
     }
 }
 

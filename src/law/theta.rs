@@ -119,9 +119,9 @@ impl<F: Field> Factor<F> {
                 )
             }
             Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
-            Law::DiscreteLaplace { epsilon } => {
-                // exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-2 i t epsilon).
-                let weights = laplace_weights(epsilon, group.shift, c, precision);
+            law => {
+                // exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-i t step).
+                let weights = law.finite(group.shift).map(|finite| finite.weights(c, precision)).unwrap_or_default();
                 let weights = weights.into_iter().map(|weight| F::new(weight, zero())).collect();
                 polynomial(weights, &-turns, Integer::new(), f64::INFINITY)
             }
@@ -192,58 +192,11 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// The masses of the losses of one discrete Laplace term, tilted by exp(c loss) and scaled to sum to one.
-///
-/// With q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0, q^shift / (1 + q) at
-/// x = shift, and (1 - q) q^x / (1 + q) between: the mass beyond an end has the end's loss.
-fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precision: R::Precision) -> Vec<R> {
-    let real = |x: &Rational| R::rational(x, precision);
-    let middle = real(&-epsilon.clone()).exp_m1().neg();
-    // exp(-epsilon x) exp(-2 c epsilon x), without the common factor exp(c epsilon shift) / (1 + q).
-    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
-    let power = |x: u64| real(&(-(Rational::from(&slope * x)))).exp();
-    let weights: Vec<R> = (0..=shift)
-        .map(|x| match x {
-            0 => real(&Rational::from(1)),
-            x if x == shift => power(x),
-            x => power(x).mul(&middle),
-        })
-        .collect();
-    let total = weights[1..].iter().fold(weights[0].clone(), |sum, weight| sum.add(weight)).recip();
-    weights.iter().map(|weight| weight.mul(&total)).collect()
-}
-
-/// Encloses ln E[exp(c L)] of one discrete Laplace term with this epsilon and shift.
-pub(crate) fn ln_bounded_mgf(epsilon: &Rational, shift: u64, c: &Rational, bits: u32) -> Enclosure {
-    let real = |x: &Rational| Enclosure::rational(x, bits);
-    let one = Enclosure::double(1.0, bits);
-    let middle = real(&-epsilon.clone()).exp_m1().negate();
-    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
-    let mut total = one.clone();
-    for x in 1..=shift {
-        let power = real(&-Rational::from(&slope * x)).exp();
-        total = total.add(&if x == shift { power } else { power.mul(&middle) });
-    }
-    let normaliser = one.add(&real(&-epsilon.clone()).exp());
-    real(&(Rational::from(c * shift) * epsilon)).add(&total.div(&normaliser).ln())
-}
-
 /// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
 pub(crate) fn ln_bounded_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
-    let Law::DiscreteLaplace { epsilon } = &group.law else { return (0.0, 0.0) };
-    let (e, shift) = (epsilon.to_f64(), group.shift as f64);
-    let slope = (1.0 + 2.0 * c) * e;
-    // Relative to the larger end, so that nothing overflows.
-    let peak = (-slope * shift).max(0.0);
-    let (mut total, mut moment) = (0.0, 0.0);
-    for x in 0..=group.shift {
-        let inner = x != 0 && x != group.shift;
-        let weight = (-slope * x as f64 - peak).exp() * if inner { -(-e).exp_m1() } else { 1.0 };
-        total += weight;
-        moment += weight * e * (shift - 2.0 * x as f64);
-    }
     let copies = group.copies as f64;
-    (copies * (c * shift * e + peak + total.ln() - (-e).exp().ln_1p()), copies * moment / total)
+    let of_one = group.law.cumulants_approx(group.shift, c);
+    of_one.map_or((0.0, 0.0), |one| (copies * one.ln_mgf, copies * one.mean))
 }
 
 fn is_direct(sigma2: &Rational) -> bool {
@@ -324,8 +277,10 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
                 if axis == 1 { normaliser.negate() } else { Enclosure::rational(&axis, bits).ln().sub(&normaliser) };
             least.add(&one_copy.mul(&copies))
         }
-        Law::Gaussian { .. } => Enclosure::double(0.0, bits),
-        Law::DiscreteLaplace { epsilon } => ln_bounded_mgf(epsilon, group.shift, c, bits).mul(&copies),
+        law => {
+            let zero = Enclosure::double(0.0, bits);
+            law.finite(group.shift).map_or(zero, |finite| finite.ln_mgf(c, bits).mul(&copies))
+        }
     }
 }
 
@@ -339,8 +294,7 @@ pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
             let axis = axis(group, c).to_f64().ln();
             ln_least(sigma2, group, c).to_f64() + group.copies as f64 * (axis - (2.0 * sum).ln_1p())
         }
-        Law::Gaussian { .. } => 0.0,
-        Law::DiscreteLaplace { .. } => ln_bounded_mgf_approx(group, c.to_f64()).0,
+        _ => ln_bounded_mgf_approx(group, c.to_f64()).0,
     }
 }
 
@@ -460,8 +414,7 @@ pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
     let (m, copies) = (c * group.shift as f64, group.copies as f64);
     let sigma2 = match &group.law {
         Law::DiscreteGaussian { sigma2 } => sigma2.to_f64(),
-        Law::Gaussian { .. } => return 0.0,
-        Law::DiscreteLaplace { .. } => return ln_bounded_mgf_approx(group, c).0,
+        _ => return ln_bounded_mgf_approx(group, c).0,
     };
     if sigma2 >= DIRECT_BELOW {
         let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();

@@ -7,13 +7,10 @@
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
-use super::{
-    law::{Group, Law},
-    sum::LossSum,
-    theta,
-};
+use super::{law::Group, sum::LossSum, theta};
 use crate::{
     error::{Error, Result},
+    law::Finite,
     numeric::enclosure::Enclosure,
 };
 
@@ -111,9 +108,10 @@ impl Masses {
 /// they reach 2^-bits; minus the number of steps below the largest loss for the discrete Laplace.
 fn single(group: &Group, bits: u32) -> Result<Polynomial> {
     let precision = bits + 32;
-    let sigma2 = match &group.law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
-        Law::DiscreteLaplace { epsilon } => return Ok(laplace(epsilon, group.shift, bits)),
+    let sigma2 = match (group.law.finite(group.shift), group.law.sigma2()) {
+        (Some(one), _) => return Ok(finite(&one, bits)),
+        (None, Some(sigma2)) => sigma2,
+        (None, None) => return Err(Error::NoLattice),
     };
     let inverse = theta::gaussian_sum(sigma2, precision).recip();
     let reach = (2.0 * sigma2.to_f64() * (f64::from(bits) + 1.0) * std::f64::consts::LN_2).sqrt().ceil();
@@ -131,17 +129,10 @@ fn single(group: &Group, bits: u32) -> Result<Polynomial> {
     Ok(trimmed(Polynomial { first: -reach, masses }))
 }
 
-/// The masses of the shift + 1 losses of a discrete Laplace term, from the smallest: with q = exp(-epsilon), 1 / (1 + q)
-/// at the largest, q^shift / (1 + q) at the smallest and (1 - q) q^x / (1 + q) at x steps below the largest.
-fn laplace(epsilon: &Rational, shift: u64, bits: u32) -> Polynomial {
-    let precision = bits + 32;
-    let one = Enclosure::double(1.0, precision);
-    let power = |x: u64| Enclosure::rational(&-Rational::from(epsilon * x), precision).exp();
-    let total = one.add(&power(1));
-    let inner = one.sub(&power(1));
-    let mass = |x: u64| if x == 0 || x == shift { power(x) } else { power(x).mul(&inner) };
-    let masses = (0..=shift).rev().map(|x| units_down(&mass(x).div(&total), bits)).collect();
-    Polynomial { first: -(shift as i64), masses }
+/// The masses of finitely many losses, from the smallest.
+fn finite(one: &Finite, bits: u32) -> Polynomial {
+    let masses: Vec<Integer> = one.masses(bits + 32).iter().rev().map(|mass| units_down(mass, bits)).collect();
+    Polynomial { first: 1 - masses.len() as i64, masses }
 }
 
 /// The largest multiple of 2^-bits that is at most the truth, in these units.
@@ -224,7 +215,7 @@ fn too_long(masses: f64) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{law::Law, numeric::rational::parse};
 
     fn sum(groups: &[(&str, u64, u64)]) -> LossSum {
         let group = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {

@@ -19,11 +19,12 @@ use rug::Rational;
 
 use super::{
     answer::{Answer, Pair},
-    second::SecondEnclosure,
+    infinite::InfiniteLoss,
+    second::{Means, SecondEnclosure},
 };
 use crate::{
     error::{Error, Result},
-    numeric::rational,
+    numeric::{Enclosure, rational},
 };
 pub use family::{Above, FamilyEvaluator};
 pub use sum::SumEvaluator;
@@ -36,6 +37,8 @@ pub enum Evaluator {
     Sum(Box<SumEvaluator>),
     /// Of a family: the largest over its units.
     Family(Box<FamilyEvaluator>),
+    /// Of either, beside outcomes that only one of two neighbors can have.
+    Infinite(Box<Evaluator>, InfiniteLoss),
 }
 
 impl Evaluator {
@@ -43,6 +46,7 @@ impl Evaluator {
     /// family. The relative width is at most 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
+            Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.hockey_stick(epsilon, digits)?, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
@@ -51,6 +55,7 @@ impl Evaluator {
     /// The same where the complement of an answer close to 1 may be less precise.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
+            Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.delta(epsilon, digits)?, digits)),
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
@@ -60,6 +65,9 @@ impl Evaluator {
     /// what else is requested.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(infinite.answer(finite.hockey_stick_of_many(epsilon, digits)?, digits))
+            }
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
         }
@@ -70,6 +78,7 @@ impl Evaluator {
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         check_epsilon(epsilon)?;
         match self {
+            Evaluator::Infinite(finite, infinite) => Ok(infinite.second(finite.second_hockey_stick(epsilon, leader)?)),
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
         }
@@ -78,6 +87,7 @@ impl Evaluator {
     /// The trade-off function by the same means, for 0 <= alpha <= 1. `leader`: of a family, a unit whose own is the least as far as is known.
     pub fn second_tradeoff(&self, alpha: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         match self {
+            Evaluator::Infinite(finite, infinite) => second_tradeoff(finite, infinite, alpha, leader),
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
         }
@@ -86,10 +96,28 @@ impl Evaluator {
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         match self {
+            Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(finite.ln_hockey_stick_approx(epsilon)?)),
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }
+}
+
+/// f(alpha) = s f'(alpha / s) by the second enclosures of f', which falls.
+fn second_tradeoff(
+    finite: &Evaluator,
+    infinite: &InfiniteLoss,
+    alpha: &Rational,
+    leader: Option<Pair>,
+) -> Result<SecondEnclosure> {
+    const DIGITS: u32 = 15;
+    let Some([least, most]) = infinite.alpha(alpha, DIGITS) else {
+        return Ok(SecondEnclosure { value: Enclosure::double(0.0, 64), by: Means::Closed, note: None });
+    };
+    let of_most = finite.second_tradeoff(&most, leader)?;
+    let of_least = if least == most { of_most.clone() } else { finite.second_tradeoff(&least, leader)? };
+    let value = infinite.tradeoff(&of_most.value.hull(&of_least.value), DIGITS);
+    Ok(SecondEnclosure { value, ..of_most })
 }
 
 /// Refuses negative orders: several bounds of the engines hold for epsilon >= 0 alone.
@@ -113,7 +141,7 @@ mod tests {
             law::{Group, Law},
             sum::LossSum,
         },
-        numeric::{Enclosure, rational::parse},
+        numeric::rational::parse,
     };
 
     fn gaussians(list: &[(&str, u64)]) -> Vec<Group> {

@@ -23,6 +23,7 @@
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | `engine` | the engines, one file each, and the scheduler that chooses among them |
+//! | [`infinite`] | outcomes that only one of two neighbors can have, beside the losses that are finite |
 //! | [`evaluator`] | answers about one sum, or the largest over a family |
 //! | [`answer`] | the result of every request: a value, how it was certified, whether the requested precision was reached |
 //! | `limit`, [`stop`] | how a request ends that takes too long, or is no longer wanted |
@@ -43,6 +44,7 @@ pub mod family;
 mod far_field;
 mod fine;
 pub(crate) mod gaussian;
+pub mod infinite;
 mod integrand;
 pub use crate::law;
 pub(crate) mod limit;

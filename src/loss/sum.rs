@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational};
 
-use super::{law::Group, theta};
+use super::{infinite::InfiniteLoss, law::Group, theta};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -13,6 +13,8 @@ use crate::{
 /// It is the logarithm of dP/dQ under P, for P the product of the laws and Q the same product with every coordinate
 /// moved by its shift. All laws here are symmetric, so -L under the weight exp(-L) is distributed
 /// as L: the pair is symmetric.
+///
+/// Where some outcomes are possible for one neighbor only, L is the loss given that none of these occurs ([`LossSum::infinite_loss`]).
 ///
 /// Gaussian terms have L = shift^2 / (2 sigma2) + (shift / sigma2) X; together they contribute exp(rho (s + s^2)) to
 /// the moment generating function E[exp(s L)], times theta functions for the integers. A discrete Laplace term has
@@ -84,6 +86,11 @@ impl LossSum {
     /// The groups, merged and in order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// The outcomes that only one of two neighbors can have, of which the losses here say nothing; `None` where there are none.
+    pub fn infinite_loss(&self) -> Option<InfiniteLoss> {
+        InfiniteLoss::of(&self.groups)
     }
 
     /// sum copies shift^2 / (2 sigma2) over the Gaussian terms.

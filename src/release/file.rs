@@ -84,6 +84,9 @@ struct QueryFile {
     law: Option<Spanned<String>>,
     sigma2: Option<Spanned<Exact>>,
     epsilon: Option<Spanned<Exact>>,
+    delta: Option<Spanned<Exact>>,
+    bound: Option<Spanned<Exact>>,
+    answers: Option<Spanned<Exact>>,
     times: Option<Spanned<Exact>>,
     cells: Option<Spanned<Exact>>,
     #[serde(alias = "shift")]
@@ -296,6 +299,9 @@ impl ReleaseReader<'_> {
         let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
         let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
         let law = self.law(query, declared.as_ref(), &needed)?;
+        // A guarantee is about two neighbors, whatever changes between them.
+        let changed = if law.is_guarantee() { Changed::Guaranteed } else { changed };
+        let taken = changed.times(common.neighbors)?;
         if let Some(factor) =
             common.factor.as_ref().filter(|factor| taken > 0 && **factor != needed && is_gaussian(&law))
         {
@@ -322,38 +328,57 @@ impl ReleaseReader<'_> {
     /// `needed` / rho.
     fn law(&self, query: &QueryFile, declared: Option<&Rational>, needed: &Rational) -> Result<Law> {
         let (at, what) = (query.name.span().start, format!("the query {:?}", query.name.get_ref()));
-        let given = |field: &Option<Spanned<Exact>>, name: &str| {
-            field.as_ref().map(|field| self.0.positive(field, &format!("{name} of {what}"))).transpose()
-        };
-        let misplaced = |field: &Option<Spanned<Exact>>, why: &str| match field {
-            Some(field) => Err(self.0.refuse(field.span().start, format!("{what}: {why}"))),
-            None => Ok(()),
-        };
         let (name, name_at) =
             query.law.as_ref().map_or((Law::KEYS[0], at), |law| (law.get_ref().as_str(), law.span().start));
-        // With any parameter, for now.
-        let Some(law) = Law::named(name, Rational::from(1)) else {
+        let mut taken: Vec<&str> = Vec::new();
+        let law = Law::named(name, |parameter| {
+            taken.push(parameter);
+            let field = query.parameters().into_iter().find_map(|(name, field)| field.filter(|_| name == parameter));
+            if let Some(field) = field {
+                return self.0.positive(field, &format!("{parameter} of {what}"));
+            }
+            // The sigma2 that spends the declared rho.
+            match declared.filter(|_| parameter == "sigma2") {
+                Some(rho) => Ok(Rational::from(needed / rho)),
+                None if parameter == "sigma2" => {
+                    Err(self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho")))
+                }
+                None => Err(self.0.refuse(at, format!("{what}: law = {name:?} needs its {parameter}"))),
+            }
+        });
+        let Some(law) = law else {
             let [first, others @ .., last] = Law::KEYS;
             let others: String = others.iter().map(|key| format!(", {key:?}")).collect();
             return Err(self.0.refuse(name_at, format!("law = {name:?}: expected {first:?}{others} or {last:?}")));
         };
-        let parameter = if law.sigma2().is_some() {
-            misplaced(&query.epsilon, "epsilon is for law = \"discrete-laplace\"; Gaussian noise has a sigma2")?;
-            let bought = || declared.map(|rho| Rational::from(needed / rho));
-            given(&query.sigma2, "sigma2")?.or_else(bought).ok_or_else(|| {
-                self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho"))
-            })?
-        } else {
-            misplaced(&query.sigma2, &format!("{} noise has no sigma2: give its epsilon", law.name()))?;
-            given(&query.epsilon, "epsilon")?.ok_or_else(|| {
-                let why = format!("{what}: {} noise needs its epsilon, the loss of a change by 1", law.name());
-                self.0.refuse(at, why)
-            })?
-        };
-        Ok(law.with_parameter(parameter))
+        let misplaced = query
+            .parameters()
+            .into_iter()
+            .find_map(|(name, field)| Some((name, field.filter(|_| !taken.contains(&name))?)));
+        match misplaced {
+            None => law,
+            Some((other, field)) => {
+                let why = format!("{what}: law = {name:?} has no {other}: give its {}", taken.join(" and its "));
+                Err(self.0.refuse(field.span().start, why))
+            }
+        }
     }
 }
 
+impl QueryFile {
+    /// The parameters of laws by their names.
+    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 5] {
+        [
+            ("sigma2", self.sigma2.as_ref()),
+            ("epsilon", self.epsilon.as_ref()),
+            ("delta", self.delta.as_ref()),
+            ("bound", self.bound.as_ref()),
+            ("answers", self.answers.as_ref()),
+        ]
+    }
+}
+
+/// Whether rho and the variance are in inverse proportion.
 fn is_gaussian(law: &Law) -> bool {
     law.sigma2().is_some()
 }

@@ -98,6 +98,8 @@ pub enum Changed {
     AsGiven,
     /// Never: the record stays in its cell.
     Never,
+    /// Once under each relation: it is a guarantee about two neighbors.
+    Guaranteed,
 }
 
 impl Changed {
@@ -107,6 +109,7 @@ impl Changed {
             Changed::Twice => "twice",
             Changed::AsGiven => "as given",
             Changed::Never => "never",
+            Changed::Guaranteed => "guaranteed",
         }
     }
 
@@ -122,6 +125,7 @@ impl Changed {
             }
             (Changed::Never, Neighbors::Bounded) => Ok(0),
             (Changed::Never, Neighbors::AddRemove) => Ok(1),
+            (Changed::Guaranteed, Neighbors::AddRemove | Neighbors::Bounded) => Ok(1),
         }
     }
 
@@ -131,7 +135,7 @@ impl Changed {
         match (self, neighbors) {
             (Changed::Twice, Neighbors::AddRemove | Neighbors::Bounded) => Ok(1),
             (Changed::Never, _) => self.times(neighbors),
-            (Changed::AsGiven, _) => {
+            (Changed::AsGiven | Changed::Guaranteed, _) => {
                 let expected = "counts of which it is known which are left and which are entered, as block paths and mixes of groups need it";
                 Err(Error::malformed("counts_as_given", "true", expected))
             }

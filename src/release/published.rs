@@ -115,7 +115,7 @@ fn conversion(reader: &TomlReader, by: &Spanned<String>) -> Result<Conversion> {
 fn delta(reader: &TomlReader, file: &PublishedFile, by: Conversion) -> Result<Option<Delta>> {
     match (&file.delta, by) {
         (None, Conversion::Pure) => Ok(None),
-        (None, Conversion::BunSteinke | Conversion::BestOrder | Conversion::Renyi) => {
+        (None, Conversion::BunSteinke | Conversion::BestOrder | Conversion::Renyi | Conversion::Basic) => {
             let why = "a published epsilon needs the delta at which it was published";
             Err(reader.refuse(file.epsilon.span().start, why))
         }

@@ -135,7 +135,12 @@ impl Subject {
         if !self.singles.is_empty() {
             let singles = self.singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ");
             let each = if self.singles.len() == 1 { "" } else { "each " };
+            let guarantees = self.singles.iter().filter(|single| single.law.is_guarantee()).count();
             titles.push(match (neighbors, self.counts_as_given) {
+                _ if guarantees == self.singles.len() => format!("{singles}, as given for {} neighbors", neighbors.name()),
+                (Neighbors::Bounded, false) if guarantees > 0 => format!(
+                    "{singles}, guarantees as given for bounded neighbors and all others twice: a record leaves one count and enters another"
+                ),
                 (Neighbors::AddRemove, _) => singles,
                 (Neighbors::Bounded, true) => format!("{singles}, counts as given for bounded neighbors"),
                 (Neighbors::Bounded, false) => {
@@ -160,9 +165,15 @@ impl Subject {
         if self.counts_as_given { Changed::AsGiven } else { Changed::Twice }
     }
 
+    /// How often counts that were given one by one are counted.
+    fn times(&self, single: &Counts, neighbors: Neighbors) -> Result<u64> {
+        if single.law.is_guarantee() { Changed::Guaranteed } else { self.changed() }.times(neighbors)
+    }
+
     /// How often counts of the release are counted, and counts given one by one: the largest number of all.
     fn taken(&self, neighbors: Neighbors) -> Result<[Option<u64>; 2]> {
-        let singles = if self.singles.is_empty() { None } else { Some(self.changed().times(neighbors)?) };
+        let times = self.singles.iter().map(|single| self.times(single, neighbors)).collect::<Result<Vec<u64>>>()?;
+        let singles = times.into_iter().max();
         let of_release = |release: &Release| release.only(&self.levels)?.times_each_count(neighbors);
         Ok([self.release.as_ref().map(of_release).transpose()?, singles])
     }
@@ -205,8 +216,8 @@ impl Subject {
                 }
             }
         }
-        let times = if self.singles.is_empty() { 1 } else { self.changed().times(neighbors)? };
         for single in &self.singles {
+            let times = self.times(single, neighbors)?;
             let changed = Counts::new(single.law.clone(), single.count.saturating_mul(times), single.shift)?;
             queries.push(part(None, single.to_string(), 1, changed)?);
         }

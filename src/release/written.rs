@@ -98,6 +98,9 @@ fn put_query(out: &mut String, query: &Query) {
         line(out, "law", &quoted(law.key()));
     }
     line(out, law.parameter_name(), &number(law.parameter()));
+    for (name, value) in law.other_parameters() {
+        line(out, name, &number(&value));
+    }
     for (key, value) in [("times", query.times), ("cells", query.cells), ("sensitivity", query.shift)] {
         if value != 1 {
             line(out, key, &value.to_string());
@@ -106,7 +109,7 @@ fn put_query(out: &mut String, query: &Query) {
     query.kind.iter().for_each(|kind| line(out, "kind", &quoted(kind)));
     match query.changed {
         // The whole file states that counts are as given.
-        Changed::Twice | Changed::AsGiven => {}
+        Changed::Twice | Changed::AsGiven | Changed::Guaranteed => {}
         Changed::Never => line(out, "moves", "0"),
     }
 }

@@ -27,8 +27,13 @@ use rug::{Float, Rational, float::Round};
 
 use super::{check_prior, odds};
 use crate::{
-    account::{Account, Answer, Composition, Delta, Rho, compared::pure_epsilon, conversions},
+    account::{
+        Account, Answer, Composition, Delta, Rho,
+        compared::{Conversion, pure_epsilon},
+        conversions,
+    },
     error::{Error, Result},
+    loss::{evaluator::Evaluator, infinite::Target},
     numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
 };
 
@@ -115,15 +120,23 @@ pub fn bound_knowing(
     check_prior(prior)?;
     let epsilon = known.epsilon.map_or_else(|| account.epsilon(delta, digits).map(|answer| answer.value), Ok)?;
     let distance = || account.delta(Rational::new(), digits).map(|answer| answer.value);
-    let zcdp_epsilon = conversions::zcdp_epsilon(&account.rho(), delta, digits + 4);
+    let infinite = account.infinite_loss();
+    let zcdp_epsilon = Conversion::BunSteinke.epsilon(account, delta, digits + 4)?;
+    let zcdp_epsilon = zcdp_epsilon.ok_or(Error::Unbounded { what: "the epsilon that rho gives at this delta" })?;
     let rho = account.rho();
+    let with_infinite = |finite: Enclosure| match &infinite {
+        Some(infinite) => infinite.delta(&finite, digits + 4),
+        None => finite,
+    };
     Ok(Bound {
         correct: known.correct.map_or_else(|| most_correct(account, prior, digits), Ok)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
-        correct_by_zcdp: most_correct_by_rho(&rho, prior, digits)?,
+        correct_by_zcdp: most_correct_by(prior, digits, |ln_odds| {
+            Ok(with_infinite(conversions::zcdp_hockey_stick(&rho, ln_odds, digits + 4)?))
+        })?,
         correct_by_zcdp_pair: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
         advantage: known.advantage.map_or_else(distance, Ok)?,
-        advantage_by_zcdp: conversions::zcdp_total_variation(&rho, digits),
+        advantage_by_zcdp: with_infinite(conversions::zcdp_total_variation(&rho, digits)),
         posterior: posterior_at(prior, &epsilon),
         posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
         pure: PureBound::of(account, prior, digits)?,
@@ -166,10 +179,19 @@ fn ln_odds(larger: &Rational, smaller: &Rational, bits: u32) -> Enclosure {
 /// The largest probability of a correct decision that rho-zCDP alone allows: as [`most_correct`], with the bound on
 /// delta that follows from rho. The result encloses that bound.
 pub fn most_correct_by_rho(rho: &Rho, prior: &Rational, digits: u32) -> Result<Enclosure> {
+    most_correct_by(prior, digits, |ln_odds| conversions::zcdp_hockey_stick(rho, ln_odds, digits + 4))
+}
+
+/// The same for any bound on the profile at ln of the odds.
+fn most_correct_by(
+    prior: &Rational,
+    digits: u32,
+    profile: impl Fn(&Enclosure) -> Result<Enclosure>,
+) -> Result<Enclosure> {
     check_prior(prior)?;
     let (larger, smaller) = both_ways(prior);
     let bits = bits(digits, 64);
-    let delta = conversions::zcdp_hockey_stick(rho, &ln_odds(&larger, &smaller, bits + 32), digits + 4)?;
+    let delta = profile(&ln_odds(&larger, &smaller, bits + 32))?;
     Ok(Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0))
 }
 
@@ -223,6 +245,13 @@ pub fn exceeded_epsilon(
     delta: &Delta,
     exact: &Enclosure,
 ) -> Result<Exceeded> {
+    // Given that no loss is infinite, the loss exceeds the result with at most the probability that is left of delta.
+    let infinite = account.infinite_loss();
+    let delta = &match infinite.as_ref().map(|infinite| infinite.target(delta, 12)).transpose()? {
+        None => delta.clone(),
+        Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
+        Some(Target::Zero) => return Ok(Exceeded { epsilon: exact.upper().clone(), by_tail: false, is_least: false }),
+    };
     if let Some(composition) = losses {
         match by_tail(composition, delta) {
             Err(Error::NoLattice) => {}
@@ -240,7 +269,11 @@ pub fn exceeded_epsilon(
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
     let later = rational::from_f64(near + 4_f64.ln() / fall)?;
-    let ratio = account.delta(&later, 6)?.value.div(&Enclosure::rational(delta, 64));
+    let at_later = match account.evaluator() {
+        Evaluator::Infinite(finite, _) => finite.delta(&later, 6)?,
+        _ => account.delta(&later, 6)?,
+    };
+    let ratio = at_later.value.div(&Enclosure::rational(delta, 64));
     if *ratio.upper() < 1 {
         let rest = Enclosure::double(1.0, 64).sub(&ratio);
         let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());

@@ -210,8 +210,5 @@ pub fn two_fold(sigma2: &Rational) -> Masses {
 /// The variance proxy of counts with discrete Gaussian noise.
 #[allow(dead_code)]
 pub fn sigma2_of(counts: &Counts) -> &Rational {
-    match &counts.law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
-        Law::DiscreteLaplace { epsilon } => epsilon,
-    }
+    counts.law.parameter()
 }

@@ -56,10 +56,7 @@ pub fn release(numbers: &mut Numbers, bounded: bool) -> Release {
 
 /// The parameter of a law.
 pub fn numbered(law: &Law) -> Rational {
-    match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2.clone(),
-        Law::DiscreteLaplace { epsilon } => epsilon.clone(),
-    }
+    law.parameter().clone()
 }
 
 /// Solves a symmetric positive definite system by elimination, exactly.

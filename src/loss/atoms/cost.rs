@@ -3,10 +3,7 @@
 use rug::Rational;
 
 use super::{
-    super::{
-        law::{Group, Law},
-        sum::LossSum,
-    },
+    super::{law::Group, sum::LossSum},
     column::{MOST_NATS, MOST_NATS_OF_ALL},
     plan::{Part, Plan},
     table, terms,
@@ -114,7 +111,7 @@ pub(super) const OF_MERGER: f64 = 300.0;
 /// The approximate largest key.
 const LARGEST_KEY: f64 = 7e75;
 /// The longest list of losses of one bounded term.
-const LARGEST_SHIFT: u64 = 100_000;
+const LARGEST_LIST: u64 = 200_001;
 
 /// The number of masses of a group that are kept: those of a sub-Gaussian law of this variance, or of one that falls as fast as one term does where
 /// that is slower. `None` where there are too many to count.
@@ -122,17 +119,18 @@ pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Optio
     let nats = cut * std::f64::consts::LN_2;
     let steps = variance / group.weight().to_f64().powi(2);
     let wide = 2.0 * (2.0 * nats * steps).sqrt() + 3.0;
-    let length = match &group.law {
-        Law::DiscreteGaussian { .. } => wide,
-        Law::DiscreteLaplace { epsilon } => {
-            if group.shift > LARGEST_SHIFT {
+    let length = match group.law.losses(group.shift) {
+        None if group.law.is_continuous() => return None,
+        None => wide,
+        Some(losses) => {
+            if losses > LARGEST_LIST {
                 return None;
             }
-            let all = group.shift as f64 * group.copies as f64 + 1.0;
-            let slope = (epsilon.to_f64() * (1.0 + 2.0 * tilt)).abs();
+            let all = (losses - 1) as f64 * group.copies as f64 + 1.0;
+            // Far from the largest loss the tilted masses fall at least as those of a discrete Laplace of this step.
+            let slope = (group.weight().to_f64() / 2.0 * (1.0 + 2.0 * tilt)).abs();
             (wide + nats / slope).min(all)
         }
-        Law::Gaussian { .. } => return None,
     };
     (length < 1e8).then_some(length)
 }
@@ -142,11 +140,11 @@ pub(super) fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
     if terms::off_if_fine(group, cut).is_some() {
         return 90.0 * (words / 2.0).powf(1.6) * length;
     }
-    let single = match &group.law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+    let single = match (group.law.losses(group.shift), group.law.sigma2()) {
+        (None, Some(sigma2)) => {
             2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt() + 3.0
         }
-        Law::DiscreteLaplace { .. } => group.shift as f64,
+        (losses, _) => losses.unwrap_or(1) as f64 - 1.0,
     };
     let convolutions = if group.copies > 1 { 3.0 } else { 0.0 };
     1200.0 * (words / 2.0).powf(1.6) * single + convolutions * 300.0 * length * words

@@ -8,15 +8,12 @@ use std::f64::consts::LN_2;
 use rug::{Float, Integer, Rational, float::Round, integer::Order, ops::MulAssignRound};
 
 use super::{
-    super::{
-        fine,
-        law::{Group, Law},
-        theta,
-    },
+    super::{fine, law::Group, theta},
     masses::{Fineness, TiltedMasses},
 };
 use crate::{
     error::{Error, Result},
+    law::Finite,
     numeric::enclosure::Enclosure,
 };
 
@@ -25,10 +22,10 @@ pub(super) fn of_group(group: &Group, c: &Rational, fineness: Fineness) -> Resul
     if let Some(ln_off) = off_if_fine(group, fineness.cut) {
         return Ok(of_fine_group(group, c, fineness, ln_off).trimmed(fineness.cut + 2));
     }
-    let single = match &group.law {
-        Law::DiscreteGaussian { sigma2 } => gaussian(sigma2, group.shift, c, fineness.words),
-        Law::DiscreteLaplace { epsilon } => laplace(epsilon, group.shift, c, fineness.words),
-        Law::Gaussian { .. } => return Err(Error::NoLattice),
+    let single = match (group.law.finite(group.shift), group.law.discrete_sigma2()) {
+        (Some(of_one), _) => finite(&of_one, c, fineness.words),
+        (None, Some(sigma2)) => gaussian(sigma2, group.shift, c, fineness.words),
+        (None, None) => return Err(Error::NoLattice),
     };
     // Mass that is cut from one copy is lost by all of them.
     let shares = group.copies.ilog2() + 3;
@@ -101,11 +98,6 @@ fn push(digits: &mut Vec<u64>, value: &Float, words: usize) {
 /// The masses in the other order.
 fn reversed(digits: &[u64], words: usize) -> impl Iterator<Item = u64> {
     digits.chunks(words).rev().flatten().copied()
-}
-
-/// A product of two non-negative numbers, rounded in the given direction.
-fn times(a: &Float, b: &Float, round: Round) -> Float {
-    Float::with_val_round(a.prec(), a * b, round).0
 }
 
 /// Bounds from one side for exp(-(2 d k + k^2) / (2 sigma2)), k = 0, 1, ...: each is the last one times a ratio that
@@ -195,49 +187,25 @@ fn gaussian(sigma2: &Rational, shift: u64, c: &Rational, words: usize) -> Tilted
     }
 }
 
-/// One discrete Laplace term: with q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0,
-/// q^shift / (1 + q) at x = shift, and (1 - q) q^x / (1 + q) between. With r = exp(-epsilon (1 + 2 c)) the tilted masses
-/// are proportional to 1, r^shift and (1 - q) r^x, and E[exp(c L)] is exp(c epsilon shift) / (1 + q) times their sum.
-fn laplace(epsilon: &Rational, shift: u64, c: &Rational, words: usize) -> TiltedMasses {
+/// One term of finitely many losses. Its tilted masses relative to the largest are lower bounds each, their total has an upper bound, and
+/// E[exp(c L)] is exp(c largest - least) times the ratio of that total to the one at c = 0.
+fn finite(one: &Finite, c: &Rational, words: usize) -> TiltedMasses {
     let precision = 64 * words as u32 + 63;
-    let slope = epsilon * (Rational::from(c * 2_u32) + 1_u32);
-    // Counted from the end with the larger weight, so that every weight is at most one.
-    let falls = slope >= 0;
-    let ratio = Enclosure::rational(&-slope.clone().abs(), precision).exp();
-    let q = Enclosure::rational(&-epsilon.clone(), precision);
-    let inner = q.exp_m1().negate();
-    let mut weights: Vec<u64> = Vec::with_capacity((shift as usize + 1) * words);
-    let (mut low, mut high) = (Float::with_val(precision, 1), Float::with_val(precision, 1));
-    let (mut lower_total, mut upper_total) = (low.clone(), high.clone());
-    push(&mut weights, &low, words);
-    for x in 1..=shift {
-        low = times(&low, ratio.lower(), Round::Down);
-        high = times(&high, ratio.upper(), Round::Up);
-        let (least, most) = if x == shift {
-            (low.clone(), high.clone())
-        } else {
-            (times(&low, inner.lower(), Round::Down), times(&high, inner.upper(), Round::Up))
-        };
-        lower_total = Float::with_val_round(precision, &lower_total + &least, Round::Down).0;
-        upper_total = Float::with_val_round(precision, &upper_total + &most, Round::Up).0;
-        push(&mut weights, &least, words);
+    let (weights, _) = one.tilted(c, precision);
+    let mut upper_total = Float::new(precision);
+    let mut units: Vec<u64> = Vec::with_capacity(weights.len() * words);
+    // Ascending losses are the masses from the last one.
+    for weight in weights.iter().rev() {
+        upper_total = Float::with_val_round(precision, &upper_total + weight.upper(), Round::Up).0;
+        push(&mut units, weight.lower(), words);
     }
-    // Ascending losses are descending x.
-    let weights = if falls { reversed(&weights, words).collect() } else { weights };
-    let digits = TiltedMasses::scaled(weights, &upper_total, words);
-    let largest = Rational::from(epsilon * shift);
-    let far_end = if falls { Rational::new() } else { Rational::from(&slope * shift) };
-    let one = Enclosure::double(1.0, precision);
-    let ln_mgf = Enclosure::rational(&(Rational::from(c * &largest) - far_end), precision + 64)
-        .add(&Enclosure::new(lower_total, upper_total).ln())
-        .sub(&one.add(&q.exp()).ln());
     TiltedMasses {
-        origin: largest,
-        step: Rational::from(epsilon * 2_u32),
-        first: -(shift as i64),
-        ln_mgf,
+        origin: one.largest.clone(),
+        step: one.step.clone(),
+        first: 1 - weights.len() as i64,
+        ln_mgf: one.ln_mgf(c, precision),
+        digits: TiltedMasses::scaled(units, &upper_total, words),
         words,
-        digits,
     }
 }
 
@@ -246,7 +214,7 @@ mod tests {
     use rug::integer::Order;
 
     use super::*;
-    use crate::{loss::sum::LossSum, numeric::rational::parse};
+    use crate::{law::Law, loss::sum::LossSum, numeric::rational::parse};
 
     const FINE: Fineness = Fineness { words: 3, cut: 150 };
 

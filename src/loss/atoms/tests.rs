@@ -74,7 +74,7 @@ fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
                 let mass = |x: i64| exp(&-Rational::from(epsilon * x.abs())).mul(&scale);
                 (-reach..=reach).map(|x| (loss(x), mass(x))).collect()
             }
-            Law::Gaussian { .. } => panic!("continuous"),
+            law => by_definition(law, group.shift, &exp),
         };
         let single = gathered(single);
         for _ in 0..group.copies {
@@ -86,6 +86,110 @@ fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
         }
     }
     list
+}
+
+/// The finite losses of one count of a bounded law with their masses, from its masses under both hypotheses: given that the loss is finite.
+fn by_definition(law: &Law, shift: u64, exp: &impl Fn(&Rational) -> Enclosure) -> Vec<(Rational, Enclosure)> {
+    let shift = shift as i64;
+    let outcomes: Vec<(Rational, Enclosure)> = match law {
+        Law::TruncatedLaplace { epsilon, bound } => {
+            let exponent = |x: i64| Rational::from(epsilon * x.abs());
+            let both = shift - *bound as i64..=*bound as i64;
+            both.map(|x| (exponent(x - shift) - exponent(x), exp(&-exponent(x)))).collect()
+        }
+        Law::TruncatedGaussian { sigma2, bound } => {
+            let exponent = |x: i64| Rational::from(x * x) / Rational::from(sigma2 * 2_u32);
+            let both = shift - *bound as i64..=*bound as i64;
+            both.map(|x| (exponent(x - shift) - exponent(x), exp(&-exponent(x)))).collect()
+        }
+        Law::RandomizedResponse { epsilon, answers } => {
+            // The true answer is the first under P and the second under Q.
+            let unlikely = || exp(&Rational::new());
+            let others = (2..*answers).map(|_| (Rational::new(), unlikely()));
+            [(epsilon.clone(), exp(epsilon)), (-epsilon.clone(), unlikely())].into_iter().chain(others).collect()
+        }
+        Law::Pure { epsilon } | Law::Approximate { epsilon, .. } => {
+            let epsilon = Rational::from(epsilon * shift);
+            vec![(epsilon.clone(), exp(&epsilon)), (-epsilon, exp(&Rational::new()))]
+        }
+        law => panic!("{law} has infinitely many losses"),
+    };
+    let total = total(outcomes.iter().map(|(_, mass)| mass.clone()));
+    outcomes.into_iter().map(|(loss, mass)| (loss, mass.div(&total))).collect()
+}
+
+/// Bounded laws other than the discrete Laplace, some beside it and beside Gaussian noise.
+fn bounded() -> Vec<Vec<Group>> {
+    let group = |law, shift, copies| Group { law, shift, copies };
+    let pure = |epsilon: &str| Law::Pure { epsilon: number(epsilon) };
+    let laplace_to = |epsilon: &str, bound| Law::TruncatedLaplace { epsilon: number(epsilon), bound };
+    let gaussian_to = |sigma2: &str, bound| Law::TruncatedGaussian { sigma2: number(sigma2), bound };
+    let answers = |epsilon: &str, answers| Law::RandomizedResponse { epsilon: number(epsilon), answers };
+    vec![
+        vec![group(pure("1/2"), 1, 3), group(pure("0.3"), 2, 1)],
+        vec![group(Law::Approximate { epsilon: number("1"), delta: number("1e-9") }, 1, 4)],
+        vec![group(answers("3/2", 2), 1, 5), group(answers("1", 7), 1, 2)],
+        vec![group(laplace_to("1/2", 7), 1, 3), group(laplace_to("2/3", 4), 3, 2)],
+        vec![group(laplace_to("1/2", 3), 3, 2), group(laplace_to("1/5", 3), 5, 1), group(pure("1/7"), 1, 1)],
+        vec![group(gaussian_to("2", 5), 1, 3), group(gaussian_to("3", 4), 6, 1)],
+        vec![group(gaussian_to("9", 12), 2, 2), group(pure("1"), 1, 2), laplace("1/3", 2, 1)],
+        vec![gaussian("1.3", 1, 1), group(laplace_to("0.9", 2), 1, 2), group(answers("2", 3), 1, 1)],
+    ]
+}
+
+/// The factor that every engine takes from [`crate::law`], against sums over the definition: masses, moments, their derivatives, the second enclosure.
+#[test]
+fn facts_of_bounded_laws_are_those_of_their_definition() {
+    let bits = 260;
+    let exp = |x: &Rational| Enclosure::rational(x, bits).exp();
+    let (mut laws, mut infinite) = (0, 0);
+    for group in bounded().concat() {
+        let Some(finite) = group.law.finite(group.shift) else { continue };
+        let Law::DiscreteLaplace { .. } = group.law else {
+            let truth = gathered(by_definition(&group.law, group.shift, &exp));
+            let own: Vec<Rational> = (0..finite.masses.len() as u32)
+                .map(|k| Rational::from(&finite.largest - Rational::from(&finite.step * k)))
+                .rev()
+                .collect();
+            assert_eq!(own, truth.iter().map(|(loss, _)| loss.clone()).collect::<Vec<_>>(), "{group:?}");
+            for ((loss, mass), own) in truth.iter().zip(finite.masses(bits).iter().rev()) {
+                assert!(mass.overlaps(own) && own.is_tight(60), "{group:?} {loss}");
+                // Symmetric: a loss has the mass of its negative times exp(loss).
+                let (_, other) = truth.iter().find(|(other, _)| *other == -loss.clone()).unwrap();
+                assert!(other.mul(&exp(loss)).overlaps(mass), "{group:?} {loss}");
+            }
+            for c in ["-7/2", "-1", "0", "1/3", "12"].map(number) {
+                let moment = total(truth.iter().map(|(loss, mass)| mass.mul(&exp(&Rational::from(&c * loss)))));
+                assert!(finite.ln_mgf(&c, bits).overlaps(&moment.ln()), "{group:?} {c}");
+                let approx = group.law.cumulants_approx(group.shift, c.to_f64()).unwrap();
+                assert!((approx.ln_mgf - moment.ln().approximate()).abs() < 1e-11, "{group:?} {c} {approx:?}");
+                let mean = total(truth.iter().map(|(loss, mass)| {
+                    mass.mul(&exp(&Rational::from(&c * loss))).mul(&Enclosure::rational(loss, bits))
+                }));
+                assert!((approx.mean - mean.div(&moment).approximate()).abs() < 1e-11, "{group:?} {c} {approx:?}");
+            }
+            laws += 1;
+            // What the shift moves out of the support, by summing the masses there.
+            let out_of = |exponent: &dyn Fn(i64) -> Rational, bound: u64| {
+                let (bound, shift) = (bound as i64, group.shift as i64);
+                let all = total((-bound..=bound).map(|x| exp(&-exponent(x))));
+                total((-bound..shift - bound).map(|x| exp(&-exponent(x)))).div(&all)
+            };
+            let mass = match &group.law {
+                Law::TruncatedLaplace { epsilon, bound } => out_of(&|x| Rational::from(epsilon * x.abs()), *bound),
+                Law::TruncatedGaussian { sigma2, bound } => {
+                    out_of(&|x| Rational::from(x * x) / Rational::from(sigma2 * 2_u32), *bound)
+                }
+                Law::Approximate { delta, .. } => Enclosure::rational(delta, bits),
+                _ => Enclosure::double(0.0, bits),
+            };
+            let own = finite.infinite_mass(bits);
+            assert!(own.overlaps(&mass) && (own.is_tight(60) || *own.upper() == 0), "{group:?}: {own} {mass}");
+            infinite += usize::from(*own.lower() > 0);
+            continue;
+        };
+    }
+    assert!(laws >= 13 && infinite >= 8, "{laws} {infinite}");
 }
 
 /// Equal losses combined, ascending.
@@ -116,13 +220,14 @@ fn agree(got: &Enclosure, oracle: &Enclosure, what: &str) {
 
 #[test]
 fn answers_are_those_of_enumeration() {
-    for groups in [
+    let known = [
         vec![laplace("1/2", 1, 3), laplace("2/7", 3, 1)],
         vec![laplace("1000", 1, 1)],
         vec![laplace("39/97", 2, 2), laplace("153/100", 1, 5)],
         vec![gaussian("1/20", 1, 1), gaussian("1/3", 2, 1)],
         vec![gaussian("1.3", 1, 1), laplace("0.9", 2, 2)],
-    ] {
+    ];
+    for groups in known.into_iter().chain(bounded()) {
         let (atoms, list) = (atoms(&groups), enumerated(&groups));
         let some: Vec<Rational> = list.iter().step_by(1 + list.len() / 9).map(|(loss, _)| loss.clone()).collect();
         let between = some.iter().map(|loss| loss + number("1e-25"));

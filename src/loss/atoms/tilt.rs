@@ -11,11 +11,9 @@ use std::f64::consts::PI;
 
 use rug::Rational;
 
-use super::super::{
-    law::{Group, Law},
-    sum::LossSum,
-};
-use crate::numeric::rational;
+use super::super::{law::Group, sum::LossSum};
+pub(super) use crate::law::Cumulants;
+use crate::{law::InDoubles, numeric::rational};
 
 /// The tilt for a request, and whether the list computes the number itself or its complement.
 #[derive(Clone, Copy, Debug)]
@@ -45,72 +43,61 @@ pub(in crate::loss) struct Outline {
     largest_tilt: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum GroupOutline {
-    Gaussian { sigma2: f64, shift: f64, copies: f64, sizes: Sizes },
-    Continuous { rho: f64 },
-    Laplace { epsilon: f64, shift: u64, copies: f64 },
+    Gaussian {
+        sigma2: f64,
+        shift: f64,
+        copies: f64,
+        sizes: Sizes,
+    },
+    Continuous {
+        rho: f64,
+    },
+    /// Finitely many losses of one copy.
+    Finite {
+        one: InDoubles,
+        copies: f64,
+    },
 }
 
 /// 2 exp(-2 pi^2 sigma2 k^2) for k = 1, 2, 3, zero where that is below 1e-30: the coefficients of theta.
 type Sizes = [f64; 3];
 
-/// ln M, its first and its second derivative: of all copies of a group, or of the sum.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cumulants {
-    pub(super) ln_mgf: f64,
-    pub(super) mean: f64,
-    pub(super) variance: f64,
-}
-
 impl GroupOutline {
     fn new(group: &Group) -> Self {
         let copies = group.copies as f64;
-        match &group.law {
-            Law::DiscreteGaussian { sigma2 } => {
-                let (sigma2, shift) = (sigma2.to_f64(), group.shift as f64);
-                let size = |k: f64| Some(2.0 * (-2.0 * PI * PI * sigma2 * k * k).exp()).filter(|size| *size > 1e-30);
-                let sizes = [1.0, 2.0, 3.0].map(|k| size(k).unwrap_or(0.0));
-                GroupOutline::Gaussian { sigma2, shift, copies, sizes }
-            }
-            Law::DiscreteLaplace { epsilon } => {
-                GroupOutline::Laplace { epsilon: epsilon.to_f64(), shift: group.shift, copies }
-            }
-            Law::Gaussian { .. } => GroupOutline::Continuous { rho: group.rho().to_f64() },
+        if let Some(finite) = group.law.finite(group.shift) {
+            return GroupOutline::Finite { one: finite.in_doubles(), copies };
         }
+        let Some(sigma2) = group.law.discrete_sigma2() else {
+            return GroupOutline::Continuous { rho: group.rho().to_f64() };
+        };
+        let (sigma2, shift) = (sigma2.to_f64(), group.shift as f64);
+        let size = |k: f64| Some(2.0 * (-2.0 * PI * PI * sigma2 * k * k).exp()).filter(|size| *size > 1e-30);
+        let sizes = [1.0, 2.0, 3.0].map(|k| size(k).unwrap_or(0.0));
+        GroupOutline::Gaussian { sigma2, shift, copies, sizes }
     }
 
     fn at(&self, c: f64) -> Cumulants {
-        match *self {
-            GroupOutline::Gaussian { sigma2, shift, copies, sizes } => gaussian(sigma2, shift, &sizes, c).times(copies),
-            GroupOutline::Continuous { rho } => continuous(rho, c),
-            GroupOutline::Laplace { epsilon, shift, copies } => laplace(epsilon, shift, c).times(copies),
+        match self {
+            GroupOutline::Gaussian { sigma2, shift, copies, sizes } => {
+                gaussian(*sigma2, *shift, sizes, c).times(*copies)
+            }
+            GroupOutline::Continuous { rho } => continuous(*rho, c),
+            GroupOutline::Finite { one, copies } => one.cumulants(c).times(*copies),
         }
     }
 
     /// The approximate largest variance of a group's loss under any tilt.
     fn largest_variance(&self) -> f64 {
-        match *self {
+        match self {
             // Halfway between two integers a small Gaussian is a fair coin.
             GroupOutline::Gaussian { sigma2, shift, copies, .. } => {
                 copies * (shift / sigma2).powi(2) * sigma2.max(0.25)
             }
             GroupOutline::Continuous { rho } => 2.0 * rho,
-            GroupOutline::Laplace { epsilon, shift, copies } => copies * (epsilon * shift as f64).powi(2),
-        }
-    }
-}
-
-impl Cumulants {
-    fn times(self, n: f64) -> Self {
-        Cumulants { ln_mgf: n * self.ln_mgf, mean: n * self.mean, variance: n * self.variance }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Cumulants {
-            ln_mgf: self.ln_mgf + other.ln_mgf,
-            mean: self.mean + other.mean,
-            variance: self.variance + other.variance,
+            GroupOutline::Finite { one, copies } => copies * one.largest().powi(2),
         }
     }
 }
@@ -165,31 +152,14 @@ fn continuous(rho: f64, c: f64) -> Cumulants {
     Cumulants { ln_mgf: rho * (c + c * c), mean: rho * (1.0 + 2.0 * c), variance: 2.0 * rho }
 }
 
-/// One discrete Laplace term, whose loss is epsilon (shift - 2 x) for x = 0 ..= shift.
-fn laplace(epsilon: f64, shift: u64, c: f64) -> Cumulants {
-    let slope = (1.0 + 2.0 * c) * epsilon;
-    let peak = (-slope * shift as f64).max(0.0);
-    let mut sums = [0.0; 3];
-    for x in 0..=shift {
-        let inner = x != 0 && x != shift;
-        let mass = (-slope * x as f64 - peak).exp() * if inner { -(-epsilon).exp_m1() } else { 1.0 };
-        let loss = epsilon * (shift as f64 - 2.0 * x as f64);
-        sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
-    }
-    let [mass, first, second] = sums;
-    let mean = first / mass;
-    let ln_mgf = c * shift as f64 * epsilon + peak + mass.ln() - (-epsilon).exp().ln_1p();
-    Cumulants { ln_mgf, mean, variance: (second / mass - mean * mean).max(0.0) }
-}
-
 impl Outline {
     pub(in crate::loss) fn new(groups: &[Group]) -> Self {
         let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect();
         let variance: f64 = groups.iter().map(GroupOutline::largest_variance).sum();
         let spacing = (4.0 / variance.sqrt()).log2().floor().clamp(-900.0, 900.0).exp2();
-        let bounded = |group: &GroupOutline| match *group {
+        let bounded = |group: &GroupOutline| match group {
             GroupOutline::Gaussian { .. } | GroupOutline::Continuous { .. } => f64::INFINITY,
-            GroupOutline::Laplace { epsilon, copies, .. } => (60.0 + copies.ln()) / epsilon,
+            GroupOutline::Finite { one, copies } => (60.0 + copies.ln()) / one.least_step(),
         };
         let largest_tilt = groups.iter().map(bounded).fold(0.0, f64::max).min(1e280);
         Outline { groups, spacing, largest_tilt }
@@ -305,7 +275,7 @@ pub(in crate::loss) fn exact(c: f64) -> Rational {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{law::Law, numeric::rational::parse};
 
     fn outline(text: &[(&str, u64, u64)], laplace: &[(&str, u64, u64)]) -> (LossSum, Outline) {
         let gaussian = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {

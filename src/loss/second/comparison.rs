@@ -25,10 +25,7 @@ use super::{
     moments::{theta_bound, widening},
     normal::{ln_upper_tail, profile, quantile},
 };
-use crate::loss::{
-    law::{Group, Law},
-    sum::LossSum,
-};
+use crate::loss::{law::Group, sum::LossSum};
 
 /// The Gaussian groups of a sum that has no others.
 #[derive(Clone, Debug)]
@@ -61,18 +58,17 @@ impl Comparison {
         let mut all = Comparison { discrete: vec![], continuous: 0.0, others: 0.0, copies: 0.0, least: f64::INFINITY };
         for Group { law, shift, copies } in sum.groups() {
             let moved = *copies as f64 * (*shift as f64).powi(2);
-            match law {
-                Law::DiscreteLaplace { .. } => return None,
-                Law::Gaussian { sigma2 } => {
-                    all.continuous += moved / (2.0 * sigma2.to_f64());
-                    all.others += 1.0;
-                }
-                Law::DiscreteGaussian { sigma2 } => {
-                    let sigma2 = sigma2.to_f64();
-                    all.discrete.push((moved, sigma2));
-                    all.copies += *copies as f64;
-                    all.least = all.least.min(sigma2);
-                }
+            let sigma2 = law.sigma2()?.to_f64();
+            if law.has_bounded_loss() {
+                return None;
+            }
+            if law.is_continuous() {
+                all.continuous += moved / (2.0 * sigma2);
+                all.others += 1.0;
+            } else {
+                all.discrete.push((moved, sigma2));
+                all.copies += *copies as f64;
+                all.least = all.least.min(sigma2);
             }
         }
         (!all.discrete.is_empty() && all.least >= LEAST_SIGMA2).then_some(all)

@@ -3,17 +3,14 @@
 //! - Gaussian noise of m = n mu^2 and sigma2 adds rho (s + s^2), rho = m / (2 sigma2).
 //! - Discrete Gaussian noise also multiplies by (theta(s) / theta(0))^n, theta(s) = 1 + 2 sum_k q^(k^2) cos(2 pi k mu s),
 //!   q = exp(-2 pi^2 sigma2). For large sigma2 the ratio is bounded, for small sigma2 it is summed on the other side of Poisson summation.
-//! - Discrete Laplace noise has mu + 1 losses: a geometric series.
+//! - Bounded noise has finitely many losses, whose masses times exp(s loss) are summed.
 
 use std::f64::consts::PI;
 
 use rug::Rational;
 
 use super::between::{Between, WIDENING};
-use crate::loss::{
-    law::{Group, Law},
-    sum::LossSum,
-};
+use crate::{law::Finite, loss::sum::LossSum};
 
 /// Closed forms of ln E[exp(s L)] at real s.
 #[derive(Clone, Debug)]
@@ -24,17 +21,29 @@ pub(super) struct Moments {
     ripple: f64,
     /// Discrete Gaussians of small noise, whose theta functions are summed.
     small: Vec<Theta>,
-    laplace: Vec<Terms>,
+    bounded: Vec<Few>,
     /// The largest loss; `None` where a group is Gaussian.
     pub(super) largest: Option<f64>,
     /// The number of groups: so many summands have the sums above.
     groups: f64,
 }
 
-/// A group in doubles: its sigma2 or epsilon.
+/// A group of finitely many losses.
+#[derive(Clone, Debug)]
+struct Few {
+    /// The losses from the largest down, and ln of their masses up to a constant.
+    terms: Vec<(f64, f64)>,
+    /// The largest of the numbers that these logarithms were made of.
+    size: f64,
+    /// ln of the sum of these masses.
+    ln_total: f64,
+    copies: f64,
+}
+
+/// A Gaussian group in doubles.
 #[derive(Clone, Copy, Debug)]
 struct Terms {
-    parameter: f64,
+    sigma2: f64,
     shift: f64,
     copies: f64,
 }
@@ -67,31 +76,31 @@ const FEW_GROUPS: f64 = 1000.0;
 impl Moments {
     /// `None` where a parameter is out of range.
     pub(super) fn new(sum: &LossSum) -> Option<Self> {
-        let (mut rho, mut ripple, mut small, mut laplace) = (0.0, 0.0, Vec::new(), Vec::new());
+        let (mut rho, mut ripple, mut small, mut bounded) = (0.0, 0.0, Vec::new(), Vec::new());
         let mut is_bounded = true;
-        for Group { law, shift, copies } in sum.groups() {
-            let terms = Terms::new(law.parameter(), *shift, *copies)?;
-            let of_gaussian = terms.copies * terms.shift * terms.shift / (2.0 * terms.parameter);
-            match law {
-                Law::Gaussian { .. } => rho += of_gaussian,
-                Law::DiscreteGaussian { .. } => {
-                    rho += of_gaussian;
-                    if terms.parameter < SUMMED_BELOW {
-                        small.push(Theta::new(terms));
-                    } else {
-                        // ln((1 + x) / (1 - x)) <= 2 x / (1 - x)
-                        let x = theta_bound(terms.parameter);
-                        ripple += terms.copies * 2.0 * x / (1.0 - x);
-                    }
-                }
-                Law::DiscreteLaplace { .. } => laplace.push(terms),
+        for group in sum.groups() {
+            if let Some(one) = group.law.finite(group.shift) {
+                bounded.push(Few::new(&one, group.copies)?);
+                continue;
             }
-            is_bounded &= law.has_bounded_loss();
+            is_bounded = false;
+            let terms = Terms::new(group.law.sigma2()?, group.shift, group.copies)?;
+            rho += terms.copies * terms.shift * terms.shift / (2.0 * terms.sigma2);
+            if group.law.is_continuous() {
+                continue;
+            }
+            if terms.sigma2 < SUMMED_BELOW {
+                small.push(Theta::new(terms));
+            } else {
+                // ln((1 + x) / (1 - x)) <= 2 x / (1 - x)
+                let x = theta_bound(terms.sigma2);
+                ripple += terms.copies * 2.0 * x / (1.0 - x);
+            }
         }
         let groups = sum.groups().len() as f64;
-        let all = laplace.iter().map(|terms| terms.copies * terms.shift * terms.parameter).sum::<f64>();
+        let all = bounded.iter().map(Few::largest).sum::<f64>();
         let largest = is_bounded.then_some(all * (1.0 + widening(groups)));
-        Some(Moments { rho, ripple, small, laplace, largest, groups })
+        Some(Moments { rho, ripple, small, bounded, largest, groups })
     }
 
     pub(super) fn and(&self, other: &Self) -> Self {
@@ -99,7 +108,7 @@ impl Moments {
             rho: self.rho + other.rho,
             ripple: self.ripple + other.ripple,
             small: [&self.small[..], &other.small].concat(),
-            laplace: [&self.laplace[..], &other.laplace].concat(),
+            bounded: [&self.bounded[..], &other.bounded].concat(),
             largest: self.largest.zip(other.largest).map(|(one, other)| (one + other) * (1.0 + WIDENING)),
             groups: self.groups + other.groups,
         }
@@ -112,10 +121,10 @@ impl Moments {
         let mut middle = self.rho * (s + s * s);
         let mut off = widening * self.rho * (s.abs() + s * s);
         let small = self.small.iter().map(|theta| (theta.terms.copies, theta.ln_ratio(s)));
-        let laplace = self.laplace.iter().map(|terms| (terms.copies, terms.ln_laplace(s)));
+        let bounded = self.bounded.iter().map(|few| (few.copies, few.ln_mgf(s)));
         // Each of the sums so far is at most the sum of all sizes, and is rounded once a group.
         let of_one_count = OF_ONE_COUNT + self.groups * f64::EPSILON;
-        for (copies, (ln, size)) in small.chain(laplace) {
+        for (copies, (ln, size)) in small.chain(bounded) {
             middle += copies * ln;
             off += copies * of_one_count * size;
         }
@@ -131,12 +140,12 @@ impl Moments {
 
     /// About the standard deviation of the bounded losses, plus that of the others: for choosing.
     pub(super) fn scale(&self) -> f64 {
-        self.rho.sqrt() + self.laplace.iter().map(|one| one.copies.sqrt() * one.shift * one.parameter).sum::<f64>()
+        self.rho.sqrt() + self.bounded.iter().map(|one| one.largest() / one.copies.sqrt()).sum::<f64>()
     }
 
     /// The largest sum of bounded losses: for choosing.
     pub(super) fn largest_bounded(&self) -> f64 {
-        self.laplace.iter().map(|one| one.copies * one.shift * one.parameter).sum()
+        self.bounded.iter().map(Few::largest).sum()
     }
 }
 
@@ -156,7 +165,7 @@ impl Theta {
     fn new(terms: Terms) -> Self {
         // Left out are x with (x^2 - |x|) / (2 sigma2) >= 72, from reach (reach + 1) >= 72 / half: two falling series from exp(-72).
         const CUT: f64 = 72.0;
-        let half = 0.5 / terms.parameter;
+        let half = 0.5 / terms.sigma2;
         let reach = (1..9).find(|reach| f64::from(reach * (reach + 1)) >= CUT / half).unwrap_or(9);
         let theta = Theta { terms, half, reach, ln_at_zero: 0.0 };
         Theta { ln_at_zero: theta.sum(0.0).ln(), ..theta }
@@ -179,24 +188,56 @@ impl Theta {
 }
 
 impl Terms {
-    /// `None` where the parameter is out of range.
-    fn new(parameter: &Rational, shift: u64, copies: u64) -> Option<Self> {
-        let parameter = parameter.to_f64();
-        let is_in_range = (LEAST_PARAMETER..=1.0 / LEAST_PARAMETER).contains(&parameter);
-        is_in_range.then_some(Terms { parameter, shift: shift as f64, copies: copies as f64 })
+    /// `None` where sigma2 is out of range.
+    fn new(sigma2: &Rational, shift: u64, copies: u64) -> Option<Self> {
+        let sigma2 = sigma2.to_f64();
+        is_in_range(sigma2).then_some(Terms { sigma2, shift: shift as f64, copies: copies as f64 })
+    }
+}
+
+fn is_in_range(parameter: f64) -> bool {
+    (LEAST_PARAMETER..=1.0 / LEAST_PARAMETER).contains(&parameter)
+}
+
+impl Few {
+    /// `None` where losses are out of range.
+    fn new(one: &Finite, copies: u64) -> Option<Self> {
+        let (largest, step) = (one.largest.to_f64(), one.step.to_f64());
+        if !is_in_range(largest) || !is_in_range(step) {
+            return None;
+        }
+        let mut size = 1.0_f64;
+        let mut terms = Vec::with_capacity(one.masses.len());
+        for (mass, k) in one.masses.iter().zip(0_u32..) {
+            let (factor, exponent) = (mass.factor.ln_approx(), mass.exponent.to_f64());
+            size = size.max(factor.abs() + exponent.abs());
+            // Of the exact loss: the difference of two doubles would lose digits next to zero.
+            let loss = Rational::from(&one.largest - Rational::from(&one.step * k)).to_f64();
+            terms.push((loss, factor - exponent));
+        }
+        let few = Few { terms, size, ln_total: 0.0, copies: copies as f64 };
+        let ln_total = few.ln_sum(0.0);
+        (size.is_finite() && ln_total.is_finite()).then_some(Few { ln_total, ..few })
     }
 
-    /// ln E[exp(s L)] of one discrete Laplace count, and the size of its terms: with a = epsilon (1 + 2 s) the sum over the losses
-    /// epsilon (shift - 2 x) is exp(s epsilon shift) (1 + (1 - q) (exp(-a) + ... + exp(-a (shift - 1))) + exp(-a shift)) / (1 + q), a geometric series.
-    fn ln_laplace(&self, s: f64) -> (f64, f64) {
-        let Terms { parameter: epsilon, shift, .. } = *self;
-        let a = epsilon * (1.0 + 2.0 * s);
-        // Relative to the larger end, the series is the same from both ends.
-        let peak = (-a * shift).max(0.0);
-        let series = if a == 0.0 { shift - 1.0 } else { -(-a.abs() * (shift - 1.0)).exp_m1() / a.abs().exp_m1() };
-        let ends = 1.0 + (-a.abs() * shift).exp();
-        let ln = (ends - (-epsilon).exp_m1() * series).ln() - (-epsilon).exp().ln_1p();
-        // a shift is off by 2^-51 of epsilon shift (1 + 2 |s|), and the logarithm by no more.
-        (s * epsilon * shift + peak + ln, 1.0 + ln.abs() + epsilon * shift * (1.0 + 4.0 * s.abs()))
+    /// The largest loss of all copies.
+    fn largest(&self) -> f64 {
+        self.copies * self.terms.first().map_or(0.0, |(loss, _)| *loss)
+    }
+
+    /// ln of the sum of the masses times exp(s loss).
+    fn ln_sum(&self, s: f64) -> f64 {
+        let exponents = || self.terms.iter().map(|(loss, ln)| ln + s * loss);
+        let peak = exponents().fold(f64::NEG_INFINITY, f64::max);
+        peak + exponents().map(|exponent| (exponent - peak).exp()).sum::<f64>().ln()
+    }
+
+    /// ln E[exp(s L)] of one count, and the size of its terms. Every exponent is off by a few roundings of the largest number in it, and the logarithm
+    /// of a sum of exponentials by no more; a sum of many terms is rounded once each.
+    fn ln_mgf(&self, s: f64) -> (f64, f64) {
+        let ln = self.ln_sum(s) - self.ln_total;
+        let largest = self.terms.first().map_or(0.0, |(loss, _)| *loss);
+        let roundings = 1.0 + self.terms.len() as f64 * f64::EPSILON / OF_ONE_COUNT;
+        (ln, (1.0 + ln.abs() + 2.0 * self.size + self.ln_total.abs() + 4.0 * s.abs() * largest) * roundings)
     }
 }

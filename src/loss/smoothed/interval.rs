@@ -259,7 +259,7 @@ mod tests {
                 }
                 (losses, -mu, epsilon.clone())
             }
-            Law::Gaussian { .. } => panic!("continuous"),
+            law => panic!("{law}"),
         };
         let total = one.iter().fold(zero(), |sum, mass| sum + mass);
         let mut all = vec![Float::with_val(bits, 1)];

@@ -104,6 +104,10 @@ impl ReleaseReader<'_> {
                     query.name
                 )
             }
+            Some(query) if query.changed == Changed::Guaranteed => format!(
+                "the query {:?} is a guarantee about two neighbors, and the counts of [paths] are those that a record leaves and enters",
+                query.name
+            ),
             Some(_) => "counts_as_given does not say which counts are left and which are entered, as [paths] need it"
                 .to_string(),
         };
@@ -115,11 +119,12 @@ impl ReleaseReader<'_> {
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
         let mut queries = levels.iter().flat_map(|level| &level.queries);
-        if let Some(laplace) = queries.find(|query| query.law.sigma2().is_none()) {
+        if let Some(other) = queries.find(|query| query.law.sigma2().is_none() || query.law.has_bounded_loss()) {
             let why = format!(
                 "a bypassed level's rho moves to the level above, where it buys less noise in proportion: not so for the \
-                 discrete Laplace noise of the query {:?}",
-                laplace.name
+                 {} of the query {:?}",
+                other.law.in_words(),
+                other.name
             );
             return Err(self.0.refuse(at, why));
         }

@@ -310,11 +310,8 @@ mod tests {
     }
 
     fn epsilon(counts: &[(&CountNoise, u64)], delta: &Delta) -> Enclosure {
-        let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(noise, count)| match &noise.law {
-            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1).unwrap(),
-            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1).unwrap(),
-            Law::Gaussian { .. } => unreachable!(),
-        });
+        let counts = counts.iter().filter(|(_, count)| *count > 0);
+        let counts = counts.map(|(noise, count)| Counts::new(noise.law.clone(), *count, 1).unwrap());
         Composition::new(counts).unwrap().epsilon(delta, 10).unwrap().value
     }
 

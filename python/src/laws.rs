@@ -1,0 +1,247 @@
+//! Mechanisms that are accounted for and not sampled: guarantees, randomized response and truncated noise.
+
+use dp_assay::{account::Counts, loss::law::Law};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyTuple},
+};
+
+use crate::{
+    account::Account,
+    numbers::{self, Exact, parameter_of},
+    work::quick,
+};
+
+/// The arguments of an object of a class of this file.
+struct Given {
+    counts: Counts,
+    neighbors: Option<&'static str>,
+    group: u64,
+    counts_as_given: bool,
+}
+
+/// The keyword arguments that counts of noise share.
+#[derive(Default)]
+struct Options<'a> {
+    neighbors: Option<&'a str>,
+    group: Option<u64>,
+    counts_as_given: bool,
+}
+
+/// The law of this name in files with parameters in the order of the constructor, as an account.
+fn account_of(
+    key: &'static str,
+    parameters: impl IntoIterator<Item = Exact>,
+    [count, shift]: [u64; 2],
+    options: &Options,
+) -> PyResult<(Account, Given)> {
+    let mut parameters = parameters.into_iter();
+    let missing = |name| dp_assay::Error::Fault { what: format!("{key} without its {name}") };
+    let law = Law::named(key, |name| parameters.next().map(|given| given.0).ok_or_else(|| missing(name)));
+    let law = quick(law.unwrap_or_else(|| Err(missing("law"))))?;
+    let counts = quick(Counts::new(law, count, shift))?;
+    let &Options { neighbors, group, counts_as_given } = options;
+    let group = group.unwrap_or(1);
+    let account = Account::of_counts(counts.clone(), neighbors, group, counts_as_given)?;
+    let neighbors = neighbors.map(|_| account.resolved().neighbors.name());
+    Ok((account, Given { counts, neighbors, group, counts_as_given }))
+}
+
+/// The pickled form of an object: a function, and its class with positional and keyword arguments.
+type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyDict>));
+
+impl Given {
+    /// The parameters of the law by their names.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (law, all) = (&self.counts.law, PyDict::new(py));
+        all.set_item(law.parameter_name(), parameter_of(py, law.parameter_name(), law.parameter())?)?;
+        for (name, value) in law.other_parameters() {
+            all.set_item(name, parameter_of(py, name, &value)?)?;
+        }
+        Ok(all)
+    }
+
+    fn recipe<'py>(&self, kind: Bound<'py, PyAny>) -> PyResult<Recipe<'py>> {
+        let py = kind.py();
+        let values = self.parameters(py)?.values();
+        values.append(self.counts.count)?;
+        let options = PyDict::new(py);
+        // Only what differs from a default, because not every class has each of them.
+        if self.counts.shift != 1 {
+            options.set_item("shift", self.counts.shift)?;
+        }
+        if let Some(neighbors) = self.neighbors {
+            options.set_item("neighbors", neighbors)?;
+        }
+        if self.group != 1 {
+            options.set_item("group", self.group)?;
+        }
+        if self.counts_as_given {
+            options.set_item("counts_as_given", true)?;
+        }
+        let make = py.import("dp_assay._support")?.getattr("made")?;
+        Ok((make, (kind, values.to_tuple(), options)))
+    }
+}
+
+/// What all classes of this file have beside their constructors.
+macro_rules! law_classes {
+    ($($name:ident),*) => {
+        $(
+            #[pymethods]
+            impl $name {
+                /// The parameters of the law by their names, in the order of the constructor: Fractions, and int where they count something.
+                #[getter]
+                fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                    self.0.parameters(py)
+                }
+
+                /// How many there are.
+                #[getter]
+                fn count(&self) -> u64 {
+                    self.0.counts.count
+                }
+
+                fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Recipe<'py>> {
+                    slf.get().0.recipe(slf.get_type().into_any())
+                }
+            }
+        )*
+    };
+}
+
+/// The objects of a class with their account.
+macro_rules! made {
+    ($name:ident, $made:expr) => {{
+        let (account, given) = $made?;
+        Ok(PyClassInitializer::from(account).add_subclass($name(given)))
+    }};
+}
+
+law_classes!(Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian);
+
+/// count mechanisms of which only epsilon-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by randomized
+/// response (Kairouz, Oh & Viswanath 2015, Theorem 3.3).
+///
+/// epsilon: from 1e-6 to 1e3. shift: how many people change together, from 1 to 1000; the epsilon of k people is k times as large. neighbors: the relation for which
+/// the guarantee holds; it is taken as given, and never counted twice. group: as in DiscreteGaussian.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "Pure")]
+pub struct Pure(Given);
+
+#[pymethods]
+impl Pure {
+    #[new]
+    #[pyo3(signature = (epsilon, count = 1, shift = 1, *, neighbors = None, group = 1))]
+    fn new(
+        epsilon: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        #[pyo3(from_py_with = numbers::shift)] shift: u64,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, group: Some(group), counts_as_given: false };
+        made!(Pure, account_of("pure", [epsilon], [count, shift], &options))
+    }
+
+    /// How many people change together.
+    #[getter]
+    fn shift(&self) -> u64 {
+        self.0.counts.shift
+    }
+}
+
+/// count mechanisms of which only (epsilon, delta)-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by
+/// one of them (Kairouz, Oh & Viswanath 2015, Theorem 3.3; Murtagh & Vadhan 2016, Lemma 3.2).
+///
+/// epsilon: from 1e-6 to 1e3. delta: 0 < delta < 1. neighbors: the relation for which the guarantee holds; it is taken as given, and never counted twice. The guarantee of a
+/// group depends on the mechanism: give that of the group.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "Approximate")]
+pub struct Approximate(Given);
+
+#[pymethods]
+impl Approximate {
+    #[new]
+    #[pyo3(signature = (epsilon, delta, count = 1, *, neighbors = None))]
+    fn new(
+        epsilon: Exact,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        neighbors: Option<&str>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, ..Options::default() };
+        made!(Approximate, account_of("approximate", [epsilon, delta], [count, 1], &options))
+    }
+}
+
+/// count randomized responses: the true one of `answers` possible answers with probability e^epsilon / (e^epsilon + answers - 1), else one of the others, each with the
+/// same probability. One person changes each response from one true answer to another, under each relation.
+///
+/// epsilon: from 1e-6 to 1e3. answers: from 2 to 1e12.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "RandomizedResponse")]
+pub struct RandomizedResponse(Given);
+
+#[pymethods]
+impl RandomizedResponse {
+    #[new]
+    #[pyo3(signature = (epsilon, answers = Exact(2.into()), count = 1, *, neighbors = None), text_signature = "(epsilon, answers=2, count=1, *, neighbors=None)")]
+    fn new(
+        epsilon: Exact,
+        answers: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        neighbors: Option<&str>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, ..Options::default() };
+        made!(RandomizedResponse, account_of("randomized-response", [epsilon, answers], [count, 1], &options))
+    }
+}
+
+/// A class of truncated noise, with its constructor.
+macro_rules! truncated {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $parameter:ident, $key:literal) => {
+        $(#[$doc])*
+        #[pyclass(frozen, extends = Account, module = "dp_assay", name = $text)]
+        pub struct $name(Given);
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = ($parameter, bound, count = 1, shift = 1, *, neighbors = None, group = 1, counts_as_given = false))]
+            #[allow(clippy::too_many_arguments, reason = "the arguments of a class of Python")]
+            fn new(
+                $parameter: Exact,
+                bound: Exact,
+                #[pyo3(from_py_with = numbers::count)] count: u64,
+                #[pyo3(from_py_with = numbers::shift)] shift: u64,
+                neighbors: Option<&str>,
+                #[pyo3(from_py_with = numbers::group)] group: u64,
+                counts_as_given: bool,
+            ) -> PyResult<PyClassInitializer<Self>> {
+                let options = Options { neighbors, group: Some(group), counts_as_given };
+                made!($name, account_of($key, [$parameter, bound], [count, shift], &options))
+            }
+
+            /// By how much one person changes each count.
+            #[getter]
+            fn shift(&self) -> u64 {
+                self.0.counts.shift
+            }
+        }
+    };
+}
+
+truncated!(
+    /// count counts with discrete Laplace noise, renormalized on -bound, ..., bound; each changed by shift between neighbors.
+    ///
+    /// Outputs at an end of that range are possible for one neighbor only: delta is never below their probability, which is `infinite_loss_mass`. epsilon: mass
+    /// is proportional to exp(-epsilon |x|), from 1e-6 to 1e3. bound: from 1 to 100000. shift: from 1 to 1000 and below 2 bound. The other
+    /// arguments are as in DiscreteGaussian.
+    TruncatedLaplace, "TruncatedLaplace", epsilon, "truncated-laplace"
+);
+
+truncated!(
+    /// count counts with discrete Gaussian noise N_Z(0, sigma2), renormalized on -bound, ..., bound; each changed by shift between neighbors.
+    ///
+    /// Outputs at an end of that range are possible for one neighbor only: delta is never below their probability, which is `infinite_loss_mass`. sigma2: from
+    /// 1e-6 to 1e18. bound: from 1 to 100000. shift: from 1 to 1000 and below 2 bound. The other arguments are as in DiscreteGaussian.
+    TruncatedGaussian, "TruncatedGaussian", sigma2, "truncated-gaussian"
+);

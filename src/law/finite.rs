@@ -1,0 +1,273 @@
+//! Laws of finitely many losses, evenly spaced and symmetric about zero: what every engine needs of them.
+//!
+//! The losses are largest, largest - step, ..., -largest. Each mass is a factor times exp(-exponent), up to a common constant, with an exact exponent; so
+//! masses, tilted masses and moments in every arithmetic follow from one list. Outcomes that only one of two neighbors can have are no losses: their
+//! masses stand beside, and an account adds them (Murtagh & Vadhan 2016). The pair of the losses that are finite is symmetric: a loss l has the mass of
+//! -l times exp(l).
+
+use rug::Rational;
+
+use crate::numeric::{enclosure::Enclosure, field::Real};
+
+/// The losses of one count and the masses of its outcomes.
+#[derive(Clone, Debug)]
+pub(crate) struct Finite {
+    /// The largest loss, above zero.
+    pub largest: Rational,
+    /// The distance of neighboring losses.
+    pub step: Rational,
+    /// The masses from the largest loss down, up to a common factor.
+    pub masses: Vec<Mass>,
+    /// The probability of the outcomes that a neighbor cannot have.
+    pub infinite: Infinite,
+}
+
+/// A mass up to a common factor: factor exp(-exponent).
+#[derive(Clone, Debug)]
+pub(crate) struct Mass {
+    pub exponent: Rational,
+    pub factor: Factor,
+}
+
+/// A factor of a mass.
+#[derive(Clone, Debug)]
+pub(crate) enum Factor {
+    /// An exact number.
+    Exactly(Rational),
+    /// 1 - exp(-a) for a > 0.
+    OneMinusExp(Rational),
+}
+
+/// The probability of the outcomes that a neighbor cannot have.
+#[derive(Clone, Debug)]
+pub(crate) enum Infinite {
+    /// There is none.
+    Never,
+    /// This probability, from 0 to 1.
+    Exactly(Rational),
+    /// Their masses, up to the factor of those of the losses.
+    Masses(Vec<Mass>),
+}
+
+/// ln E[exp(c L)] with its first two derivatives, in doubles.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cumulants {
+    pub ln_mgf: f64,
+    pub mean: f64,
+    pub variance: f64,
+}
+
+impl Cumulants {
+    /// Those of a sum of this many independent copies.
+    pub(crate) fn times(self, n: f64) -> Self {
+        Cumulants { ln_mgf: n * self.ln_mgf, mean: n * self.mean, variance: n * self.variance }
+    }
+
+    /// Those of a sum of both.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Cumulants {
+            ln_mgf: self.ln_mgf + other.ln_mgf,
+            mean: self.mean + other.mean,
+            variance: self.variance + other.variance,
+        }
+    }
+}
+
+impl Mass {
+    /// exp(-exponent).
+    pub(crate) fn exp(exponent: Rational) -> Mass {
+        Mass { exponent, factor: Factor::Exactly(Rational::from(1)) }
+    }
+
+    /// exp(-exponent) (1 - exp(-a)).
+    pub(crate) fn one_minus_exp(exponent: Rational, a: Rational) -> Mass {
+        Mass { exponent, factor: Factor::OneMinusExp(a) }
+    }
+
+    fn enclosure(&self, bits: u32) -> Enclosure {
+        let falling = Enclosure::rational(&-self.exponent.clone(), bits).exp();
+        self.factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor))
+    }
+}
+
+impl Factor {
+    /// `None` for a factor of one.
+    pub(crate) fn enclosure(&self, bits: u32) -> Option<Enclosure> {
+        match self {
+            Factor::Exactly(number) if *number == 1 => None,
+            Factor::Exactly(number) => Some(Enclosure::rational(number, bits)),
+            Factor::OneMinusExp(a) => Some(Enclosure::rational(&-a.clone(), bits).exp_m1().negate()),
+        }
+    }
+
+    fn real<R: Real>(&self, precision: R::Precision) -> Option<R> {
+        match self {
+            Factor::Exactly(number) if *number == 1 => None,
+            Factor::Exactly(number) => Some(R::rational(number, precision)),
+            Factor::OneMinusExp(a) => Some(R::rational(&-a.clone(), precision).exp_m1().neg()),
+        }
+    }
+
+    /// Its logarithm in doubles.
+    pub(crate) fn ln_approx(&self) -> f64 {
+        match self {
+            Factor::Exactly(number) => number.to_f64().ln(),
+            Factor::OneMinusExp(a) => (-(-a.to_f64()).exp_m1()).ln(),
+        }
+    }
+}
+
+impl Finite {
+    /// The exponent of the k-th mass, tilted by exp(c loss) relative to the largest loss: exponent + c step k.
+    fn tilted_exponents(&self, c: &Rational) -> impl Iterator<Item = Rational> {
+        let slope = Rational::from(c * &self.step);
+        self.masses.iter().zip(0_u32..).map(move |(mass, k)| Rational::from(&slope * k) + &mass.exponent)
+    }
+
+    /// The masses tilted by exp(c loss), from the largest loss down, scaled to sum to one.
+    pub(crate) fn weights<R: Real>(&self, c: &Rational, precision: R::Precision) -> Vec<R> {
+        // Relative to the largest weight's exponential, so that nothing leaves the range of doubles.
+        let exponents: Vec<Rational> = self.tilted_exponents(c).collect();
+        let least = exponents.iter().min().cloned().unwrap_or_default();
+        let weight = |(mass, exponent): (&Mass, Rational)| {
+            let falling = R::rational(&(&least - exponent), precision).exp();
+            mass.factor.real::<R>(precision).map_or(falling.clone(), |factor| falling.mul(&factor))
+        };
+        let weights: Vec<R> = self.masses.iter().zip(exponents).map(weight).collect();
+        let mut rest = weights.iter();
+        let Some(first) = rest.next() else { return weights };
+        let total = rest.fold(first.clone(), |sum, weight| sum.add(weight)).recip();
+        weights.iter().map(|weight| weight.mul(&total)).collect()
+    }
+
+    /// The same as enclosures that are not scaled, relative to the exponent that is returned beside them.
+    pub(crate) fn tilted(&self, c: &Rational, bits: u32) -> (Vec<Enclosure>, Rational) {
+        let exponents: Vec<Rational> = self.tilted_exponents(c).collect();
+        let least = exponents.iter().min().cloned().unwrap_or_default();
+        // Where exponents are evenly spaced, the next exponential is the last one times a ratio.
+        let mut steady: Option<(Rational, Enclosure)> = None;
+        let mut last: Option<(Rational, Enclosure)> = None;
+        let mut factors: Option<(Rational, Enclosure)> = None;
+        let mut weights = Vec::with_capacity(exponents.len());
+        for (mass, exponent) in self.masses.iter().zip(exponents) {
+            let away = Rational::from(&least - &exponent);
+            let falling = match (&last, &mut steady) {
+                (Some((before, value)), steady) => {
+                    let step = Rational::from(before - &exponent);
+                    match steady {
+                        Some((known, ratio)) if *known == step => value.mul(ratio),
+                        _ => {
+                            *steady = Some((step.clone(), Enclosure::rational(&step, bits).exp()));
+                            Enclosure::rational(&away, bits).exp()
+                        }
+                    }
+                }
+                (None, _) => Enclosure::rational(&away, bits).exp(),
+            };
+            let factor = match (&mass.factor, &factors) {
+                (Factor::OneMinusExp(a), Some((known, factor))) if a == known => Some(factor.clone()),
+                (factor, _) => factor.enclosure(bits),
+            };
+            if let (Factor::OneMinusExp(a), Some(factor)) = (&mass.factor, &factor) {
+                factors = Some((a.clone(), factor.clone()));
+            }
+            weights.push(factor.map_or(falling.clone(), |factor| falling.mul(&factor)));
+            last = Some((exponent, falling));
+        }
+        (weights, least)
+    }
+
+    /// Encloses ln E[exp(c L)] of one count, given that its loss is finite.
+    pub(crate) fn ln_mgf(&self, c: &Rational, bits: u32) -> Enclosure {
+        let sum = |terms: &[Enclosure]| {
+            let zero = Enclosure::double(0.0, bits);
+            terms.iter().fold(zero, |sum, term| sum.add(term))
+        };
+        let (weights, least) = self.tilted(c, bits);
+        let plain: Vec<Enclosure> = self.masses.iter().map(|mass| mass.enclosure(bits)).collect();
+        let exact = Rational::from(c * &self.largest) - least;
+        Enclosure::rational(&exact, bits).add(&sum(&weights).div(&sum(&plain)).ln())
+    }
+
+    /// The masses under P given that the loss is finite, from the largest loss down.
+    pub(crate) fn masses(&self, bits: u32) -> Vec<Enclosure> {
+        let (weights, _) = self.tilted(&Rational::new(), bits);
+        let zero = Enclosure::double(0.0, bits);
+        let total = weights.iter().fold(zero, |sum, weight| sum.add(weight)).recip();
+        weights.iter().map(|weight| weight.mul(&total)).collect()
+    }
+
+    /// Encloses the probability of the outcomes that a neighbor cannot have.
+    pub(crate) fn infinite_mass(&self, bits: u32) -> Enclosure {
+        let sum = |masses: &[Mass]| {
+            let zero = Enclosure::double(0.0, bits);
+            masses.iter().fold(zero, |sum, mass| sum.add(&mass.enclosure(bits)))
+        };
+        match &self.infinite {
+            Infinite::Never => Enclosure::double(0.0, bits),
+            Infinite::Exactly(mass) => Enclosure::rational(mass, bits),
+            Infinite::Masses(masses) => {
+                let infinite = sum(masses);
+                infinite.div(&infinite.add(&sum(&self.masses)))
+            }
+        }
+    }
+
+    /// The same where it is known exactly.
+    pub(crate) fn exact_infinite_mass(&self) -> Option<Rational> {
+        match &self.infinite {
+            Infinite::Never => Some(Rational::new()),
+            Infinite::Exactly(mass) => Some(mass.clone()),
+            Infinite::Masses(_) => None,
+        }
+    }
+
+    /// ln of each mass in doubles, up to a common constant, and the losses, both from the largest loss down.
+    pub(crate) fn in_doubles(&self) -> InDoubles {
+        let (largest, step) = (self.largest.to_f64(), self.step.to_f64());
+        let ln_masses = self.masses.iter().map(|mass| mass.factor.ln_approx() - mass.exponent.to_f64()).collect();
+        let losses = (0..self.masses.len()).map(|k| largest - step * k as f64).collect();
+        InDoubles { losses, ln_masses }.normalized()
+    }
+}
+
+/// The losses and masses of one count in doubles.
+#[derive(Clone, Debug)]
+pub(crate) struct InDoubles {
+    pub losses: Vec<f64>,
+    /// ln of the masses under P.
+    pub ln_masses: Vec<f64>,
+}
+
+impl InDoubles {
+    fn normalized(self) -> Self {
+        let most = self.ln_masses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let ln_total = most + self.ln_masses.iter().map(|ln| (ln - most).exp()).sum::<f64>().ln();
+        InDoubles { ln_masses: self.ln_masses.iter().map(|ln| ln - ln_total).collect(), ..self }
+    }
+
+    /// The largest loss.
+    pub(crate) fn largest(&self) -> f64 {
+        self.losses.first().copied().unwrap_or(0.0)
+    }
+
+    /// Half the distance of the two largest losses: a tilt of many times one over this leaves the largest loss alone.
+    pub(crate) fn least_step(&self) -> f64 {
+        let apart = self.losses.windows(2).map(|pair| pair[0] - pair[1]).next();
+        apart.unwrap_or(2.0 * self.largest()) / 2.0
+    }
+
+    /// ln E[exp(c L)], mean and variance under the law tilted by c.
+    pub(crate) fn cumulants(&self, c: f64) -> Cumulants {
+        let terms = || self.losses.iter().zip(&self.ln_masses).map(|(loss, ln)| (loss, ln + c * loss));
+        let peak = terms().map(|(_, ln)| ln).fold(f64::NEG_INFINITY, f64::max);
+        let mut sums = [0.0; 3];
+        for (loss, ln) in terms() {
+            let mass = (ln - peak).exp();
+            sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
+        }
+        let [mass, first, second] = sums;
+        let mean = first / mass;
+        Cumulants { ln_mgf: peak + mass.ln(), mean, variance: (second / mass - mean * mean).max(0.0) }
+    }
+}

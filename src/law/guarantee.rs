@@ -1,0 +1,109 @@
+//! Any mechanism with a guarantee, by the pair that dominates all of them: outcomes of loss epsilon and -epsilon, and with probability delta an outcome
+//! that the neighbor cannot have (Kairouz, Oh & Viswanath 2015, Theorem 3.3; Murtagh & Vadhan 2016, Lemma 3.2).
+//!
+//! Every (epsilon, delta)-DP mechanism is a function of the outcome of this pair, so the pair bounds every composition with it, adaptive ones too; and
+//! randomized response with that guarantee attains it.
+
+use rug::Rational;
+
+use super::{
+    facts::{Facts, Range},
+    finite::{Finite, Infinite, Mass},
+};
+use crate::{
+    error::{Error, Result},
+    law::parameter::Delta,
+    numeric::rational,
+};
+
+/// The names in files.
+pub(super) const PURE: &str = "pure";
+pub(super) const APPROXIMATE: &str = "approximate";
+
+/// The range of epsilon in an account.
+const LEAST: (u32, u32) = (1, 1_000_000);
+const MOST: u32 = 1000;
+/// The largest group that leaves or enters together.
+const MOST_SHIFT: u64 = 1000;
+
+/// epsilon-DP, or (epsilon, delta)-DP.
+pub(super) struct Guarantee<'a> {
+    pub epsilon: &'a Rational,
+    pub delta: Option<&'a Rational>,
+}
+
+/// An error unless epsilon is in range.
+pub(super) fn check_epsilon(epsilon: &Rational, what: &str) -> Result<()> {
+    if *epsilon >= Rational::from(LEAST) && *epsilon <= MOST {
+        return Ok(());
+    }
+    Err(Error::out_of_range(what, rational::display(epsilon), "a parameter above 0, from 1e-6 to 1e3"))
+}
+
+/// The factors by which such an epsilon may be divided.
+pub(super) fn factors(epsilon: &Rational) -> Range {
+    Range { least: Rational::from(epsilon / MOST), most: epsilon / Rational::from(LEAST) }
+}
+
+impl<'a> Facts<'a> for Guarantee<'a> {
+    fn name(&self) -> &'static str {
+        if self.delta.is_some() { "approximate DP" } else { "pure DP" }
+    }
+
+    fn key(&self) -> &'static str {
+        if self.delta.is_some() { APPROXIMATE } else { PURE }
+    }
+
+    fn parameter(&self) -> (&'static str, &'a Rational) {
+        ("epsilon", self.epsilon)
+    }
+
+    fn others(&self) -> Vec<(&'static str, Rational)> {
+        self.delta.iter().map(|delta| ("delta", (*delta).clone())).collect()
+    }
+
+    fn is_guarantee(&self) -> bool {
+        true
+    }
+
+    fn has_infinite_loss(&self) -> bool {
+        self.delta.is_some()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.delta.map_or(Ok(()), |delta| Delta::try_from(delta).map(|_| ()))?;
+        check_epsilon(self.epsilon, "epsilon of a guarantee")
+    }
+
+    /// k people who change together have k times the epsilon of one; the delta of a group is larger, by how much depends on the mechanism.
+    fn most_shift(&self) -> u64 {
+        if self.delta.is_some() { 1 } else { MOST_SHIFT }
+    }
+
+    fn parameter_times(&self, factor: &Rational) -> Rational {
+        Rational::from(self.epsilon / factor)
+    }
+
+    fn factors(&self) -> Range {
+        factors(self.epsilon)
+    }
+
+    fn rho_divisor(&self, factor: &Rational) -> Rational {
+        factor.clone().square()
+    }
+
+    fn finite(&self, shift: u64) -> Option<Finite> {
+        let largest = Rational::from(self.epsilon * shift);
+        Some(Finite {
+            step: Rational::from(&largest * 2_u32),
+            masses: vec![Mass::exp(Rational::new()), Mass::exp(largest.clone())],
+            infinite: self.delta.map_or(Infinite::Never, |delta| Infinite::Exactly(delta.clone())),
+            largest,
+        })
+    }
+
+    /// That of the continuous Laplace of scale 1 / epsilon, which has the guarantee.
+    fn precision_approx(&self) -> Rational {
+        self.epsilon.clone().square() / 2_u32
+    }
+}
