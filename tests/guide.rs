@@ -167,6 +167,7 @@ documents! {
     glossary: "docs/guide/glossary.md",
     library: "docs/guide/library.md",
     noise: "docs/guide/noise.md",
+    other_noise: "docs/guide/other-noise.md",
     published_values: "docs/guide/published-values.md",
     python: "docs/guide/python.md",
     r: "docs/guide/r.md",

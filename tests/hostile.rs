@@ -11,6 +11,7 @@ use std::{
 
 use dp_assay::{
     csv_reader::{CsvTable, Reading},
+    law::NoiseTable,
     release::{Release, schema::Schema},
     spine::{
         blocks::{Blocks, EntityKind},
@@ -134,11 +135,23 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 14] = [
+const READERS: [Reader; 15] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
         read: |path| shown(cells(path)),
+        confidential: true,
+        others: true,
+    },
+    Reader {
+        name: "a table of masses",
+        rows: &[&["value", "mass"], &["-1", "1/4"], &["0", "0.5"], &["1", "25e-2"]],
+        read: |path| {
+            shown(
+                NoiseTable::read(path, false)
+                    .map(|table| table.masses().map(|(x, p)| format!("{x} {p}")).collect::<Vec<_>>()),
+            )
+        },
         confidential: true,
         others: true,
     },

@@ -1,8 +1,11 @@
 //! Laws of finitely many losses, some of them with outputs that only one of two neighbors can have, against the enumeration of all outputs.
 
+use std::sync::Arc;
+
 use dp_assay::{
     Error,
     account::{Account, Composition, Counts, Delta, Epsilon},
+    law::{Law, NoiseTable},
     numeric::{Enclosure, rational::parse},
     release::{Neighbors, subject::Subject},
 };
@@ -62,6 +65,46 @@ struct Case {
     outputs: Vec<(f64, f64)>,
 }
 
+/// Noise with these masses at consecutive integers from this one on.
+fn table(first: i64, masses: &[&str]) -> Law {
+    let rows = (first..).zip(masses.iter().map(|mass| parse(mass).unwrap()));
+    Law::Table(Arc::new(NoiseTable::new("noise.csv", rows).unwrap()))
+}
+
+/// Tables with their counts and shifts, beside other counts.
+fn tabulated() -> Vec<Case> {
+    let bell = &["1/20", "1/5", "1/2", "1/5", "1/20"][..];
+    let odd = &["3/50", "7/50", "3/10", "3/10", "7/50", "3/50"][..];
+    let gap = &["1/10", "1/10", "0", "3/5", "0", "1/10", "1/10"][..];
+    [
+        (bell, -2, 1, 1, &[][..]),
+        (bell, -2, 4, 1, &["pure 1/2"]),
+        (bell, -2, 2, 3, &[]),
+        (odd, 5, 5, 2, &["approximate 1:1e-3"]),
+        (gap, -3, 3, 3, &[]),
+        (gap, -3, 2, 2, &["discrete-laplace 1/2x2"]),
+        (&["1/4", "1/4", "1/4", "1/4"], 0, 2, 1, &["pure 1/3x2"]),
+        (&["1/8", "3/4", "1/8"], -1, 9, 1, &[]),
+    ]
+    .into_iter()
+    .map(|(masses, first, count, shift, beside): (&[&str], i64, u64, i64, &[&str])| {
+        let Case { mut counts, outputs: mut all } = case(beside);
+        let mass = |x: i64| {
+            let at = usize::try_from(x - first).ok().and_then(|at| masses.get(at));
+            at.map_or(0.0, |mass| parse(mass).unwrap().to_f64())
+        };
+        let values = first..first + masses.len() as i64 + shift;
+        let single = gathered(values.map(|y| (mass(y), mass(y - shift))).collect());
+        for _ in 0..count {
+            let pairs = all.iter().flat_map(|(p, q)| single.iter().map(move |(a, b)| (p * a, q * b)));
+            all = gathered(pairs.collect());
+        }
+        counts.push(Counts::new(table(first, masses), count, shift as u64).unwrap());
+        Case { counts, outputs: all }
+    })
+    .collect()
+}
+
 /// Counts as in `truncated-laplace 1/2:3 x2 @1`.
 fn case(texts: &[&str]) -> Case {
     let mut all = vec![(1.0, 1.0)];
@@ -98,7 +141,9 @@ fn cases() -> Vec<Case> {
         &["truncated-laplace 1:3", "approximate 1:1e-3", "randomized-response 2:3"],
     ]
     .map(case)
-    .into()
+    .into_iter()
+    .chain(tabulated())
+    .collect()
 }
 
 fn near(value: &Enclosure, truth: f64, what: &str) {
@@ -249,6 +294,104 @@ fn guarantees_are_never_counted_twice() {
         "{}",
         resolved(Neighbors::Bounded).title
     );
+}
+
+/// The table of a known law has its answers: a response by its two outputs, truncated noise by its rounded masses.
+#[test]
+fn tables_of_known_laws_have_their_answers() {
+    // q = 1/2 in place of exp(-epsilon): a truncated Laplace of epsilon ln 2, which is no exact parameter.
+    let powers = ["1/22", "2/22", "4/22", "8/22", "4/22", "2/22", "1/22"];
+    let tabulated = Composition::new([Counts::new(table(-3, &powers), 3, 1).unwrap()]).unwrap();
+    let ln2 = "0.693147180559945309417232121458176568";
+    let near = Composition::new([Counts::parse("truncated-laplace", &format!("{ln2}:3x3")).unwrap()]).unwrap();
+    for epsilon in ["0", "0.3", "0.7", "1.4", "2", "3"] {
+        let epsilon = parse(epsilon).unwrap();
+        let [one, other] = [&tabulated, &near].map(|account| account.delta(&epsilon, 25).unwrap());
+        assert!(one.met && one.value.is_tight(25), "{epsilon}: {one:?}");
+        assert!((one.value.approximate() - other.value.approximate()).abs() < 1e-16, "{epsilon}: {one:?} {other:?}");
+    }
+    // Many copies of few losses.
+    let many = Composition::new([Counts::new(table(-1, &["1/8", "3/4", "1/8"]), 200, 1).unwrap()]).unwrap();
+    let mass = 1.0 - (7.0_f64 / 8.0).powi(200);
+    assert!((many.infinite_loss().unwrap().mass(12).approximate() - mass).abs() < 1e-14);
+}
+
+/// Beside hundreds of discrete Gaussian counts, on both sides of what the same table without rounding allows.
+#[test]
+fn tables_stand_beside_fine_noise() {
+    let bell = || Counts::new(table(-2, &["1/20", "1/5", "1/2", "1/5", "1/20"]), 3, 1).unwrap();
+    let account = Composition::new([bell(), "40x300".parse().unwrap()]).unwrap();
+    let alone = Composition::new(["40x300".parse().unwrap()]).unwrap();
+    let infinite = account.infinite_loss().unwrap().mass(15);
+    for epsilon in ["0", "2", "9"] {
+        let epsilon = parse(epsilon).unwrap();
+        let delta = account.delta(&epsilon, 12).unwrap();
+        assert!(delta.met, "{epsilon}: {delta:?}");
+        // By conditioning on the 5^3 outcomes of the table, in doubles.
+        let e = epsilon.to_f64();
+        let profile = |y: f64| {
+            let at = |y: f64| alone.delta(parse(&format!("{y:.17}")).unwrap(), 14).unwrap().value.approximate();
+            if y >= 0.0 { at(y) } else { 1.0 - y.exp() + y.exp() * at(-y) }
+        };
+        let masses = [0.05, 0.2, 0.5, 0.2, 0.05];
+        let single: Vec<(f64, f64)> = (1..5).map(|k| (masses[k], f64::ln(masses[k] / masses[k - 1]))).collect();
+        let mut sums = vec![(1.0, 0.0)];
+        for _ in 0..3 {
+            let next = sums.iter().flat_map(|(p, l)| single.iter().map(move |(mass, loss)| (p * mass, l + loss)));
+            let mut next: Vec<(f64, f64)> = next.collect();
+            next.sort_by(|a, b| a.1.total_cmp(&b.1));
+            next.dedup_by(|b, a| {
+                (a.1 - b.1).abs() < 1e-12 && {
+                    a.0 += b.0;
+                    true
+                }
+            });
+            sums = next;
+        }
+        let truth = infinite.approximate() + sums.iter().map(|(p, l)| p * profile(e - l)).sum::<f64>();
+        assert!((delta.value.approximate() - truth).abs() < 1e-9 * truth, "{epsilon}: {delta:?} {truth}");
+    }
+}
+
+#[test]
+fn tables_are_read_with_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("noise.csv");
+    let read = |text: &str, suffix: &str, normalize: bool| {
+        std::fs::write(&file, text).unwrap();
+        Counts::parse_table(&format!("{}{suffix}", file.display()), normalize)
+    };
+    let good = "value,mass\n-1,1/4\n0,0.5\n1,25e-2\n";
+    let counts = read(good, "x10@1", false).unwrap();
+    assert_eq!((counts.count, counts.shift), (10, 1));
+    assert!(read("value,mass\n-1,1\n0,2\n1,1\n", "", true).unwrap().law.has_infinite_loss());
+    for (text, suffix, expected) in [
+        ("value,mass\n-1,1/4\n0,1/2\n1,1/5\n", "", "add up to 0.95, which is 0.05 less than 1"),
+        ("value,mass\n-1,1/4\n0,-1/2\n1,1/4\n", "", "line 3"),
+        ("value,mass\n-1,1/4\n0,3/2\n", "", "from 0 to 1"),
+        ("value,mass\n-1,1/4\n-1,1/2\n", "", "in an earlier line"),
+        ("value,mass\n-1,1/4\n0.5,1/2\n", "", "expected an integer"),
+        ("value,mass\n-1,1/4\n0,x\n", "", "line 3"),
+        ("value,mass\n-1,1/4\n0,3/4\n", "", "not symmetric"),
+        ("wert,masse\n0,1\n", "", "value"),
+        ("value,mass\n", "", "add up to 0"),
+        ("value,mass\n0,1\n", "", "have no output in common"),
+        (good, "@3", "have no output in common"),
+        (good, "x0", "1 to 10^12"),
+    ] {
+        let error = read(text, suffix, false).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text:?}: {error}");
+    }
+    // A name that ends like a count.
+    let odd = folder.path().join("noisex10");
+    std::fs::write(&odd, good).unwrap();
+    let of = |suffix: &str| Counts::parse_table(&format!("{}{suffix}", odd.display()), false);
+    assert_eq!((of("").unwrap().count, of("x3").unwrap().count), (1, 3));
+    std::fs::write(folder.path().join("noise"), good).unwrap();
+    assert!(of("").unwrap_err().to_string().contains("are files"));
+    // All outputs that are possible for both are as likely for both.
+    let uniform = Counts::new(table(0, &["1/3", "1/3", "1/3"]), 2, 1).unwrap();
+    assert!(Composition::new([uniform]).unwrap_err().to_string().contains("as likely under both"));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use dp_assay::{
     certificate::Claim,
     csv_reader::{CsvTable, Reading},
     draws::UnfinishedDraw,
+    law::{Law, NoiseTable},
     noise::{Sampler, Streams, TableOptions, TableSink, TableSource},
     numeric::rational,
     release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
@@ -54,9 +55,10 @@ use sha2::{Digest, Sha256};
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 34] = [
+pub const FORMATS: [(&str, Format); 35] = [
     ("number", number),
     ("counts", counts),
+    ("table", noise_table),
     ("release", release),
     ("ledger", ledger),
     ("wishes", wishes),
@@ -257,12 +259,22 @@ fn number(data: &[u8], _: &Bench) {
 
 fn counts(data: &[u8], _: &Bench) {
     let Some(text) = text(data) else { return };
-    for parse in [str::parse::<Counts>, Counts::parse_gaussian, Counts::parse_discrete_laplace] {
-        if let Ok(counts) = parse(text) {
+    for key in Law::KEYS {
+        if let Ok(counts) = Counts::parse(key, text) {
             let composition = Composition::new([counts]).expect("counts that were read compose");
             assert!(**composition.rho() > 0);
         }
     }
+}
+
+fn noise_table(data: &[u8], bench: &Bench) {
+    let path = bench.file("noise.csv", data);
+    if let Ok(table) = NoiseTable::read(&path, false) {
+        assert!(table.masses().all(|(_, mass)| *mass > 0));
+        let none = rational::parse("0").expect("a number");
+        assert_eq!(table.masses().fold(none, |sum, (_, mass)| sum + mass), 1);
+    }
+    let _ = NoiseTable::read(&path, true);
 }
 
 fn release(data: &[u8], _: &Bench) {

@@ -334,14 +334,25 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
         Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
         Some(Target::Zero) => return Ok(Vec::new()),
     };
-    let delta = &least_delta;
+    let (given, delta) = (delta, &least_delta);
     let renyi = conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?;
     let optimal = conversions::zcdp_epsilon_optimal(&account.rho(), delta)?;
     let pure = Conversion::Pure.epsilon(account, delta, digits)?;
-    let of_pure =
-        if pure.is_some() { "the largest loss, at delta = 0" } else { "the loss of Gaussian noise is unbounded" };
+    let of_pure = match (pure.is_some(), account.infinite_loss().is_some()) {
+        (true, _) => "the largest loss, at delta = 0",
+        (false, false) => "the loss of Gaussian noise is unbounded",
+        (false, true) => "some outputs have an infinite loss",
+    };
     let by_formula = Conversion::BunSteinke;
-    Ok(vec![
+    let basic = Conversion::Basic.epsilon(account, given, digits)?;
+    let basic = basic.map(|epsilon| {
+        row(
+            Conversion::Basic,
+            Some(epsilon),
+            "the largest finite loss, with the probability of an infinite one".to_string(),
+        )
+    });
+    Ok([
         row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
         row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),
         row(by_formula, Some(by_formula.epsilon_of_finite(account, delta, digits)?), by_formula.formula().to_string()),
@@ -352,7 +363,10 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
             note: "continuous noise of the same rho: an approximation for integers".to_string(),
         },
         row(Conversion::Pure, pure, of_pure.to_string()),
-    ])
+    ]
+    .into_iter()
+    .chain(basic)
+    .collect())
 }
 
 #[cfg(test)]

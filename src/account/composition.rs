@@ -1,11 +1,14 @@
 //! Compositions: the counts that are published, their noise, and by how much one person changes them.
 
+#[cfg(feature = "mechanisms")]
+use std::path::Path;
 use std::{fmt, str::FromStr, sync::Arc};
 
 use rug::Rational;
 
 use crate::{
     error::{Error, Result},
+    law::Rounding,
     loss::{
         evaluator::SumEvaluator,
         law::{Group, Law},
@@ -68,6 +71,9 @@ impl Counts {
         let most_shift = self.law.most_shift();
         if !(1..=MOST_COUNTS).contains(&self.count) {
             return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
+        }
+        if (1..=most_shift).contains(&self.shift) {
+            self.law.check_shift(self.shift)?;
         }
         if !(1..=most_shift).contains(&self.shift) {
             let why = match most_shift {
@@ -145,6 +151,32 @@ impl Counts {
         Counts { law, count, shift }.checked()
     }
 
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`NoiseTable::read`]). Where both FILE with the count and FILE without it exist, the
+    /// text has two meanings and is refused.
+    pub fn parse_table(text: &str, normalize: bool) -> Result<Self> {
+        let ends_in_digits = |text: &str, mark: char| {
+            let (rest, digits) = text.rsplit_once(mark)?;
+            let is_number = !rest.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| (rest.to_string(), digits.to_string()))
+        };
+        let is_file = |text: &str| Path::new(text).is_file();
+        let divided = |text: &str, mark: char, what: &str| -> Result<(String, u64)> {
+            match ends_in_digits(text, mark) {
+                Some((rest, _)) if is_file(text) && is_file(&rest) => {
+                    let why = format!("both {text:?} and {rest:?} are files: write {text}{mark}1 for the first");
+                    Err(Error::conflict(why))
+                }
+                Some((rest, number)) if !is_file(text) => Ok((rest, whole(&number, what)?)),
+                _ => Ok((text.to_string(), 1)),
+            }
+        };
+        let (rest, shift) = divided(text, '@', "SHIFT")?;
+        let (file, count) = divided(&rest, 'x', "COUNT")?;
+        let table = crate::law::NoiseTable::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Table(Arc::new(table)), count, shift }.checked()
+    }
+
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
     pub fn parse_gaussian(text: &str) -> Result<Self> {
         Counts::parse("gaussian", text)
@@ -200,7 +232,10 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composition {
     counts: Vec<Counts>,
+    /// The sum of the losses. Of losses on no common lattice, a sum that is at most as private.
     loss: Arc<LossSum>,
+    /// One that is at least as private, where `loss` is not exact.
+    below: Option<Arc<LossSum>>,
     rho: Rho,
     stop: Stop,
 }
@@ -209,13 +244,18 @@ impl Composition {
     /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
         let counts: Vec<Counts> = counts.into_iter().collect();
-        let loss = LossSum::new((counts.iter()).map(|counts| Group {
-            law: counts.law.clone(),
-            shift: counts.shift,
-            copies: counts.count,
-        }))?;
+        let sum_of = |rounding: Rounding| {
+            let group = |counts: &Counts| match counts.law.rounded(counts.shift, rounding) {
+                Some(law) => Group { law, shift: 1, copies: counts.count },
+                None => Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count },
+            };
+            LossSum::new(counts.iter().map(group)).map(Arc::new)
+        };
+        let loss = sum_of(Rounding::Up)?;
+        let is_exact = loss.groups().iter().all(|group| !group.law.is_listed());
+        let below = if is_exact { None } else { Some(sum_of(Rounding::Down)?) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        Ok(Composition { counts, loss: Arc::new(loss), rho: Rho::new(rho)?, stop: Stop::default() })
+        Ok(Composition { counts, loss, below, rho: Rho::new(rho)?, stop: Stop::default() })
     }
 
     /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
@@ -228,9 +268,20 @@ impl Composition {
         &self.stop
     }
 
-    /// An evaluator of its loss, with the same stop signal.
+    /// An evaluator of its loss, with the same stop signal; of losses on no common lattice, one of a sum that is at most as private.
     pub fn loss_evaluator(&self) -> SumEvaluator {
         self.loss.evaluator().until(&self.stop)
+    }
+
+    /// Whether its losses have no common lattice, so that answers lie between those for two others.
+    pub fn has_rounded_losses(&self) -> bool {
+        self.below.is_some()
+    }
+
+    /// The composition with losses rounded down, which is at least as private, where its own losses are rounded up; `None` where they are exact.
+    pub(crate) fn below(&self) -> Option<Composition> {
+        let below = self.below.as_ref()?;
+        Some(Composition { loss: Arc::clone(below), below: None, ..self.clone() })
     }
 
     /// A composition of other counts with the same stop signal.

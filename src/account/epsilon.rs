@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Pair, Proof},
+        answer::{self, Answer, Pair, Proof},
         engine::{Tolerance, session::Session},
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
         infinite::{InfiniteLoss, Target},
@@ -39,6 +39,10 @@ const MOST_LEADERS: usize = 24;
 pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
     if let Evaluator::Infinite(finite, infinite) = evaluator {
         return beside_infinite(finite, infinite, rho, delta, digits);
+    }
+    if let Evaluator::Between(both) = evaluator {
+        let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
+        return answer::between(below?, above?, digits);
     }
     // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
@@ -69,17 +73,28 @@ fn beside_infinite(
             let value = lower.value.hull(&upper.value);
             Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof: upper.proof })
         }
-        Target::Zero => match finite {
-            // The profile of bounded losses is zero from the largest one on, and positive before it.
-            Evaluator::Sum(sum) if *sum.sum().rho() == 0 => {
-                let value = Enclosure::rational(sum.sum().offset(), precision::bits(digits, 64));
-                Ok(Answer::immediate(
-                    value,
-                    "the largest loss that is finite: delta is the probability of an infinite one",
-                ))
-            }
-            _ => Err(infinite.too_small(delta)),
+        Target::Zero => match largest_loss(finite, digits) {
+            Some(value) => Ok(Answer {
+                met: value.is_tight(digits),
+                value,
+                proof: Proof::bound("the largest loss that is finite: delta is the probability of an infinite one"),
+            }),
+            None => Err(infinite.too_small(delta)),
         },
+    }
+}
+
+/// The largest loss: the profile is zero from there on, and positive before it. `None` where losses are unbounded, or not those of one sum.
+fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
+    match evaluator {
+        Evaluator::Sum(sum) if *sum.sum().rho() == 0 => {
+            Some(Enclosure::rational(sum.sum().offset(), precision::bits(digits, 64)))
+        }
+        Evaluator::Between(both) => {
+            let [below, above] = both.each_ref().map(|one| largest_loss(one, digits));
+            Some(below?.hull(&above?))
+        }
+        Evaluator::Sum(_) | Evaluator::Family(_) | Evaluator::Infinite(..) => None,
     }
 }
 
@@ -104,7 +119,7 @@ pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &An
     // By moments as well, in closed form: no epsilon is above.
     let infinite = match evaluator {
         Evaluator::Infinite(_, infinite) => Some(infinite),
-        Evaluator::Sum(_) | Evaluator::Family(_) => None,
+        Evaluator::Sum(_) | Evaluator::Family(_) | Evaluator::Between(_) => None,
     };
     let ceiling = ceiling(rho, infinite, delta)?;
     let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
@@ -175,9 +190,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(infinite.answer(finite.enclose(epsilon, digits, session)?, digits))
-            }
+            Evaluator::Infinite(..) | Evaluator::Between(_) => self.hockey_stick(epsilon, digits),
         }
     }
 
@@ -185,9 +198,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(infinite.ln_approx(finite.ln_approx(epsilon, session, f64::NEG_INFINITY)?))
-            }
+            Evaluator::Infinite(..) | Evaluator::Between(_) => self.ln_hockey_stick_approx(epsilon),
         }
     }
 
@@ -196,6 +207,7 @@ impl Profile for Evaluator {
             Evaluator::Sum(sum) => sum.session(deadline),
             Evaluator::Family(family) => family.session(deadline),
             Evaluator::Infinite(finite, _) => finite.session(deadline),
+            Evaluator::Between(both) => both[1].session(deadline),
         }
     }
 
@@ -206,14 +218,14 @@ impl Profile for Evaluator {
     fn sum(&self) -> Option<&SumEvaluator> {
         match self {
             Evaluator::Sum(sum) => Some(sum),
-            Evaluator::Family(_) | Evaluator::Infinite(..) => None,
+            Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
         }
     }
 
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
         match self {
             Evaluator::Sum(sum) => sum.around(delta),
-            Evaluator::Family(_) | Evaluator::Infinite(..) => None,
+            Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
         }
     }
 }

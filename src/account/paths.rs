@@ -109,6 +109,8 @@ impl Account for Whole {
 pub struct WorstPath {
     paths: Arc<Vec<Composition>>,
     family: Arc<Family>,
+    /// That of losses rounded down, where those of `family` are rounded up.
+    below: Option<Arc<Family>>,
     units: Units,
     rho: Rho,
     stop: Stop,
@@ -135,10 +137,17 @@ impl WorstPath {
             return Err(Error::unsuitable(why));
         }
         let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
+        let below = match paths.iter().any(|path| path.below().is_some()) {
+            false => None,
+            true => {
+                let sums = paths.iter().map(|path| path.below().unwrap_or_else(|| path.clone()).shared_loss());
+                Some(Arc::new(Family::new(sums.collect(), units)?))
+            }
+        };
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
         let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
         let stop = paths.iter().map(Composition::stop).find(|stop| stop.is_given()).cloned().unwrap_or_default();
-        Ok(WorstPath { paths: Arc::new(paths), family, units, rho, stop })
+        Ok(WorstPath { paths: Arc::new(paths), family, below, units, rho, stop })
     }
 
     /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
@@ -181,6 +190,16 @@ impl WorstPath {
         self.family_evaluator().hockey_stick_one_by_one(epsilon, digits)
     }
 
+    /// The losses that are finite.
+    fn evaluator_of_finite(&self) -> Evaluator {
+        let of = |family: &Arc<Family>| FamilyEvaluator::new(Arc::clone(family)).until(&self.stop);
+        let own = Evaluator::Family(Box::new(of(&self.family)));
+        match &self.below {
+            Some(below) => Evaluator::Between(Box::new([Evaluator::Family(Box::new(of(below))), own])),
+            None => own,
+        }
+    }
+
     fn family_evaluator(&self) -> FamilyEvaluator {
         FamilyEvaluator::new(Arc::clone(&self.family)).until(&self.stop)
     }
@@ -200,7 +219,7 @@ impl Account for WorstPath {
 
     /// The largest hockey stick of all pairs; answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
-        let finite = Evaluator::Family(Box::new(self.family_evaluator()));
+        let finite = self.evaluator_of_finite();
         match self.infinite_loss() {
             Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
             None => finite,
@@ -240,13 +259,13 @@ impl Account for WorstPath {
 impl WorstPath {
     fn tradeoff_of_finite(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         tradeoff::check_alpha(alpha)?;
-        let evaluator = Evaluator::Family(Box::new(self.family_evaluator()));
+        let evaluator = self.evaluator_of_finite();
         let mut pair = (0, 0);
         let mut value = Enclosure::double(0.0, precision::bits(digits, 64)).hull(&Enclosure::double(1.0, 64));
         // The supporting line of a first pair gives the eps at which to look for the worst pair.
         for _ in 0..2 {
             let own = self.composition(pair)?;
-            let upper = tradeoff::of_composition(&own, alpha, digits)?.value;
+            let upper = tradeoff::of_finite(&own, alpha, digits)?.value;
             let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
             // Slopes are exp(l) with l on the lattice: take the nearest.
             let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();

@@ -200,6 +200,10 @@ impl Account for Composition {
 
     fn evaluator(&self) -> Evaluator {
         let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
+        let finite = match self.below() {
+            Some(below) => Evaluator::Between(Box::new([Evaluator::Sum(Box::new(below.loss_evaluator())), finite])),
+            None => finite,
+        };
         match self.infinite_loss() {
             Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
             None => finite,
@@ -209,9 +213,9 @@ impl Account for Composition {
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         match self.infinite_loss() {
             Some(infinite) => {
-                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_composition(self, alpha, digits))
+                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_finite(self, alpha, digits))
             }
-            None => tradeoff::of_composition(self, alpha, digits),
+            None => tradeoff::of_finite(self, alpha, digits),
         }
     }
 

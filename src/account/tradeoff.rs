@@ -20,7 +20,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Proof, as_precise_as_possible},
+        answer::{self, Answer, Proof, as_precise_as_possible},
         evaluator::SumEvaluator,
         infinite::InfiniteLoss,
         limit::Limit,
@@ -78,6 +78,16 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
     Curve::new(composition).at(alpha, digits)
+}
+
+/// f(alpha) of the losses that are finite: between those of two compositions where they are on no common lattice.
+pub(super) fn of_finite(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+    let own = of_composition(composition, alpha, digits)?;
+    match composition.below() {
+        // A pair that is at most as private has a trade-off function that is nowhere higher.
+        Some(below) => answer::between(own, of_composition(&below, alpha, digits)?, digits),
+        None => Ok(own),
+    }
 }
 
 /// f(alpha) = s f'(alpha / s) with the trade-off function f' of the losses that are finite, which falls, and the probability s that all are.

@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let proof = subject.whole.delta_by(&evaluator, &at, digits)?;
     let second = evaluator.second_hockey_stick(&at, proof.pair())?;
     let how = &proof.proof;
-    let step = loss.step();
+    let step = loss.step().filter(|_| !total.has_rounded_losses());
     let mut page = args.format.page();
     let of = |name| how.field(name).map(json_of);
     let mut object = json!({
@@ -82,10 +82,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
-    let lattice = step.map_or_else(
-        || "The privacy loss has a density: some noise is continuous.".to_string(),
-        |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
-    );
+    let lattice = if total.has_rounded_losses() {
+        "The losses have no common multiple: they are rounded to multiples of 2^-96 nats, up and down.".to_string()
+    } else {
+        step.map_or_else(
+            || "The privacy loss has a density: some noise is continuous.".to_string(),
+            |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
+        )
+    };
     let lattice = pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  All at once; that of {pair}."));
     let (delta_lower, delta_upper) = ends(&proof.value);
     let (counts, in_groups) = (output::count_of(copies, "count"), output::count_of(groups as u64, "group"));

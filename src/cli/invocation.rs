@@ -49,6 +49,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("spec", Kind::Public),
     ("spine", Kind::Public),
     ("state_totals", Kind::Public),
+    ("table", Kind::Public),
     ("targets", Kind::Public),
     ("totals", Kind::Public),
     ("truth", Kind::Confidential),

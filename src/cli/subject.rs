@@ -44,6 +44,12 @@ pub struct Subject {
     /// COUNT counts with discrete Gaussian noise, renormalized on -BOUND, ..., BOUND (repeatable)
     #[arg(long, value_name = "SIGMA2:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     truncated_gaussian: Vec<String>,
+    /// COUNT counts with the noise of a table: a CSV file with the columns value and mass, whose masses add up to exactly 1 (repeatable)
+    #[arg(long, value_name = "FILE[xCOUNT][@SHIFT]")]
+    table: Vec<String>,
+    /// Divide the masses of each table by their sum
+    #[arg(long, requires = "table")]
+    normalize: bool,
     /// COUNT randomized responses with K possible answers, of which the true one has probability e^EPSILON / (e^EPSILON + K - 1) [default K: 2] (repeatable)
     #[arg(long, value_name = "EPSILON[:K][xCOUNT]", allow_hyphen_values = true)]
     randomized_response: Vec<String>,
@@ -195,7 +201,7 @@ impl Subject {
 
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
-        !self.release.is_empty() || self.by_law().iter().any(|(_, texts)| !texts.is_empty())
+        !self.release.is_empty() || !self.table.is_empty() || self.by_law().iter().any(|(_, texts)| !texts.is_empty())
     }
 
     /// The counts of each option, by the name of their law, which is that of the option.
@@ -264,6 +270,10 @@ impl Subject {
             let read = |text: &String| Counts::parse(key, text).with_context(|| format!("--{key} {text}"));
             texts.iter().map(read).collect::<Result<Vec<Counts>>>()
         };
-        Ok(self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?.concat())
+        let table =
+            |text: &String| Counts::parse_table(text, self.normalize).with_context(|| format!("--table {text}"));
+        let tables = self.table.iter().map(table).collect::<Result<Vec<Counts>>>()?;
+        let others = self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?;
+        Ok([others.concat(), tables].concat())
     }
 }

@@ -95,6 +95,7 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
             largest: exponent(shift),
             step: exponent(2),
             masses: (0..=shift).map(mass).collect(),
+            places: None,
             infinite: Infinite::Never,
         })
     }

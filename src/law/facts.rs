@@ -29,6 +29,11 @@ pub(super) trait Facts<'a> {
     /// In words, as in "discrete Gaussian noise".
     fn name(&self) -> &'static str;
 
+    /// In words in place of parameters, where it has none.
+    fn label(&self) -> Option<&'a str> {
+        None
+    }
+
     /// In files, options and certificates.
     fn key(&self) -> &'static str;
 
@@ -84,6 +89,11 @@ pub(super) trait Facts<'a> {
     /// Whether losses that are finite have a largest one.
     fn is_bounded(&self) -> bool {
         self.finite(1).is_some()
+    }
+
+    /// Whether its losses are few of very many multiples of their common step.
+    fn is_listed(&self) -> bool {
+        false
     }
 
     /// Whether some outcomes are possible for one neighbor only.

@@ -1,11 +1,11 @@
-//! Laws of finitely many losses, evenly spaced and symmetric about zero: what every engine needs of them.
+//! Laws of finitely many losses, symmetric about zero: what every engine needs of them.
 //!
-//! The losses are largest, largest - step, ..., -largest. Each mass is a factor times exp(-exponent), up to a common constant, with an exact exponent; so
+//! The losses are largest, largest - step, ..., -largest, or those multiples of the step that are listed. Each mass is a factor times exp(-exponent), up to a common constant, with an exact exponent; so
 //! masses, tilted masses and moments in every arithmetic follow from one list. Outcomes that only one of two neighbors can have are no losses: their
 //! masses stand beside, and an account adds them (Murtagh & Vadhan 2016). The pair of the losses that are finite is symmetric: a loss l has the mass of
 //! -l times exp(l).
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 use crate::numeric::{enclosure::Enclosure, field::Real};
 
@@ -14,10 +14,12 @@ use crate::numeric::{enclosure::Enclosure, field::Real};
 pub(crate) struct Finite {
     /// The largest loss, above zero.
     pub largest: Rational,
-    /// The distance of neighboring losses.
+    /// The distance of neighboring losses, or that of which all are multiples.
     pub step: Rational,
     /// The masses from the largest loss down, up to a common factor.
     pub masses: Vec<Mass>,
+    /// The multiples of the step where losses are not evenly spaced, from the largest down.
+    pub places: Option<Vec<Integer>>,
     /// The probability of the outcomes that a neighbor cannot have.
     pub infinite: Infinite,
 }
@@ -36,6 +38,8 @@ pub(crate) enum Factor {
     Exactly(Rational),
     /// 1 - exp(-a) for a > 0.
     OneMinusExp(Rational),
+    /// weight / (1 + exp(-loss)): the share of the larger loss in a randomized response of this weight.
+    Response { weight: Rational, loss: Rational },
 }
 
 /// The probability of the outcomes that a neighbor cannot have.
@@ -97,6 +101,10 @@ impl Factor {
             Factor::Exactly(number) if *number == 1 => None,
             Factor::Exactly(number) => Some(Enclosure::rational(number, bits)),
             Factor::OneMinusExp(a) => Some(Enclosure::rational(&-a.clone(), bits).exp_m1().negate()),
+            Factor::Response { weight, loss } => {
+                let both = Enclosure::rational(&-loss.clone(), bits).exp().add(&Enclosure::double(1.0, bits));
+                Some(Enclosure::rational(weight, bits).div(&both))
+            }
         }
     }
 
@@ -105,6 +113,11 @@ impl Factor {
             Factor::Exactly(number) if *number == 1 => None,
             Factor::Exactly(number) => Some(R::rational(number, precision)),
             Factor::OneMinusExp(a) => Some(R::rational(&-a.clone(), precision).exp_m1().neg()),
+            Factor::Response { weight, loss } => {
+                let one = R::ratio(1, 1, precision);
+                let both = R::rational(&-loss.clone(), precision).exp().add(&one);
+                Some(R::rational(weight, precision).mul(&both.recip()))
+            }
         }
     }
 
@@ -113,15 +126,36 @@ impl Factor {
         match self {
             Factor::Exactly(number) => number.to_f64().ln(),
             Factor::OneMinusExp(a) => (-(-a.to_f64()).exp_m1()).ln(),
+            Factor::Response { weight, loss } => weight.to_f64().ln() - (-loss.to_f64()).exp().ln_1p(),
         }
     }
 }
 
 impl Finite {
-    /// The exponent of the k-th mass, tilted by exp(c loss) relative to the largest loss: exponent + c step k.
+    /// The number of steps from the largest loss down to the k-th one.
+    pub(crate) fn steps(&self, k: usize) -> Integer {
+        match &self.places {
+            None => Integer::from(k),
+            Some(places) => Integer::from(&places[0] - &places[k]),
+        }
+    }
+
+    /// The k-th loss from the largest down.
+    pub(crate) fn loss(&self, k: usize) -> Rational {
+        &self.largest - Rational::from(&self.step * self.steps(k))
+    }
+
+    /// The least distance of two losses; the step where there is only one.
+    pub(crate) fn spacing(&self) -> Rational {
+        let apart = |k: usize| self.steps(k + 1) - self.steps(k);
+        let least = (0..self.masses.len().saturating_sub(1)).map(apart).min();
+        least.map_or_else(|| self.step.clone(), |least| Rational::from(&self.step * least))
+    }
+
+    /// The exponent of each mass, tilted by exp(c loss) relative to the largest loss: exponent + c (largest - loss).
     fn tilted_exponents(&self, c: &Rational) -> impl Iterator<Item = Rational> {
         let slope = Rational::from(c * &self.step);
-        self.masses.iter().zip(0_u32..).map(move |(mass, k)| Rational::from(&slope * k) + &mass.exponent)
+        self.masses.iter().enumerate().map(move |(k, mass)| Rational::from(&slope * self.steps(k)) + &mass.exponent)
     }
 
     /// The masses tilted by exp(c loss), from the largest loss down, scaled to sum to one.
@@ -184,8 +218,8 @@ impl Finite {
             terms.iter().fold(zero, |sum, term| sum.add(term))
         };
         let (weights, least) = self.tilted(c, bits);
-        let plain: Vec<Enclosure> = self.masses.iter().map(|mass| mass.enclosure(bits)).collect();
-        let exact = Rational::from(c * &self.largest) - least;
+        let (plain, least_plain) = self.tilted(&Rational::new(), bits);
+        let exact = Rational::from(c * &self.largest) - least + least_plain;
         Enclosure::rational(&exact, bits).add(&sum(&weights).div(&sum(&plain)).ln())
     }
 
@@ -224,9 +258,8 @@ impl Finite {
 
     /// ln of each mass in doubles, up to a common constant, and the losses, both from the largest loss down.
     pub(crate) fn in_doubles(&self) -> InDoubles {
-        let (largest, step) = (self.largest.to_f64(), self.step.to_f64());
         let ln_masses = self.masses.iter().map(|mass| mass.factor.ln_approx() - mass.exponent.to_f64()).collect();
-        let losses = (0..self.masses.len()).map(|k| largest - step * k as f64).collect();
+        let losses = (0..self.masses.len()).map(|k| self.loss(k).to_f64()).collect();
         InDoubles { losses, ln_masses }.normalized()
     }
 }

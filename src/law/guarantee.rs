@@ -97,6 +97,7 @@ impl<'a> Facts<'a> for Guarantee<'a> {
         Some(Finite {
             step: Rational::from(&largest * 2_u32),
             masses: vec![Mass::exp(Rational::new()), Mass::exp(largest.clone())],
+            places: None,
             infinite: self.delta.map_or(Infinite::Never, |delta| Infinite::Exactly(delta.clone())),
             largest,
         })

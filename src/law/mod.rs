@@ -7,6 +7,8 @@
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
 //! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
 //! | `randomized_response` | the true one of K answers, or with some probability another |
+//! | `table` | noise by its masses |
+//! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
 //! | `finite` | what all laws of finitely many losses share |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
@@ -23,10 +25,12 @@ mod gaussian;
 mod guarantee;
 pub mod parameter;
 mod randomized_response;
+mod responses;
+mod table;
 pub mod theta;
 mod truncated;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use rug::Rational;
 
@@ -43,6 +47,9 @@ pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
 use guarantee::Guarantee;
 use randomized_response::RandomizedResponse;
+pub use responses::Responses;
+pub(crate) use responses::Rounding;
+pub use table::NoiseTable;
 use truncated::Truncated;
 
 /// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
@@ -84,6 +91,10 @@ pub enum Law {
         /// The number of answers.
         answers: u64,
     },
+    /// A finite table of masses.
+    Table(Arc<NoiseTable>),
+    /// A mixture of randomized responses, in place of a law whose losses have no common lattice.
+    Responses(Arc<Responses>),
     /// Any epsilon-DP mechanism.
     Pure {
         /// Its guarantee.
@@ -126,6 +137,14 @@ macro_rules! of_law {
             }
             Law::RandomizedResponse { epsilon, answers } => {
                 let $facts = RandomizedResponse { epsilon, answers: *answers };
+                $value
+            }
+            Law::Table(table) => {
+                let $facts = &**table;
+                $value
+            }
+            Law::Responses(responses) => {
+                let $facts = &**responses;
                 $value
             }
             Law::Pure { epsilon } => {
@@ -219,7 +238,7 @@ impl Law {
         of_law!(self, facts => facts.is_guarantee())
     }
 
-    /// The law with another parameter.
+    /// The law with another parameter; the same for a law that has none.
     pub fn with_parameter(&self, parameter: Rational) -> Law {
         let mut law = self.clone();
         match &mut law {
@@ -231,6 +250,7 @@ impl Law {
             | Law::RandomizedResponse { epsilon, .. }
             | Law::Pure { epsilon }
             | Law::Approximate { epsilon, .. } => *epsilon = parameter,
+            Law::Table(_) | Law::Responses(_) => {}
         }
         law
     }
@@ -260,6 +280,19 @@ impl Law {
         of_law!(self, facts => facts.finite(shift))
     }
 
+    /// The law of the losses rounded to a lattice, for one whose own have none; `None` for all others.
+    pub(crate) fn rounded(&self, shift: u64, rounding: Rounding) -> Option<Law> {
+        match self {
+            Law::Table(table) => Some(Law::Responses(Arc::new(table.rounded(shift, rounding)))),
+            _ => None,
+        }
+    }
+
+    /// Whether its losses are few of very many multiples of their common step.
+    pub(crate) fn is_listed(&self) -> bool {
+        of_law!(self, facts => facts.is_listed())
+    }
+
     /// Whether some outcomes are possible for one neighbor only.
     pub fn has_infinite_loss(&self) -> bool {
         of_law!(self, facts => facts.has_infinite_loss())
@@ -278,6 +311,14 @@ impl Law {
     /// An error unless the parameter is in the range of an account.
     pub(crate) fn check(&self) -> Result<()> {
         of_law!(self, facts => facts.check())
+    }
+
+    /// An error where neighbors have no output in common at this shift.
+    pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
+        match self {
+            Law::Table(table) => table.check_shift(shift),
+            _ => Ok(()),
+        }
     }
 
     /// The largest shift of an account.
@@ -339,12 +380,15 @@ impl Law {
 /// A parameter that counts something.
 fn whole(name: &str, value: &Rational) -> Result<u64> {
     let whole = value.is_integer().then(|| value.numer().to_u64()).flatten();
-    whole.ok_or_else(|| Error::malformed(name, &rational::display(value), "a positive whole number"))
+    whole.ok_or_else(|| Error::malformed(name, rational::display(value), "a positive whole number"))
 }
 
 /// The name in words with the exact parameters: "discrete Gaussian 5", "approximate DP 1:1e-9".
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        if let Some(label) = of_law!(self, facts => facts.label()) {
+            return write!(out, "{} noise {label} ", self.name());
+        }
         write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
         self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))
     }
@@ -366,6 +410,12 @@ impl Group {
     /// for the discrete Laplace.
     pub(crate) fn weight(&self) -> Rational {
         of_law!(&self.law, facts => facts.weight(self.shift))
+    }
+
+    /// The least distance of two losses of one term.
+    pub(crate) fn spacing(&self) -> Rational {
+        let finite = self.law.is_listed().then(|| self.law.finite(self.shift)).flatten();
+        finite.map_or_else(|| self.weight(), |finite| finite.spacing())
     }
 
     /// copies shift^2 / (2 sigma2) for Gaussian laws, else zero.

@@ -77,7 +77,7 @@ impl<'a> Facts<'a> for RandomizedResponse<'a> {
             0 => (Rational::from(&largest * 2_u32), vec![first, last]),
             _ => (largest.clone(), vec![first, between, last]),
         };
-        Some(Finite { largest, step, masses, infinite: Infinite::Never })
+        Some(Finite { largest, step, masses, places: None, infinite: Infinite::Never })
     }
 
     /// That of the continuous Laplace of scale 1 / epsilon.

@@ -49,6 +49,8 @@ enum Series<F: Field> {
     Images { turn: ExactPhase, curvature: F::Real, curvature_approx: f64, phases: Vec<F>, scale: F::Real },
     /// sum over x of weights[x] exp(2 pi i x f).
     Polynomial { turn: ExactPhase, weights: Vec<F>, two_pi: F::Real },
+    /// sum over k of weights[k] exp(2 pi i turns[k]), of losses on no short lattice.
+    Terms { terms: Vec<(ExactPhase, F)>, two_pi: F::Real },
     /// No series: a continuous Gaussian, whose angle is not reduced.
     Unit { turns_per_node: F::Real },
 }
@@ -121,9 +123,18 @@ impl<F: Field> Factor<F> {
             Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
             law => {
                 // exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-i t step).
-                let weights = law.finite(group.shift).map(|finite| finite.weights(c, precision)).unwrap_or_default();
-                let weights = weights.into_iter().map(|weight| F::new(weight, zero())).collect();
-                polynomial(weights, &-turns, Integer::new(), f64::INFINITY)
+                let finite = law.finite(group.shift);
+                let weights = finite.as_ref().map(|finite| finite.weights(c, precision)).unwrap_or_default();
+                let weights = weights.into_iter().map(|weight| F::new(weight, zero()));
+                match finite.filter(|finite| finite.places.is_some()) {
+                    None => polynomial(weights.collect(), &-turns, Integer::new(), f64::INFINITY),
+                    Some(finite) => {
+                        let phase = |k: usize| ExactPhase::new(&-(Rational::from(&turns * finite.steps(k))));
+                        let terms = weights.enumerate().map(|(k, weight)| (phase(k), weight)).collect();
+                        let all = polynomial(Vec::new(), &turns, Integer::new(), f64::INFINITY);
+                        Factor { series: Series::Terms { terms, two_pi: pi.mul_int(2) }, ..all }
+                    }
+                }
             }
         }
     }
@@ -143,6 +154,13 @@ impl<F: Field> Factor<F> {
                 let last = weights.next().cloned();
                 let sum = last.map(|last| weights.fold(last, |sum, weight| sum.mul(&zeta).add(weight)));
                 (f, sum.map(|sum| sum.with_error(-self.cut).pow(self.copies)), f64::NEG_INFINITY)
+            }
+            Series::Terms { terms, two_pi } => {
+                let term =
+                    |(turn, weight): &(ExactPhase, F)| F::cis(&two_pi.mul(&turn.at(node, self.precision))).mul(weight);
+                let sum = terms.iter().map(term).reduce(|sum, term| sum.add(&term));
+                let none = F::Real::ratio(0, 1, self.precision);
+                (none, sum.map(|sum| sum.pow(self.copies)), f64::NEG_INFINITY)
             }
             Series::Unit { turns_per_node } => (turns_per_node.mul_int(node), None, f64::NEG_INFINITY),
         };

@@ -75,6 +75,7 @@ impl<L> Truncated<L> {
             largest: Rational::from(&epsilon * (shift - 2 * first)),
             step: epsilon * 2_u32,
             masses: (first..=last).map(mass).collect(),
+            places: None,
             infinite: Infinite::Masses(infinite),
         }
     }
@@ -92,6 +93,7 @@ impl<L> Truncated<L> {
             largest,
             step,
             masses: (first..=bound).map(mass).collect(),
+            places: None,
             infinite: Infinite::Masses((-bound..first).map(mass).collect()),
         }
     }

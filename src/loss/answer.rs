@@ -128,6 +128,15 @@ impl Proof {
     }
 }
 
+impl Proof {
+    /// The same, which stands for one of two sums with the truth between.
+    fn of_two(self) -> Self {
+        let what = "losses on no common lattice are rounded to multiples of 2^-96, up and down: the truth lies between both answers, and this is the proof of one";
+        let rounding = Quantity::Words(what.to_string());
+        self.with("rounding", "losses", rounding)
+    }
+}
+
 /// The proof in one line.
 impl fmt::Display for Proof {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
@@ -306,6 +315,15 @@ pub(crate) fn as_precise_as_possible(
         fewer /= 2;
     }
     best
+}
+
+/// A number between two others, of which enclosures are known: the proof of the upper one, and by how little they differ.
+pub(crate) fn between(lower: Answer, upper: Answer, digits: u32) -> Result<Answer> {
+    if lower.value.lower() > upper.value.upper() {
+        return Err(Error::Contradiction { what: "a number between two others (whose order is the opposite)" });
+    }
+    let value = lower.value.hull(&upper.value);
+    Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof: upper.proof.of_two() })
 }
 
 /// The intersection of two enclosures of one number.

@@ -109,6 +109,7 @@ impl Masses {
 fn single(group: &Group, bits: u32) -> Result<Polynomial> {
     let precision = bits + 32;
     let sigma2 = match (group.law.finite(group.shift), group.law.sigma2()) {
+        (Some(one), _) if one.places.is_some() => return Err(too_long(f64::INFINITY)),
         (Some(one), _) => return Ok(finite(&one, bits)),
         (None, Some(sigma2)) => sigma2,
         (None, None) => return Err(Error::NoLattice),

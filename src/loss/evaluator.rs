@@ -18,7 +18,7 @@ mod sum;
 use rug::Rational;
 
 use super::{
-    answer::{Answer, Pair},
+    answer::{self, Answer, Pair},
     infinite::InfiniteLoss,
     second::{Means, SecondEnclosure},
 };
@@ -39,6 +39,8 @@ pub enum Evaluator {
     Family(Box<FamilyEvaluator>),
     /// Of either, beside outcomes that only one of two neighbors can have.
     Infinite(Box<Evaluator>, InfiniteLoss),
+    /// Between that of a pair that is at least as private, and that of one that is at most as private.
+    Between(Box<[Evaluator; 2]>),
 }
 
 impl Evaluator {
@@ -47,6 +49,10 @@ impl Evaluator {
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.hockey_stick(epsilon, digits)?, digits)),
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.hockey_stick(epsilon, digits));
+                answer::between(below?, above?, digits)
+            }
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
@@ -56,6 +62,10 @@ impl Evaluator {
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.delta(epsilon, digits)?, digits)),
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.delta(epsilon, digits));
+                answer::between(below?, above?, digits)
+            }
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
@@ -68,6 +78,10 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => {
                 Ok(infinite.answer(finite.hockey_stick_of_many(epsilon, digits)?, digits))
             }
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.hockey_stick_of_many(epsilon, digits));
+                answer::between(below?, above?, digits)
+            }
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
         }
@@ -79,6 +93,10 @@ impl Evaluator {
         check_epsilon(epsilon)?;
         match self {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.second(finite.second_hockey_stick(epsilon, leader)?)),
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.second_hockey_stick(epsilon, leader));
+                Ok(below?.or(above?))
+            }
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
         }
@@ -88,6 +106,10 @@ impl Evaluator {
     pub fn second_tradeoff(&self, alpha: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         match self {
             Evaluator::Infinite(finite, infinite) => second_tradeoff(finite, infinite, alpha, leader),
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.second_tradeoff(alpha, leader));
+                Ok(below?.or(above?))
+            }
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
         }
@@ -97,6 +119,7 @@ impl Evaluator {
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         match self {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(finite.ln_hockey_stick_approx(epsilon)?)),
+            Evaluator::Between(both) => both[1].ln_hockey_stick_approx(epsilon),
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }

@@ -92,7 +92,7 @@ impl InfiniteLoss {
         let mut survival = Rational::from(1);
         for group in &self.groups {
             let mass = group.law.finite(group.shift)?.exact_infinite_mass()?;
-            let one = Rational::from(1 - mass);
+            let one: Rational = 1 - mass;
             let copies = group.copies.checked_mul(self.times)?;
             bits = bits.checked_add(copies.checked_mul(u64::from(one.denom().significant_bits()))?)?;
             if bits > MOST_BITS {
@@ -167,7 +167,7 @@ impl InfiniteLoss {
     /// The type I error of the test of the finite losses alone, alpha / s, between two numbers; `None` where some test never errs the other way.
     pub(crate) fn alpha(&self, alpha: &Rational, digits: u32) -> Option<[Rational; 2]> {
         if let Some(survival) = self.exact_survival() {
-            let finite = Rational::from(alpha / survival);
+            let finite = alpha / survival;
             return (finite < 1).then(|| [finite.clone(), finite]);
         }
         let (survival, _) = self.shares(precision::bits(digits, 64));

@@ -108,6 +108,11 @@ impl SecondEnclosure {
         Ok(is_end.then(|| SecondEnclosure { value: value(), by: Means::Closed, note: None }))
     }
 
+    /// The enclosure of a number between this one's and another's.
+    pub(crate) fn or(self, other: Self) -> Self {
+        SecondEnclosure { value: self.value.hull(&other.value), ..other }
+    }
+
     /// Refuses a certified value that it excludes.
     pub(crate) fn confirms(&self, value: &Enclosure, what: &'static str) -> Result<()> {
         if self.value.overlaps(value) { Ok(()) } else { Err(Error::Contradiction { what }) }

@@ -25,6 +25,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossSum {
     groups: Vec<Group>,
+    /// Groups whose losses are zero or infinite.
+    without_finite_loss: Vec<Group>,
     rho: Rational,
     offset: Rational,
     step: Option<Rational>,
@@ -34,7 +36,7 @@ impl LossSum {
     /// The sum over the given groups, of which there must be at least one, each with a positive parameter, shift >= 1
     /// and copies >= 1. Groups of equal noise are merged and their order does not matter.
     pub fn new(groups: impl IntoIterator<Item = Group>) -> Result<Self> {
-        let mut groups: Vec<Group> = groups.into_iter().collect();
+        let groups: Vec<Group> = groups.into_iter().collect();
         if groups.is_empty() {
             return Err(Error::EmptyComposition);
         }
@@ -46,6 +48,12 @@ impl LossSum {
             if group.shift == 0 || group.copies == 0 {
                 return Err(Error::out_of_range("count", 0, "at least one count, each moved by at least 1"));
             }
+        }
+        let is_zero = |group: &Group| group.law.largest_loss(group.shift).is_some_and(|largest| largest == 0);
+        let (without_finite_loss, mut groups): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(is_zero);
+        if groups.is_empty() {
+            let why = "every output is as likely under both neighbors, or possible for one of them only: delta is the probability of the latter at every epsilon";
+            return Err(Error::unsuitable(why));
         }
         groups.sort_by(|a, b| (&a.law, a.shift).cmp(&(&b.law, b.shift)));
         let mut is_too_many = false;
@@ -66,7 +74,7 @@ impl LossSum {
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
-        Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous) })
+        Ok(LossSum { groups, without_finite_loss, rho, offset, step: step.filter(|_| !continuous) })
     }
 
     /// Twice the sum, of independent terms: every group has twice its copies.
@@ -77,6 +85,7 @@ impl LossSum {
         };
         Ok(LossSum {
             groups: self.groups.iter().map(twice).collect::<Result<_>>()?,
+            without_finite_loss: self.without_finite_loss.iter().map(twice).collect::<Result<_>>()?,
             rho: Rational::from(&self.rho * 2_u32),
             offset: Rational::from(&self.offset * 2_u32),
             step: self.step.clone(),
@@ -90,7 +99,7 @@ impl LossSum {
 
     /// The outcomes that only one of two neighbors can have, of which the losses here say nothing; `None` where there are none.
     pub fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        InfiniteLoss::of(&self.groups)
+        InfiniteLoss::of(&[&self.groups[..], &self.without_finite_loss].concat())
     }
 
     /// sum copies shift^2 / (2 sigma2) over the Gaussian terms.

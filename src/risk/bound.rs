@@ -295,6 +295,10 @@ pub struct Exceeded {
 
 /// The least lattice loss l with `P[L > l] <= delta`.
 fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
+    // Of losses that are rounded up the tail is no bound: their masses are moved as well.
+    if composition.below().is_some() {
+        return Err(Error::NoLattice);
+    }
     let loss = composition.loss();
     let evaluator = composition.loss_evaluator();
     let step = loss.step().ok_or(Error::NoLattice)?;

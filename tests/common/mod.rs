@@ -20,7 +20,6 @@ use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 
 use dp_assay::{
     account::{Composition, Counts},
-    loss::law::Law,
     numeric::Enclosure,
 };
 pub use numbers::number;

@@ -46,6 +46,9 @@ pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cu
 /// The approximate distance from the smallest of these losses to the largest; infinite where a group has too many.
 pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     let of_group = |(k, group): (usize, &Group)| {
+        if group.law.is_listed() {
+            return 2.0 * group.largest().to_f64();
+        }
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut));
         length.map_or(f64::INFINITY, |length| length * group.weight().to_f64())
     };
@@ -68,7 +71,7 @@ pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut:
 fn merged(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> Option<(Vec<Part>, f64)> {
     let part = |(k, group): (usize, &Group)| {
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut))?;
-        Some(Part { groups: vec![k], step: group.weight(), length })
+        Some(Part { groups: vec![k], step: group.weight(), length, is_listed: group.law.is_listed() })
     };
     sum.groups().iter().enumerate().map(part).collect::<Option<Vec<_>>>().map(plan::merge_all)
 }
@@ -104,20 +107,20 @@ impl Coarse {
     pub(in crate::loss) fn of_groups(&self, c: &Rational, bits: u32) -> Vec<Vec<Atom>> {
         let of_part = |part: &TiltedMasses| {
             let (units, exponent) = part.units();
-            let loss = |k: i64| Rational::from(&part.step * k) + &part.origin;
+            let loss = |k: &Integer| Rational::from(&part.step * k) + &part.origin;
             // M(c) exp(-c l), and exp(-l).
             let weights = Powers::new(|k, bits| scaled(&part.ln_mgf, &(c * loss(k)), bits), c, part, bits);
             let falling = Powers::new(|k, bits| exact_exponent(&-loss(k), bits).exp(), &Rational::from(1), part, bits);
             units
                 .zip(weights.zip(falling))
-                .zip(part.first..)
+                .zip(part.places())
                 .filter(|((words, _), _)| words.iter().any(|&word| word != 0))
                 .map(|((words, (weight, falling)), k)| {
                     let mass = Rational::from(Integer::from_digits(words, Order::Lsf));
                     let mass = Enclosure::rational(&mass, bits).times_power_of_two(-exponent);
                     let p = weight.mul(&mass);
                     let q = p.mul(&falling);
-                    Atom { loss: loss(k), p, q }
+                    Atom { loss: loss(&k), p, q }
                 })
                 .collect()
         };
@@ -147,37 +150,41 @@ impl Atom {
     }
 }
 
-/// A factor times exp(-x l) at each loss l of a part in turn: by one product from the one before, and computed directly from time to time.
-struct Powers<F> {
+/// A factor times exp(-x l) at each loss l of a part in turn: by one product from the one before, and computed directly from time to time; always
+/// where losses are not evenly spaced.
+struct Powers<'p, F> {
     anew: F,
     /// exp(-x step).
     ratio: Enclosure,
     bits: u32,
-    place: i64,
+    places: Box<dyn Iterator<Item = Integer> + 'p>,
+    longest_run: u32,
     /// The number of products since the last direct computation.
     run: u32,
     current: Enclosure,
 }
 
-impl<F: Fn(i64, u32) -> Enclosure> Powers<F> {
+impl<'p, F: Fn(&Integer, u32) -> Enclosure> Powers<'p, F> {
     /// Each product adds a few units of the last place to the width: the spare bits hold this number of them.
     const RUN: u32 = 64;
     const SPARE_BITS: u32 = 10;
 
-    fn new(anew: F, x: &Rational, part: &TiltedMasses, bits: u32) -> Self {
+    fn new(anew: F, x: &Rational, part: &'p TiltedMasses, bits: u32) -> Self {
         let bits = bits + Self::SPARE_BITS;
         let ratio = exact_exponent(&-Rational::from(x * &part.step), bits).exp();
-        Powers { anew, ratio, bits, place: part.first, run: 0, current: Enclosure::double(0.0, bits) }
+        let longest_run = if part.listed.is_some() { 1 } else { Self::RUN };
+        let current = Enclosure::double(0.0, bits);
+        Powers { anew, ratio, bits, places: part.places(), longest_run, run: 0, current }
     }
 }
 
-impl<F: Fn(i64, u32) -> Enclosure> Iterator for Powers<F> {
+impl<F: Fn(&Integer, u32) -> Enclosure> Iterator for Powers<'_, F> {
     type Item = Enclosure;
 
     fn next(&mut self) -> Option<Enclosure> {
-        self.current = if self.run == 0 { (self.anew)(self.place, self.bits) } else { self.current.mul(&self.ratio) };
-        self.place += 1;
-        self.run = (self.run + 1) % Self::RUN;
+        let place = self.places.next()?;
+        self.current = if self.run == 0 { (self.anew)(&place, self.bits) } else { self.current.mul(&self.ratio) };
+        self.run = (self.run + 1) % self.longest_run;
         Some(self.current.clone())
     }
 }

@@ -44,7 +44,10 @@ impl<K: Key, const N: usize> Column<K, N> {
     /// The masses of one part, tilted by c, with losses counted from that of the middle mass. `h` is the step of the
     /// common lattice. `None` where a key does not fit, or where the exponentials would span too many nats.
     pub(super) fn of_part(masses: &TiltedMasses, c: &Rational, h: &Rational) -> Option<Self> {
-        let middle = middle(masses);
+        if masses.listed.is_some() {
+            return Self::of_listed_part(masses, c, h);
+        }
+        let middle = masses.first + masses.len() as i64 / 2;
         let factor = Rational::from(&masses.step / h).numer().clone();
         // The largest key is at one of the ends, and the sum of those of all parts is checked by the caller.
         let ends = [0, masses.len() as i64 - 1].map(|k| Integer::from(&factor * (masses.first + k - middle)));
@@ -72,6 +75,42 @@ impl<K: Key, const N: usize> Column<K, N> {
             column.q.push(p.mul(&fall));
             column.falling.push(fall);
             column.rising.push(rise.wide());
+        }
+        Some(column)
+    }
+
+    /// The same for masses at listed places: each exponential by itself.
+    fn of_listed_part(masses: &TiltedMasses, c: &Rational, h: &Rational) -> Option<Self> {
+        let middle = masses.middle();
+        let factor = Rational::from(&masses.step / h).numer().clone();
+        if masses.span_approx() * (c.to_f64().abs() + 1.0) > MOST_NATS {
+            return None;
+        }
+        // One unit for the exponential, with 64 bits more than a `Wide` has, and one for its conversion.
+        let exp = |exponent: &Rational| {
+            let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
+            let bits = 64 * N as u32 + 64;
+            Wide::float(Enclosure::rational(exponent, bits + size).exp().lower())
+        };
+        let mut column = Column { keys: vec![], p: vec![], q: vec![], falling: vec![], rising: vec![], parts: 1 };
+        let (units, exponent) = masses.units();
+        for (words, place) in units.zip(masses.places()) {
+            if words.iter().all(|&word| word == 0) {
+                continue;
+            }
+            let away = Integer::from(&place - &middle);
+            let key = Integer::from(&factor * &away);
+            if key.significant_bits() > K::BITS {
+                return None;
+            }
+            let distance = Rational::from(&masses.step * &away);
+            let p = Wide::from_words(words, -exponent).mul(&exp(&-Rational::from(c * &distance)));
+            let falling = exp(&-distance.clone());
+            column.keys.push(K::exact(&key)?);
+            column.p.push(p);
+            column.q.push(p.mul(&falling));
+            column.falling.push(falling);
+            column.rising.push(exp(&distance));
         }
         Some(column)
     }
@@ -111,14 +150,9 @@ impl<K: Key, const N: usize> Column<K, N> {
     }
 }
 
-/// The place of the loss from which a part is counted.
-fn middle(masses: &TiltedMasses) -> i64 {
-    masses.first + masses.len() as i64 / 2
-}
-
 /// The reference loss of a part.
 pub(super) fn reference(masses: &TiltedMasses) -> Rational {
-    Rational::from(&masses.step * middle(masses)) + &masses.origin
+    Rational::from(&masses.step * masses.middle()) + &masses.origin
 }
 
 /// exp(x k) for k = first, first + 1, ..., each the last one times exp(x).

@@ -59,23 +59,27 @@ impl Cost {
 
 /// The cost of lists at a tilt, with masses cut at 2^-cut and mantissas of `mantissa` words, and of one request of `passes` passes.
 pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, mantissa: u32, passes: f64) -> Cost {
-    let parts: Option<Vec<Part>> = (sum.groups().iter().enumerate())
-        .map(|(k, group)| {
-            let length = length(group, outline.variance(k, tilt), tilt, f64::from(cut) + 6.0)?;
-            Some(Part { groups: vec![k], step: group.weight(), length })
+    let pieces = pieces(sum.groups());
+    let parts: Option<Vec<Part>> = (pieces.iter().enumerate())
+        .map(|(at, (k, group))| {
+            let length = length(group, outline.variance(*k, tilt), tilt, f64::from(cut) + 6.0)?;
+            Some(Part { groups: vec![at], step: group.weight(), length, is_listed: group.law.is_listed() })
         })
         .collect();
     let (Some(parts), Some(h)) = (parts, sum.step()) else { return Cost::IMPOSSIBLE };
     // Keys and exponentials have a range, and a column outside it is refused.
-    let steps: f64 = parts.iter().map(|part| part.length * Rational::from(&part.step / h).to_f64()).sum();
-    let nats = |part: &Part| part.length * part.step.to_f64() * (tilt.abs() + 1.0);
-    let of_all: f64 = parts.iter().map(|part| part.length * part.step.to_f64()).sum();
+    let span = |part: &Part| match &pieces[part.groups[0]].1 {
+        group if part.is_listed => 2.0 * group.largest().to_f64(),
+        _ => part.length * part.step.to_f64(),
+    };
+    let of_all: f64 = parts.iter().map(span).sum();
+    let steps = of_all / h.to_f64();
+    let nats = |part: &Part| span(part) * (tilt.abs() + 1.0);
     if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) || of_all > MOST_NATS_OF_ALL {
         return Cost::IMPOSSIBLE;
     }
     let words = table::fineness(sum, cut).words as f64;
-    let convolved: f64 =
-        sum.groups().iter().zip(&parts).map(|(group, part)| work(group, part.length, cut, words)).sum();
+    let convolved: f64 = pieces.iter().zip(&parts).map(|((_, group), part)| work(group, part.length, cut, words)).sum();
     let plan = Plan::new(parts);
     let [first, second] = plan.lengths;
     let entries = first + second;
@@ -102,6 +106,18 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     Cost { lengths: (first, second), seconds: (making + each) * 1e-9, seconds_each: each * 1e-9, bytes }
 }
 
+/// The groups, of which those with listed losses are divided into up to four with about as many copies each, as the columns of both halves are four:
+/// the sums of all copies are many more than those of a few. With the place of each among the groups.
+pub(super) fn pieces(groups: &[Group]) -> Vec<(usize, Group)> {
+    const COLUMNS: u64 = 4;
+    let of = |(k, group): (usize, &Group)| -> Vec<(usize, Group)> {
+        let parts = if group.law.is_listed() { group.copies.min(COLUMNS) } else { 1 };
+        let copies = |part: u64| (group.copies + part) / parts;
+        (0..parts).map(|part| (k, Group { copies: copies(part), ..group.clone() })).collect()
+    };
+    groups.iter().enumerate().flat_map(of).collect()
+}
+
 fn longest(plan: &Plan) -> f64 {
     plan.parts.iter().map(|part| part.length).fold(0.0, f64::max)
 }
@@ -110,6 +126,8 @@ fn longest(plan: &Plan) -> f64 {
 pub(super) const OF_MERGER: f64 = 300.0;
 /// The approximate largest key.
 const LARGEST_KEY: f64 = 7e75;
+/// The largest number of sums of losses on no common lattice.
+const MOST_SUMS: f64 = 2e6;
 /// The longest list of losses of one bounded term.
 const LARGEST_LIST: u64 = 200_001;
 
@@ -126,6 +144,9 @@ pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Optio
             if losses > LARGEST_LIST {
                 return None;
             }
+            if group.law.is_listed() {
+                return Some(multisets(losses, group.copies)).filter(|sums| *sums < MOST_SUMS);
+            }
             let all = (losses - 1) as f64 * group.copies as f64 + 1.0;
             // Far from the largest loss the tilted masses fall at least as those of a discrete Laplace of this step.
             let slope = (group.weight().to_f64() / 2.0 * (1.0 + 2.0 * tilt)).abs();
@@ -133,6 +154,20 @@ pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Optio
         }
     };
     (length < 1e8).then_some(length)
+}
+
+/// How many multisets of this number of copies there are: the sums of as many losses, where no two are equal for another reason than their order.
+fn multisets(losses: u64, copies: u64) -> f64 {
+    // C(losses + copies - 1, the smaller of both).
+    let (all, chosen) = (losses + copies - 1, copies.min(losses - 1));
+    let mut product = 1.0;
+    for k in 0..chosen {
+        product *= (all - k) as f64 / (k + 1) as f64;
+        if product > 1e12 {
+            break;
+        }
+    }
+    product
 }
 
 /// Nanoseconds to compute the masses of one term and to convolve them. A product of long numbers takes more than proportional time by the word.

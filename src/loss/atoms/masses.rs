@@ -4,6 +4,8 @@
 //! rounding alike, is 1 minus the sum of all stored masses: no bound for a tail is needed. Products are formed exactly, by Kronecker substitution
 //! into one multiplication of big integers, and rounded down again.
 
+use std::collections::BTreeMap;
+
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
 use super::plan::Part;
@@ -12,7 +14,7 @@ use crate::{
     numeric::{enclosure::Enclosure, rational},
 };
 
-/// A law on losses origin + step k, tilted by exp(c loss): lower bounds for the masses at consecutive k.
+/// A law on losses origin + step k, tilted by exp(c loss): lower bounds for the masses at consecutive k, or at those that are listed.
 #[derive(Clone, Debug)]
 pub(super) struct TiltedMasses {
     /// The loss at k = 0.
@@ -21,6 +23,8 @@ pub(super) struct TiltedMasses {
     pub(super) step: Rational,
     /// The integer k of the first mass.
     pub(super) first: i64,
+    /// The integer k of each mass, ascending, where these are few of very many; `first` is then 0.
+    pub(super) listed: Option<Vec<Integer>>,
     /// Encloses ln E[exp(c L)].
     pub(super) ln_mgf: Enclosure,
     /// The number of words of a mass; it is in units of 2^(1 - 64 words), so that a mass of one fits.
@@ -44,6 +48,31 @@ impl TiltedMasses {
 
     pub(super) fn len(&self) -> usize {
         self.digits.len() / self.words
+    }
+
+    /// The integer k of each mass.
+    pub(super) fn places(&self) -> Box<dyn Iterator<Item = Integer> + '_> {
+        match &self.listed {
+            None => Box::new((self.first..).take(self.len()).map(Integer::from)),
+            Some(listed) => Box::new(listed.iter().cloned()),
+        }
+    }
+
+    /// The integer k of the middle mass.
+    pub(super) fn middle(&self) -> Integer {
+        match &self.listed {
+            None => Integer::from(self.first + self.len() as i64 / 2),
+            Some(listed) => listed.get(listed.len() / 2).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The distance from the smallest to the largest loss, in doubles.
+    pub(super) fn span_approx(&self) -> f64 {
+        let steps = match &self.listed {
+            None => self.len() as f64,
+            Some(listed) => listed.first().zip(listed.last()).map_or(0.0, |(a, b)| Integer::from(b - a).to_f64()),
+        };
+        self.step.to_f64() * steps
     }
 
     /// The words of each mass, lowest first, in units of 2^-exponent.
@@ -83,6 +112,9 @@ impl TiltedMasses {
 
     /// The sum of two independent losses on lattices of one step, rounded down.
     fn convolved(&self, other: &Self) -> Self {
+        if let (Some(own), Some(others)) = (&self.listed, &other.listed) {
+            return self.convolved_as_listed(other, own, others);
+        }
         let words = self.words;
         let length = self.len() + other.len() - 1;
         // Both totals are at most one, so a coefficient of the product is at most 2^(2 bits): no carry between slots of
@@ -101,6 +133,36 @@ impl TiltedMasses {
             origin: Rational::from(&self.origin + &other.origin),
             step: self.step.clone(),
             first: self.first + other.first,
+            listed: None,
+            ln_mgf: self.ln_mgf.add(&other.ln_mgf),
+            words,
+            digits,
+        }
+    }
+
+    /// The same for masses at listed places: all sums of two, and those at the same place together.
+    fn convolved_as_listed(&self, other: &Self, own: &[Integer], others: &[Integer]) -> Self {
+        let (words, bits) = (self.words, self.bits());
+        let integers = |masses: &Self| -> Vec<Integer> {
+            masses.digits.chunks(words).map(|mass| Integer::from_digits(mass, Order::Lsf)).collect()
+        };
+        let (masses, of_others) = (integers(self), integers(other));
+        let mut sums: BTreeMap<Integer, Integer> = BTreeMap::new();
+        for (place, mass) in own.iter().zip(&masses) {
+            for (other, of_other) in others.iter().zip(&of_others) {
+                *sums.entry(Integer::from(place + other)).or_default() += Integer::from(mass * of_other);
+            }
+        }
+        let mut digits = vec![0_u64; sums.len() * words];
+        for (sum, slot) in sums.values().zip(digits.chunks_mut(words)) {
+            // A total of products is at most one: rounded down once.
+            write(&Integer::from(sum >> bits), slot);
+        }
+        TiltedMasses {
+            origin: Rational::from(&self.origin + &other.origin),
+            step: self.step.clone(),
+            first: 0,
+            listed: Some(sums.into_keys().collect()),
             ln_mgf: self.ln_mgf.add(&other.ln_mgf),
             words,
             digits,
@@ -121,7 +183,8 @@ impl TiltedMasses {
 
     /// The part by which a group of this index is planned.
     pub(super) fn part(&self, group: usize) -> Part {
-        Part { groups: vec![group], step: self.step.clone(), length: self.len() as f64 }
+        let is_listed = self.listed.is_some();
+        Part { groups: vec![group], step: self.step.clone(), length: self.len() as f64, is_listed }
     }
 
     /// The same law on a finer lattice; refused where that has more places than any plan allows.
@@ -155,6 +218,9 @@ impl TiltedMasses {
     pub(super) fn trimmed(mut self, cut: u32) -> Self {
         let words = self.words;
         let budget = Float::with_val(64, 1) >> (cut + 1);
+        if let Some(listed) = self.listed.take() {
+            return self.with_large_masses(listed, &budget);
+        }
         let value = |mass: &[u64]| {
             let top = Float::with_val(64, Integer::from_digits(mass, Order::Lsf));
             top >> (64 * words as u32 - 1)
@@ -176,6 +242,23 @@ impl TiltedMasses {
             self.first += leading as i64;
         }
         self
+    }
+
+    /// Without masses that hold at most this much together, wherever they are; at least one stays.
+    fn with_large_masses(self, listed: Vec<Integer>, budget: &Float) -> Self {
+        let words = self.words;
+        let share = Float::with_val(64, budget / self.len().max(1) as u64);
+        let least = (Float::with_val(64, &share) << self.bits()).to_integer().unwrap_or_default();
+        let masses = self.digits.chunks(words).map(|mass| Integer::from_digits(mass, Order::Lsf));
+        let keeps: Vec<bool> = masses.map(|mass| mass > least).collect();
+        if !keeps.contains(&true) {
+            return TiltedMasses { listed: Some(listed), ..self };
+        }
+        let kept = |(place, keep): (Integer, &bool)| keep.then_some(place);
+        let places = listed.into_iter().zip(&keeps).filter_map(kept).collect();
+        let digits = self.digits.chunks(words).zip(&keeps).filter(|(_, keep)| **keep).flat_map(|(mass, _)| mass);
+        let digits: Vec<u64> = digits.copied().collect();
+        TiltedMasses { listed: Some(places), digits, ..self }
     }
 
     /// Masses proportional to numbers of which lower bounds are given, in units of 2^-bits; `total` is an upper bound on the sum of all the numbers.

@@ -11,6 +11,8 @@ pub(super) struct Part {
     pub(super) groups: Vec<usize>,
     pub(super) step: Rational,
     pub(super) length: f64,
+    /// Whether its losses are few of very many multiples of the step: then it is merged with no other.
+    pub(super) is_listed: bool,
 }
 
 /// Both halves, each as two columns, and each column as the parts that are multiplied.
@@ -86,7 +88,8 @@ fn best_merger(parts: &[Part], most: f64, score: impl Fn([usize; 2], f64) -> f64
     }
     let (_, [i, j], length) = found?;
     let groups = [&parts[i].groups[..], &parts[j].groups].concat();
-    Some(([i, j], Part { groups, step: rational::gcd(&parts[i].step, &parts[j].step), length }))
+    let step = rational::gcd(&parts[i].step, &parts[j].step);
+    Some(([i, j], Part { groups, step, length, is_listed: false }))
 }
 
 fn lengths<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<f64> {
@@ -100,6 +103,9 @@ fn without(parts: &[Part], pair: [usize; 2]) -> impl Iterator<Item = &Part> {
 
 /// The length of the sum of two parts on their common lattice; `None` where that is too long.
 fn common(a: &Part, b: &Part) -> Option<f64> {
+    if a.is_listed || b.is_listed {
+        return None;
+    }
     let (of_a, of_b) = multiples(&a.step, &b.step);
     let length = a.length * of_a + b.length * of_b;
     (length <= LONGEST_MERGED).then_some(length)
@@ -180,8 +186,12 @@ mod tests {
     use crate::numeric::rational::parse;
 
     fn plan(parts: &[(&str, f64)]) -> Plan {
-        let part =
-            |(k, &(step, length)): (usize, &(&str, f64))| Part { groups: vec![k], step: parse(step).unwrap(), length };
+        let part = |(k, &(step, length)): (usize, &(&str, f64))| Part {
+            groups: vec![k],
+            step: parse(step).unwrap(),
+            length,
+            is_listed: false,
+        };
         Plan::new(parts.iter().enumerate().map(part).collect())
     }
 
@@ -204,8 +214,12 @@ mod tests {
 
     #[test]
     fn parts_are_merged_where_their_sums_are_fewer() {
-        let part =
-            |groups: usize, step: &str, length| Part { groups: vec![groups], step: parse(step).unwrap(), length };
+        let part = |groups: usize, step: &str, length| Part {
+            groups: vec![groups],
+            step: parse(step).unwrap(),
+            length,
+            is_listed: false,
+        };
         let (parts, merged) = merge_all(vec![part(0, "26/5", 90.0), part(1, "1/7001", 50.0), part(2, "4", 233.0)]);
         assert_eq!(parts.iter().map(|part| part.groups.clone()).collect::<Vec<_>>(), [vec![1], vec![0, 2]]);
         // On a lattice of step 2/5.

@@ -5,6 +5,7 @@ use rug::{Float, Integer, Rational, float::Round};
 use super::{
     super::sum::LossSum,
     column::{self, Column},
+    cost,
     key::{Key, Long, Middle},
     knot,
     lists::{Half, Lists},
@@ -96,9 +97,10 @@ impl Parts {
     fn new(sum: &LossSum, c: f64, cut: u32) -> Result<Self> {
         let c = tilt::exact(c);
         // Each of the groups, and each merger, is cut.
-        let groups = sum.groups().len() as u32;
+        let groups = cost::pieces(sum.groups()).len() as u32;
         let fineness = fineness(sum, cut + groups.ilog2() + 3);
-        let single = sum.groups().iter().map(|group| terms::of_group(group, &c, fineness));
+        let pieces = cost::pieces(sum.groups());
+        let single = pieces.iter().map(|(_, group)| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
         let plan = Plan::new(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
         let joined = plan.parts.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness));
@@ -113,7 +115,7 @@ impl Parts {
     /// The lists, or `None` where a key does not fit.
     fn table<K: Key, const N: usize>(&self, sum: &LossSum) -> Option<Tilted<K, N>> {
         let h = self.parts.iter().map(|part| part.step.clone()).reduce(|a, b| rational::gcd(&a, &b))?;
-        let nats: f64 = self.parts.iter().map(|part| part.step.to_f64() * part.len() as f64).sum();
+        let nats: f64 = self.parts.iter().map(TiltedMasses::span_approx).sum();
         if nats.is_nan() || nats > column::MOST_NATS_OF_ALL {
             return None;
         }

@@ -78,6 +78,7 @@ fn of_fine_group(group: &Group, c: &Rational, fineness: Fineness, ln_off: f64) -
         origin: group.rho() + Rational::from(&step * &center),
         step,
         first: -(reach as i64),
+        listed: None,
         ln_mgf: Enclosure::rational(&exact, precision + 64).add(&off.negate().hull(&zero)),
         words,
         digits,
@@ -181,6 +182,7 @@ fn gaussian(sigma2: &Rational, shift: u64, c: &Rational, words: usize) -> Tilted
         origin: rho + Rational::from(&step * &center),
         step,
         first,
+        listed: None,
         ln_mgf: Enclosure::rational(&exact, precision + 64).add(&ln_ratio),
         words,
         digits,
@@ -199,10 +201,12 @@ fn finite(one: &Finite, c: &Rational, words: usize) -> TiltedMasses {
         upper_total = Float::with_val_round(precision, &upper_total + weight.upper(), Round::Up).0;
         push(&mut units, weight.lower(), words);
     }
+    let listed = one.places.as_ref().map(|_| (0..weights.len()).rev().map(|k| -one.steps(k)).collect());
     TiltedMasses {
         origin: one.largest.clone(),
         step: one.step.clone(),
-        first: 1 - weights.len() as i64,
+        first: if listed.is_some() { 0 } else { 1 - weights.len() as i64 },
+        listed,
         ln_mgf: one.ln_mgf(c, precision),
         digits: TiltedMasses::scaled(units, &upper_total, words),
         words,

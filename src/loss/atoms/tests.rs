@@ -148,7 +148,7 @@ fn facts_of_bounded_laws_are_those_of_their_definition() {
         let Law::DiscreteLaplace { .. } = group.law else {
             let truth = gathered(by_definition(&group.law, group.shift, &exp));
             let own: Vec<Rational> = (0..finite.masses.len() as u32)
-                .map(|k| Rational::from(&finite.largest - Rational::from(&finite.step * k)))
+                .map(|k| &finite.largest - Rational::from(&finite.step * k))
                 .rev()
                 .collect();
             assert_eq!(own, truth.iter().map(|(loss, _)| loss.clone()).collect::<Vec<_>>(), "{group:?}");

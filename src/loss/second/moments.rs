@@ -208,12 +208,11 @@ impl Few {
         }
         let mut size = 1.0_f64;
         let mut terms = Vec::with_capacity(one.masses.len());
-        for (mass, k) in one.masses.iter().zip(0_u32..) {
+        for (k, mass) in one.masses.iter().enumerate() {
             let (factor, exponent) = (mass.factor.ln_approx(), mass.exponent.to_f64());
             size = size.max(factor.abs() + exponent.abs());
             // Of the exact loss: the difference of two doubles would lose digits next to zero.
-            let loss = Rational::from(&one.largest - Rational::from(&one.step * k)).to_f64();
-            terms.push((loss, factor - exponent));
+            terms.push((one.loss(k).to_f64(), factor - exponent));
         }
         let few = Few { terms, size, ln_total: 0.0, copies: copies as f64 };
         let ln_total = few.ln_sum(0.0);

@@ -14,10 +14,10 @@ pub(super) fn ways(sum: &LossSum) -> Vec<(Vec<Group>, usize, f64)> {
         return Vec::new();
     }
     let mut groups = sum.groups().to_vec();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
+    groups.sort_by_cached_key(|group| std::cmp::Reverse(group.spacing()));
     let apart = |first: usize| {
         let rho: Rational = groups[first..].iter().map(Group::zcdp).sum();
-        groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
+        groups[first - 1].spacing().to_f64() / (2.0 * rho.to_f64()).sqrt()
     };
     let lists = |first: usize| groups[..first].iter().all(|group| !group.law.is_continuous());
     let ways = (1..groups.len()).filter(|&first| lists(first));
