@@ -282,6 +282,58 @@ fn answers_are_those_of_the_commands() {
     assert_eq!(moving["answer"], rest["answer"]);
 }
 
+/// The page has the list of laws from the program, and each of them has the answers of the command.
+#[test]
+fn every_law_has_the_answers_of_the_commands() {
+    let server = Server::start(&[]);
+    let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
+    let laws = start["laws"].as_array().expect("laws");
+    let names = |law: &Value| -> Vec<String> {
+        law["parameters"].as_array().expect("parameters").iter().map(|one| text(&one["name"])).collect()
+    };
+    let known: Vec<(String, Vec<String>)> = laws.iter().map(|law| (text(&law["key"]), names(law))).collect();
+    for (key, parameters) in [
+        ("discrete-gaussian", &["sigma2"][..]),
+        ("discrete-laplace", &["epsilon"]),
+        ("gaussian", &["sigma2"]),
+        ("truncated-laplace", &["epsilon", "bound"]),
+        ("truncated-gaussian", &["sigma2", "bound"]),
+        ("randomized-response", &["epsilon", "answers"]),
+        ("pure", &["epsilon"]),
+        ("approximate", &["epsilon", "delta"]),
+    ] {
+        assert!(known.iter().any(|(own, names)| own == key && names == parameters), "{key}: {known:?}");
+    }
+    for law in laws {
+        // The first values of the page, as it writes them.
+        let first: Vec<String> =
+            law["parameters"].as_array().expect("parameters").iter().map(|one| text(&one["first"])).collect();
+        let (key, counts) = (text(&law["key"]), format!("{}x3", first.join(":")));
+        agrees(&server, "epsilon", json!({ (key.as_str()): [counts], "delta": "1e-3" }));
+        agrees(&server, "bound", json!({ (key.as_str()): [counts], "delta": "1e-3", "prior": "1/3", "digits": 8 }));
+        assert!(!text(&law["name"]).is_empty(), "{law}");
+    }
+    let both = json!({ "discrete-gaussian": ["5x10"], "approximate": ["1/2:1e-12x2", "1:1e-11"], "truncated-laplace": ["1/2:60x2@3"],
+        "delta": "1e-9", "neighbors": "bounded" });
+    let reply = agrees(&server, "epsilon", both);
+    assert!(reply["answer"]["infinite_loss_mass"].is_object(), "{reply}");
+    // A delta below the probability of an infinite loss, and parameters that are missing, too many or out of range.
+    for (options, part) in [
+        (json!({ "approximate": ["1:1e-3"], "delta": "1e-4" }), "no epsilon is finite at delta"),
+        (json!({ "approximate": ["1"], "delta": "1e-3" }), "--approximate 1: "),
+        (json!({ "pure": ["1:2"], "delta": "1e-3" }), "--pure 1:2: "),
+        (json!({ "truncated-laplace": ["1:3@9"], "delta": "1e-3" }), "--truncated-laplace 1:3@9: "),
+        (json!({ "law nosuch": ["1"], "delta": "1e-3" }), "no option \"law nosuch\""),
+    ] {
+        let (status, answer) = server.ask("epsilon", options.clone());
+        assert!(status == 400 && text(&answer["error"]).contains(part), "{options}: {answer}");
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_string()
+}
+
 #[test]
 fn one_count_and_its_errors() {
     let server = Server::start(&[]);

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use dp_assay::account::Stop;
+use dp_assay::{account::Stop, loss::law::Law};
 use serde_json::{Map, Value};
 
 use crate::cli::report::words::command_line;
@@ -55,18 +55,11 @@ const TUNING: &[&str] = &[
     "digits",
 ];
 
-/// Options that describe the mechanism.
-const SUBJECT: &[&str] = &[
-    "release",
-    "level",
-    "discrete-gaussian",
-    "discrete-laplace",
-    "gaussian",
-    "neighbors",
-    "counts-as-given",
-    "group",
-    "repeat",
-];
+/// Options that describe the mechanism: among them counts of each law, under its name.
+fn of_subject() -> Vec<&'static str> {
+    let relation = ["neighbors", "counts-as-given", "group", "repeat"];
+    ["release", "level"].into_iter().chain(Law::KEYS).chain(relation).collect()
+}
 
 /// A valid request.
 pub struct Question {
@@ -103,8 +96,9 @@ impl Question {
             None => Map::new(),
             Some(_) => bail!("options: expected an object"),
         };
+        let of_subject = of_subject();
         if let Some(strange) =
-            options.keys().find(|key| !SUBJECT.contains(&key.as_str()) && !own.contains(&key.as_str()))
+            options.keys().find(|key| !of_subject.contains(&key.as_str()) && !own.contains(&key.as_str()))
         {
             bail!("options: {name} has no option {strange:?}");
         }
@@ -115,7 +109,7 @@ impl Question {
             let words = known.iter().filter_map(|name| Some((name, options.get(*name)?)));
             Ok(words.map(|(name, value)| words_of(name, value)).collect::<Result<Vec<_>>>()?.concat())
         };
-        let (subject, own) = (in_order(SUBJECT)?, in_order(own)?);
+        let (subject, own) = (in_order(&of_subject)?, in_order(own)?);
         let text = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
         Ok(Question {
             name,
@@ -310,6 +304,15 @@ mod tests {
         assert!(question.args::<epsilon::Args>().is_ok());
         let again = read("epsilon", json!({ "release": "r", "level": ["State", "it's"], "delta": "0.5" })).unwrap();
         assert_eq!(question.subject(), again.subject());
+    }
+
+    /// The command line has an option for each law.
+    #[test]
+    fn each_law_is_an_option() {
+        for key in Law::KEYS {
+            let question = read("epsilon", json!({ key: ["1"], "delta": "1e-3" })).unwrap();
+            assert!(question.args::<epsilon::Args>().is_ok() && question.subject() == format!("--{key}=1"), "{key}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    loss::law::Law,
     numeric::rational,
     provenance::{COMMIT, VERSION},
     release::Release,
@@ -161,9 +162,12 @@ impl Site {
         let bundled = bundled.iter().map(|release| (release.name.as_str(), release, true));
         let own = own.iter().map(|(name, release)| (name.as_str(), release, false));
         let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
-        Ok(json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases,
+        let laws: Vec<Value> = Law::KEYS.iter().filter_map(|key| law(key)).collect();
+        Ok(
+            json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases, "laws": laws,
             "plan": self.store.plan().map(|(name, text)| json!({ "name": name, "text": text })),
-            "has_spec": self.store.spec().is_some(), "has_places": !self.store.places().is_empty() }))
+            "has_spec": self.store.spec().is_some(), "has_places": !self.store.places().is_empty() }),
+        )
     }
 
     /// Keeps a release of the user: `{"name": "...", "text": "..."}`.
@@ -180,6 +184,24 @@ impl Site {
         self.store.keep(name, release)?;
         Ok(about)
     }
+}
+
+/// A law as the page knows it: its option, its name in words and the names of its parameters, each with a first value.
+fn law(key: &'static str) -> Option<Value> {
+    let mut parameters = Vec::new();
+    let law = Law::named(key, |name| {
+        let first = match name {
+            "sigma2" => "5",
+            "bound" => "40",
+            "answers" => "2",
+            "delta" => "1e-9",
+            _ => "1",
+        };
+        parameters.push(json!({ "name": name, "first": first }));
+        rational::parse(first)
+    });
+    let name = law?.ok()?.in_words();
+    Some(json!({ "key": key, "name": name, "parameters": parameters }))
 }
 
 /// A release as the page knows it.

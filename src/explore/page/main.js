@@ -4,7 +4,7 @@ import { Line } from "./ask.js";
 import { el } from "./dom.js";
 import { downloads } from "./downloads.js";
 import { panel } from "./panel.js";
-import { change, declare, fragment, onChange, restore, state } from "./state.js";
+import { LAWS, change, declare, fragment, onChange, restore, state } from "./state.js";
 import { draw, inWords, know, release } from "./subject.js";
 import { begin as beginSafetab } from "./safetab.js";
 import { begin as beginTown } from "./town.js";
@@ -22,7 +22,7 @@ function mark(option) {
     field.removeAttribute("aria-errormessage");
   }
   if (!option) return;
-  const isLaw = ["discrete-gaussian", "discrete-laplace", "gaussian"].includes(option);
+  const isLaw = LAWS.some((law) => law.key === option);
   const ofLaw = (row) => [...row.querySelectorAll("input")].filter(() => row.querySelector("[name='count-law']")?.value === option);
   const fields = isLaw
     ? [...document.querySelectorAll("#subject-form [role='group']")].flatMap(ofLaw)
@@ -156,6 +156,7 @@ function title() {
 async function begin() {
   const start = await (await fetch("api/start")).json();
   know(start.releases);
+  LAWS.push(...start.laws);
   beginSafetab(start);
   beginTown(start);
   declare({ release: start.first });

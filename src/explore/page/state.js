@@ -65,14 +65,24 @@ export function restore(text) {
 /** The keys that are reset when another release is chosen. */
 export const OF_RELEASE = { opened: "", level: [], neighbors: "", given: "", place: "", query: "", budget: [] };
 
+/** The laws that the program knows: the name of the option, its name in words, and its parameters. */
+export const LAWS = [];
+
+/** A text before and after its first colon: the law and the rest of `pure:1/2x10`. */
+export function cut(text) {
+  const at = text.indexOf(":");
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
 /** The options that describe the mechanism. */
 export function subject() {
   const options = {};
   if (state.release) options.release = state.release;
   if (state.release && state.level.length) options.level = state.level;
-  for (const law of ["discrete-gaussian", "discrete-laplace", "gaussian"]) {
-    const counts = state.counts.filter((one) => one.startsWith(`${law}:`)).map((one) => one.slice(law.length + 1));
-    if (counts.length) options[law] = counts;
+  for (const [key, rest] of state.counts.map(cut)) {
+    // The program refuses a law that it does not know.
+    const name = LAWS.some((law) => law.key === key) ? key : `law ${key}`;
+    (options[name] ??= []).push(rest);
   }
   if (state.neighbors) options.neighbors = state.neighbors;
   if (state.counts.length && state.given) options["counts-as-given"] = true;

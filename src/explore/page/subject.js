@@ -2,12 +2,8 @@
 
 import { choice, el, id, labelled } from "./dom.js";
 import { filePlace } from "./file.js";
-import { OF_RELEASE, change, state } from "./state.js";
+import { LAWS, OF_RELEASE, change, cut, state } from "./state.js";
 import { post } from "./ask.js";
-
-const LAWS = [
-  ["discrete-gaussian", "discrete Gaussian, sigma2"], ["discrete-laplace", "discrete Laplace, epsilon"], ["gaussian", "Gaussian, sigma2"],
-];
 
 let releases = [];
 
@@ -23,7 +19,7 @@ export function release(name = state.release) {
 
 /** The mechanism, in a line. */
 export function inWords() {
-  const own = state.counts.map((one) => one.slice(one.indexOf(":") + 1)).join(" + ");
+  const own = state.counts.map((one) => cut(one)[1]).join(" + ");
   const levels = state.level.length ? `, ${state.level.join(", ")}` : "";
   const from = state.opened ? `, from ${state.opened}` : "";
   return [state.release && `${state.release}${levels}${from}`, own].filter(Boolean).join(" + ") || "nothing yet";
@@ -54,35 +50,56 @@ function levels() {
   return el("fieldset", {}, el("legend", {}, "Levels"), chosen.levels.map(box));
 }
 
-/** A count in its parts: `law:5x10@2`. */
-function parts(text) {
-  const [law, rest = ""] = text.split(":");
-  const [, parameter = rest, count = "1", shift = "1"] = rest.match(/^([^x@]*)(?:x([^@]*))?(?:@(.*))?$/) ?? [];
-  return { law, parameter, count, shift };
+/** A law by its name: one of a link may be unknown. */
+function lawOf(key) {
+  return LAWS.find((law) => law.key === key) ?? { key, name: key, parameters: [{ name: "parameter", first: "" }] };
 }
 
-function written({ law, parameter, count, shift }) {
-  return `${law}:${parameter.trim()}${count.trim() === "1" ? "" : `x${count.trim()}`}${shift.trim() === "1" ? "" : `@${shift.trim()}`}`;
+/** A count in its parts: `law:5x10@2`, `law:1/2:40x10@2`. */
+function parts(text) {
+  const [law, rest] = cut(text);
+  const [, parameters = rest, count = "1", shift = "1"] = rest.match(/^([^x@]*)(?:x([^@]*))?(?:@(.*))?$/) ?? [];
+  const [parameter, other = ""] = cut(parameters);
+  return { law, parameter, other, count, shift };
+}
+
+function written({ law, parameter, other, count, shift }) {
+  const parameters = [parameter, other].map((one) => one.trim()).filter((one, at) => at === 0 || one).join(":");
+  return `${law}:${parameters}${count.trim() === "1" ? "" : `x${count.trim()}`}${shift.trim() === "1" ? "" : `@${shift.trim()}`}`;
+}
+
+/** The same counts with another law: parameters of the same name stay. */
+function withLaw(one, key) {
+  const [before, after] = [lawOf(one.law).parameters, lawOf(key).parameters];
+  const value = (parameter) => {
+    if (!parameter) return "";
+    const at = before.findIndex((known) => known.name === parameter.name);
+    return (at >= 0 && [one.parameter, one.other][at]) || parameter.first;
+  };
+  return { ...one, law: key, parameter: value(after[0]), other: value(after[1]) };
 }
 
 function row(text, at) {
   const one = parts(text);
-  const update = (key, value) => {
+  const replace = (make) => {
     const counts = [...state.counts];
-    counts[at] = written({ ...parts(counts[at]), [key]: value });
+    counts[at] = written(make(parts(counts[at])));
     change({ counts });
   };
   const part = (key, label) => {
     const input = el("input", { type: "text", class: "number", name: `count-${key}`, value: one[key], autocomplete: "off" });
-    input.addEventListener("change", () => update(key, input.value));
+    input.addEventListener("change", () => replace((now) => ({ ...now, [key]: input.value })));
     return field(label, input);
   };
-  const law = choice("count-law", LAWS, one.law, (name) => update("law", name));
+  const names = [...LAWS, ...(LAWS.some((law) => law.key === one.law) ? [] : [lawOf(one.law)])].map((law) => [law.key, law.name]);
+  const law = choice("count-law", names, one.law, (key) => replace((now) => withLaw(now, key)));
+  const [first, second] = lawOf(one.law).parameters;
   const remove = el("button", {
     type: "button", click: () => change({ counts: state.counts.filter((_, other) => other !== at) }),
   }, "Remove");
   return el("div", { class: "row", role: "group", "aria-label": `Counts ${at + 1}` },
-    field("Noise", law), part("parameter", "parameter"), part("count", "how many counts"), part("shift", "changed by"), remove);
+    field("Noise", law), part("parameter", first.name), ...(second ? [part("other", second.name)] : []),
+    part("count", "how many counts"), part("shift", "changed by"), remove);
 }
 
 function counts() {
