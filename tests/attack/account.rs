@@ -1,19 +1,21 @@
 //! Delta, epsilon, tails and the trade-off function of random compositions, against the enumerated law.
 
 use dp_assay::{
+    Error,
     account::{Account, Composition, Delta},
     loss::evaluator::SumEvaluator,
 };
 use rug::{Float, Integer, Rational, ops::Pow};
 
 use super::{
-    cases::{COARSE_AND_FINE, Case, NEARLY_EQUAL, Numbers},
+    cases::{BOUNDED_LAWS, COARSE_AND_FINE, Case, NEARLY_EQUAL, Numbers},
     enumerated::Enumerated,
     record::Record,
 };
 
-/// The classes with some fine groups.
-const WITH_FINE: [&str; 5] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed", NEARLY_EQUAL];
+/// The classes that are answered by each engine alone as well: those with some fine groups, and those of laws that every engine knows by a list of losses.
+const BY_ENGINE: [&str; 6] =
+    [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed", NEARLY_EQUAL, BOUNDED_LAWS];
 
 /// The largest exponent of the oracle; its masses need about as many additional bits.
 const MOST_EPSILON: f64 = 9000.0;
@@ -42,7 +44,8 @@ impl Reach {
             return None;
         }
         // exp(-spread^2 / 2) is about the least delta; exp(epsilon) amplifies the truncated mass of Q.
-        let depth = spread * spread / 2.0 + most;
+        let ends = if case.written.iter().any(|part| part.noise.has_ends()) { 200.0 } else { 0.0 };
+        let depth = spread * spread / 2.0 + most + ends;
         let bits = (depth * std::f64::consts::LOG2_E) as u32 + digits * 4 + 100;
         Some(Reach { spread, digits, bits: bits.div_ceil(64) * 64 })
     }
@@ -55,7 +58,10 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
     let law = Enumerated::new(&case.parts(), reach.bits)?;
     let options = case.options().join(" ");
     let composition = record.ask("composition", &|| options.clone(), || case.composition())?;
-    let target = Target { case: &case, composition: &composition, law: &law, reach: &reach, options: &options };
+    let finite = law.given_common();
+    let target =
+        Target { case: &case, composition: &composition, law: &law, finite: &finite, reach: &reach, options: &options };
+    target.infinite(record);
     let epsilons = target.epsilons(numbers);
     target.deltas(&epsilons, record);
     target.targets(numbers, record);
@@ -64,7 +70,7 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
     if class == COARSE_AND_FINE {
         target.lines(numbers, record);
     }
-    if WITH_FINE.contains(&class) {
+    if BY_ENGINE.contains(&class) {
         for engine in composition.loss().evaluator().engine_names() {
             target.by(engine, &epsilons, record);
         }
@@ -76,6 +82,8 @@ struct Target<'a> {
     case: &'a Case,
     composition: &'a Composition,
     law: &'a Enumerated,
+    /// The law given that the loss is finite: that of the engines.
+    finite: &'a Enumerated,
     reach: &'a Reach,
     options: &'a str,
 }
@@ -130,6 +138,34 @@ impl Target<'_> {
         }
     }
 
+    /// The probability of an infinite loss.
+    fn infinite(&self, record: &mut Record) {
+        let (mass, digits) = (self.law.infinite_mass(), self.reach.digits);
+        let text = || format!("{}: the probability of an infinite loss", self.options);
+        let Some(infinite) = self.composition.infinite_loss() else {
+            record.check("infinite loss", mass.upper == 0, &|| format!("{} is not zero", text()));
+            return;
+        };
+        record.check("infinite loss", mass.lower > 0, &|| format!("{} is zero", text()));
+        if let Some(found) = record.ask("infinite loss", &text, || Ok(infinite.mass(digits))) {
+            record.contains("infinite loss", &found, self.law.fixed, &mass, &text);
+            record.check("infinite loss", found.is_tight(digits), &|| format!("{}: {found} is wide", text()));
+        }
+    }
+
+    /// Targets above the probability of an infinite loss, and one as it is: perhaps below.
+    fn beyond_infinite(&self, targets: &mut [Rational]) {
+        let scale = Integer::from(10).pow(40);
+        let mass = self.law.fixed.value(&self.law.infinite_mass().upper);
+        if mass == 0 {
+            return;
+        }
+        for target in targets.iter_mut().skip(1) {
+            let moved = Rational::from(1 - &mass) * &*target + &mass;
+            *target = (moved * &scale).ceil() / &scale;
+        }
+    }
+
     /// delta(lower) >= target >= delta(upper), by the oracle's delta.
     fn targets(&self, numbers: &mut Numbers, record: &mut Record) {
         let digits = self.reach.digits.min(20);
@@ -141,12 +177,21 @@ impl Target<'_> {
                 Rational::from(numbers.between(1, 999)) / Integer::from(10).pow(3 + exponent)
             })
             .collect();
+        self.beyond_infinite(&mut targets);
         targets.sort();
         for target in targets {
             let text = || self.text("epsilon --delta", &target);
             let Ok(delta) = Delta::new(target.clone()) else { continue };
-            let answer = record.ask("epsilon", &text, || self.composition.epsilon(&delta, digits));
+            let answer = record.ask("epsilon", &text, || match self.composition.epsilon(&delta, digits) {
+                Err(Error::InfiniteLoss { .. }) => Ok(None),
+                answer => answer.map(Some),
+            });
             let Some(answer) = answer else { continue };
+            let Some(answer) = answer else {
+                let least = self.law.fixed.value(&self.law.infinite_mass().upper);
+                record.check("epsilon", target < least, &|| format!("{}: has an epsilon", text()));
+                continue;
+            };
             let ends = (answer.value.lower_rational(), answer.value.upper_rational());
             let (Some(lower), Some(upper)) = ends else {
                 record.check("epsilon", false, &|| format!("{}: {}", text(), answer.value));
@@ -173,14 +218,14 @@ impl Target<'_> {
         let evaluator: SumEvaluator = self.composition.loss().evaluator();
         for z in epsilons.iter().step_by(3) {
             for z in [z.clone(), Rational::from(-z)] {
-                let event = self.law.at_least(&z);
+                let event = self.finite.at_least(&z);
                 let text = || format!("{} tail at {z} to {digits} digits", self.options);
                 if let Some(answer) = record.ask("tail", &text, || evaluator.upper_tail(&z, digits)) {
-                    record.contains("tail", &answer.value, self.law.fixed, &event.p, &text);
+                    record.contains("tail", &answer.value, self.finite.fixed, &event.p, &text);
                     record.width("tail", &answer, digits, &text);
                 }
                 if let Some(answer) = record.ask("tail", &text, || evaluator.tilted_tail(&z, digits)) {
-                    record.contains("tail", &answer.value, self.law.fixed, &event.q, &text);
+                    record.contains("tail", &answer.value, self.finite.fixed, &event.q, &text);
                     record.width("tail", &answer, digits, &text);
                 }
             }
@@ -222,7 +267,7 @@ impl Target<'_> {
         }
     }
 
-    /// The profile by one engine only, if it applies.
+    /// The profile of the losses that are finite by one engine only, if it applies.
     fn by(&self, kind: &'static str, epsilons: &[Rational], record: &mut Record) {
         // Gaussian smoothing is slow to more digits.
         let digits = if kind == "smoothing" { self.reach.digits.min(12) } else { self.reach.digits };
@@ -231,7 +276,7 @@ impl Target<'_> {
             let text = || format!("{} {kind}", self.text("delta --epsilon", epsilon));
             let answer = record.ask(kind, &text, || evaluator.hockey_stick_by(kind, epsilon, digits));
             let Some(Some(answer)) = answer else { continue };
-            record.contains(kind, &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
+            record.contains(kind, &answer.value, self.finite.fixed, &self.finite.delta(epsilon), &text);
             record.width(kind, &answer, digits, &text);
         }
     }

@@ -8,6 +8,11 @@
 //! One count with noise p moved by mu: the output x has the loss ln p(x) / p(x - mu), by definition. For the discrete Gaussian it is linear
 //! in x, so n counts are described by the sum of their noise, whose law is a convolution. For the discrete Laplace it takes mu + 1 values.
 //! Different groups are convolved on a common lattice if that is short; otherwise they stay two lists, all pairs of which are summed.
+//!
+//! Truncated noise, randomized response and guarantees are enumerated output by output. Outputs that only one neighbor can have are no values of the
+//! loss: their probability stands beside, and belongs to every event of a large loss under P, and to none under Q.
+
+use std::collections::BTreeMap;
 
 use rug::{Complete, Integer, Rational};
 
@@ -52,6 +57,8 @@ pub struct Enumerated {
     tails: Vec<(Integer, Integer)>,
     /// The missing mass under P and under Q.
     missing: (Integer, Integer),
+    /// The probability that both neighbors can have the output, the same under P and under Q.
+    common: Span,
 }
 
 /// Lower bounds for the masses of N_Z(0, sigma2) at -reach..=reach, where the reach is the point at which they fall below 2^-bits.
@@ -118,7 +125,41 @@ impl Lattice {
         match part.noise {
             Noise::DiscreteGaussian => Lattice::gaussian(part, bits),
             Noise::DiscreteLaplace => Lattice::laplace(part, bits),
+            Noise::TruncatedLaplace { .. }
+            | Noise::TruncatedGaussian { .. }
+            | Noise::RandomizedResponse { .. }
+            | Noise::Pure
+            | Noise::Approximate { .. } => Lattice::outputs(part, bits),
         }
+    }
+
+    /// The sum of the losses of counts whose outputs are listed.
+    fn outputs(part: &Part, bits: u32) -> Option<Self> {
+        let wide = Fixed { bits: bits + WIDER };
+        let mut masses: BTreeMap<Rational, [Integer; 2]> = BTreeMap::new();
+        for output in outputs(part, wide) {
+            let [p, q] = [output.p, output.q].map(|mass| mass.lower.max(Integer::new()) >> WIDER);
+            let at = masses.entry(output.loss).or_default();
+            at[0] += p;
+            at[1] += q;
+        }
+        let start = masses.keys().next()?.clone();
+        let apart = |loss: &Rational| Rational::from(loss - &start);
+        let step = masses.keys().skip(1).map(apart).reduce(|a, b| gcd(&a, &b)).unwrap_or_else(|| Rational::from(1));
+        let place = |loss: &Rational| (apart(loss) / &step).into_numer_denom().0.to_usize();
+        let longest = place(masses.keys().last()?)?;
+        if longest.saturating_mul(part.count as usize) > LONGEST {
+            return None;
+        }
+        let mut single = [vec![Integer::new(); longest + 1], vec![Integer::new(); longest + 1]];
+        for (loss, both) in &masses {
+            let at = place(loss)?;
+            single[0][at] = both[0].clone();
+            single[1][at] = both[1].clone();
+        }
+        let sum = |one: &Vec<Integer>| (1..part.count).fold(one.clone(), |all, _| convolve(&all, one, bits));
+        let [p, q] = [sum(&single[0]), sum(&single[1])];
+        Some(Lattice { start: start * part.count, step, p, q })
     }
 
     /// With T minus the sum of the noise, the loss is n mu^2 / (2 sigma2) + T mu / sigma2; under Q the noise is centered at mu, so T has
@@ -213,6 +254,84 @@ impl Lattice {
     }
 }
 
+/// More bits of the probabilities of single outputs.
+const WIDER: u32 = 64;
+
+/// An output that both neighbors can have: its loss, and its probabilities.
+struct Output {
+    loss: Rational,
+    p: Span,
+    q: Span,
+}
+
+/// All outputs of one count of a listed law that both neighbors can have, by its definition.
+fn outputs(part: &Part, wide: Fixed) -> Vec<Output> {
+    let exact = |value: Rational| wide.rational(&value);
+    let (loss, bare) = (Rational::from(&part.parameter * part.shift), exact(Rational::from(1)));
+    match part.noise {
+        Noise::DiscreteGaussian | Noise::DiscreteLaplace => unreachable!("{part:?} has a lattice of its own"),
+        Noise::TruncatedLaplace { bound } => {
+            moved(bound, part.shift, wide, |x| Rational::from(&part.parameter * x.unsigned_abs()))
+        }
+        Noise::TruncatedGaussian { bound } => {
+            moved(bound, part.shift, wide, |x| Rational::from(x * x) / Rational::from(&part.parameter * 2_u32))
+        }
+        Noise::RandomizedResponse { answers } => {
+            let all = wide.add(&wide.exp(&loss), &exact(Rational::from(answers - 1)));
+            let (likely, rare) = (wide.div(&wide.exp(&loss), &all), wide.div(&bare, &all));
+            let others = wide.mul(&rare, &exact(Rational::from(answers - 2)));
+            let mut three = both_ways(loss, likely, rare);
+            three.push(Output { loss: Rational::new(), p: others.clone(), q: others });
+            three
+        }
+        Noise::Pure => {
+            let all = wide.add(&wide.exp(&loss), &bare);
+            both_ways(loss.clone(), wide.div(&wide.exp(&loss), &all), wide.div(&bare, &all))
+        }
+        Noise::Approximate { delta: (top, bottom) } => {
+            let all = wide.add(&wide.exp(&loss), &bare);
+            let rest = exact(Rational::from((bottom - top, bottom)));
+            let [likely, rare] = [wide.exp(&loss), bare].map(|weight| wide.mul(&rest, &wide.div(&weight, &all)));
+            both_ways(loss, likely, rare)
+        }
+    }
+}
+
+/// An output that is likely under P, and one that is under Q.
+fn both_ways(loss: Rational, likely: Span, rare: Span) -> Vec<Output> {
+    let back = Output { loss: Rational::from(-&loss), p: rare.clone(), q: likely.clone() };
+    vec![Output { loss, p: likely, q: rare }, back]
+}
+
+/// The noise x from -bound to bound has probability in proportion to exp(-exponent(x)); the output is x under P, and x plus the shift under Q.
+fn moved(bound: u64, shift: u64, wide: Fixed, exponent: impl Fn(i64) -> Rational) -> Vec<Output> {
+    let (bound, shift) = (bound as i64, shift as i64);
+    let weights: Vec<Span> = (-bound..=bound).map(|x| wide.exp(&-exponent(x))).collect();
+    let zero = Span { lower: Integer::new(), upper: Integer::new() };
+    let all = weights.iter().fold(zero, |sum, weight| wide.add(&sum, weight));
+    let mass = |x: i64| wide.div(&weights[(x + bound) as usize], &all);
+    let output = |y: i64| Output { loss: exponent(y - shift) - exponent(y), p: mass(y), q: mass(y - shift) };
+    (shift - bound..=bound).map(output).collect()
+}
+
+/// The probability that the outputs of all counts are ones that both neighbors can have.
+fn common(part: &Part, bits: u32) -> Span {
+    let wide = Fixed { bits: bits + WIDER };
+    let one = Span { lower: wide.one(), upper: wide.one() };
+    let single = match part.noise {
+        Noise::DiscreteGaussian | Noise::DiscreteLaplace | Noise::RandomizedResponse { .. } | Noise::Pure => {
+            one.clone()
+        }
+        Noise::Approximate { delta: (top, bottom) } => wide.rational(&Rational::from((bottom - top, bottom))),
+        Noise::TruncatedLaplace { .. } | Noise::TruncatedGaussian { .. } => {
+            let zero = Span { lower: Integer::new(), upper: Integer::new() };
+            outputs(part, wide).iter().fold(zero, |sum, output| wide.add(&sum, &output.p))
+        }
+    };
+    let all = (0..part.count).fold(one, |all, _| wide.mul(&all, &single));
+    Span { lower: all.lower >> WIDER, upper: ((all.upper >> WIDER) + 1_u32).min(Fixed { bits }.one()) }
+}
+
 /// The greatest common divisor of two rationals: that of the numerators over a common denominator.
 fn gcd(a: &Rational, b: &Rational) -> Rational {
     let numerator = (a.numer() * b.denom()).complete().gcd(&(b.numer() * a.denom()).complete());
@@ -250,8 +369,13 @@ pub struct Event {
 impl Enumerated {
     /// The law, with masses down to 2^-bits; `None` if it has too many values to enumerate.
     pub fn new(parts: &[Part], bits: u32) -> Option<Self> {
+        let fixed = Fixed { bits };
         let mut lattices: Vec<Lattice> = Vec::new();
+        let mut all_common = Span { lower: fixed.one(), upper: fixed.one() };
         for part in parts {
+            if part.noise.has_ends() {
+                all_common = fixed.mul(&all_common, &common(part, bits));
+            }
             let mut next = Lattice::of(part, bits)?;
             while let Some((at, both)) =
                 lattices.iter().enumerate().find_map(|(at, lattice)| Some((at, lattice.and(&next, bits)?)))
@@ -270,24 +394,46 @@ impl Enumerated {
             lists.splice(..2, [both]);
             lists.sort_by_key(Vec::len);
         }
-        let fixed = Fixed { bits };
         let second = if lists.len() == 2 {
             lists.remove(0)
         } else {
             vec![Atom { loss: Integer::new(), p: fixed.one(), q: fixed.one() }]
         };
         let first = lists.pop()?;
+        Some(Enumerated::of_lists(fixed, denominator, [first, second], all_common))
+    }
+
+    fn of_lists(fixed: Fixed, denominator: Integer, [first, second]: [Vec<Atom>; 2], common: Span) -> Self {
         let mut tails = vec![(Integer::new(), Integer::new())];
         for atom in second.iter().rev() {
-            let (p, q) = tails.last()?;
+            let (p, q) = tails.last().expect("one entry at least");
             tails.push(((p + &atom.p).complete(), (q + &atom.q).complete()));
         }
         tails.reverse();
-        let mut law = Enumerated { fixed, denominator, first, second, tails, missing: Default::default() };
+        let missing = Default::default();
+        let mut law = Enumerated { fixed, denominator, first, second, tails, missing, common };
         let (p, q) = law.stored_from(&law.ends().0);
-        law.missing = (fixed.one() - p, fixed.one() - q);
+        let infinite = law.infinite_mass().lower;
+        law.missing = (fixed.one() - p - &infinite, fixed.one() - q - &infinite);
         assert!(law.missing.0 >= 0 && law.missing.1 >= 0, "stored masses exceed one");
-        Some(law)
+        law
+    }
+
+    /// The probability of an output that only one neighbor can have.
+    pub fn infinite_mass(&self) -> Span {
+        let one = self.fixed.one();
+        Span { lower: (&one - &self.common.upper).complete(), upper: (&one - &self.common.lower).complete() }
+    }
+
+    /// The law given that both neighbors can have the output.
+    pub fn given_common(&self) -> Self {
+        let bits = self.fixed.bits;
+        // Lower bounds on masses, divided by an upper bound: lower bounds.
+        let within = |mass: &Integer| (mass.clone() << bits).div_rem_floor(self.common.upper.clone()).0;
+        let scaled = |atom: &Atom| Atom { loss: atom.loss.clone(), p: within(&atom.p), q: within(&atom.q) };
+        let first = self.first.iter().map(scaled).collect();
+        let one = Span { lower: self.fixed.one(), upper: self.fixed.one() };
+        Enumerated::of_lists(self.fixed, self.denominator.clone(), [first, self.second.clone()], one)
     }
 
     /// The stored masses of all losses of at least `least` units.
@@ -340,6 +486,7 @@ impl Enumerated {
             upper: ((&stored + missing).complete() + 1_u32).min(one.clone()),
             lower: stored,
         };
+        let p = p + self.infinite_mass().lower;
         Event { p: span(p, &self.missing.0), q: span(q, &self.missing.1) }
     }
 
@@ -369,6 +516,16 @@ impl Enumerated {
         let fixed = self.fixed;
         let level = fixed.rational(alpha);
         let (mut holds, mut fails) = self.ends();
+        if self.infinite_mass().upper > 0 {
+            // A test that rejects every output that both neighbors can have errs under Q with their probability, and never under P.
+            let all = self.event(&holds).q;
+            if level.lower >= all.upper {
+                return Some(Span { lower: Integer::new(), upper: Integer::new() });
+            }
+            if level.upper > all.lower {
+                return None;
+            }
+        }
         while (&fails - &holds).complete() > 1 {
             let middle = (&holds + &fails).complete() >> 1_u32;
             if self.stored_from(&middle).1 >= level.upper { holds = middle } else { fails = middle }

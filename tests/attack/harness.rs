@@ -283,7 +283,9 @@ fn one(class: &str, numbers: &mut Numbers, record: &mut Record) {
         "kill estimate" => kills::kill("estimate", "kill estimate", numbers, record),
         "full disk" => kills::full_disk(numbers, record),
         "continuous" => continuous::attack(numbers, record),
-        class if cases::CLASSES.contains(&class) => account::attack(class, numbers, record),
+        class if cases::CLASSES.contains(&class) || class == cases::BOUNDED_LAWS => {
+            account::attack(class, numbers, record)
+        }
         other => panic!("no class {other}"),
     };
 }
