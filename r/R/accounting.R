@@ -144,7 +144,7 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
 }
 
 ledger <- function(name = "us-2020-persons", delta, digits = 12) {
-  name <- one_name(name, "name")
+  name <- at_home(one_name(name, "name"))
   a <- answer_of("ledger", c(digits_option(digits), option("delta", one_exact(delta, "delta"))), name)
   rows <- unlist(lapply(a$populations, function(population) {
     uncovered <- texts(population$composed$not_covered)

@@ -70,7 +70,7 @@ of_frame <- function(x) {
 }
 
 release <- function(name, levels = NULL, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
-  account("release", name = one_name(name, "name"), levels = names_of(levels, "levels"),
+  account("release", name = at_home(one_name(name, "name")), levels = names_of(levels, "levels"),
     relation = relation(neighbors, group, times, counts_as_given)
   )
 }

@@ -2,7 +2,7 @@
 
 verify <- function(papers = character()) {
   # Status 1 comes with an answer: a value differs without a recorded reason.
-  a <- answer_of("verify", names = names_of(papers, "papers"), accepted = c(0L, 1L))
+  a <- answer_of("verify", names = at_home(names_of(papers, "papers")), accepted = c(0L, 1L))
   rows <- unlist(lapply(a$papers, function(paper) lapply(paper$rows, function(row) verified_row(paper$paper, row))), recursive = FALSE)
   answer(bound(rows), "verification", a, verdicts(rows), c("paper", "id", "published", "computed", "verdict"))
 }

@@ -3,7 +3,7 @@
 nmf_check <- function(folder, release, delta = "1e-10", digits = 8) {
   # Status 1 comes with an answer: the files can be read and violate a rule.
   a <- answer_of(c("nmf", "check"), c(option("release", release_name(release)), option("delta", one_exact(delta, "delta")), digits_option(digits)),
-    one_name(folder, "folder"), accepted = c(0L, 1L))
+    at_home(one_name(folder, "folder")), accepted = c(0L, 1L))
   a
 }
 
@@ -14,12 +14,12 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
   out <- file.path(scratch, "estimates.csv")
   constraints <- choice(constraints, c("all", "state-totals", "none"), "constraints")
   a <- answer_of("estimate", c(
-    option("nmf", path.expand(one_name(folder, "folder"))), option("release", release_name(release)), option("out", out), option("constraints", constraints),
+    option("nmf", at_home(one_name(folder, "folder"))), option("release", release_name(release)), option("out", out), option("constraints", constraints),
     several("queries", queries), several("level", level), several("tabulation", tabulation),
     if (!is.null(states)) option("states", paste(state_codes(states), collapse = ",")),
     if (!is.null(areas)) option("areas", areas_file(areas, scratch)),
     if (!is.null(state_totals)) option("state-totals", totals_file(state_totals, scratch)),
-    if (!is.null(truth)) option("truth", path.expand(one_name(truth, "truth"))),
+    if (!is.null(truth)) option("truth", at_home(one_name(truth, "truth"))),
     if (!is.null(whole)) (if (length(whole)) several("whole", whole) else "--whole")
   ))
   # Temporary files, which are removed when this returns.
@@ -34,7 +34,7 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
 }
 
 release_name <- function(release) {
-  if (!inherits(release, "dpassay_release")) return(one_name(release, "release"))
+  if (!inherits(release, "dpassay_release")) return(at_home(one_name(release, "release")))
   if (length(release$levels) || length(release$relation)) refuse("release: expected a whole release, without levels, neighbors or group")
   release$name
 }
@@ -61,7 +61,7 @@ as_pairs <- function(x, columns, what) {
 }
 
 areas_file <- function(areas, scratch) {
-  if (is_text(areas) && is.null(names(areas))) return(path.expand(areas))
+  if (is_text(areas) && is.null(names(areas))) return(at_home(areas))
   pairs <- as_pairs(areas, c("area", "block"), "areas")
   if (!is.character(pairs$block)) refuse("areas: blocks of type ", typeof(pairs$block), ": expected texts of 15 digits, because a number has lost its leading zeros")
   if (!length(pairs$block) || anyNA(pairs$block) || anyNA(pairs$area)) refuse("areas: no block is named, or one is missing (NA)")
@@ -69,7 +69,7 @@ areas_file <- function(areas, scratch) {
 }
 
 totals_file <- function(totals, scratch) {
-  if (is_text(totals) && is.null(names(totals))) return(path.expand(totals))
+  if (is_text(totals) && is.null(names(totals))) return(at_home(totals))
   pairs <- as_pairs(totals, c("state", "total"), "state_totals")
   pairs$state <- state_codes(pairs$state)
   pairs$total <- vapply(pairs$total, whole_text, "", what = "state_totals", least = 0)

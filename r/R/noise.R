@@ -117,6 +117,8 @@ bare <- function(frame, places, sums, keep_metadata) {
   columns[places] <- sums
   attr(columns, ".internal.selfref") <- NULL
   class(columns) <- class(frame)
+  # data.table's own pointer, without which := copies the table and warns.
+  if (inherits(frame, "data.table") && isNamespaceLoaded("data.table")) columns <- getExportedValue("data.table", "setalloccol")(columns)
   if (keep_metadata && length(found)) notice("copied without noise: ", paste(found, collapse = "; "), class = "dpassay_metadata_warning")
   columns
 }

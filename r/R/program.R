@@ -71,6 +71,13 @@ same_version <- function(program, provenance) {
   }
 }
 
+# Only what begins with a tilde: path.expand() translates every path to the locale's encoding.
+at_home <- function(paths) {
+  tilde <- startsWith(paths, "~")
+  paths[tilde] <- path.expand(paths[tilde])
+  paths
+}
+
 # The bytes of UTF-8, which no locale changes on their way to the program.
 as_bytes <- function(text) {
   text <- enc2utf8(text)

@@ -91,6 +91,19 @@ test_that("tibbles stay tibbles", {
   expect_type(noisy$homes, "double")
 })
 
+test_that("a data.table stays one, without its indices, and can be changed by reference", {
+  skip_without_assay()
+  skip_if_not_installed("data.table")
+  table <- data.table::as.data.table(counts())
+  data.table::setindexv(table, "persons")
+  noisy <- add_noise(table, list(persons = discrete_gaussian(5)))
+  expect_s3_class(noisy, "data.table")
+  expect_null(attr(noisy, "index"))
+  expect_silent(data.table::set(noisy, j = "twice", value = 2 * noisy$persons))
+  expect_equal(noisy$twice, 2 * noisy$persons)
+  expect_equal(table$persons, counts()$persons)
+})
+
 test_that("no count reaches the program or a file", {
   skip_on_os("windows")
   # A program that records how it is called, and draws zeros.

@@ -86,6 +86,10 @@ test_that("names with spaces and quotes are names for the program itself", {
   expect_false(file.exists("escaped"))
 })
 
+test_that("a tilde is the home of the user", {
+  expect_equal(dpassay:::account_options(release("~/own.toml")), paste0("--release=", path.expand("~/own.toml")))
+})
+
 test_that("an argument does not become an option", {
   skip_without_assay()
   expect_match(refusal(verify("--help")), "--help")
