@@ -7,14 +7,20 @@ use crate::common::program::{json, refusal};
 #[test]
 fn the_compiled_files_are_what_the_program_writes() {
     let folder = tempfile::tempdir().unwrap();
-    let state = ["--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-11"];
-    let one = ["--discrete-gaussian", "50000/10001", "--epsilon", "1"];
-    let release = ["--release", "su-su-wang-2025", "--delta", "1e-10"];
-    for (name, subject) in [("OneCount.v", &one[..]), ("State.v", &state), ("Release.v", &release)] {
+    let state = ["--release", "su-su-wang-2025", "--level", "State"];
+    let claims: [(&str, &[&str], &[&str]); 6] = [
+        ("OneCount.v", &["--discrete-gaussian", "50000/10001"], &["--epsilon", "1"]),
+        ("State.v", &state, &["--delta", "1e-11"]),
+        ("Release.v", &["--release", "su-su-wang-2025"], &["--delta", "1e-10"]),
+        ("LaplaceCounts.v", &["--discrete-gaussian", "5x10", "--discrete-laplace", "0.3x10"], &["--delta", "1e-6"]),
+        ("Calibration.v", &state, &["--calibrate", "--epsilon", "10", "--delta", "1e-11"]),
+        ("TradeoffPoint.v", &state, &["--alpha", "0.05"]),
+    ];
+    for (name, subject, request) in claims {
         let file = folder.path().join(name);
         let out = folder.path().join("claim.json");
         let mut args = vec!["prove", "--out", out.to_str().unwrap(), "--rocq", file.to_str().unwrap()];
-        args.extend(subject);
+        args.extend(subject.iter().chain(request));
         assert_eq!(json(&args)["rocq"]["file"], file.to_str().unwrap());
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/rocq").join(name);
         assert_eq!(fs::read_to_string(&file).unwrap(), fs::read_to_string(kept).unwrap(), "{name}");
@@ -22,12 +28,36 @@ fn the_compiled_files_are_what_the_program_writes() {
 }
 
 #[test]
+fn the_numbers_of_a_theorem_are_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("State.v"), folder.path().join("claim.json"));
+    let theorem = |request: &[&str]| {
+        let mut args = vec!["prove", "--out", out.to_str().unwrap(), "--rocq", file.to_str().unwrap()];
+        args.extend(["--release", "su-su-wang-2025", "--level", "State"].iter().chain(request));
+        json(&args)["rocq"].clone()
+    };
+    let epsilon = theorem(&["--delta", "1e-11"]);
+    assert_eq!(epsilon["epsilon"]["lower"].to_string(), "10.125415", "{epsilon}");
+    assert_eq!(epsilon["epsilon"]["upper"].to_string(), "10.1254175", "{epsilon}");
+    assert_eq!(epsilon["delta"].to_string(), "1e-11", "{epsilon}");
+    let beta = theorem(&["--alpha", "0.05"]);
+    assert_eq!(beta["beta"]["lower"].to_string(), "0.591311", "{beta}");
+}
+
+#[test]
 fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("claim.json");
     for (name, subject, why) in [
-        ("Laplace.v", &["--discrete-laplace", "0.3x10", "--epsilon", "1"][..], "discrete Gaussian noise, not yet"),
-        ("Fine.v", &["--discrete-gaussian", "5000000", "--delta", "1/100"], "too fine"),
+        ("Continuous.v", &["--gaussian", "5x10", "--epsilon", "1"][..], "not yet about continuous Gaussian noise"),
+        ("Zero.v", &["--discrete-gaussian", "5", "--delta", "1/2"], "above zero"),
+        (
+            "Formula.v",
+            &["--discrete-gaussian", "5x10", "--match", "zcdp", "--calibrate", "--delta", "1e-6"],
+            "irrational",
+        ),
+        ("Paths.v", &["--release", "proofs/examples/two-paths.toml", "--delta", "1e-6"], "one composition"),
+        ("Fine.v", &["--discrete-gaussian", "5000000x10", "--delta", "1e-9"], "too fine"),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
         ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),
     ] {

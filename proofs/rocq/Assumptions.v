@@ -3,19 +3,36 @@
     Compiling this file prints the axioms of every theorem that is quoted elsewhere; the script [check] compares them with the
     file allowed-assumptions. *)
 
-From DpAssay Require Import HockeyStick Directions Fourier Soundness OneCount State Release Headlines.
+From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Laws Soundness Below Point.
+From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint Headlines.
 
 Print Assumptions P_sums_to_one.
+Print Assumptions gaussian_is_law.
+Print Assumptions laplace_is_law.
 Print Assumptions gap_summable.
 Print Assumptions delta_is_enough.
 Print Assumptions delta_is_needed.
 Print Assumptions delta_is_symmetric.
+Print Assumptions smallest_epsilon_is_between.
 Print Assumptions transform_converges.
 Print Assumptions trapezoid_is_an_upper_bound.
+Print Assumptions table_up_sound.
+Print Assumptions table_down_sound.
 Print Assumptions certified_is_true.
-Print Assumptions OneCount.delta_is_at_most.
-Print Assumptions State.delta_is_at_most.
-Print Assumptions Release.delta_is_at_most.
-Print Assumptions state_is_private.
+Print Assumptions certified_below_is_true.
+Print Assumptions Below.epsilon_is_between.
+Print Assumptions Below.delta_is_between.
+Print Assumptions Below.noise_is_enough.
+Print Assumptions power_at_most.
+Print Assumptions some_test.
+Print Assumptions tradeoff_point.
+Print Assumptions OneCount.delta_is_between.
+Print Assumptions State.epsilon_is_between.
+Print Assumptions Release.epsilon_is_between.
+Print Assumptions LaplaceCounts.epsilon_is_between.
+Print Assumptions Calibration.noise_is_enough.
+Print Assumptions TradeoffPoint.tradeoff_point_is_between.
+Print Assumptions state_epsilon.
+Print Assumptions release_epsilon.
 Print Assumptions release_is_private.
-Print Assumptions release_delta_at_20_33.
+Print Assumptions release_at_20_33.

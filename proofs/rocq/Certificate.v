@@ -1,25 +1,34 @@
 (** * Certificates that are checked by computing
 
-    A certificate is a composition of groups of equal counts on a lattice, with eps, a claimed delta, and hints: a tilt, a number
-    of nodes, windows. [certified] computes with integers only. [certified_is_true] says that its answer "true" proves the claim.
-    A bad hint makes the answer "false", never a false claim true. *)
+    A certificate is a composition of groups of equal counts on a lattice, with eps, a claimed delta, and hints: a tilt, a period,
+    windows. [certified] and [certified_below] compute with integers only. [certified_is_true] and [certified_below_is_true] say
+    that their answer "true" proves delta(eps) <= delta, or delta(eps) > delta. A bad hint makes the answer "false", never a false
+    claim true. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Walk Fixed Rows.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Walk Tables Fixed Rows.
 Import ListNotations.
 
 (** ** Data *)
 
-(** [copies] counts of variance proxy num / den, moved by [move] between neighbors. *)
-Record group := Group {
-  num : Z; den : Z; move : Z; copies : nat;
-  step : Z;    (* hint: the loss changes by step * h when the output changes by one *)
-  left : Z;    (* hint: the window of outputs whose tilted weights are summed one by one *)
+(** The noise of a count: its variance proxy sigma2, or its parameter epsilon, is num / den. *)
+Inductive noise := Gauss (num den : Z) | Lap (num den : Z).
+
+(** [copies] counts of a noise, moved by [move] between neighbors. *)
+Record group := Terms {
+  law : noise; move : Z; copies : nat;
+  stride : Z;  (* hint: the loss changes by stride * h when the place of the output changes by one *)
+  left : Z;    (* hint: the window of places whose tilted masses are in the table *)
   width : nat;
-  reach : nat  (* hint: outputs from -reach to reach bound the normalising sum from below *)
+  reach : nat  (* hint: outputs from -reach to reach are summed one by one for the normalizing sum *)
 }.
+
+Definition Group (num den move : Z) : nat -> Z -> Z -> nat -> nat -> group :=
+  Terms (Gauss num den) move.
+Definition LaplaceGroup (num den move : Z) (copies : nat) (stride : Z) (reach : nat) : group :=
+  Terms (Lap num den) move copies stride 0 (S (Z.to_nat move)) reach.
 
 Record certificate := Certificate {
   groups : list group;
@@ -27,25 +36,29 @@ Record certificate := Certificate {
   delta_num : Z; delta_den : Z;
   h_num : Z; h_den : Z;     (* the step of the lattice of losses *)
   c_num : Z; c_den : Z;     (* hint: the tilt *)
-  period : nat;             (* hint: the period, in steps of the lattice *)
+  period : nat;             (* hint: the period, or the length of the window, in steps of the lattice *)
   lo : Z;                   (* hint: the index of the smallest loss that is at least eps *)
   prec : positive;          (* hint: bits of the fixed-point numbers *)
   squarings : nat           (* hint: squarings in exponentials *)
 }.
 
-Definition count_of (g : group) : count := Count (IZR (num g) / IZR (den g)) (move g).
+Definition noisy (l : noise) (m : Z) : count :=
+  match l with
+  | Gauss num den => Count (IZR num / IZR den) m
+  | Lap num den => Laplace (IZR num / IZR den) m
+  end.
 
-Definition stepped (gs : list group) : steps :=
-  flat_map (fun g => repeat (count_of g, step g) (copies g)) gs.
+Definition count_of (g : group) : count := noisy (law g) (move g).
 
 Definition composition (gs : list group) : list count :=
   flat_map (fun g => repeat (count_of g) (copies g)) gs.
 
 (** ** The computation *)
 
+Open Scope bool_scope.
 Open Scope Z_scope.
 
-(** Rows and weights are in units of 2^-30. No entry of a row and no sum of weights is above 2. *)
+(** Rows and tables are in units of 2^-30. No entry of a row and no sum of a table is above 2. *)
 Definition whole : Z := 2 ^ 30.
 Definition top : Z := 2 ^ 31.
 
@@ -58,48 +71,104 @@ Definition to_row (l : list Z) : row := map of_Z l.
 Section Compute.
   Variable k : certificate.
 
-  (** *** The tilted law of one count *)
+  Let p := prec k.
+  Let r := squarings k.
+  Let one := two_to p.
 
-  Definition tilted_up (g : group) (x : Z) : Z :=
-    exp_up (prec k) (squarings k)
-      ((x * c_den k + c_num k * move g) ^ 2 * den g) (2 * num g * c_den k ^ 2).
+  (** *** The table of a discrete Gaussian *)
 
-  Definition mass_down (g : group) : Z :=
-    zsum (map (fun x => exp_down (prec k) (squarings k) (x * x * den g) (2 * num g)) (range (reach g))).
+  Section Gauss.
+    Variables (num den m : Z) (a : Z) (w : nat) (b : nat). (* the window from [a] on, and the reach [b] *)
 
-  Definition law_up (g : group) (z : Z) : list Z :=
-    map (fun x => quotient_up (tilted_up g x * whole) z) (zlist (left g) (width g)).
+    Definition tilted_up (x : Z) : Z := exp_up p r ((x * c_den k + c_num k * m) ^ 2 * den) (2 * num * c_den k ^ 2).
+    Definition tilted_down (x : Z) : Z := exp_down p r ((x * c_den k + c_num k * m) ^ 2 * den) (2 * num * c_den k ^ 2).
 
-  (** The ratios of neighboring weights at the ends of the window: exp(- ratio / (2 num c_den)). *)
-  Definition right_end (g : group) : Z := left g + Z.of_nat (width g).
-  Definition right_ratio (g : group) : Z :=
-    (2 * (right_end g * c_den k + c_num k * move g) + c_den k) * den g.
-  Definition left_ratio (g : group) : Z :=
-    (c_den k - 2 * ((left g - 1) * c_den k + c_num k * move g)) * den g.
+    Definition mass_down : Z := zsum (map (fun x => exp_down p r (x * x * den) (2 * num)) (range b)).
 
-  Definition ratio_up (g : group) (ratio : Z) : Z :=
-    exp_up (prec k) (squarings k) ratio (2 * num g * c_den k).
+    (** The ratio of neighboring weights beyond the reach, and the weights there. *)
+    Definition fall_up : Z := exp_up p r ((2 * (Z.of_nat b + 1) + 1) * den) (2 * num).
+    Definition mass_up : Z :=
+      zsum (map (fun x => exp_up p r (x * x * den) (2 * num)) (range b))
+      + 2 * quotient_up (exp_up p r ((Z.of_nat b + 1) ^ 2 * den) (2 * num) * one) (one - fall_up).
 
-  Definition tail_up (g : group) (z : Z) : Z :=
-    let one := two_to (prec k) in
-    quotient_up (tilted_up g (right_end g) * one * whole) ((one - ratio_up g (right_ratio g)) * z)
-    + quotient_up (tilted_up g (left g - 1) * one * whole) ((one - ratio_up g (left_ratio g)) * z).
+    (** The ratios of neighboring weights at the ends of the window: exp(- ratio / (2 num c_den)). *)
+    Definition right_end : Z := a + Z.of_nat w.
+    Definition right_ratio : Z := (2 * (right_end * c_den k + c_num k * m) + c_den k) * den.
+    Definition left_ratio : Z := (c_den k - 2 * ((a - 1) * c_den k + c_num k * m)) * den.
+    Definition ratio_up (ratio : Z) : Z := exp_up p r ratio (2 * num * c_den k).
 
-  Definition group_is_sound (g : group) (z : Z) : bool :=
-    (0 <? num g) && (0 <? den g) && (0 <? z)
-    && (move g * den g * h_den k =? step g * h_num k * num g)
-    && (0 <=? right_ratio g) && (0 <=? left_ratio g)
-    && (ratio_up g (right_ratio g) <? two_to (prec k))
-    && (ratio_up g (left_ratio g) <? two_to (prec k))
-    && forallb fits (law_up g z) && fits (tail_up g z)
-    && (zsum (law_up g z) + tail_up g z <=? top).
+    Definition gauss_up (z x : Z) : Z := quotient_up (tilted_up x * whole) z.
+    Definition gauss_down (z x : Z) : Z := quotient_down (tilted_down x * whole) z.
 
-  (** *** Rows *)
+    Definition tail_up (z : Z) : Z :=
+      quotient_up (tilted_up right_end * one * whole) ((one - ratio_up right_ratio) * z)
+      + quotient_up (tilted_up (a - 1) * one * whole) ((one - ratio_up left_ratio) * z).
+
+    Definition gauss_table_up : option (list Z * Z) :=
+      let z := mass_down in
+      if (0 <? z) && (0 <=? right_ratio) && (0 <=? left_ratio)
+         && (ratio_up right_ratio <? one) && (ratio_up left_ratio <? one)
+      then Some (map (gauss_up z) (zlist a w), tail_up z) else None.
+
+    Definition gauss_table_down : option (list Z) :=
+      if fall_up <? one then let z := mass_up in Some (map (gauss_down z) (zlist a w)) else None.
+  End Gauss.
+
+  (** *** The table of discrete Laplace noise *)
+
+  Section Lap.
+    Variables (num den m : Z) (b : nat).
+
+    Definition geometric_up (y : Z) : Z := exp_up p r (num * (c_den k + 2 * c_num k) * y) (den * c_den k).
+    Definition geometric_down (y : Z) : Z := exp_down p r (num * (c_den k + 2 * c_num k) * y) (den * c_den k).
+    Definition ends (y inside : Z) : Z := if y =? 0 then one else if y =? m then one else inside.
+
+    Definition lap_up (q_down y : Z) : Z :=
+      quotient_up (geometric_up y * ends y (one - q_down) * whole) ((one + q_down) * one).
+    (** Only outputs up to [b] beyond either true value are counted. *)
+    Definition lap_down (q_up beyond y : Z) : Z :=
+      quotient_down (geometric_down y * ends y (one - q_up) * (one - beyond) * whole) ((one + q_up) * one * one).
+
+    Definition lap_table_up : option (list Z * Z) :=
+      let q := exp_down p r num den in Some (map (lap_up q) (zlist 0 (S (Z.to_nat m))), 0).
+
+    Definition lap_table_down : option (list Z) :=
+      let q := exp_up p r num den in
+      let beyond := exp_up p r (num * Z.of_nat (S b)) den in
+      if (q <=? one) && (beyond <=? one) then Some (map (lap_down q beyond) (zlist 0 (S (Z.to_nat m)))) else None.
+  End Lap.
+
+  (** *** Any law *)
+
+  (** The losses of a count are on the lattice. *)
+  Definition lattice_ok (g : group) : bool :=
+    match law g with
+    | Gauss num den => (0 <? num) && (0 <? den) && (move g * den * h_den k =? stride g * h_num k * num)
+    | Lap num den =>
+      (0 <? num) && (0 <? den) && (0 <? move g) && (left g =? 0) && (Nat.eqb (width g) (S (Z.to_nat (move g))))
+      && (2 * num * h_den k =? stride g * h_num k * den)
+    end.
+
+  (** Upper bounds of the tilted masses at the places of the window, and of all others together. *)
+  Definition table_up (g : group) : option (list Z * Z) :=
+    match law g with
+    | Gauss num den => gauss_table_up num den (move g) (left g) (width g) (reach g)
+    | Lap num den => lap_table_up num den (move g)
+    end.
+
+  (** Lower bounds. *)
+  Definition table_down (g : group) : option (list Z) :=
+    match law g with
+    | Gauss num den => gauss_table_down num den (move g) (left g) (width g) (reach g)
+    | Lap num den => lap_table_down num den (move g) (reach g)
+    end.
+
+  (** *** Rows on a circle, rounded up *)
 
   Definition row_fits (u : row) : bool := forallb (fun v => to_Z v <=? top) u.
 
   Definition next (g : group) (ws : list int) (tail : int) (u : row) : row :=
-    shifted_up 30 (mix (period k) (step g) (left g) ws (u ++ u) (repeat (tail * largest u)%uint63 (period k))).
+    shifted_up 30 (mix (turn (period k) (stride g)) (left g) ws (u ++ u) (repeat (tail * largest u)%uint63 (period k))).
 
   Fixpoint walk_copies (g : group) (ws : list int) (tail : int) (copies : nat) (u : row) : option row :=
     match copies with
@@ -112,8 +181,13 @@ Section Compute.
     end.
 
   Definition walk_group (g : group) (u : row) : option row :=
-    let z := mass_down g in
-    if group_is_sound g z then walk_copies g (to_row (law_up g z)) (of_Z (tail_up g z)) (copies g) u else None.
+    if lattice_ok g then
+      match table_up g with
+      | Some (l, t) =>
+        if forallb fits l && fits t && (zsum l + t <=? top) then walk_copies g (to_row l) (of_Z t) (copies g) u else None
+      | None => None
+      end
+    else None.
 
   Fixpoint walk (gs : list group) (u : row) : option row :=
     match gs with
@@ -121,33 +195,87 @@ Section Compute.
     | g :: rest => match walk rest u with None => None | Some v => walk_group g v end
     end.
 
+  (** *** Rows in a window that moves down by [d] with each count, rounded down *)
+
+  Definition next_down (g : group) (d : Z) (ws : list int) (u : row) : row :=
+    shifted_down 30 (mix (slide (period k) d (stride g)) (left g) ws (padded (period k) u) (zeros (period k))).
+
+  Fixpoint walk_copies_down (g : group) (d : Z) (ws : list int) (copies : nat) (u : row) : option row :=
+    match copies with
+    | O => Some u
+    | S copies' =>
+      match walk_copies_down g d ws copies' u with
+      | None => None
+      | Some v => let w := next_down g d ws v in if row_fits w then Some w else None
+      end
+    end.
+
+  Definition walk_group_down (g : group) (d : Z) (u : row) : option row :=
+    if lattice_ok g then
+      match table_down g with
+      | Some l => if forallb fits l && (zsum l <=? top) then walk_copies_down g d (to_row l) (copies g) u else None
+      | None => None
+      end
+    else None.
+
+  (** The row, and the index where it begins. *)
+  Fixpoint walk_down (gs : list group) (ds : list Z) (start : Z) (u : row) : option (row * Z) :=
+    match gs, ds with
+    | [], [] => Some (u, start)
+    | g :: rest, d :: ds' =>
+      match walk_down rest ds' start u with
+      | None => None
+      | Some (v, at_) =>
+        match walk_group_down g d v with None => None | Some w => Some (w, at_ - Z.of_nat (copies g) * d) end
+      end
+    | _, _ => None
+    end.
+
   (** *** The first row: the gain, tilted *)
 
-  (** 2 rho / h, an integer. *)
-  Definition rho_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * (move g * step g)) (groups k)).
+  (** Twice the loss of index 0 in steps of the lattice; for Gaussian counts 2 rho / h. *)
+  Definition offset_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * (move g * stride g)) (groups k)).
+
+  (** Of this the part of Gaussian counts. *)
+  Definition norm_steps : Z :=
+    zsum (map (fun g => Z.of_nat (copies g) * match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end) (groups k)).
 
   (** The loss of index [lo] less eps, times 2 h_den eps_den. *)
-  Definition excess : Z := h_num k * (rho_steps + 2 * lo k) * eps_den k - 2 * h_den k * eps_num k.
+  Definition excess : Z := h_num k * (offset_steps + 2 * lo k) * eps_den k - 2 * h_den k * eps_num k.
 
   Fixpoint first_row (n : nat) (fall keep alias e f : Z) : list Z :=
     match n with
     | O => []
     | S n' =>
-      (scale_up (prec k) (scale_up (prec k) (e * (two_to (prec k) - f)) * whole) + alias)
-      :: first_row n' fall keep alias (scale_up (prec k) (e * fall)) (scale_down (prec k) (f * keep))
+      (scale_up p (scale_up p (e * (one - f)) * whole) + alias)
+      :: first_row n' fall keep alias (scale_up p (e * fall)) (scale_down p (f * keep))
     end.
 
   Definition first : list Z :=
-    let p := prec k in let r := squarings k in
     let fall := exp_up p r (c_num k * h_num k) (c_den k * h_den k) in
     let keep := exp_down p r (h_num k) (h_den k) in
     let alias := scale_up p (exp_up p r (c_num k * h_num k * Z.of_nat (period k)) (c_den k * h_den k) * whole) in
-    first_row (period k) fall keep alias (two_to p) (exp_down p r excess (2 * h_den k * eps_den k)).
+    first_row (period k) fall keep alias one (exp_down p r excess (2 * h_den k * eps_den k)).
+
+  Fixpoint first_row_down (n : nat) (fall keep e f : Z) : list Z :=
+    match n with
+    | O => []
+    | S n' =>
+      scale_down p (scale_down p (e * Z.max 0 (one - f)) * whole)
+      :: first_row_down n' fall keep (scale_down p (e * fall)) (scale_up p (f * keep))
+    end.
+
+  (** The row begins [before] steps before [lo]. *)
+  Definition first_down (before : nat) : list Z :=
+    let fall := exp_down p r (c_num k * h_num k) (c_den k * h_den k) in
+    let keep := exp_up p r (h_num k) (h_den k) in
+    repeat 0 before
+    ++ first_row_down (period k - before) fall keep one (exp_up p r excess (2 * h_den k * eps_den k)).
 
   (** *** The end *)
 
-  (** exp(-last_num / last_den) = exp(c^2 rho - c h lo). *)
-  Definition last_num : Z := c_num k * h_num k * (2 * c_den k * lo k - c_num k * rho_steps).
+  (** exp(-last_num / last_den) = exp(norms - c h lo). *)
+  Definition last_num : Z := c_num k * h_num k * (2 * c_den k * lo k - c_num k * norm_steps).
   Definition last_den : Z := 2 * c_den k ^ 2 * h_den k.
 
   Definition positive_data : bool :=
@@ -159,10 +287,20 @@ Section Compute.
 
   Definition certified : bool :=
     positive_data && lo_is_first && forallb fits first
-    && match exp_up_signed (prec k) (squarings k) last_num last_den, walk (groups k) (to_row first) with
+    && match exp_up_signed p r last_num last_den, walk (groups k) (to_row first) with
        | Some factor, Some u =>
          factor * entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))) * delta_den k
-         <=? delta_num k * two_to (prec k) * whole
+         <=? delta_num k * one * whole
        | _, _ => false
+       end.
+
+  (** The hints of the lower end: the steps before [lo] where the first row begins, and by how much each group's counts move it. *)
+  Definition certified_below (before : nat) (moves : list Z) : bool :=
+    positive_data && lo_is_first && Nat.leb before (period k) && forallb fits (first_down before)
+    && match walk_down (groups k) moves (lo k - Z.of_nat before) (to_row (first_down before)) with
+       | Some (u, start) =>
+         delta_num k * one * whole
+         <? exp_down_signed p r last_num last_den * cell u start 0 * delta_den k
+       | None => false
        end.
 End Compute.

@@ -192,3 +192,31 @@ Proof.
   replace (u * u / IZR w * (e * IZR w)) with (u * (e * u)) by (field; lra).
   apply Rmult_le_compat_l; lra.
 Qed.
+
+Definition exp_down_signed (p : positive) (r : nat) (num den : Z) : Z :=
+  if (0 <=? num)%Z then exp_down p r num den
+  else quotient_down (two_to p * two_to p) (exp_up p r (- num) den).
+
+Theorem exp_down_signed_bound p r num den :
+  (0 < den)%Z ->
+  below p (exp (- (IZR num / IZR den))) (exp_down_signed p r num den) /\ (0 <= exp_down_signed p r num den)%Z.
+Proof.
+  intros Hd; unfold exp_down_signed.
+  destruct (Z.leb_spec 0 num) as [Hn|Hn]; [now apply exp_down_bound|].
+  assert (Hb := exp_up_bound p r (- num) den ltac:(lia) Hd); unfold above, below in *.
+  set (w := exp_up p r (- num) den) in *.
+  assert (Hu := two_to_pos_R p); set (u := IZR (two_to p)) in *.
+  set (e := exp (- (IZR (- num) / IZR den))) in *.
+  assert (He : 0 < e) by apply exp_pos.
+  assert (Hw' : 0 < IZR w) by (apply Rlt_le_trans with (e * u); [now apply Rmult_lt_0_compat | assumption]).
+  assert (Hw := lt_IZR _ _ Hw'). split.
+  - eapply Rle_trans; [now apply quotient_down_bound|]. rewrite mult_IZR; fold u.
+    replace (- (IZR num / IZR den)) with (- - (IZR (- num) / IZR den))
+      by (rewrite opp_IZR; apply IZR_lt in Hd; field; lra).
+    rewrite exp_Ropp; fold e.
+    apply Rmult_le_reg_r with (e * IZR w); [now apply Rmult_lt_0_compat|].
+    replace (/ e * u * (e * IZR w)) with (u * IZR w) by (field; lra).
+    replace (u * u / IZR w * (e * IZR w)) with (u * (e * u)) by (field; lra).
+    apply Rmult_le_compat_l; lra.
+  - apply Z.div_pos; [|assumption]. generalize (two_to_pos p); nia.
+Qed.

@@ -278,19 +278,19 @@ Section Trapezoid.
   (** ** The kernel *)
 
   Section Kernel.
-    Variables (a h eps : R) (cs : list count) (lo : Z).
+    Variables (a h eps r : R) (lo : Z).
     Hypothesis Ha : 0 < a.
     Hypothesis Hh : 0 < h.
 
     (** [lo] is the index of the smallest loss that is at least eps. *)
-    Hypothesis Hlo : eps <= rho cs + h * IZR lo.
-    Hypothesis Hbelow : rho cs + h * IZR (lo - 1) <= eps.
+    Hypothesis Hlo : eps <= r + h * IZR lo.
+    Hypothesis Hbelow : r + h * IZR (lo - 1) <= eps.
 
-    Let g := gain h eps cs.
+    Let g := gain h eps r.
 
     (** The sum over l >= lo of (1 - e^(eps - loss)) e^(-a l) root(-j l): two geometric series. *)
     Definition kernel (j : nat) : C :=
-      (series a lo j - RtoC (exp (eps - rho cs)) * series (a + h) lo j)%C.
+      (series a lo j - RtoC (exp (eps - r)) * series (a + h) lo j)%C.
 
     Definition partial_kernel (j n : nat) : C :=
       csum (fun l => (RtoC (g l) * wave a j (- l))%C) (zlist lo n).
@@ -299,9 +299,9 @@ Section Trapezoid.
     Proof.
       apply clim_ext with (u := fun n =>
         (csum (fun l => wave a j (- l)) (zlist lo n)
-         - RtoC (exp (eps - rho cs)) * csum (fun l => wave (a + h) j (- l)) (zlist lo n))%C).
+         - RtoC (exp (eps - r)) * csum (fun l => wave (a + h) j (- l)) (zlist lo n))%C).
       - intros n; rewrite <- csum_scale, <- csum_minus; apply csum_ext_in; intros l Hl%in_zlist; unfold g.
-        rewrite (gain_above h eps cs lo) by (assumption || lia). unfold wave.
+        rewrite (gain_above h eps r lo) by (assumption || lia). unfold wave.
         replace ((a + h) * IZR (- l)) with (a * IZR (- l) + - h * IZR l) by (rewrite opp_IZR; ring).
         rewrite exp_plus, RtoC_minus, !RtoC_mult; ring.
       - apply clim_minus; [now apply series_converges|].
@@ -344,7 +344,7 @@ Section Trapezoid.
                (g k) (folded k)).
       - exists (S (Z.to_nat (k - lo))); intros n Hn; rewrite partial_fold; fold f.
         destruct (Z.lt_ge_cases k lo) as [Hk|Hk].
-        + unfold g; rewrite (gain_below h eps cs lo) by assumption; now apply lsum_nonneg.
+        + unfold g; rewrite (gain_below h eps r lo) by assumption; now apply lsum_nonneg.
         + apply Rle_trans with (lsum f [k]).
           * right; cbn; unfold f; rewrite Z.sub_diag, Zmod_0_l; cbn. rewrite Rmult_0_r, exp_0; ring.
           * apply lsum_incl; [assumption | repeat constructor; auto|].
@@ -361,11 +361,11 @@ Section Trapezoid.
   (** ** The transforms of the counts *)
 
   (** The transform of one count at node [j], over outputs from -A to A. *)
-  Definition partial_transform (a : R) (cm : count * Z) (j A : nat) : C :=
-    csum (fun x => (RtoC (P1 (fst cm) x) * wave a j (- (snd cm * x)))%C) (range A).
+  Definition partial_transform (a : R) (cm : count * reading) (j A : nat) : C :=
+    csum (fun x => (RtoC (P1 (fst cm) x) * wave a j (- (step (snd cm) * place (snd cm) x)))%C) (range A).
 
   (** The same over all outputs: the moment generating function of the count's loss at s_j, but for its offset. *)
-  Definition transform (a : R) (cm : count * Z) (j : nat) : C :=
+  Definition transform (a : R) (cm : count * reading) (j : nat) : C :=
     (real (Lim_seq (fun A => fst (partial_transform a cm j A))),
      real (Lim_seq (fun A => snd (partial_transform a cm j A)))).
 
@@ -377,23 +377,30 @@ Section Trapezoid.
     now rewrite (is_lim_seq_unique _ _ Hv).
   Qed.
 
+  (** The tilted laws of a count can be summed. *)
+  Definition tame (cm : count * reading) : Prop :=
+    lawful (fst cm) /\ forall b, summable (fun x => P1 (fst cm) x * exp (b * IZR (place (snd cm) x))).
+
+  Lemma Count_tame s m st ba nm : 0 < s -> tame (Count s m, Reading st (fun x => x) ba nm).
+  Proof. intros H; split; [now apply Count_lawful | intros b; now apply tilted_gaussian_summable]. Qed.
+
   Theorem transform_converges a cm j :
-    0 < sigma2 (fst cm) -> clim (partial_transform a cm j) (transform a cm j).
+    tame cm -> clim (partial_transform a cm j) (transform a cm j).
   Proof.
-    intros Hs.
+    intros [Hs Hb].
     assert (Hdom : forall part : C -> R,
       (forall t k, part (RtoC (P1 (fst cm) k) * wave a j t)%C
                    = P1 (fst cm) k * (exp (a * IZR t) * part (root N (t * Z.of_nat j)))) ->
       (forall e, Rabs (part (root N e)) <= 1) ->
-      summable (fun x => Rabs (part (RtoC (P1 (fst cm) x) * wave a j (- (snd cm * x)))%C))).
+      summable (fun x => Rabs (part (RtoC (P1 (fst cm) x) * wave a j (- (step (snd cm) * place (snd cm) x)))%C))).
     { intros part Hpart Hone.
-      apply summable_le with (g := fun x => gaussian (sigma2 (fst cm)) x * exp (- (a * IZR (snd cm)) * IZR x)).
-      2: now apply tilted_gaussian_summable.
+      apply summable_le with (g := fun x => P1 (fst cm) x * exp (- (a * IZR (step (snd cm))) * IZR (place (snd cm) x))).
+      2: apply Hb.
       intros x; rewrite Hpart, !Rabs_mult.
       rewrite (Rabs_right (P1 _ _)) by (apply Rle_ge; now apply P1_nonneg).
       apply Rmult_le_compat_l; [now apply P1_nonneg|].
       rewrite (Rabs_right (exp _)) by (left; apply exp_pos).
-      replace (a * IZR (- (snd cm * x))) with (- (a * IZR (snd cm)) * IZR x)
+      replace (a * IZR (- (step (snd cm) * place (snd cm) x))) with (- (a * IZR (step (snd cm))) * IZR (place (snd cm) x))
         by (rewrite opp_IZR, mult_IZR; ring).
       rewrite <- Rmult_1_r; apply Rmult_le_compat_l; [left; apply exp_pos | apply Hone]. }
     split; cbn [fst snd transform]; apply limit_exists, Hdom.
@@ -403,11 +410,11 @@ Section Trapezoid.
     - intros e; apply root_parts.
   Qed.
 
-  Definition cproduct (f : count * Z -> C) (cms : steps) : C :=
+  Definition cproduct (f : count * reading -> C) (cms : steps) : C :=
     fold_right (fun cm acc => (f cm * acc)%C) (RtoC 1) cms.
 
   Lemma cproduct_converges a cms j :
-    proper (counts cms) ->
+    Forall tame cms ->
     clim (fun A => cproduct (fun cm => partial_transform a cm j A) cms)
          (cproduct (fun cm => transform a cm j) cms).
   Proof.
@@ -425,7 +432,7 @@ Section Trapezoid.
     revert k; induction cms as [|[c m] cms IH]; intros k.
     - cbn [value cproduct fold_right]; f_equal; apply lsum_ext; intros j; f_equal; ring.
     - cbn [value].
-      rewrite (lsum_ext _ (fun x => / INR N * lsum (fun j => fst (wave a j k * ((RtoC (P1 c x) * wave a j (- (m * x)))
+      rewrite (lsum_ext _ (fun x => / INR N * lsum (fun j => fst (wave a j k * ((RtoC (P1 c x) * wave a j (- (step m * place m x)))
           * (cproduct (fun cm => partial_transform a cm j A) cms * K j)))%C) (seq 0 N))).
       + rewrite lsum_scale, lsum_swap; f_equal; apply lsum_ext; intros j.
         change (cproduct ?f ((c, m) :: cms)) with (f (c, m) * cproduct f cms)%C; cbv beta.
@@ -439,8 +446,8 @@ Section Trapezoid.
         rewrite <- Rmult_assoc, (Rmult_comm (P1 c x)), Rmult_assoc, <- lsum_scale; f_equal.
         apply lsum_ext; intros j; unfold Z.sub; rewrite wave_plus.
         set (T := (cproduct _ cms * K j)%C).
-        transitivity (fst (RtoC (P1 c x) * (wave a j k * wave a j (- (m * x)) * T))%C); [|f_equal; ring].
-        set (W := (wave a j k * wave a j (- (m * x)) * T)%C). cbn; ring.
+        transitivity (fst (RtoC (P1 c x) * (wave a j k * wave a j (- (step m * place m x)) * T))%C); [|f_equal; ring].
+        set (W := (wave a j k * wave a j (- (step m * place m x)) * T)%C). cbn; ring.
   Qed.
 
   (** ** The theorem *)
@@ -448,27 +455,27 @@ Section Trapezoid.
   (** The trapezoid rule with [N] nodes on the line Re s = a / h. *)
   Definition trapezoid (a h eps : R) (cms : steps) (lo : Z) : R :=
     / INR N * lsum (fun j => fst (cproduct (fun cm => transform a cm j) cms
-                                  * kernel a h eps (counts cms) lo j)%C) (seq 0 N).
+                                  * kernel a h eps (offset cms) lo j)%C) (seq 0 N).
 
   Theorem trapezoid_is_an_upper_bound a h eps cms lo :
-    0 < a -> 0 < h -> on_lattice h cms ->
-    eps <= rho (counts cms) + h * IZR lo -> rho (counts cms) + h * IZR (lo - 1) <= eps ->
+    0 < a -> 0 < h -> on_lattice h cms -> Forall tame cms ->
+    eps <= offset cms + h * IZR lo -> offset cms + h * IZR (lo - 1) <= eps ->
     delta (counts cms) eps <= trapezoid a h eps cms lo.
   Proof.
-    intros Ha Hh Hl Hlo Hbelow; assert (Hp := on_lattice_proper h cms Hl).
+    intros Ha Hh Hl Ht Hlo Hbelow; assert (Hp := on_lattice_proper h cms Hl).
     apply (delta_at_most h); [assumption|]; intros A.
-    apply (is_lim_seq_le_loc (fun _ => value cms (gain h eps (counts cms)) A 0)
+    apply (is_lim_seq_le_loc (fun _ => value cms (gain h eps (offset cms)) A 0)
       (fun B => / INR N * lsum (fun j => fst (wave a j 0 * (cproduct (fun cm => partial_transform a cm j B) cms
-                                              * kernel a h eps (counts cms) lo j))%C) (seq 0 N))
-      (value cms (gain h eps (counts cms)) A 0) (trapezoid a h eps cms lo)).
+                                              * kernel a h eps (offset cms) lo j))%C) (seq 0 N))
+      (value cms (gain h eps (offset cms)) A 0) (trapezoid a h eps cms lo)).
     - exists A; intros B HB; rewrite <- value_of_waves.
-      apply Rle_trans with (value cms (gain h eps (counts cms)) B 0).
+      apply Rle_trans with (value cms (gain h eps (offset cms)) B 0).
       + apply value_wider; auto using gain_nonneg.
       + apply value_le; [assumption|]; intros k; now apply folded_dominates.
     - apply is_lim_seq_const.
     - apply (is_lim_seq_scal_l _ (/ INR N) (lsum _ (seq 0 N))), lim_lsum; intros j _.
       apply (clim_ext (fun B => (cproduct (fun cm => partial_transform a cm j B) cms
-                                 * kernel a h eps (counts cms) lo j)%C)).
+                                 * kernel a h eps (offset cms) lo j)%C)).
       + intros B; rewrite wave_0; ring.
       + apply clim_mult; [now apply cproduct_converges | apply clim_const].
   Qed.

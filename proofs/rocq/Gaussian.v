@@ -136,3 +136,34 @@ Proof.
   - apply summable_scale; [left; apply Rinv_0_lt_compat, mass_pos, Hs|].
     now apply tilted_weights_summable.
 Qed.
+
+(** ** Probability laws on the integers *)
+
+Definition is_law (f : Z -> R) : Prop := (forall x, 0 <= f x) /\ summable f /\ total f = 1.
+
+Lemma law_at_most_one f l : is_law f -> NoDup l -> lsum f l <= 1.
+Proof. intros (_ & Hs & <-) Hl; now apply total_upper. Qed.
+
+Theorem gaussian_is_law s : 0 < s -> is_law (gaussian s).
+Proof.
+  intros H; split; [intros x; left; now apply gaussian_pos|].
+  split; [now apply gaussian_summable | now apply gaussian_sums_to_one].
+Qed.
+
+(** A law that is moved is a law. *)
+Lemma moved_is_law f m : is_law f -> is_law (fun x => f (x - m)%Z).
+Proof.
+  intros (Hf & Hs & Ht).
+  assert (Hmap : forall g k l, lsum (fun x => g (x - k)%Z) l = lsum g (map (fun x => (x - k)%Z) l))
+    by (intros; symmetry; apply lsum_map).
+  assert (Hnd : forall k l, NoDup l -> NoDup (map (fun x => (x - k)%Z) l))
+    by (intros; apply FinFun.Injective_map_NoDup; [intros x y; lia | assumption]).
+  assert (Hs' : summable (fun x => f (x - m)%Z)).
+  { exists 1; intros l Hl; rewrite Hmap; apply law_at_most_one; [split; auto | auto]. }
+  split; [auto | split; [exact Hs'|]].
+  apply Rle_antisym.
+  - apply total_least; intros l Hl; rewrite Hmap; apply law_at_most_one; [split; auto | auto].
+  - rewrite <- Ht; apply total_least; intros l Hl.
+    rewrite (lsum_ext f (fun x => (fun y => f (y - m)%Z) (x - (- m))%Z)) by (intros; f_equal; lia).
+    rewrite (Hmap (fun y => f (y - m)%Z)). apply total_upper; auto.
+Qed.

@@ -1,4 +1,4 @@
-(** * The privacy profile of counts with discrete Gaussian noise
+(** * The privacy profile of counts with noise on the integers
 
     An output is a list of integers, one for each count. For two neighbors it has the product laws [P] and [Q]. The profile is
 
@@ -16,12 +16,12 @@ Open Scope R_scope.
 
 (** ** The two laws *)
 
-(** One published count: its noise is N_Z(0, sigma2), and the neighbor moves the true value by [shift]. *)
-Record count := Count { sigma2 : R; shift : Z }.
+(** The laws of one published count, seen from either neighbor's true value. *)
+Record count := Pair { P1 : Z -> R; Q1 : Z -> R }.
 
-(** Seen from the first neighbor's true value, the output of a count has the law [P1] or, for the second, [Q1]. *)
-Definition P1 (c : count) (x : Z) : R := gaussian (sigma2 c) x.
-Definition Q1 (c : count) (x : Z) : R := gaussian (sigma2 c) (x - shift c).
+(** The noise is N_Z(0, sigma2), and the neighbor moves the true value by [shift]. *)
+Definition Count (sigma2 : R) (shift : Z) : count :=
+  Pair (gaussian sigma2) (fun x => gaussian sigma2 (x - shift)).
 
 (** Independent counts. A list of the wrong length is not an output and has probability zero. *)
 Fixpoint product (law : count -> Z -> R) (cs : list count) (xs : list Z) : R :=
@@ -41,8 +41,12 @@ Definition gap (cs : list count) (eps : R) (xs : list Z) : R :=
 
 Definition delta (cs : list count) (eps : R) : R := total (gap cs eps).
 
-(** All variances are positive. *)
-Definition proper (cs : list count) : Prop := Forall (fun c => 0 < sigma2 c) cs.
+(** Each count has two probability laws. *)
+Definition lawful (c : count) : Prop := is_law (P1 c) /\ is_law (Q1 c).
+Definition proper (cs : list count) : Prop := Forall lawful cs.
+
+Lemma Count_lawful s m : 0 < s -> lawful (Count s m).
+Proof. intros H; split; [now apply gaussian_is_law | apply moved_is_law; now apply gaussian_is_law]. Qed.
 
 Lemma product_nonneg law cs xs :
   Forall (fun c => forall x, 0 <= law c x) cs -> 0 <= product law cs xs.
@@ -51,18 +55,17 @@ Proof.
   apply Rmult_le_pos; auto.
 Qed.
 
-Lemma P1_nonneg c x : 0 < sigma2 c -> 0 <= P1 c x.
-Proof. intros H; left; now apply gaussian_pos. Qed.
+Lemma P1_nonneg c x : lawful c -> 0 <= P1 c x.
+Proof. intros [[H _] _]; apply H. Qed.
 
 Lemma P_nonneg cs xs : proper cs -> 0 <= P cs xs.
 Proof.
-  intros H; apply product_nonneg. eapply Forall_impl; [|exact H]. intros; now apply P1_nonneg.
+  intros H; apply product_nonneg. eapply Forall_impl; [|exact H]. intros c Hc x; now apply P1_nonneg.
 Qed.
 
 Lemma Q_nonneg cs xs : proper cs -> 0 <= Q cs xs.
 Proof.
-  intros H; apply product_nonneg. eapply Forall_impl; [|exact H].
-  intros c Hc x; left; now apply gaussian_pos.
+  intros H; apply product_nonneg. eapply Forall_impl; [|exact H]. now intros c [_ [Hc _]] x.
 Qed.
 
 (** ** Boxes of outputs *)
@@ -182,15 +185,15 @@ Qed.
 
 Lemma P_at_most_one cs l : proper cs -> NoDup l -> lsum (P cs) l <= 1.
 Proof.
-  intros H; apply product_of_laws_at_most_one. eapply Forall_impl; [|exact H]; intros c Hc; split.
-  - intros; now apply P1_nonneg.
-  - intros l' Hl'; rewrite <- (gaussian_sums_to_one (sigma2 c)) by assumption.
-    apply total_upper; [now apply gaussian_summable | assumption].
+  intros H; apply product_of_laws_at_most_one. eapply Forall_impl; [|exact H].
+  intros c [Hc _]; split; [apply Hc | intros; now apply law_at_most_one].
 Qed.
 
-(** The law of one count is a probability law, whatever the shift. *)
-Theorem P1_sums_to_one c : 0 < sigma2 c -> total (P1 c) = 1.
-Proof. apply gaussian_sums_to_one. Qed.
+Lemma Q_at_most_one cs l : proper cs -> NoDup l -> lsum (Q cs) l <= 1.
+Proof.
+  intros H; apply product_of_laws_at_most_one. eapply Forall_impl; [|exact H].
+  intros c [_ Hc]; split; [apply Hc | intros; now apply law_at_most_one].
+Qed.
 
 Theorem P_sums_to_one cs : proper cs -> total (P cs) = 1.
 Proof.
@@ -202,12 +205,11 @@ Proof.
              (fun _ => total (P cs)) 1 (total (P cs))).
     + intros a; rewrite <- product_sums.
       apply total_upper; [assumption | apply NoDup_box].
-    + clear Hs; induction H as [|c cs Hc _ IH]; cbn [fold_right].
+    + clear Hs; induction H as [|c cs [(Hc & Hs & Ht) _] _ IH]; cbn [fold_right].
       * apply is_lim_seq_const.
       * replace (Finite 1) with (Finite (1 * 1)) by (f_equal; lra).
         apply is_lim_seq_mult'; [|exact IH].
-        rewrite <- (P1_sums_to_one c Hc).
-        apply symmetric_sums_converge; [intros; now apply P1_nonneg | now apply gaussian_summable].
+        rewrite <- Ht. now apply symmetric_sums_converge.
     + apply is_lim_seq_const.
 Qed.
 
@@ -267,167 +269,167 @@ Proof.
   specialize (Hd (filter pos l) (NoDup_filter _ Hl)); lra.
 Qed.
 
-(** ** The privacy loss *)
-
-(** ln (P1 / Q1) of one count. *)
-Definition loss1 (c : count) (x : Z) : R :=
-  (IZR (shift c) ^ 2 - 2 * IZR (shift c) * IZR x) / (2 * sigma2 c).
-
-Lemma Q1_by_loss c x : 0 < sigma2 c -> Q1 c x = P1 c x * exp (- loss1 c x).
-Proof.
-  intros H; unfold Q1, P1, gaussian, weight, loss1.
-  replace (- (IZR (x - shift c))² / (2 * sigma2 c))
-    with (- (IZR x)² / (2 * sigma2 c)
-          + - ((IZR (shift c) ^ 2 - 2 * IZR (shift c) * IZR x) / (2 * sigma2 c)))
-    by (rewrite minus_IZR; unfold Rsqr; field; lra).
-  rewrite exp_plus; unfold Rdiv; ring.
-Qed.
-
-Fixpoint loss (cs : list count) (xs : list Z) : R :=
-  match cs, xs with
-  | c :: cs', x :: xs' => loss1 c x + loss cs' xs'
-  | _, _ => 0
-  end.
-
-Lemma Q_by_loss cs xs : proper cs -> Q cs xs = P cs xs * exp (- loss cs xs).
-Proof.
-  intros H; revert xs; induction H as [|c cs Hc _ IH]; intros [|x xs]; cbn; try lra.
-  - rewrite Ropp_0, exp_0; lra.
-  - fold (Q cs xs); fold (P cs xs).
-    rewrite IH, Q1_by_loss by assumption.
-    rewrite Ropp_plus_distr, exp_plus; ring.
-Qed.
-
-Lemma gap_by_loss cs eps xs :
-  proper cs -> gap cs eps xs = P cs xs * Rmax 0 (1 - exp (eps - loss cs xs)).
-Proof.
-  intros H; unfold gap; rewrite Q_by_loss by assumption.
-  assert (HP := P_nonneg cs xs H).
-  replace (eps - loss cs xs) with (eps + - loss cs xs) by ring; rewrite exp_plus.
-  rewrite <- RmaxRmult by assumption.
-  f_equal; ring.
-Qed.
-
 (** ** Losses on a lattice *)
 
-(** Counts with their steps: the loss of a count changes by [step * h] when its output changes by one. *)
-Definition steps := list (count * Z).
+(** How the loss of a count lies on a lattice of spacing h: at output x it is base - h step (place x). The number [norm] is free; a
+    tilted law is written in units of its exponential. *)
+Record reading := Reading { step : Z; place : Z -> Z; base : R; norm : R }.
+
+Definition steps := list (count * reading).
 Definition counts (cms : steps) : list count := map fst cms.
 
+Definition reads (h : R) (c : count) (v : reading) : Prop :=
+  forall x, Q1 c x = P1 c x * exp (- (base v - h * IZR (step v * place v x))).
+
 Definition on_lattice (h : R) (cms : steps) : Prop :=
-  Forall (fun cm => 0 < sigma2 (fst cm) /\ IZR (shift (fst cm)) = IZR (snd cm) * h * sigma2 (fst cm)) cms.
+  Forall (fun cm => lawful (fst cm) /\ reads h (fst cm) (snd cm)) cms.
 
 Lemma on_lattice_proper h cms : on_lattice h cms -> proper (counts cms).
 Proof.
   intros H; apply Forall_map; eapply Forall_impl; [|exact H]; cbn; tauto.
 Qed.
 
-(** The zCDP rho of the composition: sum of shift^2 / (2 sigma2). *)
-Definition rho (cs : list count) : R :=
-  fold_right (fun c acc => IZR (shift c) ^ 2 / (2 * sigma2 c) + acc) 0 cs.
+(** A discrete Gaussian count: ln (P1 / Q1) = (shift^2 - 2 shift x) / (2 sigma2). *)
+Lemma Count_reads h s m st nm :
+  0 < s -> IZR m = IZR st * h * s ->
+  reads h (Count s m) (Reading st (fun x => x) (IZR m ^ 2 / (2 * s)) nm).
+Proof.
+  intros Hs Hm x; cbn [P1 Q1 Count step place base]; unfold gaussian, weight.
+  replace (- (IZR (x - m))² / (2 * s))
+    with (- (IZR x)² / (2 * s) + - (IZR m ^ 2 / (2 * s) - h * IZR (st * x)))
+    by (rewrite minus_IZR, mult_IZR, Hm; unfold Rsqr; field; lra).
+  rewrite exp_plus; unfold Rdiv; ring.
+Qed.
+
+(** The loss of the output of index 0. Of Gaussian counts it is the zCDP rho of the composition. *)
+Definition offset (cms : steps) : R := fold_right (fun cm acc => base (snd cm) + acc) 0 cms.
 
 Fixpoint index (cms : steps) (xs : list Z) : Z :=
   match cms, xs with
-  | (_, m) :: cms', x :: xs' => (- m * x + index cms' xs')%Z
+  | (_, v) :: cms', x :: xs' => (- (step v * place v x) + index cms' xs')%Z
   | _, _ => 0%Z
   end.
 
-(** The loss is an affine function of an integer. *)
+(** The loss of an output is an affine function of an integer. *)
 Theorem loss_is_affine h cms xs :
   on_lattice h cms -> length xs = length cms ->
-  loss (counts cms) xs = rho (counts cms) + h * IZR (index cms xs).
+  Q (counts cms) xs = P (counts cms) xs * exp (- (offset cms + h * IZR (index cms xs))).
 Proof.
-  intros H; revert xs; induction H as [|[c m] cms [Hs Hm] _ IH]; intros [|x xs] Hlen;
-    try discriminate; [cbn; lra|].
-  cbn [counts map loss index rho fold_right fst snd length] in *.
-  fold (counts cms) (rho (counts cms)).
-  rewrite IH by lia. unfold loss1. rewrite plus_IZR, mult_IZR, opp_IZR, Hm; field; lra.
+  intros H; revert xs; induction H as [|[c v] cms [_ Hr] _ IH]; intros [|x xs] Hlen; try discriminate.
+  - cbn. rewrite Rmult_0_r, Rplus_0_r, Ropp_0, exp_0; lra.
+  - cbn [counts map offset index fold_right fst snd length] in *.
+    change (Q (c :: map fst cms) (x :: xs)) with (Q1 c x * Q (counts cms) xs).
+    change (P (c :: map fst cms) (x :: xs)) with (P1 c x * P (counts cms) xs).
+    rewrite IH, Hr by lia; fold (offset cms).
+    replace (exp (- (base v + offset cms + h * IZR (- (step v * place v x) + index cms xs))))
+      with (exp (- (base v - h * IZR (step v * place v x))) * exp (- (offset cms + h * IZR (index cms xs))))
+      by (rewrite <- exp_plus; f_equal; rewrite plus_IZR, opp_IZR; ring).
+    ring.
 Qed.
 
-(** What an output with index [k] contributes, per unit of P: (1 - e^(eps - loss))_+. *)
-Definition gain (h eps : R) (cs : list count) (k : Z) : R :=
-  Rmax 0 (1 - exp (eps - (rho cs + h * IZR k))).
+(** What an output of index [k] contributes, per unit of P, if the loss of index 0 is [r]: (1 - e^(eps - loss))_+. *)
+Definition gain (h eps r : R) (k : Z) : R :=
+  Rmax 0 (1 - exp (eps - (r + h * IZR k))).
+
+Lemma gap_by_loss h eps cms xs :
+  on_lattice h cms -> length xs = length cms ->
+  gap (counts cms) eps xs = P (counts cms) xs * gain h eps (offset cms) (index cms xs).
+Proof.
+  intros H Hlen; unfold gap, gain; rewrite (loss_is_affine h) by assumption.
+  assert (HP := P_nonneg (counts cms) xs (on_lattice_proper h cms H)).
+  set (l := offset cms + h * IZR (index cms xs)).
+  replace (eps - l) with (eps + - l) by ring; rewrite exp_plus.
+  rewrite <- RmaxRmult by assumption. f_equal; ring.
+Qed.
 
 (** The mean of [g] at [k] plus the index, over outputs from -a to a. *)
 Fixpoint value (cms : steps) (g : Z -> R) (a : nat) (k : Z) : R :=
   match cms with
   | [] => g k
-  | (c, m) :: rest => lsum (fun x => P1 c x * value rest g a (k - m * x)) (range a)
+  | (c, v) :: rest => lsum (fun x => P1 c x * value rest g a (k - step v * place v x)) (range a)
   end.
 
 Lemma box_sum_is_value cms g a k :
   lsum (fun xs => P (counts cms) xs * g (k + index cms xs)%Z) (box (length cms) a)
   = value cms g a k.
 Proof.
-  revert k; induction cms as [|[c m] cms IH]; intros k.
+  revert k; induction cms as [|[c v] cms IH]; intros k.
   - cbn; rewrite Z.add_0_r; lra.
   - cbn [length value]; rewrite lsum_box_cons; apply lsum_ext; intros x.
     rewrite <- IH, <- lsum_scale; apply lsum_ext; intros xs.
-    change (P (counts ((c, m) :: cms)) (x :: xs)) with (P1 c x * P (counts cms) xs); cbn [index].
-    replace (k + (- m * x + index cms xs))%Z with (k - m * x + index cms xs)%Z by lia; ring.
+    change (P (counts ((c, v) :: cms)) (x :: xs)) with (P1 c x * P (counts cms) xs); cbn [index].
+    replace (k + (- (step v * place v x) + index cms xs))%Z with (k - step v * place v x + index cms xs)%Z by lia; ring.
 Qed.
 
 Lemma value_nonneg cms g a k :
   proper (counts cms) -> (forall i, 0 <= g i) -> 0 <= value cms g a k.
 Proof.
-  intros H Hg; revert k; induction cms as [|[c m] cms IH]; intros k; cbn; [apply Hg|].
+  intros H Hg; revert k; induction cms as [|[c v] cms IH]; intros k; cbn; [apply Hg|].
   inversion H; subst; apply lsum_nonneg; intros x; apply Rmult_le_pos; [now apply P1_nonneg | auto].
 Qed.
 
 Lemma value_le cms g g' a k :
   proper (counts cms) -> (forall i, g i <= g' i) -> value cms g a k <= value cms g' a k.
 Proof.
-  intros H Hg; revert k; induction cms as [|[c m] cms IH]; intros k; cbn; [apply Hg|].
+  intros H Hg; revert k; induction cms as [|[c v] cms IH]; intros k; cbn; [apply Hg|].
   inversion H; subst; apply lsum_le; intros x; apply Rmult_le_compat_l; [now apply P1_nonneg | auto].
 Qed.
 
 Lemma value_wider cms g a b k :
   proper (counts cms) -> (forall i, 0 <= g i) -> (a <= b)%nat -> value cms g a k <= value cms g b k.
 Proof.
-  intros H Hg Hab; revert k; induction cms as [|[c m] cms IH]; intros k; cbn; [lra|].
+  intros H Hg Hab; revert k; induction cms as [|[c v] cms IH]; intros k; cbn; [lra|].
   inversion H; subst.
-  apply Rle_trans with (lsum (fun x => P1 c x * value cms g b (k - m * x)) (range a)).
+  apply Rle_trans with (lsum (fun x => P1 c x * value cms g b (k - step v * place v x)) (range a)).
   - apply lsum_le; intros x; apply Rmult_le_compat_l; [now apply P1_nonneg | auto].
   - apply lsum_incl; [|apply NoDup_range | now apply range_incl].
     intros x; apply Rmult_le_pos; [now apply P1_nonneg | now apply value_nonneg].
 Qed.
 
-Lemma gain_nonneg h eps cs k : 0 <= gain h eps cs k.
+Lemma gain_nonneg h eps r k : 0 <= gain h eps r k.
 Proof. apply Rmax_l. Qed.
 
 (** [lo] is the index of the smallest loss that is at least eps: the gain from there on, and before. *)
-Lemma gain_above h eps cs lo l :
-  0 < h -> eps <= rho cs + h * IZR lo -> (lo <= l)%Z ->
-  gain h eps cs l = 1 - exp (eps - rho cs) * exp (- h * IZR l).
+Lemma gain_above h eps r lo l :
+  0 < h -> eps <= r + h * IZR lo -> (lo <= l)%Z ->
+  gain h eps r l = 1 - exp (eps - r) * exp (- h * IZR l).
 Proof.
   intros Hh Hlo Hl; unfold gain.
-  assert (E : exp (eps - (rho cs + h * IZR l)) = exp (eps - rho cs) * exp (- h * IZR l))
+  assert (E : exp (eps - (r + h * IZR l)) = exp (eps - r) * exp (- h * IZR l))
     by (rewrite <- exp_plus; f_equal; ring).
   rewrite E; apply Rmax_right; rewrite <- E.
   apply IZR_le in Hl. assert (h * IZR lo <= h * IZR l) by (apply Rmult_le_compat_l; lra).
-  assert (exp (eps - (rho cs + h * IZR l)) <= exp 0) by (apply exp_mono; lra).
+  assert (exp (eps - (r + h * IZR l)) <= exp 0) by (apply exp_mono; lra).
   rewrite exp_0 in *; lra.
 Qed.
 
-Lemma gain_below h eps cs lo k :
-  0 < h -> rho cs + h * IZR (lo - 1) <= eps -> (k < lo)%Z -> gain h eps cs k = 0.
+Lemma gain_below h eps r lo k :
+  0 < h -> r + h * IZR (lo - 1) <= eps -> (k < lo)%Z -> gain h eps r k = 0.
 Proof.
   intros Hh Hbelow Hk; unfold gain; apply Rmax_left.
   assert (H : IZR k <= IZR (lo - 1)) by (apply IZR_le; lia).
   assert (h * IZR k <= h * IZR (lo - 1)) by (apply Rmult_le_compat_l; lra).
-  assert (exp 0 <= exp (eps - (rho cs + h * IZR k))) by (apply exp_mono; lra).
+  assert (exp 0 <= exp (eps - (r + h * IZR k))) by (apply exp_mono; lra).
   rewrite exp_0 in *; lra.
 Qed.
 
-Lemma gain_at_most_one h eps cs k : gain h eps cs k <= 1.
+Lemma gain_at_most_one h eps r k : gain h eps r k <= 1.
 Proof.
-  apply Rmax_lub; [lra|]. generalize (exp_pos (eps - (rho cs + h * IZR k))); lra.
+  apply Rmax_lub; [lra|]. generalize (exp_pos (eps - (r + h * IZR k))); lra.
+Qed.
+
+Lemma box_gap_is_value h eps cms a :
+  on_lattice h cms ->
+  lsum (gap (counts cms) eps) (box (length cms) a) = value cms (gain h eps (offset cms)) a 0.
+Proof.
+  intros H; rewrite <- box_sum_is_value; apply lsum_ext_in.
+  intros xs Hxs; apply in_box in Hxs; destruct Hxs as [Hlen _]. now apply gap_by_loss.
 Qed.
 
 (** A bound of the values for all ranges is a bound of the profile. *)
 Theorem delta_at_most h eps cms d :
   on_lattice h cms ->
-  (forall a, value cms (gain h eps (counts cms)) a 0 <= d) ->
+  (forall a, value cms (gain h eps (offset cms)) a 0 <= d) ->
   delta (counts cms) eps <= d.
 Proof.
   intros H Hd; assert (Hp := on_lattice_proper h cms H).
@@ -437,9 +439,13 @@ Proof.
   - intros xs Hxs; unfold gap, P, Q.
     rewrite !product_wrong_length by (unfold counts; now rewrite map_length).
     rewrite Rmult_0_r, Rminus_0_r; apply Rmax_left; lra.
-  - intros a; rewrite (lsum_ext_in _
-      (fun xs => P (counts cms) xs * gain h eps (counts cms) (0 + index cms xs)%Z)).
-    + rewrite box_sum_is_value; apply Hd.
-    + intros xs Hxs; apply in_box in Hxs; destruct Hxs as [Hlen _].
-      rewrite gap_by_loss, (loss_is_affine h) by assumption; reflexivity.
+  - intros a; now rewrite (box_gap_is_value h).
+Qed.
+
+(** And the value for any range is a lower bound: all terms that are left out are positive. *)
+Theorem delta_at_least h eps cms a :
+  on_lattice h cms -> value cms (gain h eps (offset cms)) a 0 <= delta (counts cms) eps.
+Proof.
+  intros H; rewrite <- (box_gap_is_value h) by assumption.
+  apply total_upper; [apply gap_summable, (on_lattice_proper h cms H) | apply NoDup_box].
 Qed.

@@ -1,174 +1,23 @@
-(** * What the computation of Certificate.v answers is true *)
+(** * What the computation of Certificate.v answers is true: upper ends *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Walk Fixed Rows Certificate.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Walk Tables Fixed Rows Certificate Laws.
 Import ListNotations.
 Open Scope R_scope.
 
 Opaque exp_up exp_down.
 
-Lemma counts_of_steps gs : counts (stepped gs) = composition gs.
+Definition stepped (k : certificate) (gs : list group) : steps :=
+  flat_map (fun g => repeat (term_of k g) (copies g)) gs.
+
+Lemma counts_of_steps k gs : counts (stepped k gs) = composition gs.
 Proof.
   unfold counts, stepped, composition; induction gs as [|g gs IH]; [reflexivity|].
   cbn [flat_map]; rewrite map_app, IH; f_equal.
   induction (copies g) as [|n IHn]; [reflexivity|]. cbn; now rewrite IHn.
 Qed.
-
-Lemma whole_pos : 0 < IZR whole.
-Proof. apply IZR_lt; reflexivity. Qed.
-
-Lemma IZR_two_to_pos p : 0 < IZR (two_to p).
-Proof. apply two_to_pos_R. Qed.
-
-Lemma div_le_iff a b c : 0 < c -> a <= b * c -> a / c <= b.
-Proof.
-  intros Hc H; apply Rmult_le_reg_r with c; [assumption|].
-  unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra.
-Qed.
-
-Lemma IZR_zsum {A} (f : A -> Z) l : IZR (zsum (map f l)) = lsum (fun x => IZR (f x)) l.
-Proof. induction l as [|x l IH]; [reflexivity|]. cbn [map zsum fold_right lsum]; now rewrite plus_IZR, <- IH. Qed.
-
-(** ** One count *)
-
-Section Group.
-  Variables (k : certificate) (g : group).
-  Hypothesis Hnum : (0 < num g)%Z.
-  Hypothesis Hden : (0 < den g)%Z.
-  Hypothesis Hc : (0 < c_den k)%Z.
-
-  Let s : R := sigma2 (count_of g).
-  Let t : R := IZR (c_num k) / IZR (c_den k) * IZR (move g).
-
-  Let Hnum' : 0 < IZR (num g). Proof. now apply IZR_lt. Qed.
-  Let Hden' : 0 < IZR (den g). Proof. now apply IZR_lt. Qed.
-  Let Hc' : 0 < IZR (c_den k). Proof. now apply IZR_lt. Qed.
-
-  Lemma s_pos : 0 < s.
-  Proof. now apply Rdiv_lt_0_compat. Qed.
-
-  Lemma tilted_up_bound x : above (prec k) (tilted s t x) (tilted_up k g x).
-  Proof.
-    unfold tilted_up, tilted.
-    replace (- (IZR x + t)² / (2 * s))
-      with (- (IZR ((x * c_den k + c_num k * move g) ^ 2 * den g) / IZR (2 * num g * c_den k ^ 2))).
-    - apply exp_up_bound; [|nia].
-      apply Z.mul_nonneg_nonneg; [apply Z.pow_even_nonneg; now exists 1%Z | lia].
-    - unfold s, t, count_of; cbn [sigma2].
-      rewrite !mult_IZR, !Z.pow_2_r, !mult_IZR, plus_IZR, !mult_IZR. unfold Rsqr; field; lra.
-  Qed.
-
-  Lemma mass_down_bound : below (prec k) (mass s) (mass_down k g).
-  Proof.
-    assert (Hu := IZR_two_to_pos (prec k)).
-    unfold below, mass_down; rewrite IZR_zsum.
-    apply Rle_trans with (lsum (weight s) (range (reach g)) * IZR (two_to (prec k))).
-    - rewrite <- lsum_scale_r; apply lsum_le; intros x.
-      replace (weight s x) with (exp (- (IZR (x * x * den g) / IZR (2 * num g)))).
-      + apply exp_down_bound; nia.
-      + unfold weight; f_equal. unfold s, count_of; cbn [sigma2].
-        rewrite !mult_IZR; unfold Rsqr; field; lra.
-    - apply Rmult_le_compat_r; [lra|].
-      apply total_upper; [apply weights_summable, s_pos | apply NoDup_range].
-  Qed.
-
-  Variable z : Z.
-  Hypothesis Hz : (0 < z)%Z.
-  Hypothesis Hmass : z = mass_down k g.
-
-  Let Hz' : 0 < IZR z. Proof. now apply IZR_lt. Qed.
-  Let Hp : 0 < IZR (two_to (prec k)). Proof. apply IZR_two_to_pos. Qed.
-
-  Lemma over_mass q e :
-    0 <= q -> q * IZR (two_to (prec k)) <= e -> q / mass s <= e / IZR z.
-  Proof.
-    intros Hq He; assert (Hm := mass_pos s s_pos).
-    assert (Hb := mass_down_bound); unfold below in Hb; rewrite <- Hmass in Hb.
-    apply div_le_iff; [assumption|].
-    apply Rmult_le_reg_r with (IZR z); [assumption|].
-    replace (e / IZR z * mass s * IZR z) with (e * mass s) by (field; lra).
-    apply Rle_trans with (q * (mass s * IZR (two_to (prec k)))).
-    - now apply Rmult_le_compat_l.
-    - replace (q * (mass s * IZR (two_to (prec k)))) with (q * IZR (two_to (prec k)) * mass s) by ring.
-      apply Rmult_le_compat_r; [lra | assumption].
-  Qed.
-
-  Lemma law_up_bound x :
-    tilted s t x / mass s <= IZR (quotient_up (tilted_up k g x * whole) z) / IZR whole.
-  Proof.
-    assert (Hw := whole_pos).
-    apply Rle_trans with (IZR (tilted_up k g x) / IZR z).
-    - apply over_mass; [apply tilted_nonneg | apply tilted_up_bound].
-    - apply Rmult_le_reg_r with (IZR whole); [assumption|].
-      unfold Rdiv at 2; rewrite (Rmult_assoc (IZR (quotient_up _ _))), Rinv_l, Rmult_1_r by lra.
-      eapply Rle_trans; [|now apply quotient_up_bound]. rewrite mult_IZR; right; field; lra.
-  Qed.
-
-  Lemma ratio_up_bound n :
-    (0 <= n)%Z -> above (prec k) (exp (- (IZR n / IZR (2 * num g * c_den k)))) (ratio_up k g n).
-  Proof. intros Hn; apply exp_up_bound; [assumption | nia]. Qed.
-
-  (** One end of the window. *)
-  Lemma end_bound x r :
-    (r < two_to (prec k))%Z ->
-    tilted s t x / (1 - IZR r / IZR (two_to (prec k))) / mass s
-    <= IZR (quotient_up (tilted_up k g x * two_to (prec k) * whole) ((two_to (prec k) - r) * z)) / IZR whole.
-  Proof.
-    intros Hr; assert (Hw := whole_pos). assert (Hr' := IZR_lt _ _ Hr).
-    set (one := IZR (two_to (prec k))) in *.
-    assert (Hd : 0 < 1 - IZR r / one).
-    { apply Rmult_lt_reg_r with one; [assumption|]. rewrite Rmult_0_l.
-      replace ((1 - IZR r / one) * one) with (one - IZR r) by (field; lra). lra. }
-    apply Rle_trans with (IZR (tilted_up k g x) / (1 - IZR r / one) / IZR z).
-    - apply over_mass.
-      + apply Rmult_le_pos; [apply tilted_nonneg | left; now apply Rinv_0_lt_compat].
-      + replace (tilted s t x / (1 - IZR r / one) * IZR (two_to (prec k)))
-          with (tilted s t x * one * / (1 - IZR r / one)) by (unfold one, Rdiv; ring).
-        apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat | apply tilted_up_bound].
-    - apply Rmult_le_reg_r with (IZR whole); [assumption|].
-      unfold Rdiv at 4; rewrite (Rmult_assoc (IZR (quotient_up _ _))), Rinv_l, Rmult_1_r by lra.
-      eapply Rle_trans; [|apply quotient_up_bound; nia].
-      rewrite !mult_IZR, minus_IZR; fold one. right; field.
-      split; [lra|]. split; [|lra]. lra.
-  Qed.
-
-  Hypothesis Hright : (0 <= right_ratio k g)%Z.
-  Hypothesis Hleft : (0 <= left_ratio k g)%Z.
-  Hypothesis Hright1 : (ratio_up k g (right_ratio k g) < two_to (prec k))%Z.
-  Hypothesis Hleft1 : (ratio_up k g (left_ratio k g) < two_to (prec k))%Z.
-
-  Lemma tail_up_bound l :
-    NoDup l -> (forall x, In x l -> ~ In x (zlist (left g) (width g))) ->
-    lsum (fun x => tilted s t x / mass s) l <= IZR (tail_up k g z) / IZR whole.
-  Proof.
-    intros Hnd Hout; assert (Hw := whole_pos).
-    set (one := IZR (two_to (prec k))) in *.
-    assert (Hlt : forall r, (r < two_to (prec k))%Z -> IZR r / one < 1).
-    { intros r Hr; apply Rmult_lt_reg_r with one; [assumption|].
-      unfold Rdiv; rewrite Rmult_assoc, Rinv_l, Rmult_1_r, Rmult_1_l by lra. now apply IZR_lt. }
-    assert (Habove : forall e n, (0 <= n)%Z ->
-      - e / (2 * s) = - (IZR n / IZR (2 * num g * c_den k)) -> exp (- e / (2 * s)) <= IZR (ratio_up k g n) / one).
-    { intros e n Hn ->. apply Rmult_le_reg_r with one; [assumption|].
-      unfold Rdiv at 2; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. now apply ratio_up_bound. }
-    unfold Rdiv at 1; rewrite lsum_scale_r; fold (lsum (tilted s t) l / mass s).
-    unfold tail_up; rewrite plus_IZR, Rdiv_plus_distr.
-    eapply Rle_trans; [|apply Rplus_le_compat; apply end_bound; assumption].
-    rewrite <- Rdiv_plus_distr.
-    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, mass_pos, s_pos|].
-    apply tilted_tails; try apply s_pos; try (now apply Hlt); try assumption.
-    - rewrite Ropp_plus_distr.
-      replace (- (2 * (IZR (left g + Z.of_nat (width g)) + t)) + - (1)) with (- (2 * (IZR (right_end g) + t) + 1))
-        by (unfold right_end; ring).
-      apply Habove; [assumption|].
-      unfold right_ratio, s, t, count_of; cbn [sigma2].
-      rewrite !mult_IZR, plus_IZR, !mult_IZR, plus_IZR, !mult_IZR. field; lra.
-    - apply Habove; [assumption|].
-      unfold left_ratio, s, t, count_of; cbn [sigma2].
-      rewrite !mult_IZR, !minus_IZR, !mult_IZR, plus_IZR, !mult_IZR, !minus_IZR. field; lra.
-  Qed.
-End Group.
 
 (** ** Rows of integers *)
 
@@ -190,10 +39,10 @@ Proof.
   now rewrite <- (IH Hl).
 Qed.
 
-Lemma mixed_is_a_sum n m (f : Z -> Z) u i x w :
+Lemma mixed_is_a_sum off (f : Z -> Z) u i x w :
   forallb fits (map f (zlist x w)) = true ->
-  IZR (mixed n m x (to_row (map f (zlist x w))) u i)
-  = lsum (fun y => IZR (f y) * IZR (entry u (Z.to_nat ((i - m * y) mod Z.of_nat n)))) (zlist x w).
+  IZR (mixed off x (to_row (map f (zlist x w))) u i)
+  = lsum (fun y => IZR (f y) * IZR (entry u (off y + i))) (zlist x w).
 Proof.
   revert x; induction w as [|w IH]; intros x; [reflexivity|].
   rewrite zlist_S; cbn [map lsum].
@@ -216,10 +65,6 @@ Qed.
 Section Rows.
   Variable k : certificate.
 
-  Definition tilt : R := IZR (c_num k) / IZR (c_den k).
-  Definition spacing : R := IZR (h_num k) / IZR (h_den k).
-  Definition epsilon : R := IZR (eps_num k) / IZR (eps_den k).
-
   Hypothesis Hdata : positive_data k = true.
 
   Lemma positive_numbers :
@@ -231,7 +76,7 @@ Section Rows.
   Let place (i : Z) : nat := Z.to_nat ((i - lo k) mod Z.of_nat n).
 
   (** What a unit of a row stands for. *)
-  Definition grain : R := exp (- (tilt * spacing * IZR (lo k))) / IZR whole.
+  Definition grain : R := exp (- (tilt k * spacing k * IZR (lo k))) / IZR whole.
 
   Lemma grain_pos : 0 < grain.
   Proof. apply Rdiv_lt_0_compat; [apply exp_pos | apply whole_pos]. Qed.
@@ -247,20 +92,19 @@ Section Rows.
   (** A row bounds the walk through some counts. *)
   Definition bounds (rest : steps) (u : row) : Prop :=
     length u = n /\ (forall j, (entry u j <= top)%Z)
-    /\ forall A i, walked tilt spacing gain rest A i <= grain * IZR (entry u (place i)).
+    /\ forall A i, walked (tilt k) (spacing k) gain rest A i <= grain * IZR (entry u (place i)).
 
-  Lemma next_bounds g z rest u :
-    z = mass_down k g -> group_is_sound k g z = true -> bounds rest u ->
-    row_fits (next k g (to_row (law_up k g z)) (of_Z (tail_up k g z)) u) = true ->
-    bounds ((count_of g, step g) :: rest) (next k g (to_row (law_up k g z)) (of_Z (tail_up k g z)) u).
+  Lemma next_bounds g l t rest u :
+    lattice_ok k g = true -> table_up k g = Some (l, t) ->
+    forallb fits l = true -> fits t = true -> (zsum l + t <= top)%Z -> bounds rest u ->
+    row_fits (next k g (to_row l) (of_Z t) u) = true ->
+    bounds (term_of k g :: rest) (next k g (to_row l) (of_Z t) u).
   Proof.
-    intros Hz Hsound (Hlen & Hentries & Hu) Hfits.
-    unfold group_is_sound in Hsound; rewrite !Bool.andb_true_iff in Hsound.
-    destruct Hsound as ((((((((((H1 & H2) & H3) & H4) & H5) & H6) & H7) & H8) & H9) & H10) & H11).
-    apply Z.ltb_lt in H1, H2, H3, H7, H8; apply Z.leb_le in H5, H6, H11; apply Z.eqb_eq in H4.
+    intros Hok Htable Hl Ht Hsum (Hlen & Hentries & Hu) Hfits.
     destruct positive_numbers as (Hh1 & Hh2 & Hc1 & Hc2 & _).
-    assert (Htail := of_fits _ H10); apply fits_bounds in H10.
-    set (tail := tail_up k g z) in *.
+    destruct (table_up_sound k Hc2 Hc1 Hh2 g l t Hok Htable) as (f & -> & Habove).
+    assert (Htail := of_fits _ Ht); apply fits_bounds in Ht.
+    set (l := map f (zlist (left g) (width g))) in *.
     assert (Hlarge : (0 <= to_Z (largest u) <= top)%Z).
     { split; [apply to_Z_bounded|].
       assert (Hex : (exists j, to_Z (largest u) = entry u j) \/ to_Z (largest u) = 0%Z).
@@ -276,56 +120,52 @@ Section Rows.
       destruct Hex as [[j ->]| ->]; [apply Hentries | cbn; lia]. }
     set (big := to_Z (largest u)) in *.
     assert (Htop : (top * top < wB)%Z) by reflexivity.
-    set (acc := repeat (of_Z tail * largest u)%uint63 n).
-    assert (Hacc : forall i, (i < n)%nat -> entry acc i = (tail * big)%Z).
+    set (acc := repeat (of_Z t * largest u)%uint63 n).
+    assert (Hacc : forall i, (i < n)%nat -> entry acc i = (t * big)%Z).
     { intros i Hi; unfold entry, acc; rewrite nth_repeat_lt by assumption.
       rewrite mul_spec, Htail; fold big. apply Z.mod_small.
       split; [nia|]. apply Z.le_lt_trans with (top * top)%Z; [apply Z.mul_le_mono_nonneg; lia | assumption]. }
-    assert (Hlaw : weight_sum (to_row (law_up k g z)) = zsum (law_up k g z)) by now apply weight_sum_to_row.
-    set (ws := to_row (law_up k g z)) in *.
-    set (m := mix n (step g) (left g) ws (u ++ u) acc).
-    assert (Hm : length m = n).
-    { apply mix_length; [apply repeat_length | rewrite app_length; lia | apply n_pos]. }
+    assert (Hlaw : weight_sum (to_row l) = zsum l) by now apply weight_sum_to_row.
+    set (ws := to_row l) in *.
+    set (off := turn n (stride g)).
+    assert (Hoff : forall x, (off x + n <= length (u ++ u))%nat).
+    { intros x; rewrite app_length; generalize (turn_lt n (stride g) x n_pos); unfold off; lia. }
+    set (m := mix off (left g) ws (u ++ u) acc).
+    assert (Hm : length m = n) by (apply mix_length; [exact Hoff | apply repeat_length]).
     assert (Hws := weight_sum_nonneg ws).
-    assert (Hmix : forall i, (i < n)%nat -> entry m i = (tail * big + mixed n (step g) (left g) ws u (Z.of_nat i))%Z).
-    { intros i Hi; unfold m; rewrite (mix_entries _ _ _ _ _ _ top); auto using n_pos.
+    assert (Hmix : forall i, (i < n)%nat -> entry m i = (t * big + mixed off (left g) ws (u ++ u) i)%Z).
+    { intros i Hi; unfold m; rewrite (mix_entries n off (u ++ u) Hoff _ _ _ top); try assumption.
       - now rewrite Hacc.
       - apply repeat_length.
       - discriminate.
+      - apply twice_entries; [discriminate | assumption].
       - rewrite Hacc, Hlaw by assumption.
         apply Z.le_lt_trans with (top * top)%Z; [|assumption].
-        apply Z.le_trans with ((zsum (law_up k g z) + tail) * top)%Z; [|apply Z.mul_le_mono_nonneg_r; lia].
-        rewrite Z.mul_add_distr_r. assert (tail * big <= tail * top)%Z by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+        apply Z.le_trans with ((zsum l + t) * top)%Z; [|apply Z.mul_le_mono_nonneg_r; lia].
+        rewrite Z.mul_add_distr_r. assert (t * big <= t * top)%Z by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
     split; [|split].
     - unfold next, shifted_up; rewrite map_length; exact Hm.
     - intros j; now apply row_fits_entries.
     - intros A i.
-      set (hat := fun x => IZR (quotient_up (tilted_up k g x * whole) z) / IZR whole).
       eapply Rle_trans.
-      { apply (walk_step tilt spacing gain (count_of g) (step g) rest (left g) (width g) hat
-                 (IZR tail / IZR whole) (fun i => grain * IZR (entry u (place i))) (grain * IZR big)).
-        - now apply s_pos.
-        - unfold spacing; cbn [count_of sigma2 shift].
-          apply (f_equal IZR) in H4; rewrite !mult_IZR in H4.
-          apply IZR_lt in H1, H2, Hh2.
-          apply Rmult_eq_reg_r with (IZR (den g) * IZR (h_den k)); [|nra].
-          rewrite <- Rmult_assoc, H4; field; lra.
-        - exact Hu.
+      { apply (walk_step (tilt k) (spacing k) gain (term_of k g) rest (left g) (width g)
+                 (fun y => IZR (f y) / IZR whole) (IZR t / IZR whole)
+                 (fun i => grain * IZR (entry u (place i))) (grain * IZR big)); try assumption.
+        - apply (proj1 (term_on_lattice k Hh2 g Hok)).
         - intros j; assert (Hg := grain_pos); split.
           + apply Rmult_le_pos; [lra|]. apply IZR_le; apply to_Z_bounded.
-          + apply Rmult_le_compat_l; [lra|]. apply IZR_le, largest_bound.
-        - intros x _; apply law_up_bound; assumption.
-        - intros l Hl Hout; apply tail_up_bound; assumption. }
-      unfold next, acc; fold n. fold acc m.
+          + apply Rmult_le_compat_l; [lra|]. apply IZR_le, largest_bound. }
+      rewrite step_of_term.
+      unfold next, acc; fold n. fold off acc m.
       rewrite shifted_up_entry; [|rewrite Hm; apply place_lt | reflexivity].
       apply Rle_trans with (grain * (IZR (entry m (place i)) / IZR whole)).
       + rewrite Hmix by apply place_lt. rewrite plus_IZR, mult_IZR.
-        unfold ws, law_up; rewrite mixed_is_a_sum by exact H9.
+        unfold ws, l; rewrite mixed_is_a_sum by exact Hl.
         unfold Rdiv; rewrite Rmult_plus_distr_r, Rmult_plus_distr_l, Rplus_comm.
         apply Rplus_le_compat; [right; ring|].
         rewrite <- lsum_scale_r, <- lsum_scale. right; apply lsum_ext; intros x.
-        unfold hat, Rdiv.
-        replace (place (i - step g * x)) with (Z.to_nat ((Z.of_nat (place i) - step g * x) mod Z.of_nat n)); [ring|].
+        unfold off; rewrite entry_of_turn by (assumption || apply place_lt).
+        replace (place (i - stride g * x)) with (Z.to_nat ((Z.of_nat (place i) - stride g * x) mod Z.of_nat n)); [ring|].
         assert (Hn := n_pos); unfold place at 1.
         rewrite Z2Nat.id by (apply Z.mod_pos_bound; lia).
         unfold place; f_equal. rewrite Zminus_mod_idemp_l; f_equal; lia.
@@ -333,27 +173,126 @@ Section Rows.
         apply (quotient_up_bound (entry m (place i)) whole); reflexivity.
   Qed.
 
-  Lemma walk_copies_bounds g z c rest u v :
-    z = mass_down k g -> group_is_sound k g z = true -> bounds rest u ->
-    walk_copies k g (to_row (law_up k g z)) (of_Z (tail_up k g z)) c u = Some v ->
-    bounds (repeat (count_of g, step g) c ++ rest) v.
+  Lemma walk_copies_bounds g l t c rest u v :
+    lattice_ok k g = true -> table_up k g = Some (l, t) ->
+    forallb fits l = true -> fits t = true -> (zsum l + t <= top)%Z -> bounds rest u ->
+    walk_copies k g (to_row l) (of_Z t) c u = Some v ->
+    bounds (repeat (term_of k g) c ++ rest) v.
   Proof.
-    intros Hz Hs Hu; revert v; induction c as [|c IH]; intros v; cbn [walk_copies repeat app].
+    intros H1 H2 H3 H4 H5 Hu; revert v; induction c as [|c IH]; intros v; cbn [walk_copies repeat app].
     - now intros [= <-].
     - destruct (walk_copies _ _ _ _ _ _) as [w|]; [|discriminate].
       destruct (row_fits _) eqn:E; [|discriminate]. intros [= <-].
       apply next_bounds; auto.
   Qed.
 
-  Lemma walk_bounds gs u v : bounds [] u -> walk k gs u = Some v -> bounds (stepped gs) v.
+  Lemma walk_bounds gs u v : bounds [] u -> walk k gs u = Some v -> bounds (stepped k gs) v.
   Proof.
     intros Hu; revert v; induction gs as [|g gs IH]; intros v; cbn [walk stepped flat_map].
     - now intros [= <-].
     - destruct (walk k gs u) as [w|]; [|discriminate]. unfold walk_group.
-      destruct (group_is_sound _ _ _) eqn:E; [|discriminate].
-      intros H; eapply walk_copies_bounds; eauto.
+      destruct (lattice_ok _ _) eqn:E; [|discriminate].
+      destruct (table_up k g) as [[l t]|] eqn:Et; [|discriminate].
+      destruct (_ && _)%bool eqn:Ef; [|discriminate].
+      rewrite !Bool.andb_true_iff, Z.leb_le in Ef; destruct Ef as [[Hl Ht] Hs].
+      intros H; apply (walk_copies_bounds g l t (copies g) _ w); auto.
   Qed.
 End Rows.
+
+(** ** Sums over the counts *)
+
+Section Bases.
+  Variable k : certificate.
+  Hypothesis Hdata : positive_data k = true.
+
+  Lemma base_of_term g :
+    lattice_ok k g = true -> base (reading_of k g) = spacing k * IZR (move g * stride g) / 2.
+  Proof.
+    destruct (positive_numbers k Hdata) as (_ & Hh2%IZR_lt & _).
+    unfold lattice_ok, reading_of, spacing; destruct (law g) as [num den|num den];
+      rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading].
+    - intros [[Hn%IZR_lt Hd%IZR_lt] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
+      replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
+        with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR num) / (2 * IZR num * IZR (h_den k))) by (field; lra).
+      rewrite <- H; field; lra.
+    - intros [[[[[Hn%IZR_lt Hd%IZR_lt] _] _] _] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
+      replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
+        with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR den) / (2 * IZR den * IZR (h_den k))) by (field; lra).
+      rewrite <- H; field; lra.
+  Qed.
+
+  Lemma norm_of_term g :
+    lattice_ok k g = true ->
+    norm (reading_of k g)
+    = (tilt k)² * (spacing k * IZR (match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end) / 2).
+  Proof.
+    intros H; assert (Hb := base_of_term g H); revert Hb.
+    unfold reading_of; destruct (law g); cbn [base norm Count_reading Laplace_reading].
+    - now intros <-.
+    - intros _; unfold Rdiv; ring.
+  Qed.
+
+  Lemma sum_over_copies (f : count * reading -> R) v n l :
+    fold_right (fun cm acc => f cm + acc) 0 (repeat v n ++ l) = INR n * f v + fold_right (fun cm acc => f cm + acc) 0 l.
+  Proof.
+    induction n as [|n IH]; [cbn; ring|]. cbn [repeat app fold_right]; rewrite IH, S_INR; ring.
+  Qed.
+
+  Variable gs : list group.
+  Hypothesis Hok : Forall (fun g => lattice_ok k g = true) gs.
+
+  Lemma stepped_on_lattice : on_lattice (spacing k) (stepped k gs).
+  Proof.
+    destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
+    induction Hok as [|g gs' Hg Hgs IH]; [constructor|].
+    change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
+    apply Forall_app; split; [|exact (IH Hgs)].
+    apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm. now apply term_on_lattice.
+  Qed.
+
+  Lemma stepped_offset :
+    offset (stepped k gs) = spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g) * (move g * stride g))%Z gs)) / 2.
+  Proof.
+    induction Hok as [|g gs' Hg Hgs IH]; [cbn; field|].
+    change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
+    unfold offset; rewrite (sum_over_copies (fun cm => base (snd cm))); fold (offset (stepped k gs')).
+    rewrite (IH Hgs); cbn [map term_of snd]; rewrite base_of_term by assumption.
+    change (zsum (?x :: ?l)) with (x + zsum l)%Z; rewrite plus_IZR, (mult_IZR (Z.of_nat _)), <- INR_IZR_INZ; field.
+  Qed.
+
+  Lemma stepped_norms :
+    norms (stepped k gs)
+    = (tilt k)² * (spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g)
+        * match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end)%Z gs)) / 2).
+  Proof.
+    induction Hok as [|g gs' Hg Hgs IH]; [cbn; unfold Rdiv; ring|].
+    change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
+    unfold norms; rewrite (sum_over_copies (fun cm => norm (snd cm))); fold (norms (stepped k gs')).
+    rewrite (IH Hgs); cbn [map term_of snd]; rewrite norm_of_term by assumption.
+    change (zsum (?x :: ?l)) with (x + zsum l)%Z; rewrite plus_IZR, (mult_IZR (Z.of_nat _)), <- INR_IZR_INZ; field.
+  Qed.
+
+  Lemma composition_proper : proper (composition gs).
+  Proof. rewrite <- (counts_of_steps k); apply (on_lattice_proper (spacing k)), stepped_on_lattice. Qed.
+End Bases.
+
+Lemma composition_symmetric gs : symmetric (composition gs).
+Proof.
+  exists (flat_map (fun g => repeat (fun x => (move g - x)%Z) (copies g)) gs).
+  induction gs as [|g gs IH]; [constructor|].
+  cbn [composition flat_map]; apply Forall2_app; [|exact IH].
+  induction (copies g) as [|n IHn]; [constructor|]. cbn [repeat]; constructor; [apply term_mirrored | exact IHn].
+Qed.
+
+(** exp(norms - c h lo) as the last factor. *)
+Lemma last_exponent k :
+  positive_data k = true -> Forall (fun g => lattice_ok k g = true) (groups k) ->
+  norms (stepped k (groups k)) + - (tilt k * spacing k * IZR (lo k)) = - (IZR (last_num k) / IZR (last_den k)).
+Proof.
+  intros Hdata Hok; destruct (positive_numbers k Hdata) as (_ & H2%IZR_lt & _ & H4%IZR_lt & _).
+  rewrite stepped_norms by assumption. fold (norm_steps k). unfold last_num, last_den, tilt, spacing.
+  rewrite Z.pow_2_r, !mult_IZR, minus_IZR, !mult_IZR. unfold Rsqr; field; lra.
+Qed.
 
 (** ** The first row *)
 
@@ -361,9 +300,9 @@ Section First.
   Variable k : certificate.
   Hypothesis Hdata : positive_data k = true.
   Hypothesis Hlo : lo_is_first k = true.
-  Hypothesis Hlattice : on_lattice (spacing k) (stepped (groups k)).
+  Hypothesis Hbases : offset (stepped k (groups k)) = spacing k * IZR (offset_steps k) / 2.
 
-  Let cs := composition (groups k).
+  Let r : R := offset (stepped k (groups k)).
   Let a : R := tilt k * spacing k.
   Let h : R := spacing k.
   Let one : R := IZR (two_to (prec k)).
@@ -381,41 +320,13 @@ Section First.
     destruct (positive_numbers k Hdata) as (_ & _ & H1 & H2 & _). apply Rdiv_lt_0_compat; now apply IZR_lt.
   Qed.
 
-  (** rho is a multiple of h / 2. *)
-  Lemma rho_is_steps : rho cs = h * IZR (rho_steps k) / 2.
-  Proof.
-    unfold cs, rho_steps; rewrite <- counts_of_steps; revert Hlattice; fold h.
-    induction (groups k) as [|g gs IH]; [cbn; intros; field|].
-    change (stepped (g :: gs)) with (repeat (count_of g, step g) (copies g) ++ stepped gs).
-    intros H; apply Forall_app in H; destruct H as [Hg Hgs].
-    cbn [map]; change (zsum (?x :: ?l)) with (x + zsum l)%Z; rewrite plus_IZR.
-    unfold counts; rewrite map_app; fold (counts (stepped gs)).
-    specialize (IH Hgs).
-    assert (Hrep : forall c, Forall (fun cm => 0 < sigma2 (fst cm) /\
-        IZR (shift (fst cm)) = IZR (snd cm) * h * sigma2 (fst cm)) (repeat (count_of g, step g) c) ->
-      rho (map fst (repeat (count_of g, step g) c) ++ counts (stepped gs))
-      = h * IZR (Z.of_nat c * (move g * step g)) / 2 + rho (counts (stepped gs))).
-    { clear Hg; induction c as [|c IHc]; intros Hc.
-      - change (Z.of_nat 0 * (move g * step g))%Z with 0%Z; cbn [repeat map app]; field.
-      - cbn [repeat map app fst] in *. inversion Hc as [|? ? [Hs Hm] Hc']; subst; cbn [fst snd] in Hs, Hm.
-        change (rho (count_of g :: ?l)) with
-          (IZR (shift (count_of g)) ^ 2 / (2 * sigma2 (count_of g)) + rho l).
-        rewrite (IHc Hc'), Nat2Z.inj_succ, <- Z.add_1_r, Z.mul_add_distr_r, plus_IZR, !mult_IZR.
-        replace (IZR (shift (count_of g)) ^ 2 / (2 * sigma2 (count_of g)))
-          with (IZR (move g) * IZR (step g) * h / 2).
-        + field.
-        + change (shift (count_of g)) with (move g) in *. cbn [pow]; rewrite Rmult_1_r, Hm at 1.
-          rewrite Hm. field. lra. }
-    rewrite (Hrep _ Hg), IH; field.
-  Qed.
-
   (** The loss of index lo, less eps. *)
-  Let theta : R := rho cs + h * IZR (lo k) - epsilon k.
+  Let theta : R := r + h * IZR (lo k) - epsilon k.
 
   Lemma theta_is_excess : theta = IZR (excess k) / IZR (2 * h_den k * eps_den k).
   Proof.
     destruct (positive_numbers k Hdata) as (_ & H2%IZR_lt & _ & _ & H5%IZR_lt & _).
-    unfold theta; rewrite rho_is_steps; unfold excess, h, spacing, epsilon.
+    unfold theta, r; rewrite Hbases; unfold excess, h, spacing, epsilon.
     rewrite minus_IZR, !mult_IZR, plus_IZR, mult_IZR. field; lra.
   Qed.
 
@@ -436,7 +347,7 @@ Section First.
     exp (- (a * INR j)) * (1 - exp (- (theta + h * INR j))) + exp (- (a * INR n)).
 
   Lemma base_bounds_gain i :
-    gain h (epsilon k) cs i * exp (- (a * IZR i))
+    gain h (epsilon k) r i * exp (- (a * IZR i))
     <= exp (- (a * IZR (lo k))) * base (Z.to_nat ((i - lo k) mod Z.of_nat n)).
   Proof.
     assert (Hh := h_pos); assert (Ht := tilt_pos); fold h in Hh.
@@ -458,13 +369,13 @@ Section First.
     rewrite (Rmult_comm (gain _ _ _ _)), Rmult_assoc; apply Rmult_le_compat_l; [lra|].
     unfold base.
     destruct (Z.lt_ge_cases i (lo k)) as [Hlt|Hge].
-    { rewrite (gain_below h (epsilon k) cs (lo k)); try assumption; [lra|].
+    { rewrite (gain_below h (epsilon k) r (lo k)); try assumption; [lra|].
       rewrite minus_IZR; unfold theta in Hth; lra. }
     destruct (Z.eq_dec ((i - lo k) / Z.of_nat n) 0) as [Hq|Hq].
     - rewrite Hq, Z.mul_0_r, Rplus_0_l in Hj. rewrite Hj.
-      rewrite (gain_above h (epsilon k) cs (lo k)); try assumption; [|unfold theta in Hth; lra].
+      rewrite (gain_above h (epsilon k) r (lo k)); try assumption; [|unfold theta in Hth; lra].
       rewrite <- exp_plus.
-      replace (epsilon k - rho cs + - h * IZR i) with (- (theta + h * INR j))
+      replace (epsilon k - r + - h * IZR i) with (- (theta + h * INR j))
         by (unfold theta; rewrite <- Hj, minus_IZR; ring). lra.
     - assert (Hq' : (1 <= (i - lo k) / Z.of_nat n)%Z).
       { assert (0 <= (i - lo k) / Z.of_nat n)%Z by (apply Z.div_pos; lia). lia. }
@@ -472,7 +383,7 @@ Section First.
       { rewrite INR_IZR_INZ; apply IZR_le. rewrite (Z.div_mod (i - lo k) (Z.of_nat n)) by lia. nia. }
       assert (exp (- (a * IZR (i - lo k))) <= exp (- (a * INR n))).
       { apply exp_mono, Ropp_le_contravar, Rmult_le_compat_l; lra. }
-      assert (Hg1 := gain_at_most_one h (epsilon k) cs i). assert (Hg0 := gain_nonneg h (epsilon k) cs i).
+      assert (Hg1 := gain_at_most_one h (epsilon k) r i). assert (Hg0 := gain_nonneg h (epsilon k) r i).
       assert (He := exp_pos (- (a * IZR (i - lo k)))). nra.
   Qed.
 
@@ -540,7 +451,7 @@ Section First.
 
   Lemma first_row_bounds :
     forallb fits (first k) = true ->
-    bounds k (gain h (epsilon k) cs) [] (to_row (first k)).
+    bounds k (gain h (epsilon k) r) [] (to_row (first k)).
   Proof.
     intros Hfits.
     assert (Hlen : length (first k) = n) by apply first_row_length.
@@ -569,59 +480,47 @@ End First.
 (** ** The theorem *)
 
 Lemma walk_gives_lattice k gs u v :
-  positive_data k = true -> walk k gs u = Some v -> on_lattice (spacing k) (stepped gs).
+  walk k gs u = Some v -> Forall (fun g => lattice_ok k g = true) gs.
 Proof.
-  intros Hdata; destruct (positive_numbers k Hdata) as (_ & Hh2%IZR_lt & _).
   revert v; induction gs as [|g gs IH]; intros v; cbn [walk]; [constructor|].
   destruct (walk k gs u) as [w|]; [|discriminate]. unfold walk_group.
-  destruct (group_is_sound _ _ _) eqn:E; [|discriminate]; intros _.
-  unfold group_is_sound in E; rewrite !Bool.andb_true_iff in E.
-  destruct E as ((((((((((H1 & H2) & _) & H4) & _) & _) & _) & _) & _) & _) & _).
-  apply Z.ltb_lt, IZR_lt in H1, H2; apply Z.eqb_eq in H4.
-  change (stepped (g :: gs)) with (repeat (count_of g, step g) (copies g) ++ stepped gs).
-  apply Forall_app; split; [|now apply (IH w)].
-  apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm; cbn [fst snd].
-  unfold spacing, count_of; cbn [sigma2 shift]. split; [now apply Rdiv_lt_0_compat|].
-  apply (f_equal IZR) in H4; rewrite !mult_IZR in H4.
-  apply Rmult_eq_reg_r with (IZR (den g) * IZR (h_den k)); [|nra].
-  rewrite <- Rmult_assoc, H4; field; lra.
+  destruct (lattice_ok _ _) eqn:E; [|discriminate]; intros _. constructor; [exact E | now apply (IH w)].
 Qed.
+
+(** The claim of a certificate: its counts and its two numbers. *)
+Definition claimed_eps (k : certificate) : R := IZR (eps_num k) / IZR (eps_den k).
+Definition claimed_delta (k : certificate) : R := IZR (delta_num k) / IZR (delta_den k).
 
 Theorem certified_is_true k :
   certified k = true ->
-  delta (composition (groups k)) (IZR (eps_num k) / IZR (eps_den k))
-  <= IZR (delta_num k) / IZR (delta_den k).
+  proper (composition (groups k)) /\ delta (composition (groups k)) (claimed_eps k) <= claimed_delta k.
 Proof.
   unfold certified; rewrite !Bool.andb_true_iff.
   intros (((Hdata & Hlo) & Hfits) & Hwalk).
   destruct (exp_up_signed _ _ _ _) as [X|] eqn:EX; [|discriminate].
   destruct (walk k (groups k) (to_row (first k))) as [u|] eqn:Hw; [|discriminate].
   apply Z.leb_le in Hwalk.
-  assert (Hlat := walk_gives_lattice k _ _ _ Hdata Hw).
-  assert (Hfirst := first_row_bounds k Hdata Hlo Hlat Hfits).
+  assert (Hok := walk_gives_lattice k _ _ _ Hw).
+  split; [now apply (composition_proper k)|].
+  assert (Hoffset := stepped_offset k Hdata _ Hok).
+  assert (Hfirst := first_row_bounds k Hdata Hlo Hoffset Hfits).
   assert (Hb := walk_bounds k Hdata _ _ _ _ Hfirst Hw). destruct Hb as (_ & _ & Hb).
   destruct (positive_numbers k Hdata) as (H1 & H2 & H3 & H4 & H5 & H6 & Hn).
-  assert (Hrho := rho_is_steps k Hlat).
-  rewrite <- counts_of_steps in *.
+  rewrite <- (counts_of_steps k).
   eapply Rle_trans.
   { apply (delta_at_most_walked (tilt k) (spacing k) (epsilon k) _
-             (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))))) Hlat).
-    intros A; apply Hb. }
+             (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))))).
+    - now apply stepped_on_lattice.
+    - intros A; apply Hb. }
   set (e := entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))) in *.
   assert (HX : above (prec k) (exp (- (IZR (last_num k) / IZR (last_den k)))) X).
   { apply (exp_up_signed_bound _ _ _ _ _) with (2 := EX); unfold last_den; nia. }
-  unfold grain, Rdiv.
-  rewrite <- Rmult_assoc, <- Rmult_assoc, <- exp_plus.
-  replace ((tilt k)² * rho (counts (stepped (groups k))) + - (tilt k * spacing k * IZR (lo k)))
-    with (- (IZR (last_num k) / IZR (last_den k))).
-  2: { rewrite Hrho. unfold last_num, last_den, tilt, spacing.
-       rewrite Z.pow_2_r, !mult_IZR, minus_IZR, !mult_IZR.
-       apply IZR_lt in H2, H4. unfold Rsqr; field; lra. }
+  unfold grain, Rdiv, claimed_delta.
+  rewrite <- Rmult_assoc, <- Rmult_assoc, <- exp_plus, last_exponent by assumption.
   assert (He : 0 <= IZR e) by (apply IZR_le, to_Z_bounded).
   assert (Hone := IZR_two_to_pos (prec k)); assert (Htop := whole_pos).
   apply IZR_lt in H6. apply IZR_le in Hwalk; rewrite !mult_IZR in Hwalk.
   unfold above in HX; set (Y := exp _) in *; set (one := IZR (two_to (prec k))) in *.
-  fold (IZR (delta_num k) / IZR (delta_den k)).
   apply Rmult_le_reg_r with (one * IZR whole * IZR (delta_den k)).
   { apply Rmult_lt_0_compat; [now apply Rmult_lt_0_compat | assumption]. }
   replace (Y * / IZR whole * IZR e * (one * IZR whole * IZR (delta_den k)))

@@ -122,6 +122,13 @@ Proof.
   rewrite <- seq_shift, map_map; apply map_ext; intros; lia.
 Qed.
 
+Lemma zlist_app lo n1 n2 : zlist lo (n1 + n2) = zlist lo n1 ++ zlist (lo + Z.of_nat n1) n2.
+Proof.
+  revert lo; induction n1 as [|n1 IH]; intros lo; [now rewrite Z.add_0_r|].
+  cbn [Nat.add app]; rewrite !zlist_S, IH; cbn [app].
+  now replace (lo + Z.of_nat (S n1))%Z with (lo + 1 + Z.of_nat n1)%Z by lia.
+Qed.
+
 Lemma in_range a x : In x (range a) <-> (- Z.of_nat a <= x <= Z.of_nat a)%Z.
 Proof. unfold range; rewrite in_zlist; lia. Qed.
 

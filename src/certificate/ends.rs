@@ -45,6 +45,16 @@ pub(super) fn round_up(value: &Rational, digits: u32) -> Rational {
     (Rational::from(value / &unit)).ceil() * unit
 }
 
+/// The largest decimal of this number of significant digits that is not above a nonnegative value.
+pub(super) fn round_down(value: &Rational, digits: u32) -> Rational {
+    if *value == 0 {
+        return Rational::new();
+    }
+    let magnitude = Float::with_val(64, value).log10().floor().to_f64();
+    let unit = power_of_ten(magnitude as i32 + 1 - digits as i32);
+    (Rational::from(value / &unit)).floor() * unit
+}
+
 fn power_of_ten(exponent: i32) -> Rational {
     let power = Rational::from(Integer::from(Integer::u_pow_u(10, exponent.unsigned_abs())));
     if exponent < 0 { power.recip() } else { power }

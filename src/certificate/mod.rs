@@ -23,7 +23,7 @@
 //! | `search` | the search for a contour, in doubles: a bad one only makes a check fail |
 //! | `cover` | the nodes to evaluate, and the groups that make the others small |
 //! | `atoms` | the outcomes to enumerate, if a unit has few |
-//! | [`rocq`] | the upper end as a formal proof |
+//! | [`rocq`] | both ends as a formal proof |
 //! | `formulas` | proofs without nodes: epsilon by the best order, the marginal posterior |
 //! | `canonical` | the bytes, and their seal |
 //! | `checker` | the checker itself, as a file for users of an installed program |

@@ -69,7 +69,7 @@ pub struct Args {
     /// Without the commit of this program: the same claim gives the same bytes, from any build of a version
     #[arg(long)]
     reproducible: bool,
-    /// The upper end as a theorem for Rocq too, a file that proofs/rocq/check compiles; an existing one is replaced
+    /// The claim as a theorem for Rocq too, with as many digits as it can compute: a file that proofs/rocq/check compiles; an existing one is replaced
     #[arg(long, value_name = "FILE.v")]
     rocq: Option<PathBuf>,
     /// Both ends of the claim within a relative distance of 10^-D; a check of more digits takes longer
@@ -214,10 +214,16 @@ impl Args {
         object["source"] = certificate.source.json();
         object["file"] = json!(out);
         object["checker"] = json!(checker);
-        object["rocq"] = formal.map_or(
-            Value::Null,
-            |formal| json!({ "file": self.rocq, "epsilon": exact(&formal.epsilon), "delta": exact(&formal.delta) }),
-        );
+        object["rocq"] = formal.map_or(Value::Null, |formal| {
+            let mut theorem = json!({ "file": self.rocq });
+            for (name, [lower, upper]) in formal.numbers() {
+                theorem[name] = match lower == upper {
+                    true => exact(upper),
+                    false => json!({ "lower": exact(lower), "upper": exact(upper) }),
+                };
+            }
+            theorem
+        });
         let hints = |all: &[Hints]| -> Value { all.iter().map(in_json).collect() };
         object["proofs"] = json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) });
         object
@@ -323,7 +329,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
             path.display()
         );
     }
-    FormalClaim::new(&certificate.claim).context("--rocq")
+    FormalClaim::new(certificate).context("--rocq")
 }
 
 /// The work of a checker for one end.

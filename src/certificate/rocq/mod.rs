@@ -1,0 +1,413 @@
+//! A claim as a file for Rocq, the proof assistant: `proofs/rocq` has the definitions and the soundness proof of its computation, the file
+//! has one composition with hints for each end.
+//!
+//! The computation walks over lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). `walk` repeats it in the same
+//! integers, so that the file states what its computation can prove: the ends of the claim, with fewer digits.
+
+mod point;
+mod walk;
+
+use std::path::Path;
+
+use rug::{Integer, Rational, ops::Pow};
+
+use super::{
+    Certificate,
+    claim::{Claim, Question, Target},
+    ends::{round_down, round_up},
+};
+use crate::{
+    error::{Error, Result},
+    io::files,
+    law::Group,
+    numeric::rational,
+};
+use point::Point;
+use walk::{MARGIN, Side, Walk};
+
+/// The most and the fewest significant digits of an end.
+const DIGITS: std::ops::Range<u32> = 3..9;
+/// Digits of a delta.
+const DELTA_DIGITS: u32 = 6;
+
+/// A claim with the hints that prove it, for one composition of counts with noise on the integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormalClaim {
+    title: String,
+    proof: Formal,
+}
+
+/// The claim of a file, with its hints.
+#[derive(Clone, Debug, PartialEq)]
+enum Formal {
+    /// Two statements about delta.
+    Ends {
+        statement: Statement,
+        /// delta(epsilon) <= delta.
+        above: End,
+        /// delta(epsilon) > delta.
+        below: End,
+    },
+    /// A point of the trade-off function.
+    Point(Box<Point>),
+}
+
+/// The meaning of two statements about delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Statement {
+    /// The smallest epsilon at a delta.
+    Epsilon,
+    /// delta at an epsilon.
+    Delta,
+    /// Noise that is enough for an epsilon at a delta, and less noise that is not.
+    Scale,
+}
+
+/// One end: delta at an epsilon, and the walk that bounds it.
+#[derive(Clone, Debug, PartialEq)]
+struct End {
+    epsilon: Rational,
+    delta: Rational,
+    walk: Walk,
+}
+
+impl End {
+    /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
+    fn new(path: &[Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
+        let walk = Walk::new(path, epsilon, side)?;
+        let holds = match (walk.ln_delta(epsilon), side) {
+            (None, _) => false,
+            (Some(ln), Side::Above) => ln < delta.to_f64().ln() - MARGIN,
+            (Some(ln), Side::Below) => ln > delta.to_f64().ln() + MARGIN,
+        };
+        Ok(holds.then(|| End { epsilon: epsilon.clone(), delta: delta.clone(), walk }))
+    }
+
+    /// The bound of delta(epsilon) that the walk shows.
+    fn of_delta(path: &[Group], epsilon: &Rational, side: Side, digits: u32) -> Result<End> {
+        let walk = Walk::new(path, epsilon, side)?;
+        let ln = walk.ln_delta(epsilon).ok_or_else(|| unprovable("show no delta with 30 bits here"))?;
+        let delta = match side {
+            Side::Above => (ln + MARGIN).exp(),
+            Side::Below => (ln - MARGIN).exp(),
+        };
+        if !delta.is_normal() {
+            return Err(unprovable("are not made for a delta below 1e-307"));
+        }
+        let delta = rational::from_f64(delta)?;
+        let delta = if side == Side::Above { round_up(&delta, digits) } else { round_down(&delta, digits) };
+        Ok(End { epsilon: epsilon.clone(), delta, walk })
+    }
+
+    /// The certificate for Rocq, with this name.
+    fn definition(&self, name: &str) -> String {
+        let (epsilon, delta) = (Number::new(&self.epsilon), Number::new(&self.delta));
+        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()]);
+        format!("Definition {name} : certificate := {fields}\n")
+    }
+
+    /// The lemma that its computation answers true.
+    fn lemma(&self, name: &str) -> String {
+        let computation = self.walk.computation(name);
+        format!("Lemma {name}_holds : {computation} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n")
+    }
+}
+
+impl FormalClaim {
+    /// The claim of a certificate, with fewer digits: as many as 30 bits can prove.
+    ///
+    /// Refused are claims about several paths, about continuous noise, and lattices that are too fine.
+    pub fn new(certificate: &Certificate) -> Result<FormalClaim> {
+        let claim = &certificate.claim;
+        let [path] = &claim.paths.groups[..] else {
+            return Err(unprovable("are about one composition, not the worst of many"));
+        };
+        let ends = |statement: Statement, above: End, below: End| Formal::Ends { statement, above, below };
+        let proof = match &claim.question {
+            Question::Epsilon { delta } => {
+                let (above, below) = epsilon_ends(path, delta, claim)?;
+                ends(Statement::Epsilon, above, below)
+            }
+            Question::Delta { epsilon } => {
+                let above = End::of_delta(path, epsilon, Side::Above, DELTA_DIGITS)?;
+                let below = End::of_delta(path, epsilon, Side::Below, DELTA_DIGITS)?;
+                if above.delta >= 1 {
+                    return Err(unprovable("show no delta below one here"));
+                }
+                ends(Statement::Delta, above, below)
+            }
+            Question::Scale { delta, target, .. } => {
+                let Target::Epsilon(epsilon) = target else {
+                    return Err(unprovable(
+                        "of calibrations are about a given epsilon, and that of zCDP is irrational",
+                    ));
+                };
+                let scaled = |factor: &Rational| -> Vec<Group> {
+                    path.iter().map(|group| Group { law: group.law.times(factor), ..group.clone() }).collect()
+                };
+                let close = || unprovable("need a larger step between the two factors: 30 bits do not separate these");
+                let enough = End::new(&scaled(&claim.ends.upper), epsilon, delta, Side::Above)?.ok_or_else(close)?;
+                let less = End::new(&scaled(&claim.ends.lower), epsilon, delta, Side::Below)?.ok_or_else(close)?;
+                ends(Statement::Scale, enough, less)
+            }
+            Question::Beta { alpha } => {
+                let [_, middle, _] = certificate.points.as_ref().ok_or_else(|| unprovable("need the point's lines"))?;
+                Formal::Point(Box::new(Point::new(path, alpha, middle)?))
+            }
+            Question::Zcdp { .. }
+            | Question::Orders { .. }
+            | Question::Marginal { .. }
+            | Question::Posterior { .. } => {
+                return Err(unprovable(
+                    "are about epsilon, delta, calibrations and trade-off points, not yet about formulas",
+                ));
+            }
+        };
+        Ok(FormalClaim { title: claim.subject.clone(), proof })
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        // A title must not close or open a comment, or a string in one.
+        let title: String = self
+            .title
+            .chars()
+            .map(|c| if c.is_alphanumeric() || " .,:;&@/+=%-".contains(c) { c } else { ' ' })
+            .collect();
+        let (module, body) = match &self.proof {
+            Formal::Point(point) => ("Tradeoff Point", point.text()),
+            Formal::Ends { statement, above, below } => ("Private Below", ends_text(*statement, above, below)),
+        };
+        format!(
+            "(** {}\n\n    Written by `assay prove --rocq`. Checked by computing with integers, see Certificate.v of proofs/rocq. *)\n\n\
+             From Coq Require Import Reals ZArith List.\n\
+             From DpAssay Require Import HockeyStick Laplace Certificate {module}.\nImport ListNotations.\n\n\
+             (* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach. *)\n{body}",
+            title.trim(),
+        )
+    }
+
+    /// Writes the text to a file, atomically.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        files::write_text(path, &self.text())
+    }
+
+    /// The claim in words.
+    pub fn in_words(&self) -> String {
+        let show = rational::display;
+        match &self.proof {
+            Formal::Point(point) => {
+                format!("{} <= beta({}) <= {}", show(&point.lower), show(&point.alpha), show(&point.upper))
+            }
+            Formal::Ends { statement, above, below } => {
+                let (epsilon, delta) = (show(&above.epsilon), show(&above.delta));
+                match statement {
+                    Statement::Epsilon => format!("{} <= epsilon({delta}) <= {epsilon}", show(&below.epsilon)),
+                    Statement::Delta => format!("{} < delta({epsilon}) <= {delta}", show(&below.delta)),
+                    Statement::Scale => {
+                        format!("delta({epsilon}) <= {delta} with this noise, and not with the next smaller")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The numbers of the theorem by name, each with a lower and an upper end, equal where it is given.
+    pub fn numbers(&self) -> Vec<(&'static str, [&Rational; 2])> {
+        match &self.proof {
+            Formal::Point(point) => {
+                vec![("alpha", [&point.alpha, &point.alpha]), ("beta", [&point.lower, &point.upper])]
+            }
+            Formal::Ends { above, below, .. } => {
+                vec![("epsilon", [&below.epsilon, &above.epsilon]), ("delta", [&below.delta, &above.delta])]
+            }
+        }
+    }
+}
+
+/// Two certificates, their computations and the theorem.
+fn ends_text(statement: Statement, above: &End, below: &End) -> String {
+    let counts = above.walk.counts_text(5);
+    let number = |value: &Rational| Number::new(value).to_string();
+    let equal = |many: usize| vec!["eq_refl"; many].join(" ");
+    let (epsilon, delta) = (number(&above.epsilon), number(&above.delta));
+    let theorem = match statement {
+        Statement::Epsilon => format!(
+            "Theorem epsilon_is_between :\n  smallest_epsilon\n    ({counts})\n    {delta} {} {epsilon}.\n\
+             Proof. exact (epsilon_is_between above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
+            number(&below.epsilon),
+            equal(8),
+        ),
+        Statement::Delta => format!(
+            "Theorem delta_is_between :\n  {}\n  < delta\n    ({counts})\n    {epsilon}\n  <= {delta}.\n\
+             Proof. exact (delta_is_between above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
+            number(&below.delta),
+            equal(6),
+        ),
+        Statement::Scale => format!(
+            "Theorem noise_is_enough :\n  private\n    ({counts})\n    {epsilon} {delta}\n  /\\ ~ private\n    ({})\n    {epsilon} {delta}.\n\
+             Proof. exact (noise_is_enough above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
+            below.walk.counts_text(5),
+            equal(6),
+        ),
+    };
+    format!(
+        "{}{}{}{}Open Scope R_scope.\n\n{theorem}",
+        above.definition("above"),
+        below.definition("below"),
+        above.lemma("above"),
+        below.lemma("below"),
+    )
+}
+
+/// Both ends of the smallest epsilon, as close to the certified ones as the rounding of the rows allows.
+fn epsilon_ends(path: &[Group], delta: &Rational, claim: &Claim) -> Result<(End, End)> {
+    let (lower, upper) = (&claim.ends.lower, &claim.ends.upper);
+    if *lower == 0 {
+        return Err(unprovable("are about a smallest epsilon above zero"));
+    }
+    Ok((epsilon_end(path, delta, upper, Side::Above)?, epsilon_end(path, delta, lower, Side::Below)?))
+}
+
+fn epsilon_end(path: &[Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
+    let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
+    // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
+    let walk = Walk::new(path, certified, side)?;
+    let missing = (walk.ln_delta(certified).ok_or_else(few)? - delta.to_f64().ln()).abs() + 2.0 * MARGIN;
+    let step = 1.2 * missing / walk.tilt();
+    let away = rational::from_f64(step)?;
+    let magnitude = certified.to_f64().log10().floor() - step.log10().floor() + 1.0;
+    let most = if magnitude < f64::from(DIGITS.end) { magnitude as u32 } else { DIGITS.end };
+    for digits in (DIGITS.start..=most).rev() {
+        let epsilon = match side {
+            Side::Above => round_up(&Rational::from(certified + &away), digits),
+            Side::Below => round_down(&Rational::from(certified - &away).max(Rational::new()), digits),
+        };
+        if let Some(end) = End::new(path, &epsilon, delta, side)? {
+            return Ok(end);
+        }
+    }
+    Err(few())
+}
+
+/// A rational as Rocq reads it: a decimal if it terminates, and its numerator and denominator in that form, which are not reduced.
+struct Number {
+    num: Integer,
+    den: Integer,
+    places: Option<u32>,
+}
+
+impl Number {
+    fn new(value: &Rational) -> Number {
+        let (rest, twos) = value.denom().clone().remove_factor(&Integer::from(2));
+        let (rest, fives) = rest.remove_factor(&Integer::from(5));
+        if rest != 1 {
+            return Number { num: value.numer().clone(), den: value.denom().clone(), places: None };
+        }
+        // At least one, so that the number is a quotient for Rocq.
+        let places = twos.max(fives).max(1);
+        let den = Integer::from(10).pow(places);
+        let num = Rational::from(value * &den).numer().clone();
+        Number { num, den, places: Some(places) }
+    }
+
+    /// As two fields of a certificate.
+    fn fields(&self) -> String {
+        format!("({}) ({})", self.num, self.den)
+    }
+}
+
+/// As in a theorem.
+impl std::fmt::Display for Number {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Number { num, den, places } = self;
+        let Some(places) = *places else { return write!(out, "({num} / {den})") };
+        let digits = num.to_string();
+        let places = places as usize;
+        match digits.len().checked_sub(places) {
+            Some(0) => write!(out, "0.{digits}"),
+            Some(point) => write!(out, "{}.{}", &digits[..point], &digits[point..]),
+            None if places - digits.len() < 3 => write!(out, "0.{digits:0>places$}"),
+            None => write!(out, "{digits}e-{places}"),
+        }
+    }
+}
+
+fn unprovable(why: &str) -> Error {
+    Error::Unprovable { why: format!("formal proofs {why}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        account::Counts,
+        release::subject::{Resolved, Subject},
+    };
+
+    fn subject(gaussian: &[&str], laplace: &[&str]) -> Resolved {
+        let gaussian = gaussian.iter().map(|text| text.parse::<Counts>().unwrap());
+        let laplace = laplace.iter().map(|text| Counts::parse_discrete_laplace(text).unwrap());
+        Subject { singles: gaussian.chain(laplace).collect(), ..Subject::default() }.resolve().unwrap()
+    }
+
+    fn path(gaussian: &[&str], laplace: &[&str]) -> Vec<Group> {
+        let crate::account::Whole::Composition(one) = subject(gaussian, laplace).whole else {
+            panic!("one composition")
+        };
+        one.loss().groups().to_vec()
+    }
+
+    #[test]
+    fn the_walks_enclose_delta_closely() {
+        use crate::account::{Account, Epsilon};
+        let cases: [(&[&str], &[&str], &str); 8] = [
+            (&["5x10"], &[], "10"),
+            (&["5x10"], &[], "0"),
+            (&["3@3", "7x2"], &[], "2"),
+            (&["0.3x4"], &[], "12"),
+            (&["5x10"], &[], "40"),
+            (&[], &["0.3x10"], "1"),
+            (&[], &["1/2x4@3"], "2"),
+            (&["5x10"], &["0.3x10", "0.1@2"], "4"),
+        ];
+        for (gaussian, laplace, epsilon) in cases {
+            let epsilon = rational::parse(epsilon).unwrap();
+            let whole = subject(gaussian, laplace).whole;
+            let path = path(gaussian, laplace);
+            let exact = whole.delta(Epsilon::new(epsilon.clone()).unwrap(), 12).unwrap().value;
+            let exact = exact.lower_rational().unwrap().to_f64().ln();
+            let bound = |side: Side| Walk::new(&path, &epsilon, side).unwrap().ln_delta(&epsilon).unwrap();
+            let (above, below) = (bound(Side::Above), bound(Side::Below));
+            let message = format!("{gaussian:?} {laplace:?} {epsilon}: {below} {exact} {above}");
+            assert!(above >= exact && above - exact < 5e-5, "{message}");
+            assert!(below <= exact && exact - below < 5e-5, "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_by_rocq_as_the_same_quotients() {
+        for (text, shown, fields) in [
+            ("1e-11", "1e-11", "(1) (100000000000)"),
+            ("10.125418", "10.125418", "(10125418) (1000000)"),
+            ("10", "10.0", "(100) (10)"),
+            ("0", "0.0", "(0) (10)"),
+            ("0.0033685", "0.0033685", "(33685) (10000000)"),
+            ("0.000033685", "33685e-9", "(33685) (1000000000)"),
+            ("1/3", "(1 / 3)", "(1) (3)"),
+        ] {
+            let number = Number::new(&rational::parse(text).unwrap());
+            assert_eq!((number.to_string().as_str(), number.fields().as_str()), (shown, fields), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_cannot_leave_its_comment() {
+        let one = Rational::from(1);
+        let path = path(&["5"], &[]);
+        let [above, below] = [Side::Above, Side::Below].map(|side| End::of_delta(&path, &one, side, 6).unwrap());
+        let title = "*) Axiom a : False. (* \"\n".to_string();
+        let text = FormalClaim { title, proof: Formal::Ends { statement: Statement::Delta, above, below } }.text();
+        assert_eq!(text.lines().next().unwrap(), "(** Axiom a : False.");
+    }
+}

@@ -1,0 +1,417 @@
+//! The walk of `proofs/rocq/Certificate.v`, repeated in the same integers, except for the exponentials, which are doubles: so a file states
+//! only what its computation can prove.
+
+use rug::{Integer, Rational};
+
+use super::unprovable;
+use crate::{error::Result, law::Group, numeric::rational};
+
+/// Rows and tables are in units of 2^-30; no entry of a row, and no sum of a table, may be above 2.
+const WHOLE: f64 = (1_u64 << 30) as f64;
+const TOP: u64 = 1 << 31;
+/// The largest number of products of a walk: Rocq takes about a third of a microsecond for each, and a millisecond for an exponential.
+const MOST_PRODUCTS: f64 = 1e9;
+const EXPONENTIAL: f64 = 3e3;
+/// The largest number of entries of a row.
+const LONGEST_ROW: f64 = 2e5;
+/// Deviations of the loss in a period, and of the noise on each side of a window: the truncated mass is below 10^-6 of delta.
+const PERIOD: f64 = 5.5;
+const WINDOW: f64 = 6.0;
+/// The lengths of a row over which the tilted gain falls: of a circle, where it comes around once, and of a window, of which it has a half.
+const FALL: f64 = 20.0;
+const FALL_BELOW: f64 = 32.0;
+/// Of the discrete Laplace mass beyond either true value, the part of exp(-REACH) is left out.
+const REACH: f64 = 21.0;
+/// The laws that `proofs/rocq` knows.
+const GAUSSIAN: &str = "discrete-gaussian";
+const LAPLACE: &str = "discrete-laplace";
+/// The relative distance between the exponentials here and those of the file.
+pub(super) const MARGIN: f64 = 1e-7;
+
+/// The end of a statement about delta that a walk proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// delta(epsilon) <= delta, by rows on a circle, rounded up.
+    Above,
+    /// delta(epsilon) > delta, by rows in a window, rounded down.
+    Below,
+}
+
+/// Equal counts: the exact parameters, and the window of places whose tilted masses are in the table.
+#[derive(Clone, Debug, PartialEq)]
+struct Counts {
+    noise: Noise,
+    shift: u64,
+    copies: u64,
+    /// The loss of one count moves by `step * h` when its place moves by one.
+    step: Integer,
+    left: i64,
+    width: usize,
+    /// The outputs from -reach to reach are summed for the normalizing sum.
+    reach: i64,
+    /// By how many steps of the lattice the window of a row moves down with each count.
+    moves: i64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Noise {
+    Gaussian { sigma2: Rational },
+    Laplace { parameter: Rational },
+}
+
+/// The exact lattice of a composition, and the hints of one end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Walk {
+    counts: Vec<Counts>,
+    h: Rational,
+    /// The loss of index 0: rho of Gaussian counts, the largest loss of Laplace counts.
+    offset: Rational,
+    /// Of this rho.
+    rho: Rational,
+    tilt: Rational,
+    period: usize,
+    side: Side,
+}
+
+impl Noise {
+    fn of(group: &Group) -> Result<Noise> {
+        let law = &group.law;
+        match (law.key(), law.discrete_sigma2()) {
+            (GAUSSIAN, Some(sigma2)) => Ok(Noise::Gaussian { sigma2: sigma2.clone() }),
+            (LAPLACE, _) => Ok(Noise::Laplace { parameter: law.parameter().clone() }),
+            _ => {
+                let name = law.described();
+                Err(unprovable(&format!(
+                    "are about discrete Gaussian and discrete Laplace noise, not yet about {name} noise"
+                )))
+            }
+        }
+    }
+
+    /// Mean and variance of the place of an output, and with it of its loss, under the law tilted by `c`.
+    fn tilted_place(&self, shift: u64, c: f64) -> (f64, f64) {
+        match self {
+            Noise::Gaussian { sigma2 } => (-c * shift as f64, sigma2.to_f64()),
+            Noise::Laplace { parameter } => {
+                let masses = laplace_masses(parameter.to_f64(), shift, c);
+                let total: f64 = masses.iter().sum();
+                let moment = |power: i32| -> f64 {
+                    masses.iter().enumerate().map(|(y, mass)| mass * (y as f64).powi(power)).sum::<f64>() / total
+                };
+                let mean = moment(1);
+                (mean, moment(2) - mean * mean)
+            }
+        }
+    }
+}
+
+/// The tilted masses of discrete Laplace noise by place: 1, then (1 - q) r^y with r = q^(1 + 2 c), and r^shift, all over 1 + q.
+fn laplace_masses(parameter: f64, shift: u64, c: f64) -> Vec<f64> {
+    let q = (-parameter).exp();
+    let mass = |y: u64| {
+        let inside = if y == 0 || y == shift { 1.0 } else { -(-parameter).exp_m1() };
+        inside * (-parameter * (1.0 + 2.0 * c) * y as f64).exp() / (1.0 + q)
+    };
+    (0..=shift).map(mass).collect()
+}
+
+/// One group with its exact losses.
+struct Term<'a> {
+    group: &'a Group,
+    noise: Noise,
+    /// The change of the loss with the place.
+    weight: Rational,
+    /// The loss at place 0.
+    base: Rational,
+}
+
+impl Term<'_> {
+    /// Mean and variance of the loss of all copies, tilted by `c`.
+    fn tilted_loss(&self, c: f64) -> (f64, f64) {
+        let (place, variance) = self.noise.tilted_place(self.group.shift, c);
+        let (weight, copies) = (self.weight.to_f64(), self.group.copies as f64);
+        (copies * (self.base.to_f64() - weight * place), copies * weight * weight * variance)
+    }
+}
+
+impl Walk {
+    pub(super) fn new(path: &[Group], epsilon: &Rational, side: Side) -> Result<Walk> {
+        let mut terms = Vec::new();
+        for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
+            let noise = Noise::of(group)?;
+            if matches!(noise, Noise::Laplace { .. }) && group.shift as f64 >= LONGEST_ROW {
+                return Err(unprovable("would take too long here: the lattice of the losses is too fine"));
+            }
+            let weight = group.weight();
+            let base = Rational::from(&weight * group.shift) / 2_u32;
+            terms.push(Term { group, noise, weight, base });
+        }
+        let h = terms.iter().map(|term| term.weight.clone()).reduce(|h, weight| rational::gcd(&h, &weight));
+        let h = h.ok_or_else(|| unprovable("need a count that changes"))?;
+        let sum = |part: &dyn Fn(&Term) -> bool| -> Rational {
+            terms.iter().filter(|&term| part(term)).map(|term| Rational::from(&term.base * term.group.copies)).sum()
+        };
+        let offset = sum(&|_| true);
+        let rho = sum(&|term| matches!(term.noise, Noise::Gaussian { .. }));
+        let tilt = saddle(&terms, epsilon.to_f64());
+        let c = tilt.to_f64();
+        let deviation = terms.iter().map(|term| term.tilted_loss(c).1).sum::<f64>().sqrt();
+        let fall = if side == Side::Above { FALL } else { FALL_BELOW };
+        let period = ((PERIOD * deviation).max(fall / c) / h.to_f64()).ceil();
+        let too_fine = || unprovable("would take too long here: the lattice of the losses is too fine");
+        if period.is_nan() || period >= LONGEST_ROW {
+            return Err(too_fine());
+        }
+        let (mut counts, mut products) = (Vec::new(), 0.0);
+        for term in terms {
+            let one = Counts::new(&term, &h, c).ok_or_else(too_fine)?;
+            products += one.width as f64 * period * one.copies as f64;
+            products += EXPONENTIAL * (one.width as f64 + 2.0 * one.reach as f64);
+            if products.is_nan() || products >= MOST_PRODUCTS {
+                return Err(too_fine());
+            }
+            counts.push(one);
+        }
+        Ok(Walk { counts, h, offset, rho, tilt, period: (period as usize).max(2), side })
+    }
+
+    pub(super) fn tilt(&self) -> f64 {
+        self.tilt.to_f64()
+    }
+
+    /// The index of the smallest loss that is at least epsilon: ceil((epsilon - offset) / h).
+    fn first_index(&self, epsilon: &Rational) -> Integer {
+        (Rational::from(epsilon - &self.offset) / &self.h).ceil().numer().clone()
+    }
+
+    /// The exponent of the last factor, exp(-y): c h lo - c^2 rho.
+    fn last_exponent(&self, epsilon: &Rational) -> f64 {
+        let reach = Rational::from(&self.h * self.first_index(epsilon));
+        (&self.tilt * (reach - Rational::from(&self.tilt * &self.rho))).to_f64()
+    }
+
+    /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y).
+    fn precision(&self, epsilon: &Rational) -> (u32, u32) {
+        let largest = self.last_exponent(epsilon).abs().max(WINDOW * WINDOW);
+        let squarings = (largest * largest / 2e-7).log2().ceil().max(28.0);
+        (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(80.0) as u32)
+    }
+
+    /// The steps before the first index where the first row of a window begins.
+    fn before(&self) -> usize {
+        self.period / 2
+    }
+
+    /// The certificate's fields for Rocq: groups, and all numbers but those of the claim.
+    pub(super) fn text(&self, epsilon: &Rational, [epsilon_text, delta_text]: [&str; 2]) -> String {
+        let groups: Vec<String> = self.counts.iter().map(Counts::text).collect();
+        let pair = |value: &Rational| format!("({}) ({})", value.numer(), value.denom());
+        let (squarings, bits) = self.precision(epsilon);
+        format!(
+            "Certificate\n  [{}]%Z\n  {epsilon_text} (* epsilon *)\n  {delta_text} (* delta *)\n  \
+             {} (* step of the lattice of losses *)\n  {} (* tilt *)\n  \
+             {} ({}) {bits} {squarings} (* period, first index, bits, squarings *).\n",
+            groups.join(";\n   "),
+            pair(&self.h),
+            pair(&self.tilt),
+            self.period,
+            self.first_index(epsilon),
+        )
+    }
+
+    /// The computation that has to answer true, for a certificate of this name.
+    pub(super) fn computation(&self, name: &str) -> String {
+        match self.side {
+            Side::Above => format!("certified {name}"),
+            Side::Below => format!("certified_below {name} {}", self.hints_below().join(" ")),
+        }
+    }
+
+    /// The hints of a lower end, besides the certificate.
+    pub(super) fn hints_below(&self) -> [String; 2] {
+        let moves: Vec<String> = self.counts.iter().map(|counts| counts.moves.to_string()).collect();
+        [self.before().to_string(), format!("[{}]%Z", moves.join("; "))]
+    }
+
+    /// The list of counts for Rocq.
+    pub(super) fn counts_text(&self, indent: usize) -> String {
+        let laws: Vec<String> = self.counts.iter().map(Counts::law_text).collect();
+        laws.join(&format!("\n{}++ ", " ".repeat(indent)))
+    }
+
+    /// ln of the bound that the walk gives for delta(epsilon); nothing if numbers get too large for it, or too small.
+    pub(super) fn ln_delta(&self, epsilon: &Rational) -> Option<f64> {
+        let mut row = self.first_row(epsilon);
+        let mut start = self.first_index(epsilon) - Integer::from(self.before());
+        for counts in self.counts.iter().rev() {
+            let (table, tail) = self.table(counts);
+            if table.iter().chain([&tail]).sum::<u64>() > TOP {
+                return None;
+            }
+            for _ in 0..counts.copies {
+                if row.iter().any(|&entry| entry > TOP) {
+                    return None;
+                }
+                row = match self.side {
+                    Side::Above => self.next(counts, &table, tail, &row),
+                    Side::Below => self.next_below(counts, &table, &row),
+                };
+                start -= counts.moves;
+            }
+        }
+        let entry = match self.side {
+            Side::Above => row[self.place(-self.first_index(epsilon))],
+            Side::Below => *row.get(Integer::from(-&start).to_usize()?)?,
+        };
+        (entry > 0).then(|| (entry as f64 / WHOLE).ln() - self.last_exponent(epsilon))
+    }
+
+    /// The place of an index in a row, which is periodic.
+    fn place(&self, index: Integer) -> usize {
+        // Below the period, which is a usize itself.
+        index.modulo(&Integer::from(self.period)).to_usize().unwrap_or_default()
+    }
+
+    /// The gain (1 - exp(epsilon - loss)) exp(-c loss) from the first index on: with the aliases a period later, or after the zeros before.
+    fn first_row(&self, epsilon: &Rational) -> Vec<u64> {
+        let (h, a) = (self.h.to_f64(), Rational::from(&self.h * &self.tilt).to_f64());
+        let loss = Rational::from(&self.h * self.first_index(epsilon)) + &self.offset;
+        let theta = (loss - epsilon).to_f64();
+        let gain = |d: usize| -(-a * d as f64).exp() * (-(theta + h * d as f64)).exp_m1();
+        match self.side {
+            Side::Above => {
+                let alias = ((-a * self.period as f64).exp() * WHOLE).floor() as u64 + 1;
+                (0..self.period).map(|d| (gain(d) * WHOLE).floor() as u64 + 1 + alias).collect()
+            }
+            Side::Below => {
+                let before = self.before();
+                (0..self.period)
+                    .map(|i| i.checked_sub(before).map_or(0, |d| (gain(d) * WHOLE).floor() as u64))
+                    .collect()
+            }
+        }
+    }
+
+    /// The tilted masses of a count on its window, and the mass outside, rounded up; or rounded down.
+    fn table(&self, counts: &Counts) -> (Vec<u64>, u64) {
+        let up = u64::from(self.side == Side::Above);
+        let unit = |mass: f64| (mass * WHOLE).floor() as u64 + up;
+        match &counts.noise {
+            Noise::Laplace { parameter } => {
+                let kept = match self.side {
+                    Side::Above => 1.0,
+                    Side::Below => -(-parameter.to_f64() * (counts.reach + 1) as f64).exp_m1(),
+                };
+                let masses = laplace_masses(parameter.to_f64(), counts.shift, self.tilt.to_f64());
+                (masses.into_iter().map(|mass| unit(mass * kept)).collect(), 0)
+            }
+            Noise::Gaussian { sigma2 } => {
+                let (sigma2, t) = (sigma2.to_f64(), self.tilt.to_f64() * counts.shift as f64);
+                let mass: f64 =
+                    (-counts.reach..=counts.reach).map(|x| (-(x as f64).powi(2) / (2.0 * sigma2)).exp()).sum();
+                let weight = |x: f64| (-(x + t).powi(2) / (2.0 * sigma2)).exp() / mass;
+                let (before, after) = (counts.left as f64 - 1.0, counts.left as f64 + counts.width as f64);
+                let end = |x: f64| {
+                    let ratio = (-(2.0 * (x + t).abs() + 1.0) / (2.0 * sigma2)).exp();
+                    unit(weight(x) / (1.0 - ratio))
+                };
+                let window = (0..counts.width).map(|i| unit(weight((counts.left + i as i64) as f64))).collect();
+                (window, if self.side == Side::Above { end(before) + end(after) } else { 0 })
+            }
+        }
+    }
+
+    /// A circle with one more count. No sum overflows: a table adds up to at most 2^31, and no entry is above that.
+    fn next(&self, counts: &Counts, table: &[u64], tail: u64, row: &[u64]) -> Vec<u64> {
+        let largest = row.iter().copied().max().unwrap_or(0);
+        let mut sums = vec![tail * largest; row.len()];
+        for (i, &mass) in table.iter().enumerate() {
+            let moved = Integer::from(&counts.step * -(counts.left + i as i64));
+            let (head, rest) = row.split_at(self.place(moved));
+            for (sum, &entry) in sums.iter_mut().zip(rest.iter().chain(head)) {
+                *sum += mass * entry;
+            }
+        }
+        sums.into_iter().map(|sum| (sum >> 30) + 1).collect()
+    }
+
+    /// A window with one more count: what leaves it is left out.
+    fn next_below(&self, counts: &Counts, table: &[u64], row: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0; row.len()];
+        for (i, &mass) in table.iter().enumerate() {
+            let moved = -Integer::from(&counts.step * (counts.left + i as i64)) - counts.moves;
+            // The entry of the row that comes to entry 0, if both are in the window.
+            let Some(moved) = moved.to_i64().filter(|moved| moved.unsigned_abs() < row.len() as u64) else { continue };
+            let (from, to) = (moved.max(0) as usize, moved.min(0).unsigned_abs() as usize);
+            for (sum, &entry) in sums[to..].iter_mut().zip(&row[from..]) {
+                *sum += mass * entry;
+            }
+        }
+        sums.into_iter().map(|sum| sum >> 30).collect()
+    }
+}
+
+impl Counts {
+    fn new(term: &Term, h: &Rational, c: f64) -> Option<Counts> {
+        let Group { shift, copies, .. } = *term.group;
+        let step = Rational::from(&term.weight / h).numer().clone();
+        let (left, right, reach) = match &term.noise {
+            Noise::Gaussian { sigma2 } => {
+                let (sigma, middle) = (sigma2.to_f64().sqrt(), -c * shift as f64);
+                let window = ((middle - WINDOW * sigma - 1.0).floor(), (middle + WINDOW * sigma + 1.0).ceil());
+                (window.0, window.1, (8.0 * sigma).ceil() + 1.0)
+            }
+            Noise::Laplace { parameter } => (0.0, shift as f64, (REACH / parameter.to_f64()).ceil()),
+        };
+        // All far below 2^53, or too many.
+        if !(left.abs() < 1e9 && right < 1e9 && reach < 1e9) {
+            return None;
+        }
+        let moves = -(step.to_f64() * term.noise.tilted_place(shift, c).0).round();
+        (moves.abs() < 1e15).then_some(Counts {
+            noise: term.noise.clone(),
+            shift,
+            copies,
+            step,
+            left: left as i64,
+            width: (right - left + 1.0) as usize,
+            reach: reach as i64,
+            moves: moves as i64,
+        })
+    }
+
+    /// The group for Rocq.
+    fn text(&self) -> String {
+        let Counts { shift, copies, step, left, width, reach, .. } = self;
+        match &self.noise {
+            Noise::Gaussian { sigma2 } => {
+                let (num, den) = (sigma2.numer(), sigma2.denom());
+                format!("Group {num} {den} {shift} {copies} {step} ({left}) {width} {reach}")
+            }
+            Noise::Laplace { parameter } => {
+                let (num, den) = (parameter.numer(), parameter.denom());
+                format!("LaplaceGroup {num} {den} {shift} {copies} {step} {reach}")
+            }
+        }
+    }
+
+    /// The counts themselves for Rocq.
+    fn law_text(&self) -> String {
+        let (name, parameter) = match &self.noise {
+            Noise::Gaussian { sigma2 } => ("Count", sigma2),
+            Noise::Laplace { parameter } => ("Laplace", parameter),
+        };
+        format!("repeat ({name} ({} / {}) {}) {}", parameter.numer(), parameter.denom(), self.shift, self.copies)
+    }
+}
+
+/// The tilt c > 0 at which the mean loss is epsilon + 1 / c + 1 / (c + 1), to three digits after the point.
+fn saddle(terms: &[Term], epsilon: f64) -> Rational {
+    let mean = |c: f64| terms.iter().map(|term| term.tilted_loss(c).0).sum::<f64>();
+    let (mut low, mut high) = (1e-3_f64, 1e5_f64);
+    for _ in 0..100 {
+        let c = (low * high).sqrt();
+        if mean(c) > epsilon + 1.0 / c + 1.0 / (c + 1.0) { high = c } else { low = c }
+    }
+    Rational::from(((low * 1000.0).round().max(1.0) as u64, 1000_u32))
+}
