@@ -26,6 +26,7 @@
 //! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. It is independent of privacy.
 //! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
 //! - [`noise`]: the laws of noise, and exact samplers of them from secure randomness.
+//! - [`audit`]: whether integers are draws of a declared law: tests with proven p-values.
 //! - [`draws`]: one draw for one budget: the log, the key and the folder of an incomplete release.
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
 //!   and the standard conversions.
@@ -45,6 +46,7 @@
 //! docs/guide has a chapter for each task.
 
 pub mod account;
+pub mod audit;
 #[cfg(feature = "mechanisms")]
 pub mod certificate;
 pub mod chart;

@@ -158,6 +158,7 @@ documents! {
     index: "docs/guide/README.md",
     accounting: "docs/guide/accounting.md",
     assumptions: "docs/guide/assumptions.md",
+    audit: "docs/guide/audit.md",
     attacks: "docs/guide/attacks.md",
     calibrating: "docs/guide/calibrating.md",
     certificates: "docs/guide/certificates.md",

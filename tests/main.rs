@@ -5,6 +5,7 @@ mod common;
 
 mod allocate;
 mod allocations;
+mod audit;
 mod calibrate;
 mod cef;
 mod certificates;

@@ -10,12 +10,13 @@ use std::{
 };
 
 /// The rooms from the bottom up. What stands on one line may not import each other either.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "numeric",
     "io",
     "law",
     "loss",
     "noise",
+    "audit",
     "draws",
     "account",
     "release",

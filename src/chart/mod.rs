@@ -9,6 +9,7 @@
 //! | `element` | a figure as an element of a page of HTML (feature `charts`) |
 //! | [`lines`] | a trade-off function from points of its profile |
 //! | [`curves`] | privacy profiles and trade-off functions as figures |
+//! | [`audit`] | observed and declared masses, and variances by level |
 //! | [`outputs`] | posterior probabilities and masses of single outputs |
 //! | [`ranks`] | numbers side by side, with one row per name |
 //! | [`estimates`] | estimates with their margins, unit by unit |
@@ -16,6 +17,7 @@
 //!
 //! Without the feature `charts` figures are constructed but not rendered.
 
+pub mod audit;
 pub mod curves;
 pub mod drawing;
 #[cfg(feature = "charts")]

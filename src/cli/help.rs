@@ -103,6 +103,7 @@ pub const GROUPS: &[Group] = &[
         entries: &[
             entry("noise", "assay noise counts.csv --column count --discrete-gaussian 5 --out noisy.csv"),
             entry("sample", "assay sample --discrete-gaussian 456.62 --count 10"),
+            entry("audit", "assay audit --draws draws.txt --law discrete-gaussian:5"),
             entry("errors", "assay errors --discrete-gaussian 456.62 --discrete-gaussian 343.27 --count 50"),
             entry(
                 "simulate",

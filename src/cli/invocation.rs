@@ -31,6 +31,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("certificates", Kind::Public),
     ("config", Kind::Public),
     ("counts", Kind::Confidential),
+    ("draws", Kind::Large),
     ("file", Kind::Public),
     ("first", Kind::Public),
     ("folder", Kind::Large),
@@ -92,7 +93,9 @@ impl Invocation {
         };
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
-        for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id)) {
+        // Beside --power, --draws is a number.
+        let is_number = |id: &str| id == "draws" && has(command, "power") && matches.get_flag("power");
+        for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id) && !is_number(id)) {
             for name in matches.get_raw(id).into_iter().flatten() {
                 inputs.push(input(&name.to_string_lossy(), *kind)?);
             }

@@ -3,6 +3,7 @@
 pub mod allocate;
 pub mod application;
 pub mod arguments;
+pub mod audit;
 pub mod calibrate;
 mod certificates;
 mod compare;
@@ -90,6 +91,7 @@ enum Command<A: Subcommand> {
     Application(A),
     Sample(sample::Args),
     Noise(noise::Args),
+    Audit(audit::Args),
     Errors(errors::Args),
     Simulate(simulate::Args),
     Releases(releases::Args),
@@ -200,6 +202,7 @@ fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
         Command::Application(application) => application.run(),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Errors(args) => errors::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Releases(args) => releases::run(&args),

@@ -23,10 +23,15 @@ pub(super) struct FoldedLaw {
 
 /// Enclosures of `P[M > m]` for m = 0, 1, ..., in units of 2^-bits: lower ends and upper ends.
 #[derive(Debug)]
-pub(super) struct TailBounds {
+pub(crate) struct TailBounds {
     pub bits: u32,
     pub lower: Vec<Integer>,
     pub upper: Vec<Integer>,
+}
+
+/// Enclosures of `P[|X| > m]` for m = 0, 1, ... for noise X of a law on the integers, until they are below about 2^-wanted.
+pub(crate) fn magnitude_tails(law: &Law, wanted: u32) -> Result<TailBounds> {
+    Ok(FoldedLaw::of(law)?.tails(wanted))
 }
 
 impl FoldedLaw {

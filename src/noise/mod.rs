@@ -53,6 +53,7 @@ mod vector;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;
+pub(crate) use folded::magnitude_tails;
 #[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;

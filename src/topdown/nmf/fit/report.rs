@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{
     residuals::{FitPlan, Key, Row, Tally},
-    tails::{chi_square_tail_approx, ln_largest_bound, ln_tail_bound},
+    tails::{ln_largest_bound, ln_tail_bound},
 };
-use crate::topdown::nmf::{labels::Labels, names::Names};
+use crate::{
+    audit::asymptotic::chi_square_tail_approx,
+    topdown::nmf::{labels::Labels, names::Names},
+};
 
 /// A folder with a corrected p-value below this does not fit.
 pub const THRESHOLD: f64 = 1e-9;

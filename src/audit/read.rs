@@ -1,0 +1,157 @@
+//! Integers of any program: one per line, as a stream of any length.
+
+use std::{io::Read, path::Path};
+
+use crate::{
+    error::{Error, Result},
+    io::reading,
+};
+
+const BUFFER: usize = 1 << 16;
+/// At most this number of integers are passed on together.
+const BATCH: usize = 1 << 12;
+
+/// The part of a line that was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing but blanks.
+    Start,
+    /// A sign.
+    Sign,
+    /// A sign and digits.
+    Digits,
+    /// The integer, and a blank or a carriage return after it.
+    After,
+}
+
+/// A line as far as it was read.
+struct Line {
+    place: Place,
+    negative: bool,
+    /// The magnitude, negated: -2^63 has no positive counterpart.
+    value: i64,
+    number: usize,
+    column: usize,
+}
+
+impl Line {
+    fn new(number: usize) -> Line {
+        Line { place: Place::Start, negative: false, value: 0, number, column: 0 }
+    }
+
+    fn refuse(&self, name: &str, why: &str) -> Error {
+        let file = name.to_string();
+        Error::DataFile { file, line: self.number, column: self.column.max(1), why: why.to_string() }
+    }
+
+    /// The next byte of the line; a message if it does not fit.
+    fn next(&mut self, byte: u8) -> std::result::Result<(), &'static str> {
+        const EXPECTED: &str = "expected one integer per line, as -3, and nothing else";
+        const BEYOND: &str = "the integer is beyond 64 bits";
+        self.column += 1;
+        self.place = match (self.place, byte) {
+            (Place::Start, b' ' | b'\t') => Place::Start,
+            (Place::Start, b'+' | b'-') => {
+                self.negative = byte == b'-';
+                Place::Sign
+            }
+            (Place::Start | Place::Sign | Place::Digits, b'0'..=b'9') => {
+                let value = self.value.checked_mul(10).and_then(|value| value.checked_sub(i64::from(byte - b'0')));
+                self.value = value.ok_or(BEYOND)?;
+                Place::Digits
+            }
+            (Place::Digits | Place::After, b' ' | b'\t' | b'\r') => Place::After,
+            _ => return Err(EXPECTED),
+        };
+        Ok(())
+    }
+
+    fn end(&self) -> std::result::Result<i64, &'static str> {
+        match (self.place, self.negative) {
+            (Place::Digits | Place::After, true) => Ok(self.value),
+            (Place::Digits | Place::After, false) => self.value.checked_neg().ok_or("the integer is beyond 64 bits"),
+            (Place::Start | Place::Sign, _) => Err("has no integer: expected one per line, as -3"),
+        }
+    }
+}
+
+/// Reads integers, one per line, and passes them on in order; returns their number. `name` names the input in messages.
+pub fn integers(mut input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> Result<u64> {
+    let mut buffer = vec![0; BUFFER];
+    let mut batch = Vec::with_capacity(BATCH);
+    let (mut line, mut total) = (Line::new(1), 0_u64);
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(read) => read,
+            Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(why) => return Err(Error::File { path: name.into(), why: why.to_string() }),
+        };
+        let is_end = read == 0;
+        // A last line without a line break ends with the input.
+        let last: &[u8] = if is_end && line.column > 0 { b"\n" } else { b"" };
+        for byte in buffer[..read].iter().chain(last) {
+            if *byte != b'\n' {
+                line.next(*byte).map_err(|why| line.refuse(name, why))?;
+                continue;
+            }
+            batch.push(line.end().map_err(|why| line.refuse(name, why))?);
+            line = Line::new(line.number + 1);
+            if batch.len() == BATCH {
+                total += batch.len() as u64;
+                each(&batch);
+                batch.clear();
+            }
+        }
+        if is_end {
+            total += batch.len() as u64;
+            each(&batch);
+            return Ok(total);
+        }
+    }
+}
+
+/// The same from a file.
+pub fn file(path: &Path, each: impl FnMut(&[i64])) -> Result<u64> {
+    integers(reading::open(path)?, &path.display().to_string(), each)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> std::result::Result<Vec<i64>, String> {
+        let mut found = Vec::new();
+        let many =
+            integers(text, "draws.txt", |batch| found.extend_from_slice(batch)).map_err(|why| why.to_string())?;
+        assert_eq!(many, found.len() as u64);
+        Ok(found)
+    }
+
+    #[test]
+    fn integers_are_read_in_every_usual_form() {
+        assert_eq!(read(b"1\n-2\r\n +3\t\n007\n-0").unwrap(), [1, -2, 3, 7, 0]);
+        assert_eq!(read(b"9223372036854775807\n-9223372036854775808\n").unwrap(), [i64::MAX, i64::MIN]);
+        assert_eq!(read(b"").unwrap(), [0_i64; 0]);
+        let many: String = (0..100_000).map(|x| format!("{}\n", x % 77 - 30)).collect();
+        assert_eq!(read(many.as_bytes()).unwrap(), (0..100_000).map(|x| x % 77 - 30).collect::<Vec<i64>>());
+    }
+
+    #[test]
+    fn all_else_is_refused_with_its_place() {
+        for (text, place, why) in [
+            (&b"1\n2.0\n"[..], "line 2, column 2", "one integer"),
+            (b"1\n\n2\n", "line 2, column 1", "no integer"),
+            (b"noise\n1\n", "line 1, column 1", "one integer"),
+            (b"1 2\n", "line 1, column 3", "one integer"),
+            (b"-\n", "line 1", "no integer"),
+            (b"1e5\n", "line 1, column 2", "one integer"),
+            (b"9223372036854775808\n", "line 1", "64 bits"),
+            (b"99999999999999999999999\n", "line 1, column 19", "64 bits"),
+            (b"1\n\xff\n", "line 2, column 1", "one integer"),
+            (b"3\0\n", "line 1, column 2", "one integer"),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(place) && message.contains(why) && message.contains("draws.txt"), "{message}");
+        }
+    }
+}

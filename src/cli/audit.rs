@@ -1,0 +1,274 @@
+//! `assay audit`: whether integers of any program are draws of a law.
+
+use std::{io, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    audit::{
+        Audited, Report, Stream, Test,
+        power::{Fault, Level, Power, draws_approx, percent},
+        proven::ProvenP,
+        read,
+        report::{POWER, key, shown_by},
+    },
+    chart,
+    law::Law,
+    numeric::{Enclosure, notation::Notation},
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    arguments::{count, number},
+    drawn,
+    exit::Exit,
+    output::{exact, exact_text, json_number},
+    page::{FormArgs, Page},
+    progress,
+};
+
+/// Tests whether integers of any program are independent draws of a law
+///
+/// Reads one integer per line, in one pass and bounded memory. Every p-value is a proven upper bound; Holm's correction over all tests decides.
+/// The exit status is 1 if the draws deviate.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The draws, one integer per line; - is standard input. With --power the number of draws, as 1e8
+    #[arg(long, value_name = "FILE|-|N")]
+    draws: String,
+    /// The declared law, as discrete-gaussian:5 or discrete-laplace:0.5
+    #[arg(long, value_name = "LAW:PARAMETER")]
+    law: String,
+    /// State the deviations that N draws show with probability 0.99, without reading any
+    #[arg(long)]
+    power: bool,
+    #[command(flatten)]
+    rate: Rate,
+    /// Also draw observed and declared masses as SVG
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "power")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+/// The level of the verdict.
+#[derive(clap::Args)]
+pub struct Rate {
+    /// Upper bound on the probability that true draws are reported as deviating, over all tests together
+    #[arg(long, value_name = "RATE", default_value = "0.001", allow_hyphen_values = true)]
+    false_alarm_rate: String,
+}
+
+impl Rate {
+    /// The rate.
+    pub fn value(&self) -> Result<Rational> {
+        let name = "--false-alarm-rate";
+        let rate = number(name, &self.false_alarm_rate)?;
+        if rate <= 0 || rate >= 1 {
+            bail!(
+                "{name} = {} is out of range: expected a number above 0 and below 1, as 0.001",
+                self.false_alarm_rate
+            );
+        }
+        Ok(rate)
+    }
+}
+
+/// The number of tests of a stream.
+const TESTS: u64 = 16;
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let rate = args.rate.value()?;
+    let law = parse_law(&args.law)?;
+    let audited = Audited::of(&law).context("--law")?;
+    if args.power {
+        let draws = count(&args.draws).map_err(anyhow::Error::msg).context("--draws beside --power")?;
+        return run_power(args, &law, &audited, draws, &rate);
+    }
+    progress::stage("draws read");
+    let mut stream = Stream::new(&audited.law, key()?);
+    let mut take = |batch: &[i64]| batch.iter().for_each(|x| stream.add(*x));
+    match args.draws.as_str() {
+        "-" => read::integers(io::stdin().lock(), "standard input", &mut take),
+        path => read::file(path.as_ref(), &mut take),
+    }
+    .context("--draws")?;
+    let report = Report::of(&audited, &stream, &rate).context("--draws")?;
+    let mut page = args.form.page();
+    put(&mut page, &law, &audited, &stream, &report)?;
+    if let Some(path) = &args.svg {
+        let title = format!("{} draws of {law}", stream.tally.draws());
+        drawn::write(path, &chart::audit::masses(&title, &audited.masses_approx(&stream.tally)))?;
+    }
+    page.print()?;
+    Ok(if report.verdict.deviates() { Exit::No } else { Exit::Done })
+}
+
+/// A law as `LAW:PARAMETER`.
+pub fn parse_law(text: &str) -> Result<Law> {
+    let expected = || format!("--law {text:?}: expected LAW:PARAMETER, as discrete-gaussian:5 or discrete-laplace:0.5");
+    let (name, parameter) = text.split_once(':').with_context(expected)?;
+    let value = number("--law", parameter)?;
+    let known = [
+        Law::DiscreteGaussian { sigma2: value.clone() },
+        Law::DiscreteLaplace { epsilon: value.clone() },
+        Law::Gaussian { sigma2: value },
+    ];
+    let law = known.into_iter().find(|law| law.key() == name);
+    law.with_context(|| format!("{}; the laws on the integers are discrete-gaussian and discrete-laplace", expected()))
+}
+
+/// A proven bound as text, rounded up.
+pub fn shown(p: ProvenP) -> String {
+    let value = p.value();
+    if value.is_zero() { "0".to_string() } else { Enclosure::new(value.clone(), value).upper_in(Notation::General, 2) }
+}
+
+/// The same as a number of JSON, with more digits.
+pub fn p_json(p: ProvenP) -> Value {
+    let value = p.value();
+    if value.is_zero() {
+        return json!(0);
+    }
+    json_number(&Enclosure::new(value.clone(), value).upper_in(Notation::General, 6))
+}
+
+/// An approximation as a number of JSON; null if it is not finite.
+pub fn approximation(value: f64) -> Value {
+    if value.is_finite() { json!(value) } else { Value::Null }
+}
+
+/// A test as an object.
+pub fn test_json(test: &Test, corrected: ProvenP) -> Value {
+    json!({
+        "test": test.name,
+        "draws": test.draws,
+        "statistic": approximation(test.statistic),
+        "p_value": p_json(test.p),
+        "corrected_p_value": p_json(corrected),
+        "what": test.what,
+    })
+}
+
+fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &Report) -> Result<()> {
+    let (tests, shown_numbers, verdict) = (&report.tested.tests, &report.tested.shown, &report.verdict);
+    let draws = stream.tally.draws();
+    page.text(format!("{draws} draws against {law}\n\n"));
+    let all = || tests.iter().zip(&verdict.corrected);
+    let row = |(test, corrected): (&Test, &ProvenP)| {
+        vec![test.name.to_string(), shown(test.p), shown(*corrected), test.what.clone()]
+    };
+    page.columns(&["test", "p at most", "corrected", "statistic"], all().map(row).collect());
+    let records = || all().map(|(test, corrected)| test_json(test, *corrected));
+    page.records(records());
+    let words = report.words(audited, &stream.tally);
+    let [mean, variance, skewness, kurtosis] = shown_numbers.moments;
+    let third =
+        if skewness.is_finite() { format!(", skewness {skewness:.4}, kurtosis {kurtosis:.4}") } else { String::new() };
+    let (chi, free, p_chi) = shown_numbers.chi_square;
+    let (ratio, p_ratio) = shown_numbers.likelihood_ratio;
+    let rate = exact_text(&verdict.false_alarm_rate);
+    page.text(format!(
+        "\n{words}\n\
+         False alarm rate of the verdict: at most {rate} over {} tests (Holm); every p-value is a proven upper bound.\n\n\
+         Approximate, and not part of the verdict: mean {mean:.4e}, variance {variance:.6} (declared {:.6}){third}; \
+         chi-square {chi:.1} with {free} degrees of freedom (asymptotic p {p_chi:.3}), likelihood ratio \
+         {ratio:.1} (asymptotic p {p_ratio:.3}).\n",
+        tests.len(),
+        shown_numbers.variance,
+    ));
+    put_shows(page, audited, &report.shows, draws);
+    page.object(json!({
+        "law": law.key(),
+        law.parameter_name(): exact(law.parameter()),
+        "draws": draws,
+        "tests": records().collect::<Value>(),
+        "verdict": verdict.key(),
+        "verdict_in_words": words,
+        "false_alarm_rate": exact(&verdict.false_alarm_rate),
+        "parameter_factor": report.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper })),
+        "approximations": {
+            "mean": approximation(mean),
+            "variance": approximation(variance),
+            "declared_variance": shown_numbers.variance,
+            "skewness": approximation(skewness),
+            "kurtosis": approximation(kurtosis),
+            "chi_square": { "statistic": approximation(chi), "degrees_of_freedom": free, "p_asymptotic": approximation(p_chi) },
+            "likelihood_ratio": { "statistic": approximation(ratio), "p_asymptotic": approximation(p_ratio) },
+        },
+        "shows_approx": report.shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
+    }));
+    Ok(())
+}
+
+/// The smallest faults that a number of draws shows, as a sentence.
+fn put_shows(page: &mut Page, audited: &Audited, shows: &[Power], draws: u64) {
+    let named: Vec<String> = shows.iter().map(|power| power.fault.words(audited)).collect();
+    let text = match &named[..] {
+        [] => format!("{draws} draws are too few to show any of the usual faults with probability {POWER}."),
+        named => format!("With probability {POWER} such draws show (approximately): {}.", named.join("; ")),
+    };
+    page.text(format!("\n{text}\n"));
+}
+
+fn power_json(power: &Power, audited: &Audited) -> Value {
+    let size = match power.fault {
+        Fault::Parameter(size)
+        | Fault::Cut(size)
+        | Fault::Even(size)
+        | Fault::Shift(size)
+        | Fault::Correlated(size) => {
+            json!(size)
+        }
+        Fault::Rounded | Fault::Positive => Value::Null,
+    };
+    json!({ "fault": power.fault.words(audited), "size": size, "test": power.test, "power": power.power })
+}
+
+/// Faults whose number of draws is stated.
+const USUAL: [Fault; 9] = [
+    Fault::Parameter(0.1),
+    Fault::Parameter(0.01),
+    Fault::Parameter(0.001),
+    Fault::Rounded,
+    Fault::Cut(6.0),
+    Fault::Even(0.001),
+    Fault::Shift(0.001),
+    Fault::Positive,
+    Fault::Correlated(0.01),
+];
+
+fn run_power(args: &Args, law: &Law, audited: &Audited, draws: u64, rate: &Rational) -> Result<Exit> {
+    let level = Level { rate: rate.to_f64(), tests: TESTS };
+    let shows = shown_by(audited, draws, level);
+    let usual: Vec<(Fault, Option<u64>, Power)> = (USUAL.iter())
+        .map(|fault| {
+            let needed = draws_approx(audited, *fault, POWER, level);
+            let now = fault.power_approx(audited, draws, level);
+            // The test that finds the fault with enough draws.
+            let test = needed.map_or("-", |needed| fault.power_approx(audited, needed, level).test);
+            (*fault, needed, Power { test, ..now })
+        })
+        .collect();
+    let mut page = args.form.page();
+    page.text(format!("{law}, {draws} draws, false alarm rate {}\n\n", exact_text(rate)));
+    let row = |(fault, needed, power): &(Fault, Option<u64>, Power)| {
+        let needed = needed.map_or("more than 1e15".to_string(), |needed| needed.to_string());
+        vec![fault.words(audited), power.test.to_string(), needed, percent(power.power.clamp(0.0, 1.0))]
+    };
+    page.columns(&["fault", "test", "draws for 99 %", "power now"], usual.iter().map(row).collect());
+    let record = |(fault, needed, power): &(Fault, Option<u64>, Power)| json!({ "fault": fault.words(audited), "test": power.test, "draws_for_99_percent": needed, "power": power.power });
+    page.records(usual.iter().map(record));
+    put_shows(&mut page, audited, &shows, draws);
+    page.text("\nAll numbers are approximations.\n");
+    page.object(json!({
+        "law": law.key(),
+        law.parameter_name(): exact(law.parameter()),
+        "draws": draws,
+        "false_alarm_rate": exact(rate),
+        "faults_approx": usual.iter().map(record).collect::<Value>(),
+        "shows_approx": shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
+    }));
+    page.print()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,112 @@
+//! `assay audit`: draws of any program against a law, as a process.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
+
+/// A file of seeded draws of the discrete Gaussian 5, changed one by one.
+fn draws(folder: &Path, count: &str, change: impl Fn(usize, i64) -> i64) -> String {
+    let args = ["sample", "--discrete-gaussian", "5", "--count", count, "--insecure-seed", "4"];
+    let text = String::from_utf8(assay(&args).assert().success().get_output().stdout.clone()).unwrap();
+    let changed = text.lines().enumerate().map(|(at, line)| format!("{}\n", change(at, line.parse().unwrap())));
+    let path = folder.join("draws.txt");
+    fs::write(&path, changed.collect::<String>()).unwrap();
+    path.display().to_string()
+}
+
+const LAW: [&str; 2] = ["--law", "discrete-gaussian:5"];
+
+fn audit(file: &str, law: [&str; 2], status: i32) -> Value {
+    let output =
+        assay(&[&["audit", "--draws", file, "--json"], &law[..]].concat()).assert().code(status).get_output().clone();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn true_draws_are_consistent_and_others_deviate() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = draws(folder.path(), "60000", |_, x| x);
+    let answer = audit(&file, LAW, 0);
+    assert_eq!((answer["verdict"].as_str(), answer["draws"].as_u64()), (Some("consistent"), Some(60_000)));
+    let tests = answer["tests"].as_array().unwrap();
+    for test in tests {
+        assert!(
+            ["test", "draws", "statistic", "p_value", "corrected_p_value", "what"]
+                .iter()
+                .all(|key| !test[key].is_null())
+        );
+    }
+    assert!(tests.len() == 16 && answer["false_alarm_rate"].to_string() == "0.001");
+    let (lower, upper) = (&answer["parameter_factor"]["lower"], &answer["parameter_factor"]["upper"]);
+    assert!(lower.as_f64().unwrap() < 1.0 && upper.as_f64().unwrap() > 1.0);
+    let other = audit(&file, ["--law", "discrete-gaussian:5.5"], 1);
+    assert_eq!(other["verdict"], "deviates");
+    assert!(other["verdict_in_words"].as_str().unwrap().contains("sum of squares"));
+    assert_eq!(audit(&file, ["--law", "discrete-laplace:0.6"], 1)["verdict"], "deviates");
+    let moved = draws(folder.path(), "60000", |at, x| x + i64::from(at % 10 == 0));
+    assert_eq!(audit(&moved, LAW, 1)["verdict"], "deviates");
+    let alternating = draws(folder.path(), "60000", |at, x| if at % 2 == 0 { x.abs() } else { -x.abs() });
+    let tests = &audit(&alternating, LAW, 1)["tests"];
+    let lag = tests.as_array().unwrap().iter().find(|test| test["test"] == "lag 1").unwrap();
+    assert!(lag["p_value"].to_string().parse::<f64>().unwrap() < 1e-100);
+}
+
+#[test]
+fn draws_come_through_a_pipe_and_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = draws(folder.path(), "5000", |_, x| x);
+    let svg = folder.path().join("masses.svg").display().to_string();
+    let mut piped = assay(&["audit", "--draws", "-", "--law", "discrete-gaussian:5", "--svg", &svg]);
+    let text = piped.write_stdin(fs::read(&file).unwrap()).assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("consistent: no deviation that 5000 draws could show"), "{text}");
+    assert!(text.contains("With probability 0.99 such draws show (approximately)"));
+    assert!(fs::read_to_string(svg).unwrap().contains("observed"));
+}
+
+#[test]
+fn the_power_is_stated_without_draws() {
+    let answer = json(&["audit", "--power", "--draws", "1e8", "--law", "discrete-gaussian:5"]);
+    let faults = answer["faults_approx"].as_array().unwrap();
+    let thousandth = faults.iter().find(|fault| fault["fault"] == "sigma2 larger by 0.100 %").unwrap();
+    let needed = thousandth["draws_for_99_percent"].as_u64().unwrap();
+    assert!((80_000_000..110_000_000).contains(&needed), "{needed}");
+    assert_eq!(thousandth["test"], "variance");
+    assert!(!answer["provenance"].to_string().contains("not hashed"), "a number is no input");
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("draws.txt");
+    let file = path.display().to_string();
+    for (content, expected) in [
+        ("", "no draws"),
+        ("1\n2.5\n", "line 2, column 2"),
+        ("noise\n1\n", "line 1, column 1"),
+        ("1\n\n", "line 2"),
+        ("99999999999999999999\n", "64 bits"),
+    ] {
+        fs::write(&path, content).unwrap();
+        let message = refusal(&["audit", "--draws", &file, "--law", "discrete-gaussian:5"]);
+        assert!(message.contains(expected) && message.contains("--draws"), "{message}");
+    }
+    for (law, expected) in [
+        ("gaussian:5", "cannot be drawn exactly"),
+        ("discrete-gaussian", "LAW:PARAMETER"),
+        ("nosuch:5", "discrete-laplace"),
+        ("discrete-gaussian:0", "sigma2"),
+        ("discrete-gaussian:1e12", "2.3e7"),
+        ("discrete-laplace:x", "number"),
+    ] {
+        let message = refusal(&["audit", "--draws", &file, "--law", law]);
+        assert!(message.contains(expected), "{message}");
+    }
+    for rate in ["0", "1", "-1", "x"] {
+        let message = refusal(&["audit", "--draws", &file, "--law", "discrete-gaussian:5", "--false-alarm-rate", rate]);
+        assert!(message.contains("--false-alarm-rate"), "{message}");
+    }
+    assert!(refusal(&["audit", "--power", "--draws", "many", "--law", "discrete-gaussian:5"]).contains("not a count"));
+}
