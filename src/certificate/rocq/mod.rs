@@ -44,9 +44,9 @@ enum Formal {
     Ends {
         statement: Statement,
         /// delta(epsilon) <= delta.
-        above: End,
+        above: Box<End>,
         /// delta(epsilon) > delta.
-        below: End,
+        below: Box<End>,
     },
     /// A point of the trade-off function.
     Point(Box<Point>),
@@ -122,7 +122,11 @@ impl FormalClaim {
         let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
         };
-        let ends = |statement: Statement, above: End, below: End| Formal::Ends { statement, above, below };
+        let ends = |statement: Statement, above: End, below: End| Formal::Ends {
+            statement,
+            above: Box::new(above),
+            below: Box::new(below),
+        };
         let proof = match &claim.question {
             Question::Epsilon { delta } => {
                 let (above, below) = epsilon_ends(path, delta, claim)?;
@@ -405,7 +409,8 @@ mod tests {
     fn a_title_cannot_leave_its_comment() {
         let one = Rational::from(1);
         let path = path(&["5"], &[]);
-        let [above, below] = [Side::Above, Side::Below].map(|side| End::of_delta(&path, &one, side, 6).unwrap());
+        let [above, below] =
+            [Side::Above, Side::Below].map(|side| Box::new(End::of_delta(&path, &one, side, 6).unwrap()));
         let title = "*) Axiom a : False. (* \"\n".to_string();
         let text = FormalClaim { title, proof: Formal::Ends { statement: Statement::Delta, above, below } }.text();
         assert_eq!(text.lines().next().unwrap(), "(** Axiom a : False.");
