@@ -1,6 +1,13 @@
 # What is accounted for: counts with noise, or a release. Both have the relation between neighbors.
 
-LAWS <- c("discrete-gaussian", "discrete-laplace", "gaussian")
+# The laws by the names of the program's options, in words with their parameters.
+LAWS <- c(
+  "discrete-gaussian" = "discrete Gaussian noise, sigma2 = %s", "discrete-laplace" = "discrete Laplace noise, epsilon = %s", gaussian = "Gaussian noise, sigma2 = %s",
+  "truncated-gaussian" = "truncated discrete Gaussian noise, sigma2 = %s, bound %s", "truncated-laplace" = "truncated discrete Laplace noise, epsilon = %s, bound %s",
+  "randomized-response" = "randomized response, epsilon = %s, %s answers", pure = "a guarantee of pure DP, epsilon = %s",
+  approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s"
+)
+TWO_PARAMETERS <- names(LAWS)[lengths(gregexpr("%s", LAWS, fixed = TRUE)) == 2L]
 
 discrete_gaussian <- function(sigma2, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
   of_one_law("discrete-gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given))
@@ -14,9 +21,29 @@ continuous_gaussian <- function(sigma2, count = 1, shift = 1, neighbors = NULL, 
   of_one_law("gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given))
 }
 
-of_one_law <- function(law, parameter, name, count, shift, relation) {
+truncated_laplace <- function(epsilon, bound, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("truncated-laplace", epsilon, "epsilon", count, shift, relation(neighbors, group, times, counts_as_given), one_exact(bound, "bound"))
+}
+
+truncated_gaussian <- function(sigma2, bound, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("truncated-gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given), one_exact(bound, "bound"))
+}
+
+randomized_response <- function(epsilon, answers = 2, count = 1, neighbors = NULL, times = 1) {
+  of_one_law("randomized-response", epsilon, "epsilon", count, 1, relation(neighbors, times = times), one_exact(answers, "answers"))
+}
+
+pure <- function(epsilon, count = 1, neighbors = NULL, group = 1, times = 1) {
+  of_one_law("pure", epsilon, "epsilon", count, 1, relation(neighbors, group, times))
+}
+
+approximate <- function(epsilon, delta, count = 1, neighbors = NULL, times = 1) {
+  of_one_law("approximate", epsilon, "epsilon", count, 1, relation(neighbors, times = times), one_exact(delta, "delta"))
+}
+
+of_one_law <- function(law, parameter, name, count, shift, relation, second = NA_character_) {
   counts <- data.frame(
-    law = law, parameter = one_exact(parameter, name), count = whole_text(count, "count"), shift = one_exact(shift, "shift"),
+    law = law, parameter = one_exact(parameter, name), second = second, count = whole_text(count, "count"), shift = one_exact(shift, "shift"),
     stringsAsFactors = FALSE
   )
   account("composition", counts = counts, relation = relation)
@@ -51,22 +78,34 @@ of_text <- function(text) {
 of_frame <- function(x) {
   missing <- setdiff(c("law", "parameter"), names(x))
   if (length(missing)) refuse("the data frame has no column ", missing[1L], ": expected law and parameter, and optionally count and shift")
-  unknown <- setdiff(names(x), c("law", "parameter", "count", "shift"))
-  if (length(unknown)) refuse("unknown column ", unknown[1L], " in the data frame: expected law, parameter, count and shift")
+  unknown <- setdiff(names(x), c("law", "parameter", "second", "count", "shift"))
+  if (length(unknown)) refuse("unknown column ", unknown[1L], " in the data frame: expected law, parameter, second, count and shift")
   if (anyDuplicated(names(x))) refuse("the data frame has two columns ", names(x)[anyDuplicated(names(x))])
   if (!nrow(x)) refuse("the data frame has no rows: nothing to account for")
   law <- gsub("_", "-", as.character(x$law), fixed = TRUE)
   law[law == "continuous-gaussian"] <- "gaussian"
-  bad <- is.na(law) | !law %in% LAWS
-  if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(LAWS, collapse = ", "))
+  bad <- is.na(law) | !law %in% names(LAWS)
+  if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(names(LAWS), collapse = ", "))
   given <- function(name) if (is.null(x[[name]])) rep(1, nrow(x)) else if (is.factor(x[[name]])) as.character(x[[name]]) else x[[name]]
   counts <- given("count")
   if (is.character(counts) && all(grepl("^[0-9]+$", counts))) counts <- as.numeric(counts)
   account("composition", relation = relation(), counts = data.frame(
-    law = law, parameter = exact_text(given("parameter"), "parameter"),
+    law = law, parameter = exact_text(given("parameter"), "parameter"), second = second_of(law, x$second),
     count = vapply(counts, whole_text, "", what = "count", USE.NAMES = FALSE), shift = exact_text(given("shift"), "shift"),
     stringsAsFactors = FALSE
   ))
+}
+
+# The second parameter of the laws that have two; all others have none.
+second_of <- function(law, given) {
+  if (is.factor(given)) given <- as.character(given)
+  if (is.null(given)) given <- rep(NA_character_, length(law))
+  two <- law %in% TWO_PARAMETERS
+  if (any(lone <- two & is.na(given))) refuse("law \"", law[lone][1L], "\" has two parameters: give the second in the column second")
+  if (any(extra <- !two & !is.na(given))) refuse("law \"", law[extra][1L], "\" has one parameter, and the column second has another")
+  texts <- rep(NA_character_, length(law))
+  if (any(two)) texts[two] <- exact_text(given[two], "second")
+  texts
 }
 
 release <- function(name, levels = NULL, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
@@ -130,7 +169,7 @@ account_options <- function(account) {
   subject <- if (inherits(account, "dpassay_release")) {
     c(option("release", account$name), if (length(account$levels)) option("level", account$levels))
   } else {
-    with(account$counts, option(law, paste0(parameter, ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
+    with(account$counts, option(law, paste0(parameter, ifelse(is.na(second), "", paste0(":", second)), ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
   }
   c(subject, account$relation)
 }
@@ -150,17 +189,24 @@ account_options <- function(account) {
 
 as.data.frame.dpassay_composition <- function(x, row.names = NULL, optional = FALSE, ...) {
   data.frame(
-    law = x$counts$law, parameter = x$counts$parameter, parameter_approx = approximation(x$counts$parameter),
+    law = x$counts$law, parameter = x$counts$parameter, parameter_approx = approximation(x$counts$parameter), second = x$counts$second,
     count = as.numeric(x$counts$count), shift = x$counts$shift, row.names = row.names, stringsAsFactors = FALSE
   )
 }
 
 noise_words <- function(x) {
-  words <- c("discrete-gaussian" = "discrete Gaussian noise, sigma2 = ", "discrete-laplace" = "discrete Laplace noise, epsilon = ", gaussian = "Gaussian noise, sigma2 = ")
   with(x$counts, paste0(
-    count, ifelse(count == "1", " count with ", " counts with "), words[law], parameter,
+    count, ifelse(count == "1", " count with ", " counts with "), law_words(law, parameter, second),
     ifelse(shift == "1", "", paste0(", each changed by ", shift))
   ))
+}
+
+law_words <- function(law, parameter, second) {
+  two <- law %in% TWO_PARAMETERS
+  words <- character(length(law))
+  words[!two] <- sprintf(LAWS[law[!two]], parameter[!two])
+  words[two] <- sprintf(LAWS[law[two]], parameter[two], second[two])
+  words
 }
 
 print.dpassay_composition <- function(x, ...) {

@@ -24,7 +24,9 @@ drawn <- function(noise, n, seed) {
 one_law <- function(noise) {
   noise <- as_composition(noise)
   if (nrow(noise$counts) != 1L) refuse("noise of ", nrow(noise$counts), " laws: expected one, as discrete_gaussian(5)")
-  if (noise$counts$law == "gaussian") refuse("continuous Gaussian noise is for comparison only: expected discrete_gaussian() or discrete_laplace()")
+  if (!noise$counts$law %in% c("discrete-gaussian", "discrete-laplace")) {
+    refuse(law_words(noise$counts$law, noise$counts$parameter, noise$counts$second), " is not sampled: expected discrete_gaussian() or discrete_laplace()")
+  }
   noise$counts
 }
 

@@ -37,6 +37,9 @@ has_assay <- function() {
 # Runs `assay COMMAND OPTIONS --json-strings -- NAMES` and returns its answer, a list in which every number is a text.
 # `accepted` are the exit statuses that come with an answer; every other one is a refusal.
 answer_of <- function(command, options = character(), names = character(), accepted = 0L) {
+  # Input is checked before the program is looked for.
+  force(options)
+  force(names)
   program <- assay_program()
   arguments <- c(command, options, "--json-strings", if (length(names)) c("--", names))
   ended <- run_program(program, arguments)

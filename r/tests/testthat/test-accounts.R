@@ -25,6 +25,26 @@ test_that("a data frame is an account", {
   expect_match(refusal(composition(transform(frame, parameter = c(1, NA)))), "parameter is missing")
 })
 
+test_that("bounded noise and guarantees are accounts", {
+  options_of <- dpassay:::account_options
+  expect_equal(options_of(truncated_laplace("0.1", 20, 3, 2)), "--truncated-laplace=0.1:20x3@2")
+  expect_equal(options_of(truncated_gaussian(5, 10)), "--truncated-gaussian=5:10")
+  expect_equal(options_of(randomized_response(1, answers = 4, count = 10)), "--randomized-response=1:4x10")
+  expect_equal(options_of(pure("1/2", 3)), "--pure=1/2x3")
+  expect_equal(options_of(approximate(1, 1e-9)), "--approximate=1:1e-9")
+  frame <- data.frame(law = c("approximate", "pure"), parameter = c("1", "0.5"), second = c("1e-9", NA), count = 1:2)
+  expect_equal(options_of(frame), c("--approximate=1:1e-9", "--pure=0.5x2"))
+  expect_match(refusal(composition(transform(frame, second = NA_character_))), "law \"approximate\" has two parameters")
+  expect_match(refusal(composition(transform(frame, second = "1e-9"))), "law \"pure\" has one parameter")
+  expect_output(print(composition(pure(1), approximate(1, "1e-9"))), "1 count with a guarantee of approximate DP, epsilon = 1, delta = 1e-9", fixed = TRUE)
+  skip_without_assay()
+  # The largest loss of a guarantee of pure DP is its epsilon, and noise that is bounded by 10 is distinguished with certainty at the bound.
+  expect_lte(lower_double(epsilon(pure("1/2"), 1e-9)$epsilon_lower), 0.5)
+  expect_gt(delta(truncated_gaussian(5, 10), 100)$delta_approx, 0)
+  expect_equal(epsilon(approximate(1, "1e-9"), "1e-9")$epsilon_approx, 1, tolerance = 1e-9)
+  expect_lt(epsilon(randomized_response(1, count = 10), 1e-9)$epsilon_approx, 10 + 1e-9)
+})
+
 test_that("what is no account is refused", {
   expect_match(refusal(epsilon(5, 1e-9)), "account = 5: expected counts with noise")
   expect_match(refusal(epsilon("su-su-wang-2025", 1e-9)), "expected counts with noise")

@@ -152,8 +152,8 @@ test_that("the relation of an account reaches the program", {
 test_that("a locale without UTF-8 changes no argument", {
   skip_without_assay()
   skip_on_os("windows")
-  code <- "cat(tryCatch(dpassay::epsilon(dpassay::release('\\u00c6r\\u00f8'), 1e-9), dpassay_error = function(e) utf8ToInt(enc2utf8(substr(sub('.*\"(.*)\".*', '\\\\1', conditionMessage(e)), 1, 3)))))"
+  code <- "options(dpassay.program = Sys.getenv('ASSAY_HERE')); cat(tryCatch(dpassay::epsilon(dpassay::release('\\u00c6r\\u00f8'), 1e-9), dpassay_error = function(e) utf8ToInt(enc2utf8(substr(sub('.*\"(.*)\".*', '\\\\1', conditionMessage(e)), 1, 3)))))"
   said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", "-e", shQuote(paste0(".libPaths(", paste(deparse(.libPaths()), collapse = ""), ");", code))),
-    stdout = TRUE, env = "LC_ALL=C")
+    stdout = TRUE, env = c("LC_ALL=C", paste0("ASSAY_HERE=", shQuote(assay_program()))))
   expect_match(paste(said, collapse = " "), "198 114 248")
 })

@@ -57,7 +57,7 @@ test_that("noise is for named columns only", {
   expect_match(refusal(add_noise(counts(), list(discrete_gaussian(5)))), "without the name of its column")
   expect_match(refusal(add_noise(counts(), list(persons = discrete_gaussian(5), persons = discrete_gaussian(5)))), "named twice")
   expect_match(refusal(add_noise(1:3, list(persons = discrete_gaussian(5)))), "a list of noise is for a data frame")
-  expect_match(refusal(add_noise(1:3, continuous_gaussian(5))), "continuous Gaussian noise is for comparison only")
+  expect_match(refusal(add_noise(1:3, continuous_gaussian(5))), "Gaussian noise, sigma2 = 5 is not sampled: expected discrete_gaussian")
   expect_match(refusal(add_noise(1:3, ten() + ten())), "noise of 2 laws: expected one")
   expect_match(refusal(add_noise(structure(counts(), class = c("grouped_df", "data.frame")), list(persons = discrete_gaussian(5)))), "class grouped_df")
 })
