@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use dp_assay::{
     Error,
-    account::{Account, Composition, Counts, Delta, Epsilon},
+    account::{
+        Account, Composition, Counts, Delta, Epsilon,
+        promise::{GridOf, Promise, calibrate},
+    },
     law::{Law, NoiseTable},
     numeric::{Enclosure, rational::parse},
     release::{Neighbors, subject::Subject},
@@ -242,6 +245,10 @@ fn epsilons_invert_the_profile_and_know_where_there_is_none() {
     let both = unbounded.compose(&Composition::new(["5x10".parse().unwrap()]).unwrap()).unwrap();
     assert!(matches!(both.epsilon("1/4", 12), Err(Error::InfiniteLoss { .. })));
     assert!(both.epsilon("0.2500001", 12).unwrap().met);
+    // So many that no float holds the probability of a finite loss.
+    let many = Composition::new([Counts::parse("approximate", "1:0.01x1000000000000").unwrap()]).unwrap();
+    assert!(matches!(many.epsilon("0.5", 12), Err(Error::InfiniteLoss { .. })));
+    assert!(many.delta("100", 12).unwrap().value.contains(&Rational::from(1)));
 }
 
 /// What a law becomes in a limit is what that is by itself.
@@ -389,6 +396,12 @@ fn tables_are_read_with_line_and_column() {
     assert_eq!((of("").unwrap().count, of("x3").unwrap().count), (1, 3));
     std::fs::write(folder.path().join("noise"), good).unwrap();
     assert!(of("").unwrap_err().to_string().contains("are files"));
+    // A table has no scale.
+    let account = Composition::new([of("x3").unwrap()]).unwrap();
+    let promise =
+        Promise::Epsilon { epsilon: Epsilon::new(parse("1").unwrap()).unwrap(), delta: "0.5".parse().unwrap() };
+    let refused = calibrate(&account, &account, &promise, (GridOf::Factor, 4)).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("has no scale"), "{refused}");
     // All outputs that are possible for both are as likely for both.
     let uniform = Counts::new(table(0, &["1/3", "1/3", "1/3"]), 2, 1).unwrap();
     assert!(Composition::new([uniform]).unwrap_err().to_string().contains("as likely under both"));

@@ -1,5 +1,7 @@
 //! Calibration: the least noise on a grid that meets a target, proven from both sides.
 
+use std::cmp::Ordering;
+
 use rug::{Integer, Rational, ops::Pow};
 
 use super::profile::Account;
@@ -153,6 +155,9 @@ pub fn guess<A: Account>(
     delta: &Delta,
     (least, start, most): (f64, f64, f64),
 ) -> Result<f64> {
+    if least.partial_cmp(&most) != Some(Ordering::Less) {
+        return Err(Error::unsuitable("no range of noise in which a start could be searched for"));
+    }
     let at = ends(epsilon)?.0;
     let ln_delta = Enclosure::rational(delta, 100).ln().approximate();
     let excess = |ln: f64| -> Result<f64> {

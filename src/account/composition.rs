@@ -97,6 +97,10 @@ impl Counts {
     /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
     /// An error if the result is out of range.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        if *factor != 1 && !self.law.has_scale() {
+            let why = "a table of masses has no scale by which its noise could be multiplied: give another table";
+            return Err(Error::unsuitable(why));
+        }
         Counts { law: self.law.times(factor), count: self.count, shift: self.shift }.checked()
     }
 

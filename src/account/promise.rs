@@ -153,6 +153,9 @@ pub fn calibrate<A: Account>(
             (found, smallest)
         }
     };
+    if let Some(counts) = whole.counts().iter().find(|counts| !counts.law.has_scale()) {
+        counts.with_noise_times(&Rational::from(2))?;
+    }
     let factor = |point: &Rational| Rational::from(point / &unit);
     // The grid on which all noise stays in the range with an account.
     let Range { least, most } = range_of_factors(whole).ok_or(Error::EmptyComposition)?;

@@ -41,8 +41,14 @@ pub struct Knot {
 }
 
 impl Composition {
-    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous.
+    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous, or losses are
+    /// infinite or on no lattice.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
+        if self.has_rounded_losses() || self.loss().infinite_loss().is_some() {
+            return Err(Error::unsuitable(
+                "knots are those of losses that are finite and on a lattice: request f(alpha)",
+            ));
+        }
         knot(&self.loss_evaluator(), loss, digits)
     }
 
@@ -57,10 +63,19 @@ impl Composition {
     /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
+        if self.has_rounded_losses() {
+            return Err(Error::NoLattice);
+        }
         let evaluator = self.loss_evaluator();
-        let value = Lines::new(&evaluator, self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
-        evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
-        Ok(Answer { met: value.is_tight(digits), value, proof: Proof::lines() })
+        let of_finite = |alpha: &Rational| -> Result<Answer> {
+            let value = Lines::new(&evaluator, self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
+            evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
+            Ok(Answer { met: value.is_tight(digits), value, proof: Proof::lines() })
+        };
+        match self.loss().infinite_loss() {
+            Some(infinite) => with_infinite(&infinite, alpha, digits, of_finite),
+            None => of_finite(alpha),
+        }
     }
 }
 

@@ -84,15 +84,16 @@ impl QueryRow {
     /// The row as an object.
     pub fn json(&self) -> Value {
         let (law, parameter) = (self.law.key(), self.law.parameter());
-        let laplace = self.law.sigma2().is_none();
+        let (gaussian, laplace) = (self.law.sigma2().is_some(), is_laplace(&self.law));
         json!({
             "level": self.level,
             "query": self.name,
             "counts": self.count,
             "shift": self.shift,
             "law": law,
-            "sigma2": if laplace { Value::Null } else { exact(parameter) },
+            "sigma2": if gaussian { exact(parameter) } else { Value::Null },
             "laplace_epsilon": if laplace { exact(parameter) } else { Value::Null },
+            "parameters": parameters(&self.law),
             "rho": exact(&self.rho),
             "rho_exact": self.rho.to_string(),
             "share_of_rho": exact(&self.share),
@@ -149,8 +150,8 @@ impl CalibratedQuery {
     /// The row as an object.
     pub fn json(&self) -> Value {
         let (law, before, after) = (self.before.key(), self.before.parameter(), self.after.law.parameter());
-        let laplace = self.before.sigma2().is_none();
-        let sigma2 = |value: &Rational| if laplace { Value::Null } else { exact(value) };
+        let (gaussian, laplace) = (self.before.sigma2().is_some(), is_laplace(&self.before));
+        let sigma2 = |value: &Rational| if gaussian { exact(value) } else { Value::Null };
         let epsilon = |value: &Rational| if laplace { exact(value) } else { Value::Null };
         json!({
             "level": self.after.level,
@@ -170,13 +171,29 @@ impl CalibratedQuery {
     }
 }
 
+/// Whether its one parameter is the epsilon of Laplace noise.
+fn is_laplace(law: &Law) -> bool {
+    law.sigma2().is_none() && !law.is_guarantee() && law.other_parameters().is_empty()
+}
+
+/// All parameters of a law by their names, exactly.
+fn parameters(law: &Law) -> Value {
+    let own = (law.parameter_name(), law.parameter().clone());
+    let all = std::iter::once(own).chain(law.other_parameters());
+    all.map(|(name, value)| (name.to_string(), json!(value.to_string()))).collect::<serde_json::Map<_, _>>().into()
+}
+
 /// The noise in a cell: sigma2, with the law if it is not the discrete Gaussian.
 pub fn noise(law: &Law) -> String {
     let shown = short(law.parameter());
     match law.sigma2() {
         Some(_) if law.is_continuous() => format!("{shown}, continuous"),
         Some(_) => shown,
-        None => format!("{}, {} {shown}", law.name().trim_start_matches("discrete "), law.parameter_name()),
+        None => {
+            let others = law.other_parameters();
+            let others: String = others.iter().map(|(name, value)| format!(", {name} {}", short(value))).collect();
+            format!("{}, {} {shown}{others}", law.name().trim_start_matches("discrete "), law.parameter_name())
+        }
     }
 }
 

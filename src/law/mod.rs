@@ -331,6 +331,12 @@ impl Law {
         self.with_parameter(of_law!(self, facts => facts.parameter_times(factor)))
     }
 
+    /// Whether there can be more of the same noise: a table has its masses and no scale.
+    pub(crate) fn has_scale(&self) -> bool {
+        let Range { least, most } = self.factors();
+        least < most
+    }
+
     /// The factors for which the noise stays in the range of an account.
     pub(crate) fn factors(&self) -> Range {
         of_law!(self, facts => facts.factors())

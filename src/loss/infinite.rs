@@ -145,10 +145,12 @@ impl InfiniteLoss {
         let mut bits = precision::bits(digits, 64);
         while bits <= MOST_PRECISION {
             let (survival, mass) = self.shares(bits);
-            let finite = Enclosure::rational(delta, bits).sub(&mass).div(&survival);
-            if *finite.upper() < 0 {
+            let left = Enclosure::rational(delta, bits).sub(&mass);
+            // Before a survival that no float holds is divided by.
+            if *left.upper() < 0 {
                 return Err(self.too_small(delta));
             }
+            let finite = left.div(&survival);
             let is_narrow = *finite.lower() > 0 && finite.is_tight(digits + 3);
             if let (true, Some(least), Some(most)) = (is_narrow, finite.lower_rational(), finite.upper_rational()) {
                 return Ok(Target::Between { least: least.try_into()?, most: most.try_into()? });

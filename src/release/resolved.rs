@@ -24,6 +24,10 @@ pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a ch
                                a single cell, which no record leaves, this is an upper bound (moves = 0 in a release file states that it does \
                                not move).";
 
+/// The same where some queries are guarantees.
+const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice, and every guarantee once: a changed record leaves one cell and enters \
+                                  another, and a guarantee is about both data sets.";
+
 /// A subject and its compositions.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -287,7 +291,8 @@ impl Resolved {
 
     /// The note on an answer about a release under bounded neighbors whose counts are counted twice.
     pub fn note(&self) -> Option<&'static str> {
-        self.is_release_twice.then_some(TAKEN_TWICE)
+        let has_guarantee = self.queries.iter().any(|query| query.counts.law.is_guarantee());
+        self.is_release_twice.then_some(if has_guarantee { COUNTS_TAKEN_TWICE } else { TAKEN_TWICE })
     }
 }
 

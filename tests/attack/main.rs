@@ -45,7 +45,7 @@ fn compositions_keep_their_enclosures() {
         ("nearly equal", 6),
         ("edges", 12),
         ("continuous", 8),
-        ("bounded laws", 12),
+        ("bounded laws", 6),
     ]);
 }
 
