@@ -83,6 +83,34 @@ fn curves_have_arrays_of_the_requested_length_and_agree_with_csv() {
     assert!(first[1].starts_with("0.5197669475367") && first[3] == "1");
 }
 
+/// Every size of a curve is the mechanism with that shift; other options and ranges are refused.
+#[test]
+fn curves_over_the_shift_are_those_of_each_shift() {
+    let at = ["--delta", "1e-6", "--digits", "10"];
+    let of = |words: &[&str]| json(&[words, &at].concat());
+    let noise = ["--discrete-gaussian", "5x3@2", "--discrete-laplace", "1/3x4"];
+    let curve = of(&[&["curve", "--over", "shift", "--from", "3", "--to", "5"][..], &noise].concat());
+    assert_eq!(curve["shift"], serde_json::json!([3, 4, 5]));
+    for (k, shift) in (3..=5).enumerate() {
+        let (gaussian, laplace) = (format!("5x3@{}", 2 * shift), format!("1/3x4@{shift}"));
+        let alone = of(&["epsilon", "--discrete-gaussian", &gaussian, "--discrete-laplace", &laplace]);
+        assert_eq!(curve["epsilon_lower"][k], alone["epsilon"]["lower"], "{shift}");
+        assert_eq!(curve["epsilon_upper"][k], alone["epsilon"]["upper"], "{shift}");
+    }
+    let base = ["curve", "--over", "shift", "--pure", "1"];
+    for (words, expected) in [
+        (&[][..], "needs --delta"),
+        (&["--delta", "1e-6", "--from", "0"], "positive whole number"),
+        (&["--delta", "1e-6", "--from", "9", "--to", "3"], "from the smaller to the larger"),
+        (&["--delta", "1e-6", "--to", "1001"], "shift = 1001"),
+        (&["--delta", "1e-6", "--points", "3"], "a point for each whole number"),
+    ] {
+        let said = refusal(&[&base[..], words].concat());
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+    assert!(refusal(&["curve", "--pure", "1", "--delta", "1e-6"]).contains("--over shift"));
+}
+
 #[test]
 fn tradeoff_takes_points_or_levels() {
     let answer = json(&with("tradeoff", &LEVEL, &["--points", "5"]));

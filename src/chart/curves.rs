@@ -23,6 +23,14 @@ pub fn profile_beside(title: &str, exact: Vec<(f64, f64)>, name: &str, other: Ve
     lone(title, x, y, series)
 }
 
+/// epsilon over the size of a record, as points (shift, epsilon) from left to right.
+pub fn by_shift(title: &str, points: Vec<(f64, f64)>) -> Figure {
+    let (from, to) = range(points.iter().map(|(shift, _)| *shift));
+    let (_, most) = range(points.iter().map(|(_, epsilon)| *epsilon));
+    let (x, y) = (Axis::linear("shift", from, to), Axis::linear("epsilon", 0.0, most));
+    lone(title, x, y, vec![Series::line(EXACT, Ink::Blue, points)])
+}
+
 /// The effect of calibration on one part: delta over epsilon, as points (epsilon, delta) from left to right.
 #[derive(Clone, Debug)]
 pub struct CalibratedCurves {

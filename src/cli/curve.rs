@@ -1,4 +1,6 @@
-//! `assay curve`: the privacy profile over a range of epsilon.
+//! `assay curve`: the privacy profile over a range of epsilon, or epsilon over the size of a record.
+
+mod by_shift;
 
 use anyhow::{Result, bail};
 use dp_assay::{
@@ -21,17 +23,23 @@ use super::{
     subject::{self, Format, Subject},
 };
 
-/// The privacy profile: delta over a range of epsilon
+/// The privacy profile, delta over a range of epsilon; or epsilon over the size of a record
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The first epsilon
-    #[arg(long, value_name = "EPSILON", default_value = "0", allow_hyphen_values = true)]
-    from: String,
-    /// The last epsilon
-    #[arg(long, value_name = "EPSILON", default_value = "30", allow_hyphen_values = true)]
-    to: String,
+    /// The axis: epsilon, or shift: how far a record moves each count that it changes, as a multiple of the given shifts
+    #[arg(long, value_enum, default_value_t = Over::Epsilon)]
+    over: Over,
+    /// The first epsilon, or shift [default: 0, or 1]
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// The last epsilon, or shift [default: 30, or 50]
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// With --over shift: the delta at which epsilon is computed, 0 < delta < 1
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    delta: Option<String>,
     /// Number of points, both ends included [default: 201, of which a table shows every tenth]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     points: Option<u32>,
@@ -39,6 +47,15 @@ pub struct Args {
     format: Format,
     #[command(flatten)]
     drawn: Drawn,
+}
+
+/// The axis of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Over {
+    /// delta over epsilon.
+    Epsilon,
+    /// epsilon over the shift of a record, at one delta.
+    Shift,
 }
 
 /// `points` equidistant exact numbers from `from` to `to`.
@@ -49,13 +66,17 @@ pub fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let (from, to): (Epsilon, Epsilon) = (quantity("--from", &args.from)?, quantity("--to", &args.to)?);
+    if args.over == Over::Shift {
+        return by_shift::run(args);
+    }
+    if args.delta.is_some() {
+        bail!("--delta: a profile has delta on its axis; with --over shift it is the delta of each epsilon");
+    }
+    let end = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_string());
+    let (first, last) = (end(&args.from, "0"), end(&args.to, "30"));
+    let (from, to): (Epsilon, Epsilon) = (quantity("--from", &first)?, quantity("--to", &last)?);
     if from > to {
-        bail!(
-            "the range from {} to {} is empty: give --from and --to from the smaller to the larger epsilon",
-            args.from,
-            args.to
-        );
+        bail!("the range from {first} to {last} is empty: give --from and --to from the smaller to the larger epsilon");
     }
     let points = args.drawn.points(args.points, &args.format);
     let subject = args.subject.resolve()?;

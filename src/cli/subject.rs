@@ -226,11 +226,24 @@ impl Subject {
         self.release.iter().map(|name| Ok((name.clone(), self.resolve_with(Some(name), &Release::find)?))).collect()
     }
 
+    /// What is to be accounted for, not yet composed.
+    pub fn described(&self) -> Result<subject::Subject> {
+        self.described_by(self.release.first().map(String::as_str), &Release::find)
+    }
+
     fn resolve_with(
         &self,
         release: Option<&str>,
         find: &dyn Fn(&str) -> dp_assay::Result<Release>,
     ) -> Result<Resolved> {
+        self.described_by(release, find)?.resolve().map_err(|error| self.flagged(error))
+    }
+
+    fn described_by(
+        &self,
+        release: Option<&str>,
+        find: &dyn Fn(&str) -> dp_assay::Result<Release>,
+    ) -> Result<subject::Subject> {
         let singles = self.singles()?;
         let release = release.map(find).transpose().context("--release")?;
         if release.is_none() && singles.is_empty() {
@@ -240,8 +253,7 @@ impl Subject {
         }
         let (levels, neighbors, counts_as_given) = (self.level.clone(), self.neighbors, self.counts_as_given);
         let (group, repeat) = (self.group, self.repeat);
-        let subject = subject::Subject { release, levels, singles, neighbors, counts_as_given, group, repeat };
-        subject.resolve().map_err(|error| self.flagged(error))
+        Ok(subject::Subject { release, levels, singles, neighbors, counts_as_given, group, repeat })
     }
 
     /// The argument that an error of the library is about.

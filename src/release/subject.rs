@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -15,7 +16,7 @@ pub use super::{
 };
 use crate::{
     account::{
-        Composition, Counts,
+        Account, Answer, Composition, Counts, Delta,
         compared::PrintedFigure,
         paths::{Whole, WorstPath},
     },
@@ -65,6 +66,18 @@ impl Subject {
         };
         let singles = Subject { release: None, levels: Vec::new(), neighbors, ..self.clone() };
         levels.into_iter().map(of_level).chain((!self.singles.is_empty()).then_some(singles)).collect()
+    }
+
+    /// The epsilon at delta of a record that moves every count this many times as far, for each of these sizes: of one that contributes several
+    /// times, or of several people. An error for a size that is beyond the largest shift of a count.
+    pub fn epsilon_by_shift(&self, sizes: &[u64], delta: &Delta, digits: u32) -> Result<Vec<Answer>> {
+        let of = |size: &u64| {
+            let group = self.group.saturating_mul(*size);
+            Subject { group, ..self.clone() }.resolve()
+        };
+        // One after the other, so that the first size that is out of range is the error.
+        let each = sizes.iter().map(of).collect::<Result<Vec<Resolved>>>()?;
+        each.par_iter().map(|resolved| resolved.whole.epsilon(delta, digits)).collect()
     }
 
     /// Composes it. Refuses a subject of nothing, and levels that the release does not have or that are named twice.

@@ -1,0 +1,79 @@
+//! `assay curve --over shift`: epsilon at one delta over the size of a record.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    account::{Answer, Delta},
+    chart::{Figure, curves},
+};
+use serde_json::{Value, json};
+
+use super::Args;
+use crate::cli::{
+    arguments::quantity,
+    drawn::Points,
+    exit::Exit,
+    output::{ends, exact, json_number},
+    page, progress, subject,
+};
+
+/// The most sizes of one curve.
+const MOST: usize = 10_000;
+
+const COLUMNS: [&str; 3] = ["shift", "epsilon_lower", "epsilon_upper"];
+
+pub(super) fn run(args: &Args) -> Result<Exit> {
+    if args.points.is_some() {
+        bail!("--points: with --over shift there is a point for each whole number from --from to --to");
+    }
+    let delta = args.delta.as_deref().context("--over shift needs --delta: the delta at which epsilon is computed")?;
+    let delta: Delta = quantity("--delta", delta)?;
+    let (from, to) =
+        (size("--from", args.from.as_deref().unwrap_or("1"))?, size("--to", args.to.as_deref().unwrap_or("50"))?);
+    if from > to || to - from >= MOST as u64 {
+        bail!(
+            "the range from {from} to {to}: give --from and --to from the smaller to the larger shift, at most {MOST} of them"
+        );
+    }
+    let (described, digits) = (args.subject.described()?, args.format.digits);
+    let subject = args.subject.resolve()?;
+    progress::stage("epsilon of each size");
+    let sizes: Vec<u64> = (from..=to).collect();
+    let found = described.epsilon_by_shift(&sizes, &delta, digits)?;
+    let rows: Vec<[String; 3]> = sizes.iter().zip(&found).map(|(size, answer)| row(*size, answer)).collect();
+    let mut page = args.drawn.page(&args.format)?;
+    let mut object = json!({ "delta": exact(&delta) });
+    subject::put_relation(&mut object, &subject);
+    for (k, column) in COLUMNS.iter().enumerate() {
+        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
+    }
+    object["status"] = found.iter().map(|answer| json!(answer.status())).collect::<Value>();
+    page.object(object);
+    let records = rows.iter().zip(&found).map(|(row, answer)| page::record(&COLUMNS, row, answer.status()));
+    page.records(records.collect::<Vec<_>>());
+    page.text(format!("{}\n{} neighbors, delta = {delta}\n\n", subject.title, subject.neighbors.name()));
+    let digits = args.format.shown();
+    let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), answer.value.shown(digits)]);
+    Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, &args.drawn);
+    page.note(subject.note());
+    page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&found));
+    args.drawn.write(|| draw(&subject.title, &sizes, &found))?;
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// A whole number of an end of the range.
+fn size(name: &str, text: &str) -> Result<u64> {
+    let size = text.trim().parse::<u64>().ok().filter(|size| *size > 0);
+    size.with_context(|| format!("{name} {text:?}: expected a positive whole number, a multiple of the given shifts"))
+}
+
+fn row(size: u64, answer: &Answer) -> [String; 3] {
+    let (lower, upper) = ends(&answer.value);
+    [size.to_string(), lower, upper]
+}
+
+/// Drawn from approximations; the table has the certified values.
+fn draw(title: &str, sizes: &[u64], found: &[Answer]) -> Figure {
+    let points = sizes.iter().zip(found).map(|(size, answer)| (*size as f64, answer.value.approximate()));
+    curves::by_shift(title, points.collect())
+}
