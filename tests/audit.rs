@@ -38,7 +38,7 @@ fn true_draws_are_consistent_and_others_deviate() {
                 .all(|key| !test[key].is_null())
         );
     }
-    assert!(tests.len() == 16 && answer["false_alarm_rate"].to_string() == "0.001");
+    assert!(tests.len() == 16 && answer["false_alarm_rate"] == serde_json::json!(0.001));
     let (lower, upper) = (&answer["parameter_factor"]["lower"], &answer["parameter_factor"]["upper"]);
     assert!(lower.as_f64().unwrap() < 1.0 && upper.as_f64().unwrap() > 1.0);
     let other = audit(&file, ["--law", "discrete-gaussian:5.5"], 1);
