@@ -156,7 +156,7 @@ impl Counts {
     }
 
     #[cfg(feature = "mechanisms")]
-    /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`NoiseTable::read`]). Where both FILE with the count and FILE without it exist, the
+    /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`read`](crate::law::NoiseTable::read)). Where both FILE with the count and FILE without it exist, the
     /// text has two meanings and is refused.
     pub fn parse_table(text: &str, normalize: bool) -> Result<Self> {
         let ends_in_digits = |text: &str, mark: char| {
