@@ -67,7 +67,15 @@ pub fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
 
 pub fn run(args: &Args) -> Result<Exit> {
     if args.over == Over::Shift {
-        return by_shift::run(args);
+        return by_shift::run(&by_shift::Request {
+            subject: &args.subject,
+            from: args.from.as_deref(),
+            to: args.to.as_deref(),
+            delta: args.delta.as_deref(),
+            points: args.points,
+            format: &args.format,
+            drawn: &args.drawn,
+        });
     }
     if args.delta.is_some() {
         bail!("--delta: a profile has delta on its axis; with --over shift it is the delta of each epsilon");

@@ -329,7 +329,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
             path.display()
         );
     }
-    FormalClaim::new(certificate).context("--rocq")
+    FormalClaim::new(&certificate.claim, certificate.points.as_ref()).context("--rocq")
 }
 
 /// The work of a checker for one end.

@@ -4,31 +4,27 @@
 //! The computation walks over lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). `walk` repeats it in the same
 //! integers, so that the file states what its computation can prove: the ends of the claim, with fewer digits.
 
+mod end;
+mod number;
 mod point;
 mod walk;
 
 use std::path::Path;
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::Rational;
 
 use super::{
-    Certificate,
     claim::{Claim, Question, Target},
     ends::{round_down, round_up},
 };
-use crate::{
-    error::{Error, Result},
-    io::files,
-    law::Group,
-    numeric::rational,
-};
+use crate::{error::Result, io::files, law::Group, numeric::rational};
+use end::{DELTA_DIGITS, End};
+use number::{Number, unprovable};
 use point::Point;
 use walk::{MARGIN, Side, Walk};
 
 /// The most and the fewest significant digits of an end.
 const DIGITS: std::ops::Range<u32> = 3..9;
-/// Digits of a delta.
-const DELTA_DIGITS: u32 = 6;
 
 /// A claim with the hints that prove it, for one composition of counts with noise on the integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,62 +59,11 @@ enum Statement {
     Scale,
 }
 
-/// One end: delta at an epsilon, and the walk that bounds it.
-#[derive(Clone, Debug, PartialEq)]
-struct End {
-    epsilon: Rational,
-    delta: Rational,
-    walk: Walk,
-}
-
-impl End {
-    /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
-    fn new(path: &[Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
-        let walk = Walk::new(path, epsilon, side)?;
-        let holds = match (walk.ln_delta(epsilon), side) {
-            (None, _) => false,
-            (Some(ln), Side::Above) => ln < delta.to_f64().ln() - MARGIN,
-            (Some(ln), Side::Below) => ln > delta.to_f64().ln() + MARGIN,
-        };
-        Ok(holds.then(|| End { epsilon: epsilon.clone(), delta: delta.clone(), walk }))
-    }
-
-    /// The bound of delta(epsilon) that the walk shows.
-    fn of_delta(path: &[Group], epsilon: &Rational, side: Side, digits: u32) -> Result<End> {
-        let walk = Walk::new(path, epsilon, side)?;
-        let ln = walk.ln_delta(epsilon).ok_or_else(|| unprovable("show no delta with 30 bits here"))?;
-        let delta = match side {
-            Side::Above => (ln + MARGIN).exp(),
-            Side::Below => (ln - MARGIN).exp(),
-        };
-        if !delta.is_normal() {
-            return Err(unprovable("are not made for a delta below 1e-307"));
-        }
-        let delta = rational::from_f64(delta)?;
-        let delta = if side == Side::Above { round_up(&delta, digits) } else { round_down(&delta, digits) };
-        Ok(End { epsilon: epsilon.clone(), delta, walk })
-    }
-
-    /// The certificate for Rocq, with this name.
-    fn definition(&self, name: &str) -> String {
-        let (epsilon, delta) = (Number::new(&self.epsilon), Number::new(&self.delta));
-        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()]);
-        format!("Definition {name} : certificate := {fields}\n")
-    }
-
-    /// The lemma that its computation answers true.
-    fn lemma(&self, name: &str) -> String {
-        let computation = self.walk.computation(name);
-        format!("Lemma {name}_holds : {computation} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n")
-    }
-}
-
 impl FormalClaim {
-    /// The claim of a certificate, with fewer digits: as many as 30 bits can prove.
+    /// The claim of a certificate, with fewer digits: as many as 30 bits can prove. `lines`: those of a point of a trade-off function.
     ///
     /// Refused are claims about several paths, about continuous noise, and lattices that are too fine.
-    pub fn new(certificate: &Certificate) -> Result<FormalClaim> {
-        let claim = &certificate.claim;
+    pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
         let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
         };
@@ -155,7 +100,7 @@ impl FormalClaim {
                 ends(Statement::Scale, enough, less)
             }
             Question::Beta { alpha } => {
-                let [_, middle, _] = certificate.points.as_ref().ok_or_else(|| unprovable("need the point's lines"))?;
+                let [_, middle, _] = lines.ok_or_else(|| unprovable("need the point's lines"))?;
                 Formal::Point(Box::new(Point::new(path, alpha, middle)?))
             }
             Question::Zcdp { .. }
@@ -292,53 +237,6 @@ fn epsilon_end(path: &[Group], delta: &Rational, certified: &Rational, side: Sid
         }
     }
     Err(few())
-}
-
-/// A rational as Rocq reads it: a decimal if it terminates, and its numerator and denominator in that form, which are not reduced.
-struct Number {
-    num: Integer,
-    den: Integer,
-    places: Option<u32>,
-}
-
-impl Number {
-    fn new(value: &Rational) -> Number {
-        let (rest, twos) = value.denom().clone().remove_factor(&Integer::from(2));
-        let (rest, fives) = rest.remove_factor(&Integer::from(5));
-        if rest != 1 {
-            return Number { num: value.numer().clone(), den: value.denom().clone(), places: None };
-        }
-        // At least one, so that the number is a quotient for Rocq.
-        let places = twos.max(fives).max(1);
-        let den = Integer::from(10).pow(places);
-        let num = Rational::from(value * &den).numer().clone();
-        Number { num, den, places: Some(places) }
-    }
-
-    /// As two fields of a certificate.
-    fn fields(&self) -> String {
-        format!("({}) ({})", self.num, self.den)
-    }
-}
-
-/// As in a theorem.
-impl std::fmt::Display for Number {
-    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let Number { num, den, places } = self;
-        let Some(places) = *places else { return write!(out, "({num} / {den})") };
-        let digits = num.to_string();
-        let places = places as usize;
-        match digits.len().checked_sub(places) {
-            Some(0) => write!(out, "0.{digits}"),
-            Some(point) => write!(out, "{}.{}", &digits[..point], &digits[point..]),
-            None if places - digits.len() < 3 => write!(out, "0.{digits:0>places$}"),
-            None => write!(out, "{digits}e-{places}"),
-        }
-    }
-}
-
-fn unprovable(why: &str) -> Error {
-    Error::Unprovable { why: format!("formal proofs {why}") }
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 
 use rug::{Float, Rational};
 
-use super::{End, Number, unprovable, walk::Side};
+use super::{
+    end::End,
+    number::{Number, unprovable},
+    walk::Side,
+};
 use crate::{
     certificate::ends::{round_down, round_up},
     error::Result,

@@ -3,7 +3,7 @@
 
 use rug::{Integer, Rational};
 
-use super::unprovable;
+use super::number::unprovable;
 use crate::{error::Result, law::Group, numeric::rational};
 
 /// Rows and tables are in units of 2^-30; no entry of a row, and no sum of a table, may be above 2.

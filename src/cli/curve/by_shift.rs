@@ -7,13 +7,13 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::Args;
 use crate::cli::{
     arguments::quantity,
-    drawn::Points,
+    drawn::{Drawn, Points},
     exit::Exit,
     output::{ends, exact, json_number},
-    page, progress, subject,
+    page, progress,
+    subject::{self, Format, Subject},
 };
 
 /// The most sizes of one curve.
@@ -21,14 +21,24 @@ const MOST: usize = 10_000;
 
 const COLUMNS: [&str; 3] = ["shift", "epsilon_lower", "epsilon_upper"];
 
-pub(super) fn run(args: &Args) -> Result<Exit> {
+/// The request: the arguments of the command.
+pub(super) struct Request<'a> {
+    pub subject: &'a Subject,
+    pub from: Option<&'a str>,
+    pub to: Option<&'a str>,
+    pub delta: Option<&'a str>,
+    pub points: Option<u32>,
+    pub format: &'a Format,
+    pub drawn: &'a Drawn,
+}
+
+pub(super) fn run(args: &Request) -> Result<Exit> {
     if args.points.is_some() {
         bail!("--points: with --over shift there is a point for each whole number from --from to --to");
     }
-    let delta = args.delta.as_deref().context("--over shift needs --delta: the delta at which epsilon is computed")?;
+    let delta = args.delta.context("--over shift needs --delta: the delta at which epsilon is computed")?;
     let delta: Delta = quantity("--delta", delta)?;
-    let (from, to) =
-        (size("--from", args.from.as_deref().unwrap_or("1"))?, size("--to", args.to.as_deref().unwrap_or("50"))?);
+    let (from, to) = (size("--from", args.from.unwrap_or("1"))?, size("--to", args.to.unwrap_or("50"))?);
     if from > to || to - from >= MOST as u64 {
         bail!(
             "the range from {from} to {to}: give --from and --to from the smaller to the larger shift, at most {MOST} of them"
@@ -40,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let sizes: Vec<u64> = (from..=to).collect();
     let found = described.epsilon_by_shift(&sizes, &delta, digits)?;
     let rows: Vec<[String; 3]> = sizes.iter().zip(&found).map(|(size, answer)| row(*size, answer)).collect();
-    let mut page = args.drawn.page(&args.format)?;
+    let mut page = args.drawn.page(args.format)?;
     let mut object = json!({ "delta": exact(&delta) });
     subject::put_relation(&mut object, &subject);
     for (k, column) in COLUMNS.iter().enumerate() {
@@ -53,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     page.text(format!("{}\n{} neighbors, delta = {delta}\n\n", subject.title, subject.neighbors.name()));
     let digits = args.format.shown();
     let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), answer.value.shown(digits)]);
-    Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, &args.drawn);
+    Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, args.drawn);
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&found));
     args.drawn.write(|| draw(&subject.title, &sizes, &found))?;
