@@ -41,6 +41,7 @@
 //! - [`chart`]: drawings as SVG.
 //! - [`provenance`]: the program, command line and inputs of an answer or a file.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`deployments`]: published privacy parameters of real deployments, judged, and entries of the public registry.
 //!
 //! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
 //! docs/guide has a chapter for each task.
@@ -50,6 +51,8 @@ pub mod audit;
 #[cfg(feature = "mechanisms")]
 pub mod certificate;
 pub mod chart;
+#[cfg(feature = "mechanisms")]
+pub mod deployments;
 #[cfg(feature = "mechanisms")]
 pub mod draws;
 pub mod error;

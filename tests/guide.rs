@@ -163,6 +163,7 @@ documents! {
     calibrating: "docs/guide/calibrating.md",
     certificates: "docs/guide/certificates.md",
     command_line: "docs/guide/command-line.md",
+    deployments: "docs/guide/deployments.md",
     evidence: "docs/guide/evidence.md",
     explore: "docs/guide/explore.md",
     glossary: "docs/guide/glossary.md",

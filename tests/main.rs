@@ -12,6 +12,7 @@ mod certificates;
 mod cli;
 mod compared;
 mod confidential;
+mod deployments;
 mod dhc;
 mod dhc_constraints;
 mod dhc_dense;

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The rooms from the bottom up. What stands on one line may not import each other either.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "numeric",
     "io",
     "law",
@@ -27,6 +27,7 @@ const ORDER: [&str; 20] = [
     "certificate",
     "chart",
     "replication",
+    "deployments",
     "cli",
     "explore",
     "python",

@@ -171,6 +171,7 @@ pub const GROUPS: &[Group] = &[
         shown: "verify",
         entries: &[
             entry("verify", "assay verify su-su-wang-2025"),
+            entry("deployments", "assay deployments google-mobility"),
             entry("figures", "assay figures su-su-wang-2025/figure-7 --out figures"),
         ],
     },

@@ -32,6 +32,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("config", Kind::Public),
     ("counts", Kind::Confidential),
     ("draws", Kind::Large),
+    ("entries", Kind::Public),
     ("file", Kind::Public),
     ("first", Kind::Public),
     ("folder", Kind::Large),

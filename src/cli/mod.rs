@@ -12,6 +12,7 @@ mod completions;
 mod curve;
 mod definition;
 mod delta;
+mod deployments;
 mod drawn;
 pub mod epsilon;
 pub mod errors;
@@ -105,6 +106,7 @@ enum Command<A: Subcommand> {
     Rehearse(rehearse::Args),
     Risk(risk::Args),
     Verify(verify::Args),
+    Deployments(deployments::Args),
     Figures(figures::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -216,6 +218,7 @@ fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Risk(args) => risk::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Deployments(args) => deployments::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

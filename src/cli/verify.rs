@@ -42,7 +42,7 @@ use super::{
 ///
 /// Kinds: epsilon, delta, tradeoff, rho, zcdp-epsilon, zcdp-delta, optimal-order-epsilon, renyi-epsilon, gdp-epsilon, gdp-delta,
 /// pure-epsilon, sigma2, epsilon-reduction, below-zcdp, matched-sigma2, noise-reduction, overall-reduction,
-/// overall-reduction-one-term, correct-decision, advantage, posterior, risk, paths, variance-deficit.
+/// overall-reduction-one-term, correct-decision, advantage, posterior, formula, risk, paths, variance-deficit.
 ///
 /// Units: nats, rho, probability, percent, sigma2, ratio (rounded to the printed digits), sum (exact), bound, least, least-percent,
 /// rounded-up, rounded-up-at-digit, truncated, about, claim. The guide, docs/guide/published-values.md, explains each of them.

@@ -7,6 +7,7 @@
 //! | `files` | files are written beside and renamed; the list of those that are unfinished, for Ctrl-C |
 //! | `same_file` | whether a confidential input is the same as before |
 //! | `toml_reader`, `toml_node` | TOML, with the line and column of every value |
+//! | `yaml_tree` | YAML as a tree with places; anchors, tags and keys that occur twice are refused |
 //! | [`provenance`] | which program, command line and inputs an answer comes from |
 //! | `foreign` | panics of the Parquet reader become errors |
 //! | `remote` | what others do for this process, to be stopped at Ctrl-C |
@@ -29,3 +30,5 @@ pub mod threads;
 #[cfg(feature = "mechanisms")]
 pub mod toml_node;
 pub mod toml_reader;
+#[cfg(feature = "mechanisms")]
+pub mod yaml_tree;

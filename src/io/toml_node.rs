@@ -205,6 +205,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The tables of an array of tables, which may not be given.
+    pub(crate) fn tables(&mut self, name: &'static str) -> Result<&'a [Spanned<Node>]> {
+        let Some(node) = self.take(name) else { return Ok(&[]) };
+        match node.get_ref() {
+            Node::List(list) => Ok(list),
+            other => Err(self.refuse_field(name, node, format!("must be a list of tables, and not {}", other.name()))),
+        }
+    }
+
     /// Texts in a list, or one alone.
     pub(crate) fn texts(&mut self, name: &'static str) -> Result<Vec<Spanned<String>>> {
         let parts = self.parts(name)?;

@@ -403,6 +403,13 @@ pub(super) fn read(
     Ok(Some(AccountClaim { kind, question, about }))
 }
 
+/// The subject of an account without a question, with a rho alone allowed: of a deployment.
+pub(crate) fn read_subject(mut fields: Fields, releases: &mut Releases) -> Result<About> {
+    let about = about(&mut fields, &Question::Rho, None, releases)?;
+    fields.finish()?;
+    Ok(about)
+}
+
 /// Reads the subject of a claim.
 fn about(
     fields: &mut Fields,

@@ -12,6 +12,7 @@
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
 //! | **claims** | for each subject the possible claims (`claims`) and their computation (`compute`) |
 //! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the matching noise |
+//! | [`formula`] | closed forms: an expression of exact numbers |
 //! | [`block_paths`] | block paths and pairs of them: the largest delta |
 //! | [`risk`] | Kazan & Reiter (2023): settings, claims, and the curves of their figures |
 //! | [`safetab`] | both papers on SafeTab: settings, Renyi divergences, levels, claims |
@@ -34,12 +35,13 @@ mod bundled;
 pub mod certified;
 pub mod closed_forms;
 pub mod figures;
+pub mod formula;
 pub mod gibbs;
 pub mod pipeline;
 pub mod printed;
 pub mod published;
 mod published_csv;
-mod published_file;
+pub(crate) mod published_file;
 mod published_value;
 pub mod report;
 pub mod residual;

@@ -10,6 +10,7 @@
 //! | `unit` | how to read it: [`Unit`] |
 //! | `compute` | its recomputation: the `kind`, and the fields of that kind |
 //! | `circular` | `true` if the file from which the release was built has the value |
+//! | `same-source` | `true` if the source of the value prints every number of the computation as well |
 //! | `note`, `erratum` | a remark; the reason why a printed value known to be wrong is wrong |
 //! | `printed_by` | another computation that gives the printed value |
 //! | `readings` | other readings of the printed text, each `{ as = "words", compute = {..} }`: a row that agrees only under one of them is counted separately |
@@ -22,6 +23,7 @@ use toml::Spanned;
 
 use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
+    formula::Formula,
     printed::{self, DecimalMark, Printed},
     published_csv,
     published_value::{Beside, Compute, Paper, Published},
@@ -42,7 +44,7 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_DIGITS: u32 = 250;
 
 /// Kinds beside [`KINDS`] that are not specific to one paper.
-const OTHER_KINDS: &[&str] = &["risk", "paths", "variance-deficit"];
+const OTHER_KINDS: &[&str] = &["formula", "risk", "paths", "variance-deficit"];
 
 /// Fields of those kinds that are exact numbers, kept as the text of their digits.
 const EXACT_FIELDS: &[&str] = &["rho", "rhos", "prior", "delta", "epsilon", "sigma2", "s", "total", "level", "query"];
@@ -121,18 +123,40 @@ fn paper_of(reader: &TomlReader, head: Head, file: &str, is_bundled: bool) -> Re
         None => None,
     };
     let decimal = head.decimal.as_ref().map(|name| decimal_mark(reader, name)).transpose()?.unwrap_or_default();
-    let mut values =
-        ValueReader { reader, own, releases, is_bundled, decimal, ids: BTreeSet::new(), wrong: Vec::new() };
-    let read: Vec<Published> = head.values.iter().filter_map(|node| values.value(node)).collect();
-    Error::of_all(values.wrong)?;
+    let (read, releases) = values_of(reader, &head.values, own, releases, decimal, is_bundled)?;
     Ok(Paper {
         paper: head.paper.into_inner(),
         title: head.title,
         values: read,
         file: file.to_string(),
         is_bundled,
-        releases: values.releases.into_names(),
+        releases: releases.into_names(),
     })
+}
+
+/// The values of a list of tables, and the releases known then. All errors are reported together.
+fn values_of<'a>(
+    reader: &'a TomlReader<'a>,
+    nodes: &'a [Spanned<Node>],
+    own: Option<Arc<Release>>,
+    releases: Releases,
+    decimal: DecimalMark,
+    is_bundled: bool,
+) -> Result<(Vec<Published>, Releases)> {
+    let mut values =
+        ValueReader { reader, own, releases, is_bundled, decimal, ids: BTreeSet::new(), wrong: Vec::new() };
+    let read: Vec<Published> = nodes.iter().filter_map(|node| values.value(node)).collect();
+    Error::of_all(values.wrong)?;
+    Ok((read, values.releases))
+}
+
+/// The values of a table of another file that comes with the program: a deployment.
+pub(crate) fn bundled_values<'a>(
+    reader: &'a TomlReader<'a>,
+    nodes: &'a [Spanned<Node>],
+    releases: Releases,
+) -> Result<(Vec<Published>, Releases)> {
+    values_of(reader, nodes, None, releases, DecimalMark::Point, true)
 }
 
 fn decimal_mark(reader: &TomlReader, name: &Spanned<String>) -> Result<DecimalMark> {
@@ -215,7 +239,7 @@ impl<'a> ValueReader<'a> {
             return None;
         }
         let (printed, Printed { stated, digits, .. }) = understood?;
-        let More { note, erratum, is_circular, printed_by, readings, beside } = more?;
+        let More { note, erratum, is_circular, same_source, printed_by, readings, beside } = more?;
         Some(Published {
             id: id?,
             place: place?.into_inner(),
@@ -224,6 +248,7 @@ impl<'a> ValueReader<'a> {
             digits,
             unit: unit?,
             is_circular,
+            same_source,
             compute: compute?,
             note,
             erratum,
@@ -254,6 +279,8 @@ impl<'a> ValueReader<'a> {
         let (note, erratum) = (self.keep(note), self.keep(erratum));
         let is_circular = fields.flag("circular");
         let is_circular = self.keep(is_circular);
+        let same_source = fields.flag("same-source");
+        let same_source = self.keep(same_source);
         let printed_by = fields.node("printed_by").map(|node| self.compute(node, "printed_by")).transpose();
         let printed_by = self.keep(printed_by);
         let [readings, beside] = ["readings", "beside"].map(|name| {
@@ -264,6 +291,7 @@ impl<'a> ValueReader<'a> {
             note: note?,
             erratum: erratum?,
             is_circular: is_circular?,
+            same_source: same_source?,
             printed_by: printed_by?,
             readings: readings?,
             beside: beside?,
@@ -382,6 +410,10 @@ impl<'a> ValueReader<'a> {
                 self.releases.find(&release).map_err(|error| refuse(&error.to_string()))?;
                 Ok(Compute::Paths { release: self.releases.place(&release), value })
             }
+            Compute::Formula { formula } => {
+                Formula::parse(&formula).map_err(|error| refuse(&error.to_string()))?;
+                Ok(Compute::Formula { formula })
+            }
             other => Ok(other),
         }
     }
@@ -392,6 +424,7 @@ struct More {
     note: Option<String>,
     erratum: Option<String>,
     is_circular: bool,
+    same_source: bool,
     printed_by: Option<Compute>,
     readings: Vec<Beside>,
     beside: Vec<Beside>,
@@ -412,6 +445,7 @@ fn is_probability(compute: &Compute, unit: Unit) -> bool {
         | Compute::Spine(_)
         | Compute::Paths { .. }
         | Compute::Safetab(_)
+        | Compute::Formula { .. }
         | Compute::VarianceDeficit { .. } => matches!(unit, Unit::Probability | Unit::Ratio),
     }
 }

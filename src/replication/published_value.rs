@@ -44,6 +44,9 @@ pub struct Published {
     pub unit: Unit,
     /// Whether the file from which the release was built has the value, so that agreement is no evidence.
     pub is_circular: bool,
+    /// Whether the source of the printed value prints every number of the computation as well, so that a difference is a contradiction of
+    /// the source with itself.
+    pub same_source: bool,
     /// The computation of the value.
     pub compute: Compute,
     /// A remark for the reader.
@@ -165,6 +168,11 @@ pub enum Compute {
     },
     /// A value about SafeTab.
     Safetab(SafetabClaim),
+    /// A closed form of exact numbers.
+    Formula {
+        /// The expression, as [`Formula`](super::formula::Formula) reads it.
+        formula: String,
+    },
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     account_claims::Measure,
     accounts, block_paths,
+    formula::Formula,
     printed::Stated,
     published::{Compute, Paper, Published, Unit},
     risk::{self, claims::RiskClaim},
@@ -251,6 +252,7 @@ fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Resul
         Compute::Spine(what) => return spines::compute(what),
         Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
         Compute::Safetab(what) => return safetab::compute(paper, what),
+        Compute::Formula { formula } => Formula::parse(formula)?.enclose(digits)?,
         Compute::VarianceDeficit { sigma2 } => {
             DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(accounts::DIGITS)
         }

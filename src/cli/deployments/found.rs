@@ -1,0 +1,174 @@
+//! Judged deployments as an answer: tables, records and texts.
+
+use dp_assay::{
+    account::Delta,
+    deployments::{
+        self, View,
+        figure::{self, Row},
+        verdict::{Verdict, tally_in_words},
+    },
+    provenance::Provenance,
+};
+use serde_json::{Value, json};
+
+use crate::cli::{
+    output::{enclosure, exact, exact_text},
+    page::Page,
+};
+
+/// The answer.
+pub(super) struct Found {
+    pub(super) views: Vec<View>,
+    pub(super) delta: Delta,
+    pub(super) provenance: Provenance,
+    pub(super) is_of_registry: bool,
+}
+
+impl Found {
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        self.views.iter().filter_map(|view| Some(Row { name: &view.name, scale: view.scale.as_ref()? })).collect()
+    }
+
+    pub(super) fn chart(&self) -> dp_assay::chart::Figure {
+        figure::chart(&self.rows(), &self.delta)
+    }
+
+    pub(super) fn tally(&self) -> String {
+        tally_in_words(&self.views.iter().map(|view| view.verdict).collect::<Vec<_>>())
+    }
+
+    pub(super) fn object(&self) -> Value {
+        let count = |verdict: Verdict| self.views.iter().filter(|view| view.verdict == verdict).count();
+        let summary = Verdict::ALL.map(|verdict| (verdict.word().to_string(), json!(count(verdict))));
+        json!({
+            "delta": exact(&self.delta),
+            "prior": "1/2",
+            "deployments": self.views.iter().map(object).collect::<Value>(),
+            "summary": summary.into_iter().collect::<Value>(),
+        })
+    }
+
+    /// A row for each, and the reasons of those whose figures do not agree.
+    pub(super) fn put_table(&self, page: &mut Page) {
+        let rows = self.views.iter().map(|view| {
+            let [epsilon, right] = on_scale(view);
+            vec![view.name.clone(), view.printed.shown(), epsilon, right, view.verdict.word().to_string()]
+        });
+        let heading = ["name", "printed", &self.epsilon_heading(), "right of 100", "verdict"].map(String::from);
+        page.table(&heading, rows.collect());
+        page.text(format!("\n{}: {}\n", self.count(), self.tally()));
+        page.text(
+            "Right of 100: decisions of an adversary with prior 1/2 that are right at most, whatever else they know.\n",
+        );
+        for view in self.views.iter().filter(|view| view.verdict.is_wrong() || view.verdict == Verdict::Differs) {
+            page.text(format!("\n{}: {}\n", view.name, view.verdict.word()));
+            for reason in &view.reasons {
+                page.text(format!("  {reason}\n"));
+            }
+        }
+        let each = if self.is_of_registry { "`--from FILE`" } else { "`assay deployments NAME`" };
+        page.text(format!("\n{each} shows each figure, the accounts, and what is missing.\n"));
+    }
+
+    pub(super) fn count(&self) -> String {
+        let thing = if self.is_of_registry { "entries" } else { "deployments" };
+        format!("{} {thing}", self.views.len())
+    }
+
+    fn epsilon_heading(&self) -> String {
+        format!("epsilon at {}", exact_text(&self.delta))
+    }
+
+    /// Each deployment with its facts, figures and accounts.
+    pub(super) fn put_each(&self, page: &mut Page) {
+        for (place, view) in self.views.iter().enumerate() {
+            let before = if place > 0 { "\n" } else { "" };
+            page.text(format!("{before}{}: {}\n", view.name, view.title));
+            for (name, fact) in &view.facts {
+                page.text(format!("  {name}: {fact}\n"));
+            }
+            page.text(format!("  printed: {}\n", view.printed.shown()));
+            page.text(format!("  verdict: {}\n\n", view.verdict.word()));
+            if !view.checks.is_empty() {
+                put_checks(page, view, self.is_of_registry);
+            }
+            put_scale(page, view);
+            for (name, lines) in [("Reasons", &view.reasons), ("Remarks", &view.remarks), ("Missing", &view.missing)] {
+                if !lines.is_empty() {
+                    page.text(format!("\n{name}:\n"));
+                    lines.iter().for_each(|line| page.text(format!("  {line}\n")));
+                }
+            }
+        }
+    }
+}
+
+fn put_checks(page: &mut Page, view: &View, is_of_registry: bool) {
+    let rows = view.checks.iter();
+    if is_of_registry {
+        let rows = rows.map(|check| vec![check.what.clone(), check.verdict.clone(), check.computed.clone()]);
+        page.columns(&["place", "verdict", "argument"], rows.collect());
+        return;
+    }
+    let rows = rows
+        .map(|check| vec![check.what.clone(), check.printed.clone(), check.computed.clone(), check.verdict.clone()]);
+    page.table(&["figure", "printed", "computed", "verdict"], rows.collect());
+}
+
+fn put_scale(page: &mut Page, view: &View) {
+    let Some(scale) = &view.scale else { return };
+    let [epsilon, right] = on_scale(view);
+    page.text(format!("\nepsilon at delta {}: {epsilon}, {}\n", exact_text(&scale.delta), scale.by));
+    page.text(format!("right at most {right} times in 100 at prior 1/2\n\n"));
+    let rows = scale.accounts.iter().map(|(name, epsilon)| {
+        vec![name.clone(), epsilon.as_ref().map_or("-".to_string(), |epsilon| epsilon.shown(6))]
+    });
+    page.table(&["account", "epsilon"], rows.collect());
+}
+
+/// Epsilon and the right decisions of a hundred, as cells.
+pub(super) fn on_scale(view: &View) -> [String; 2] {
+    let Some(scale) = &view.scale else { return ["-", "-"].map(String::from) };
+    let epsilon = match (&scale.epsilon, scale.is_exact) {
+        (None, _) => "-".to_string(),
+        (Some(epsilon), true) => epsilon.shown(6),
+        (Some(epsilon), false) => {
+            let printed = scale.as_printed.as_ref().map(exact_text);
+            format!("<= {}", printed.unwrap_or_else(|| epsilon.upper_text(6)))
+        }
+    };
+    [epsilon, scale.right_of_100()]
+}
+
+pub(super) fn object(view: &View) -> Value {
+    let scale = view.scale.as_ref();
+    let mut object = json!({ "name": view.name, "title": view.title });
+    for (name, fact) in &view.facts {
+        object[*name] = json!(fact);
+    }
+    object["printed"] =
+        json!({ "epsilon": view.printed.epsilon, "delta": view.printed.delta, "rho": view.printed.rho });
+    object["epsilon"] = enclosure(scale.and_then(|scale| scale.epsilon.as_ref()));
+    object["delta"] = scale.map_or(Value::Null, |scale| exact(&scale.delta));
+    object["by"] = json!(scale.map(|scale| &scale.by));
+    object["exact"] = json!(scale.map(|scale| scale.is_exact));
+    let accounts = scale.into_iter().flat_map(|scale| &scale.accounts);
+    object["accounts"] =
+        accounts.map(|(name, epsilon)| json!({ "name": name, "epsilon": enclosure(epsilon.as_ref()) })).collect();
+    object["correct_decision"] = enclosure(scale.map(|scale| &scale.correct));
+    object["verdict"] = json!(view.verdict.word());
+    object["reasons"] = json!(view.reasons);
+    object["remarks"] = json!(view.remarks);
+    object["missing"] = json!(view.missing);
+    let check = |check: &deployments::view::Check| {
+        json!({
+            "what": check.what,
+            "printed": check.printed,
+            "computed": check.computed,
+            "how": check.how,
+            "verdict": check.verdict,
+        })
+    };
+    object["figures"] = view.checks.iter().map(check).collect();
+    object
+}

@@ -1,0 +1,46 @@
+//! The deployments that come with the program, from data/deployments.
+
+use super::file::{self, Deployment};
+use crate::error::{Error, Result};
+
+macro_rules! bundled {
+    ($($name:literal),* $(,)?) => {
+        &[$((concat!("data/deployments/", $name, ".toml"), include_str!(concat!("../../data/deployments/", $name, ".toml")))),*]
+    };
+}
+
+/// The files, each with its text.
+pub const FILES: &[(&str, &str)] =
+    bundled!["census", "google", "apple", "microsoft", "wikimedia", "linkedin-meta", "others"];
+
+/// The named deployments, or all if none is named, in the order of the files.
+pub fn find(names: &[String]) -> Result<Vec<Deployment>> {
+    let mut all = Vec::new();
+    for (name, text) in FILES {
+        all.extend(file::parse(name, text)?);
+    }
+    for name in names {
+        if !all.iter().any(|deployment| deployment.name == *name) {
+            let known = all.iter().map(|deployment| deployment.name.as_str());
+            return Err(Error::unknown("deployment", name, "there are", known));
+        }
+    }
+    all.retain(|deployment| names.is_empty() || names.contains(&deployment.name));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_unknown_ones_are_refused() {
+        let all = find(&[]).unwrap();
+        let mut names: Vec<&str> = all.iter().map(|deployment| deployment.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all.len());
+        assert_eq!(find(&[all[3].name.clone()]).unwrap().len(), 1);
+        assert!(find(&["nosuch".to_string()]).unwrap_err().to_string().contains("deployment"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Deployments as data: `data/deployments/*.toml`, a table for each.
+//!
+//! | field | meaning |
+//! | --- | --- |
+//! | `name`, `title`, `curator` | a key that is unique, the data product, and its publisher |
+//! | `registry` | the file of its entry in the public Deployments Registry, if there is one |
+//! | `unit`, `per` | the unit of privacy, and the time for which the parameters hold |
+//! | `neighbors`, `mechanism` | the neighbor relation and the mechanism, as far as they are stated |
+//! | `source` | where the figures stand |
+//! | `epsilon`, `delta`, `rho` | the headline as printed |
+//! | `account` | what is known of the mechanism: counts or a release, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
+//! | `contradictions` | contradictions of the source with itself that are no numbers |
+//! | `missing` | facts without which no proof is possible |
+//! | `remarks` | what a reader should know |
+//! | `[[deployment.value]]` | the printed figures with their recomputation, of the form of published values |
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::scale::{Basis, PurePart};
+use crate::{
+    account::Delta,
+    error::{Error, Result},
+    io::toml_node::{Fields, Node},
+    io::toml_reader::TomlReader,
+    replication::{
+        account_claims::{Releases, read_subject},
+        published::Paper,
+        published_file::bundled_values,
+    },
+};
+
+/// A deployment as printed, and the computations that judge it.
+#[derive(Clone, Debug)]
+pub struct Deployment {
+    /// Its key on the command line.
+    pub name: String,
+    /// The data product.
+    pub title: String,
+    /// Its publisher.
+    pub curator: String,
+    /// The file of its entry in the registry.
+    pub registry: Option<String>,
+    /// The unit of privacy.
+    pub unit: String,
+    /// The time for which the parameters hold.
+    pub per: String,
+    /// The neighbor relation.
+    pub neighbors: String,
+    /// The mechanism.
+    pub mechanism: String,
+    /// Where the figures stand.
+    pub source: String,
+    /// The headline as printed.
+    pub printed: Headline,
+    /// What is known of the mechanism.
+    pub basis: Option<Basis>,
+    /// Contradictions of the source with itself that are no numbers.
+    pub contradictions: Vec<String>,
+    /// Missing facts.
+    pub missing: Vec<String>,
+    /// Remarks.
+    pub remarks: Vec<String>,
+    /// The printed figures with their recomputation.
+    pub paper: Paper,
+}
+
+/// The parameters as printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Headline {
+    /// The epsilon.
+    pub epsilon: Option<String>,
+    /// The delta.
+    pub delta: Option<String>,
+    /// The rho.
+    pub rho: Option<String>,
+}
+
+impl Headline {
+    /// In a cell of a table: `(2.19, 1e-5)`, `rho 0.81`, or a dash.
+    pub fn shown(&self) -> String {
+        let rho = self.rho.as_ref().map(|rho| format!("rho {rho}"));
+        let pair = match (&self.epsilon, &self.delta) {
+            (Some(epsilon), Some(delta)) => Some(format!("({epsilon}, {delta})")),
+            (Some(epsilon), None) => Some(epsilon.clone()),
+            (None, Some(delta)) => Some(format!("delta {delta}")),
+            (None, None) => None,
+        };
+        match (rho, pair) {
+            (Some(rho), Some(pair)) => format!("{rho}; {pair}"),
+            (one, other) => one.or(other).unwrap_or_else(|| "-".to_string()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "deployment")]
+    deployments: Vec<Spanned<Node>>,
+}
+
+/// Reads the deployments of a text; `file` names it in messages.
+pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Deployment>> {
+    let reader = TomlReader::new(file, text);
+    let read: File = reader.toml()?;
+    let mut wrong = Vec::new();
+    let mut found = Vec::new();
+    for node in &read.deployments {
+        match deployment(&reader, node) {
+            Ok(deployment) => found.push(deployment),
+            Err(error) => wrong.push(error),
+        }
+    }
+    Error::of_all(wrong)?;
+    Ok(found)
+}
+
+fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result<Deployment> {
+    let mut fields = Fields::new(reader, node, "deployment")?;
+    let mut needed = |name: &'static str, example: &str| -> Result<String> {
+        let text = fields.text(name)?.ok_or_else(|| fields.missing(name, example))?;
+        Ok(text.into_inner())
+    };
+    let name = needed("name", "\"census-2020-pl94\"")?;
+    let title = needed("title", "\"2020 redistricting data\"")?;
+    let curator = needed("curator", "\"U.S. Census Bureau\"")?;
+    let unit = needed("unit", "\"person\"")?;
+    let per = needed("per", "\"once\"")?;
+    let neighbors = needed("neighbors", "\"bounded\"")?;
+    let mechanism = needed("mechanism", "\"discrete Gaussian\"")?;
+    let source = needed("source", "\"the text and its place\"")?;
+    let mut text = |name: &'static str| fields.text(name).map(|text| text.map(Spanned::into_inner));
+    let registry = text("registry")?;
+    let printed = Headline { epsilon: text("epsilon")?, delta: text("delta")?, rho: text("rho")? };
+    let mut texts = |name: &'static str| -> Result<Vec<String>> {
+        Ok(fields.texts(name)?.into_iter().map(Spanned::into_inner).collect())
+    };
+    let (contradictions, missing, remarks) = (texts("contradictions")?, texts("missing")?, texts("remarks")?);
+    let mut releases = Releases::in_folder(PathBuf::new());
+    let basis = fields.node("account").map(|node| basis(reader, node, &mut releases)).transpose()?;
+    let values = fields.tables("value")?;
+    fields.finish()?;
+    let (values, releases) = bundled_values(reader, values, releases)?;
+    let paper = Paper {
+        paper: name.clone(),
+        title: title.clone(),
+        values,
+        file: reader.file().to_string(),
+        is_bundled: true,
+        releases: releases.into_names(),
+    };
+    Ok(Deployment {
+        name,
+        title,
+        curator,
+        registry,
+        unit,
+        per,
+        neighbors,
+        mechanism,
+        source,
+        printed,
+        basis,
+        contradictions,
+        missing,
+        remarks,
+        paper,
+    })
+}
+
+/// Reads what is known of a mechanism.
+fn basis<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>, releases: &mut Releases) -> Result<Basis> {
+    let mut fields = Fields::new(reader, node, "account")?;
+    let pure = fields.read_each("pure", PurePart::parse)?;
+    let epsilon = fields.number("epsilon", "a positive epsilon", |epsilon| *epsilon > 0)?;
+    let delta: Option<Delta> = fields.quantity("delta")?;
+    match (pure.is_empty(), epsilon, delta) {
+        (false, None, None) => fields.finish().map(|()| Basis::Pure(pure)),
+        (true, Some(epsilon), Some(delta)) => fields.finish().map(|()| Basis::Approximate { epsilon, delta }),
+        (true, None, None) => {
+            let about = read_subject(fields, releases)?;
+            Ok(match about.rho.clone() {
+                Some(rho) => Basis::Zcdp(rho),
+                None => Basis::Counts(Box::new(about)),
+            })
+        }
+        _ => Err(fields.refuse("one of: a release or counts, rho, pure, epsilon with delta")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "[[deployment]]\nname = 'a'\ntitle = 't'\ncurator = 'c'\nunit = 'u'\nper = 'once'\n\
+                        neighbors = 'n'\nmechanism = 'm'\nsource = 's'\n";
+
+    fn said(more: &str) -> String {
+        parse("f.toml", &format!("{HEAD}{more}")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_deployment_is_read_and_other_forms_are_refused_with_their_line() {
+        let read = parse("f", &format!("{HEAD}epsilon = '2.0'\naccount = {{ pure = ['1.1', '0.9x2'] }}\n")).unwrap();
+        assert!(matches!(&read[0].basis, Some(Basis::Pure(parts)) if parts.len() == 2));
+        assert_eq!(read[0].printed.shown(), "2.0");
+        assert_eq!(Headline { rho: Some("1".into()), ..Headline::default() }.shown(), "rho 1");
+        assert!(said("epsilom = '2'\n").contains("line 10"));
+        assert!(said("account = { pure = ['1'], rho = '2' }\n").contains("unknown field"));
+        assert!(said("account = { epsilon = '1' }\n").contains("one of"));
+        assert!(said("account = { epsilon = '-1', delta = '1e-5' }\n").contains("positive"));
+        assert!(said("[[deployment.value]]\nid = 'x'\n").contains("line 10"));
+        let two = format!("{HEAD}{HEAD}epsilom = 1\n");
+        assert!(parse("f", &two).unwrap_err().to_string().contains("line 19"));
+    }
+}

@@ -1,0 +1,30 @@
+//! Published privacy parameters of real deployments, judged: what is printed, what follows from the printed facts, and all on one scale.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | [`verdict`] | agrees, differs, contradicts itself, disproved, not enough said |
+//! | [`scale`] | epsilon at a common delta, and the chance of a right decision at prior 1/2 |
+//! | [`mod@file`] | deployments as data, `data/deployments/*.toml` |
+//! | [`bundled`] | those that come with the program |
+//! | [`judge`] | a deployment judged |
+//! | [`registry`] | entries of the public Deployments Registry, judged from their YAML |
+//! | [`view`] | a judged deployment or entry as it is shown |
+//! | [`figure`] | all on one scale, drawn |
+
+pub mod bundled;
+pub mod figure;
+pub mod file;
+pub mod judge;
+pub mod registry;
+pub mod scale;
+pub mod verdict;
+pub mod view;
+
+pub use self::{
+    bundled::find,
+    file::{Deployment, Headline},
+    judge::Judged,
+    scale::OnScale,
+    verdict::Verdict,
+    view::View,
+};

@@ -1,0 +1,117 @@
+//! The public Deployments Registry: its entries, read from YAML, and judged by the figures that they print.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `schema` | the fields of an entry, and their forms |
+//! | [`entry`] | an entry, read by the schema; what it does not allow is refused with its line |
+//! | `text` | figures in texts: numbers, labelled quantities, calculations, lists |
+//! | [`rules`] | the figures of an entry compared with each other |
+
+pub mod entry;
+pub mod rules;
+mod schema;
+mod text;
+
+use std::path::Path;
+
+use rug::Rational;
+
+pub use self::{entry::Entry, rules::Finding};
+use super::{
+    file::Headline,
+    scale::{Basis, OnScale, PurePart},
+    verdict::Verdict,
+};
+use crate::{
+    account::{Delta, Rho},
+    error::Result,
+};
+
+/// A judged entry.
+#[derive(Clone, Debug)]
+pub struct JudgedEntry {
+    /// The entry.
+    pub entry: Entry,
+    /// Its parameters as written.
+    pub printed: Headline,
+    /// The findings of the rules, in the order of the file.
+    pub findings: Vec<Finding>,
+    /// The common scale; `None` without parameters that are numbers.
+    pub scale: Option<OnScale>,
+    /// The verdict: the worst of the findings.
+    pub verdict: Verdict,
+    /// What is missing for a proof.
+    pub missing: Vec<String>,
+}
+
+/// Reads and judges the entries of a file or of a folder.
+pub fn judge_all(path: &Path, delta: &Delta, digits: u32) -> Result<Vec<JudgedEntry>> {
+    Entry::read_all(path)?.into_iter().map(|entry| judge(entry, delta, digits)).collect()
+}
+
+/// Judges an entry.
+pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
+    let findings = rules::check(&entry)?;
+    let verdict = findings.iter().map(|finding| finding.verdict).min().unwrap_or(Verdict::NotEnoughSaid);
+    let text = |name: &str| entry.text(name).map(str::to_string);
+    let printed = Headline { epsilon: text("epsilon"), delta: text("delta"), rho: text("rho") };
+    let scale = basis(&entry)?.map(|basis| basis.at(delta, digits)).transpose()?;
+    let missing = missing(&entry)?;
+    Ok(JudgedEntry { entry, printed, findings, scale, verdict, missing })
+}
+
+/// What the parameters say of the mechanism. Nothing says how its noise is distributed, so no account is exact.
+fn basis(entry: &Entry) -> Result<Option<Basis>> {
+    let value = |name: &str| -> Result<Option<Rational>> { Ok(entry.parameter(name)?.map(|found| found.value)) };
+    let (epsilon, delta, rho) = (value("epsilon")?, value("delta")?, value("rho")?);
+    let delta = delta.filter(|delta| *delta > 0).map(Delta::new).transpose()?;
+    let has_formula = entry.text("delta").is_some() && delta.is_none();
+    Ok(match (rho, epsilon, delta) {
+        (Some(rho), _, _) => Some(Basis::Zcdp(Rho::new(rho)?)),
+        (None, Some(epsilon), Some(delta)) => Some(Basis::Approximate { epsilon, delta }),
+        (None, Some(epsilon), None) if !has_formula && epsilon <= 10_000 => {
+            Some(Basis::Pure(vec![PurePart { epsilon, count: 1 }]))
+        }
+        (None, _, _) => None,
+    })
+}
+
+/// What is missing for a proof of the parameters.
+fn missing(entry: &Entry) -> Result<Vec<String>> {
+    let mut missing = Vec::new();
+    let has = |name: &str| entry.text(name).is_some();
+    let is_number = |name: &str| entry.parameter(name).map(|found| found.is_some());
+    let needed: &[&str] = match entry.text("variant_name") {
+        Some("Pure DP") => &["epsilon"],
+        Some("Approximate DP") => &["epsilon", "delta"],
+        Some("Zero-concentrated DP") => &["rho"],
+        Some("Renyi DP" | "Custom") => &[],
+        Some(_) | None => {
+            missing.push("variant_name: the variant of differential privacy".to_string());
+            &["epsilon"]
+        }
+    };
+    for name in needed {
+        match (has(name), is_number(name)?) {
+            (false, _) => missing.push(format!("{name}: the parameter of its variant")),
+            (true, false) => missing.push(format!("{name}: a number, and not a formula")),
+            (true, true) => {}
+        }
+    }
+    if !has("privacy_unit") {
+        missing.push("privacy_unit: whose data neighbors differ in".to_string());
+    }
+    if !has("privacy_unit_details") {
+        missing.push("privacy_unit_details: the neighbor relation".to_string());
+    }
+    let unit = entry.text("privacy_unit").unwrap_or_default().to_lowercase();
+    let has_time = ["day", "month", "week", "year", "hour", "quarter", "trip"].iter().any(|time| unit.contains(time));
+    if entry.text("release_type") == Some("Many releases") && !has_time {
+        missing.push("a bound over time: there are many releases, and the unit names no time".to_string());
+    }
+    if !has("composition") {
+        missing.push("composition: the parts of the parameters".to_string());
+    }
+    missing.push("the scale of the noise of each statistic, and by how much one unit changes it".to_string());
+    Ok(missing)
+}

@@ -1,0 +1,266 @@
+//! Deployments on one scale: epsilon at a common delta, and how often an adversary with prior 1/2 decides correctly at most.
+//!
+//! What is known of a mechanism decides the account, [`Basis`]: exact where its noise and counts are known, otherwise every standard
+//! account that the printed parameters allow. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
+
+use rug::Rational;
+
+use crate::{
+    account::{
+        Account, Delta, Rho,
+        compared::{Conversion, accountants},
+        conversions,
+    },
+    error::{Error, Result},
+    numeric::{Enclosure, precision, rational},
+    replication::account_claims::About,
+    risk::bound,
+};
+
+/// What is known of a mechanism.
+#[derive(Clone, Debug)]
+pub enum Basis {
+    /// Its counts and their noise: the account is exact.
+    Counts(Box<About>),
+    /// A bound on its rho alone.
+    Zcdp(Rho),
+    /// Parts with pure differential privacy.
+    Pure(Vec<PurePart>),
+    /// A pair (epsilon, delta) alone.
+    Approximate {
+        /// The epsilon.
+        epsilon: Rational,
+        /// The delta at which it holds.
+        delta: Delta,
+    },
+}
+
+/// Releases of one epsilon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurePart {
+    /// The epsilon of each.
+    pub epsilon: Rational,
+    /// Their number.
+    pub count: u64,
+}
+
+impl PurePart {
+    /// Reads `EPSILON[xCOUNT]`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (epsilon, count) = text.split_once('x').unwrap_or((text, "1"));
+        let count = count.trim().parse::<u64>().ok().filter(|count| (1..=1_000_000_000).contains(count));
+        let epsilon = rational::parse(epsilon)?;
+        match count {
+            Some(count) if epsilon > 0 && epsilon <= 10_000 => Ok(PurePart { epsilon, count }),
+            _ => Err(Error::malformed("pure epsilon", text, "EPSILON[xCOUNT] with 0 < EPSILON <= 10000, as 0.534x48")),
+        }
+    }
+}
+
+/// A deployment on the common scale.
+#[derive(Clone, Debug)]
+pub struct OnScale {
+    /// The common delta.
+    pub delta: Delta,
+    /// Encloses the true epsilon at that delta; from zero where only a bound is known. `None` if nothing follows at this delta.
+    pub epsilon: Option<Enclosure>,
+    /// Whether the noise is known, so that both ends are proven; otherwise the upper end alone.
+    pub is_exact: bool,
+    /// The upper end, if it is a decimal that was printed.
+    pub as_printed: Option<Rational>,
+    /// The account of the upper end, in words.
+    pub by: String,
+    /// Each standard account: its name and its epsilon at that delta, `None` where it is infinite.
+    pub accounts: Vec<(String, Option<Enclosure>)>,
+    /// Encloses the largest probability of a correct decision at prior 1/2; from 1/2 where only a bound is known.
+    pub correct: Enclosure,
+}
+
+impl OnScale {
+    /// How often of a hundred decisions an adversary is right at most, rounded up to two decimals.
+    pub fn right_of_100(&self) -> String {
+        let Some(upper) = self.correct.upper_rational() else { return "100.00".to_string() };
+        let hundredths = (upper * 10_000_u32).ceil();
+        let hundredths = hundredths.numer().to_u64().unwrap_or(10_000).min(10_000);
+        format!("{}.{:02}", hundredths / 100, hundredths % 100)
+    }
+}
+
+impl Basis {
+    /// The mechanism at a delta, with enclosures to a relative width of 10^-digits where it is exact.
+    pub fn at(&self, delta: &Delta, digits: u32) -> Result<OnScale> {
+        match self {
+            Basis::Counts(about) => of_counts(about, delta, digits),
+            Basis::Zcdp(rho) => of_rho(rho, delta, digits),
+            Basis::Pure(parts) => of_pure(parts, delta, digits),
+            Basis::Approximate { epsilon, delta: own } => Ok(of_pair(epsilon, own, delta, digits)),
+        }
+    }
+}
+
+fn half() -> Rational {
+    Rational::from((1, 2))
+}
+
+fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
+    let resolved = about.subject().resolve()?;
+    let account = &resolved.whole;
+    let accounts = accountants(account, delta, digits)?.into_iter().filter(|row| row.is_bound);
+    Ok(OnScale {
+        delta: delta.clone(),
+        epsilon: Some(account.epsilon(delta, digits)?.value),
+        is_exact: true,
+        as_printed: None,
+        by: "exact".to_string(),
+        accounts: accounts.map(|row| (row.name.to_string(), row.epsilon)).collect(),
+        correct: bound::most_correct(account, &half(), digits)?.value,
+    })
+}
+
+/// The standard accounts of rho: the best order and the formula of Bun & Steinke.
+fn accounts_of_rho(rho: &Rho, delta: &Delta, digits: u32) -> Result<[(String, Option<Enclosure>); 2]> {
+    let best = conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon.clamp(0.0, f64::INFINITY);
+    Ok([
+        (Conversion::BestOrder.name().to_string(), Some(best)),
+        (Conversion::BunSteinke.name().to_string(), Some(conversions::zcdp_epsilon(rho, delta, digits))),
+    ])
+}
+
+fn of_rho(rho: &Rho, delta: &Delta, digits: u32) -> Result<OnScale> {
+    let accounts = accounts_of_rho(rho, delta, digits)?.to_vec();
+    bounded(delta, accounts, &bound::most_correct_by_rho(rho, &half(), digits)?)
+}
+
+fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
+    let sum = |of: &dyn Fn(&Rational) -> Rational| {
+        parts.iter().fold(Rational::new(), |sum, part| sum + of(&part.epsilon) * part.count)
+    };
+    let total = sum(&Rational::clone);
+    // An epsilon-DP mechanism has rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4).
+    let rho = Rho::new(sum(&|epsilon| epsilon.clone().square() / 2_u32))?;
+    let bits = precision::bits(digits, 64);
+    let mut accounts = vec![
+        ("pure DP (basic composition)".to_string(), Some(Enclosure::rational(&total, bits))),
+        ("pure DP at this delta".to_string(), Some(pure_at(&total, delta, bits))),
+    ];
+    if parts.iter().map(|part| part.count).sum::<u64>() > 1 {
+        accounts.push(("advanced composition".to_string(), Some(advanced(parts, delta, bits))));
+    }
+    accounts.extend(accounts_of_rho(&rho, delta, digits)?);
+    // Both bound the same probability, so the smaller does.
+    let by_pure = bound::posterior_at(&half(), &Enclosure::rational(&total, bits));
+    let by_rho = bound::most_correct_by_rho(&rho, &half(), digits)?;
+    let correct = if by_rho.upper() < by_pure.upper() { by_rho } else { by_pure };
+    bounded(delta, accounts, &correct)
+}
+
+/// The epsilon at delta of the worst mechanism with pure epsilon E, randomized response: its profile is (e^E - e^epsilon) / (e^E + 1), which
+/// is delta at E + ln(1 - delta (1 + e^-E)).
+fn pure_at(total: &Rational, delta: &Delta, bits: u32) -> Enclosure {
+    let one = Enclosure::double(1.0, bits);
+    let total = Enclosure::rational(total, bits);
+    let rest = one.sub(&Enclosure::rational(delta, bits).mul(&one.add(&total.clone().negate().exp())));
+    if *rest.lower() <= 0 { Enclosure::double(0.0, bits) } else { total.add(&rest.ln()).clamp(0.0, f64::INFINITY) }
+}
+
+/// The sum over all releases of epsilon (e^epsilon - 1) / (e^epsilon + 1), plus sqrt(2 ln(1/delta) sum of epsilon^2): the advanced
+/// composition of Kairouz, Oh & Viswanath (2017, Theorem 3.5), for parts with pure differential privacy.
+fn advanced(parts: &[PurePart], delta: &Delta, bits: u32) -> Enclosure {
+    let one = Enclosure::double(1.0, bits);
+    let (mut mean, mut squares) = (Enclosure::double(0.0, bits), Enclosure::double(0.0, bits));
+    for part in parts {
+        let count = Enclosure::rational(&Rational::from(part.count), bits);
+        let epsilon = Enclosure::rational(&part.epsilon, bits);
+        // (e^x - 1) / (e^x + 1) by e^-x, which does not overflow.
+        let small = epsilon.clone().negate().exp();
+        let slope = one.sub(&small).div(&one.add(&small));
+        mean = mean.add(&count.mul(&epsilon).mul(&slope));
+        squares = squares.add(&count.mul(&epsilon).mul(&epsilon));
+    }
+    let two_ln = Enclosure::rational(delta, bits).ln().negate().mul(&Enclosure::double(2.0, bits));
+    mean.add(&two_ln.mul(&squares).sqrt())
+}
+
+fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> OnScale {
+    let bits = precision::bits(digits, 64);
+    let bound = Enclosure::rational(epsilon, bits);
+    let by = format!("the pair as printed, at delta = {own}");
+    // It holds at every larger delta, and at no smaller one.
+    let holds = **own <= **delta;
+    let correct = bound::most_correct_by_epsilon(&bound, own, &half());
+    OnScale {
+        delta: delta.clone(),
+        epsilon: holds.then(|| from(0.0, &bound)),
+        is_exact: false,
+        as_printed: holds.then(|| epsilon.clone()),
+        accounts: vec![(by.clone(), holds.then_some(bound))],
+        by,
+        correct: from(0.5, &correct),
+    }
+}
+
+/// The scale where only bounds are known: the smallest of the accounts.
+fn bounded(delta: &Delta, accounts: Vec<(String, Option<Enclosure>)>, correct: &Enclosure) -> Result<OnScale> {
+    let known = accounts.iter().filter_map(|(name, epsilon)| epsilon.as_ref().map(|epsilon| (name, epsilon)));
+    let least = known.min_by(|a, b| a.1.upper().total_cmp(b.1.upper()));
+    let (by, least) = least.ok_or(Error::Unbounded { what: "the epsilon of every standard account" })?;
+    let (by, epsilon) = (by.clone(), Some(from(0.0, least)));
+    let correct = from(0.5, correct);
+    Ok(OnScale { delta: delta.clone(), epsilon, is_exact: false, as_printed: None, by, accounts, correct })
+}
+
+/// The interval from a number that the truth is never below to the upper end of a bound.
+fn from(least: f64, bound: &Enclosure) -> Enclosure {
+    Enclosure::double(least, bound.upper().prec()).hull(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(text: &str) -> Delta {
+        text.parse().unwrap()
+    }
+
+    fn upper(epsilon: &Option<Enclosure>) -> f64 {
+        epsilon.as_ref().unwrap().upper().to_f64()
+    }
+
+    #[test]
+    fn pure_parts_have_every_standard_account() {
+        let parts = vec![PurePart::parse("0.01x1000").unwrap()];
+        let found = Basis::Pure(parts).at(&delta("1e-5"), 12).unwrap();
+        let of = |name: &str| {
+            let row = found.accounts.iter().find(|(known, _)| known.contains(name)).unwrap();
+            row.1.as_ref().unwrap().approximate()
+        };
+        assert!((of("basic") - 10.0).abs() < 1e-12);
+        // 1000 x 0.01 tanh(0.005) + sqrt(2 ln(1e5) 0.1), by hand.
+        assert!((of("advanced") - (10.0 * 0.005_f64.tanh() + (0.2 * 1e5_f64.ln()).sqrt())).abs() < 1e-9);
+        // rho = 0.05: 0.05 + 2 sqrt(0.05 ln(1e5)).
+        assert!((of("Bun-Steinke") - (0.05 + 2.0 * (0.05 * 1e5_f64.ln()).sqrt())).abs() < 1e-9);
+        assert_eq!(found.by, "zCDP (best order)");
+        assert!(upper(&found.epsilon) < of("advanced") && *found.epsilon.as_ref().unwrap().lower() == 0);
+        // sqrt(rho / 2) is below the total variation distance of one mechanism with epsilon 10.
+        assert_eq!(found.right_of_100(), "57.91");
+    }
+
+    #[test]
+    fn one_pure_part_is_that_of_randomized_response() {
+        let found = Basis::Pure(vec![PurePart::parse("1").unwrap()]).at(&delta("0.1"), 12).unwrap();
+        // (e - e^x) / (e + 1) = 0.1 at x = ln(e - 0.1 (e + 1)).
+        let e = std::f64::consts::E;
+        assert!((upper(&found.epsilon) - (e - 0.1 * (e + 1.0)).ln()).abs() < 1e-12);
+        assert_eq!(found.right_of_100(), "73.11");
+        assert!(PurePart::parse("0").is_err() && PurePart::parse("1x0").is_err() && PurePart::parse("x").is_err());
+        let many = Basis::Pure(vec![PurePart::parse("769").unwrap()]).at(&delta("1e-5"), 12).unwrap();
+        assert_eq!(many.right_of_100(), "100.00");
+    }
+
+    #[test]
+    fn a_pair_says_nothing_at_a_smaller_delta() {
+        let pair = Basis::Approximate { epsilon: rational::parse("2.19").unwrap(), delta: delta("1e-5") };
+        assert!(pair.at(&delta("1e-6"), 12).unwrap().epsilon.is_none());
+        assert_eq!(upper(&pair.at(&delta("1e-5"), 12).unwrap().epsilon), 2.19_f64.next_up());
+    }
+}

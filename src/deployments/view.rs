@@ -1,0 +1,151 @@
+//! A judged deployment or entry as it is shown: the same parts for both.
+
+use super::{
+    file::Headline,
+    judge::Judged,
+    registry::{Finding, JudgedEntry},
+    scale::OnScale,
+    verdict::Verdict,
+};
+use crate::replication::verify::Row;
+
+/// What is shown of a deployment.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Its key, or the file of an entry.
+    pub name: String,
+    /// The data product.
+    pub title: String,
+    /// Facts by name: publisher, unit, time, neighbors, mechanism, source.
+    pub facts: Vec<(&'static str, String)>,
+    /// The headline as printed.
+    pub printed: Headline,
+    /// Its place on the common scale.
+    pub scale: Option<OnScale>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Its reasons.
+    pub reasons: Vec<String>,
+    /// Remarks.
+    pub remarks: Vec<String>,
+    /// What is missing for a proof.
+    pub missing: Vec<String>,
+    /// Each figure that was checked.
+    pub checks: Vec<Check>,
+}
+
+/// A checked figure.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What it is, or where it stands.
+    pub what: String,
+    /// As printed.
+    pub printed: String,
+    /// As computed, or the argument.
+    pub computed: String,
+    /// How.
+    pub how: String,
+    /// The word of its verdict.
+    pub verdict: String,
+}
+
+impl View {
+    /// A fact by its name.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact.as_str())
+    }
+}
+
+impl From<&Judged> for View {
+    fn from(judged: &Judged) -> View {
+        let deployment = &judged.deployment;
+        let mut facts = vec![
+            ("curator", deployment.curator.clone()),
+            ("unit", deployment.unit.clone()),
+            ("per", deployment.per.clone()),
+            ("neighbors", deployment.neighbors.clone()),
+            ("mechanism", deployment.mechanism.clone()),
+            ("source", deployment.source.clone()),
+        ];
+        facts.extend(deployment.registry.iter().map(|file| ("registry", file.clone())));
+        View {
+            name: deployment.name.clone(),
+            title: deployment.title.clone(),
+            facts,
+            printed: deployment.printed.clone(),
+            scale: judged.scale.clone(),
+            verdict: judged.verdict,
+            reasons: judged.reasons.clone(),
+            remarks: deployment.remarks.clone(),
+            missing: deployment.missing.clone(),
+            checks: judged.rows.iter().map(Check::of_row).collect(),
+        }
+    }
+}
+
+impl Check {
+    fn of_row(row: &Row) -> Check {
+        let notes = row.published.note.iter().cloned().chain(row.sentences());
+        let how = std::iter::once(row.published.asked_in_words()).chain(notes);
+        Check {
+            what: row.published.place.clone(),
+            printed: row.published.shown(),
+            computed: row.shown(),
+            how: how.collect::<Vec<_>>().join(". ").replace(".. ", ". "),
+            verdict: row.verdict.word().to_string(),
+        }
+    }
+
+    fn of_finding(finding: &Finding) -> Check {
+        let Finding { rule, field, line, verdict, words } = finding;
+        Check {
+            what: format!("line {line}, {field}"),
+            printed: String::new(),
+            computed: words.clone(),
+            how: (*rule).to_string(),
+            verdict: verdict.word().to_string(),
+        }
+    }
+}
+
+impl From<&JudgedEntry> for View {
+    fn from(judged: &JudgedEntry) -> View {
+        let entry = &judged.entry;
+        let facts = [
+            ("variant", "variant_name"),
+            ("unit", "privacy_unit"),
+            ("model", "model_name"),
+            ("releases", "release_type"),
+        ];
+        let fact =
+            |(name, field): (&'static str, &str)| Some((name, entry.text(field)?.split('\n').next()?.to_string()));
+        let facts = facts.into_iter().filter_map(fact);
+        let agreeing = judged.findings.iter().filter(|finding| finding.verdict == Verdict::Agrees).count();
+        let mut reasons: Vec<String> = judged
+            .findings
+            .iter()
+            .filter(|finding| finding.verdict != Verdict::Agrees)
+            .map(|finding| format!("line {}, {}: {}.", finding.line, finding.field, finding.words))
+            .collect();
+        match agreeing {
+            0 if reasons.is_empty() => reasons.push("No printed figure follows from the others.".to_string()),
+            0 => {}
+            1 => reasons.push("One printed figure follows from the others.".to_string()),
+            many => reasons.push(format!("{many} printed figures follow from the others.")),
+        }
+        View {
+            name: std::path::Path::new(&entry.file)
+                .file_name()
+                .map_or_else(|| entry.file.clone(), |name| name.to_string_lossy().into_owned()),
+            title: entry.text("name").unwrap_or_default().to_string(),
+            facts: facts.collect(),
+            printed: judged.printed.clone(),
+            scale: judged.scale.clone(),
+            verdict: judged.verdict,
+            reasons,
+            remarks: Vec::new(),
+            missing: judged.missing.clone(),
+            checks: judged.findings.iter().map(Check::of_finding).collect(),
+        }
+    }
+}

@@ -1,0 +1,480 @@
+//! Deployments: figures by hand, verdicts, entries of the registry, wrong figures that are found, and hostile YAML.
+
+use std::{fs, path::Path, sync::OnceLock};
+
+use dp_assay::{
+    account::Delta,
+    deployments::{
+        Verdict, find,
+        judge::{self, Judged},
+        registry::{self, Entry},
+    },
+    replication::verdict::Computed,
+};
+use serde_json::Value;
+
+use crate::common::program::{assay, refusal};
+
+fn delta() -> Delta {
+    "1e-5".parse().unwrap()
+}
+
+fn judged(names: &[&str]) -> Vec<Judged> {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    judge::judge_all(find(&names).unwrap(), &delta(), 8).unwrap()
+}
+
+/// All of them, judged once.
+fn all() -> &'static [Judged] {
+    static ALL: OnceLock<Vec<Judged>> = OnceLock::new();
+    ALL.get_or_init(|| judged(&[]))
+}
+
+/// Deployments of every verdict whose account takes no time.
+const LIGHT: [&str; 8] = [
+    "recurve-ohmconnect-paper",
+    "census-2020-pl94",
+    "google-search-trends",
+    "google-mobility",
+    "wikimedia-page-views",
+    "microsoft-ctdc",
+    "uber-flex",
+    "kostat-data-hub",
+];
+
+/// Figures computed by hand: with a pocket calculator's functions, and not with the program's.
+#[test]
+fn figures_are_those_of_a_calculation_by_hand() {
+    let ln = f64::ln;
+    let bun_steinke = |rho: f64, delta: f64| rho + 2.0 * (rho * ln(1.0 / delta)).sqrt();
+    let lemma_3_6 = |rho: f64, delta: f64| rho + 2.0 * (rho * ln((std::f64::consts::PI * rho).sqrt() / delta)).sqrt();
+    let expected = [
+        ("google-mobility", "places", 1.76),
+        ("google-search-trends", "symptoms", 1.638),
+        ("google-search-trends", "normalization", 0.021),
+        ("google-shared-mobility", "threshold", (-0.66_f64 * 99.0).exp() / 2.0),
+        ("rappor-chrome", "day", 25.632),
+        ("rappor-chrome", "month", 768.96),
+        ("apple-lookup-hints", "day", 8.0),
+        ("microsoft-broadband", "epsilon", 0.2),
+        ("wikimedia-editors", "epsilon", 2.0),
+        ("wikimedia-russia", "epsilon-of-step", 0.1),
+        ("wikimedia-russia", "certainty", 0.1_f64.exp() / (1.0 + 0.1_f64.exp()) - 0.5),
+        ("wikimedia-page-views-history", "epsilon", 1.0),
+        ("linkedin-hiring", "delta", 4e-10),
+        ("meta-url-shares", "epsilon-of-action", lemma_3_6(0.0052, 1e-5)),
+        ("meta-url-shares", "epsilon-of-14", lemma_3_6(0.0728, 1e-5)),
+        ("meta-url-shares", "mu", 0.1456_f64.sqrt()),
+        ("recurve-ohmconnect-paper", "amplified", ln(1.0 + 0.124 * (6.8_f64.exp() - 1.0))),
+        ("recurve-ohmconnect-registry", "delta", 5.0592e-9),
+        ("israel-births", "epsilon", 9.98),
+        ("spectus-hurricane", "epsilon", 10.0),
+        ("uber-flex", "delta-million", (-0.01 * ln(1e6) * ln(1e6)).exp()),
+        ("census-2020-dhc-persons", "epsilon", bun_steinke(4.9622, 1e-10)),
+        ("census-2020-dhc-units", "epsilon", bun_steinke(7.7005, 1e-10)),
+        ("census-2020-ddhca", "rho", 2.0 * 4.944),
+        ("census-2020-ddhcb", "rho", 2.0 * 8.895302),
+        ("census-2020-sdhc", "rho", 2.514562),
+        ("census-2010-demonstration-persons", "epsilon", 4.0),
+        ("census-2010-demonstration-households", "epsilon", 2.0),
+        ("census-2018-end-to-end", "epsilon", 0.25),
+        ("sipp-truncated-laplace", "mass-0", 0.635158),
+    ];
+    let all = all();
+    for (name, id, by_hand) in expected {
+        let of = all.iter().find(|judged| judged.deployment.name == name).unwrap_or_else(|| panic!("{name}"));
+        let row = of.rows.iter().find(|row| row.published.id == id).unwrap_or_else(|| panic!("{name}/{id}"));
+        let Computed::Value(value) = &row.computed else { panic!("{name}/{id} is a number") };
+        let found = value.approximate();
+        assert!((found / by_hand - 1.0).abs() < 2e-5, "{name}/{id}: {found}, by hand {by_hand}");
+        assert!(value.is_tight(8), "{name}/{id}: {value:?}");
+    }
+}
+
+#[test]
+fn verdicts_are_those_of_the_arguments() {
+    let all = all();
+    let of = |verdict: Verdict| -> Vec<&str> {
+        all.iter().filter(|one| one.verdict == verdict).map(|one| one.deployment.name.as_str()).collect()
+    };
+    assert_eq!(of(Verdict::Disproved), ["recurve-ohmconnect-paper"]);
+    assert_eq!(of(Verdict::Differs), ["census-2020-pl94", "census-2020-ddhca"]);
+    assert_eq!(
+        of(Verdict::ContradictsItself),
+        [
+            "census-2020-dhc",
+            "google-search-trends",
+            "google-vaccine-insights",
+            "exposure-notifications",
+            "apple-emojis",
+            "apple-lookup-hints",
+            "apple-iconic-scenes",
+            "wikimedia-page-views-history",
+            "wikimedia-russia",
+            "meta-url-shares",
+        ]
+    );
+    assert!(of(Verdict::Agrees).len() > 20, "{:?}", of(Verdict::Agrees));
+    for one in all {
+        let said = one.rows.iter().filter(|row| row.is_unexplained()).map(|row| row.published.id.as_str());
+        assert_eq!(said.collect::<Vec<_>>(), Vec::<&str>::new(), "{}: no argument", one.deployment.name);
+        assert!(!one.reasons.is_empty());
+        let is_open = one.verdict == Verdict::NotEnoughSaid;
+        assert!(!is_open || !one.deployment.missing.is_empty(), "{}: what is missing?", one.deployment.name);
+    }
+}
+
+/// The common scale by hand: pure epsilons by randomized response, a pair by its corner, exact noise below every bound.
+#[test]
+fn the_common_scale_is_that_of_a_calculation_by_hand() {
+    let names =
+        ["microsoft-broadband", "recurve-ohmconnect-registry", "wikimedia-page-views", "census-2020-pl94-units"];
+    let all = judged(&names);
+    let scale = |name: &str| {
+        let of = all.iter().find(|one| one.deployment.name == name).unwrap();
+        of.scale.as_ref().unwrap()
+    };
+    let broadband = scale("microsoft-broadband");
+    // rho = 2 x 0.1^2 / 2 bounds the distance by sqrt(rho / 2), less than tanh(0.1).
+    assert_eq!(broadband.right_of_100(), "53.54");
+    let e = 0.2_f64.exp();
+    let by_hand = (e - 1e-5 * (1.0 + e)).ln();
+    assert!((broadband.epsilon.as_ref().unwrap().upper().to_f64() - by_hand).abs() < 1e-9);
+    // 1 - (1 - delta) / (1 + e^4.72).
+    let right = 1.0 - (1.0 - 5.06e-9) / (1.0 + 4.72_f64.exp());
+    let pair = scale("recurve-ohmconnect-registry").correct.upper().to_f64();
+    assert!((pair - right).abs() < 1e-12, "{pair}");
+    for name in ["wikimedia-page-views", "census-2020-pl94-units"] {
+        let exact = scale(name);
+        assert!(exact.is_exact && exact.epsilon.as_ref().unwrap().is_tight(8), "{name}");
+        for (account, epsilon) in &exact.accounts {
+            let Some(epsilon) = epsilon else { continue };
+            assert!(exact.epsilon.as_ref().unwrap().lower() <= epsilon.upper(), "{name}: {account}");
+        }
+    }
+}
+
+/// An entry with a figure for every rule.
+const ENTRY: &str = r"url_slug: made-up-counts-2024
+status: Draft
+tier: 3
+deployment:
+  basic:
+    name: Made-up counts
+    data_curators:
+      - Somebody
+    intended_use: A test
+    data_product_type: Summary statistics
+    data_product_region: Nowhere
+    description: Counts that nobody published
+    publication_date: '2024-05-01'
+  dp_variant:
+    variant_name: Zero-concentrated DP
+    unprotected_quantities: The threshold \\(\tau\\) = 90.
+  privacy_loss:
+    privacy_unit: person-day
+    privacy_parameters:
+      epsilon: 2.0
+      delta: 1.0e-05
+      rho: 0.0834
+    privacy_parameters_details: |
+      - Total \\(\rho\\) = 0.0834, of which:
+        - persons: \\(\rho\\) = 0.05
+        - homes: \\(\rho\\) = 0.0334
+      - The pair is \\(\epsilon\\) = 2.0 and \\(\delta\\) = 10^{-5}.
+  accounting:
+    post_processing: Counts below \\(\tau\\) = 90 are left out.
+    composition: |
+      Two levels of three queries each: 2 * (0.01 + 0.015) = 0.05.
+      For each person, \\(\mu\\) = 0.408.
+  implementation:
+    mechanisms: |
+      - Histogram: Laplace noise, \\(\epsilon\\) = 0.1 (sensitivity = 1, noise scale = 10).
+  administrative:
+    registry_authors:
+      - A test
+";
+
+fn verdict_of(text: &str) -> (Verdict, Vec<String>) {
+    let entry = Entry::parse("made-up.yaml", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let found = registry::judge(entry, &delta(), 12).unwrap();
+    let wrong = found.findings.iter().filter(|finding| finding.verdict != Verdict::Agrees);
+    (found.verdict, wrong.map(|finding| format!("{} line {}: {}", finding.rule, finding.line, finding.words)).collect())
+}
+
+#[test]
+fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
+    let (verdict, said) = verdict_of(ENTRY);
+    assert_eq!((verdict, said.len()), (Verdict::Agrees, 0), "{said:?}");
+    for (right, wrong, rule, line) in [
+        ("epsilon: 2.0", "epsilon: 2.1", "field", 20),
+        ("delta: 1.0e-05", "delta: 1.0e-06", "field", 21),
+        ("rho: 0.0834", "rho: 0.0934", "field", 22),
+        ("Total \\\\(\\rho\\\\) = 0.0834", "Total \\\\(\\rho\\\\) = 0.0934", "total", 24),
+        ("= 0.0334", "= 0.0434", "total", 24),
+        ("\\\\(\\rho\\\\) = 0.05", "\\\\(\\rho\\\\) = 0.06", "total", 24),
+        ("0.015) = 0.05", "0.015) = 0.06", "calculation", 31),
+        ("0.01 + 0.015", "0.02 + 0.015", "calculation", 31),
+        ("\\\\(\\mu\\\\) = 0.408", "\\\\(\\mu\\\\) = 0.308", "mu", 32),
+        ("noise scale = 10", "noise scale = 40", "noise", 35),
+        ("sensitivity = 1,", "sensitivity = 2,", "noise", 35),
+        ("\\\\(\\epsilon\\\\) = 0.1 (", "\\\\(\\epsilon\\\\) = 0.2 (", "noise", 35),
+        ("below \\\\(\\tau\\\\) = 90", "below \\\\(\\tau\\\\) = 80", "symbol", 29),
+        ("'2024-05-01'", "'2023-05-01'", "date", 13),
+        ("Zero-concentrated DP", "Pure DP", "variant", 21),
+    ] {
+        assert!(ENTRY.contains(right), "{right}");
+        let (verdict, said) = verdict_of(&ENTRY.replacen(right, wrong, 1));
+        assert!(matches!(verdict, Verdict::ContradictsItself), "{wrong}: {verdict:?} {said:?}");
+        assert!(said.iter().any(|words| words.starts_with(&format!("{rule} line {line}:"))), "{wrong}: {said:?}");
+    }
+    // Both the field and its text: only the conversion from rho is left.
+    let both =
+        ENTRY.replace("epsilon: 2.0", "epsilon: 3.0").replace("\\\\(\\epsilon\\\\) = 2.0", "\\\\(\\epsilon\\\\) = 3.0");
+    let (verdict, said) = verdict_of(&both);
+    assert_eq!(verdict, Verdict::Differs, "{said:?}");
+    assert!(said[0].starts_with("conversion line 20:") && said[0].contains("by zCDP (Bun-Steinke)"), "{said:?}");
+}
+
+/// What the schema does not allow is refused with its line, and so is what can grow or be read in two ways.
+#[test]
+fn hostile_and_wrong_yaml_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("entry.yaml");
+    let name = file.to_str().unwrap();
+    let refused = |text: &[u8]| {
+        fs::write(&file, text).unwrap();
+        refusal(&["deployments", "--from", name])
+    };
+    for (right, wrong, line, part) in [
+        ("tier: 3", "tier: 4", 3, "1, 2 or 3"),
+        ("tier: 3", "tier: '3'", 3, "1, 2 or 3"),
+        ("tier: 3", "teir: 3", 3, "did you mean \"tier\""),
+        ("epsilon: 2.0", "epsilon: '2.0'", 20, "a number without quotes"),
+        ("epsilon: 2.0", "epsilon: [2.0]", 20, "a list"),
+        ("epsilon: 2.0", "epsilon: .inf", 20, "not a decimal"),
+        ("epsilon: 2.0", "epsilon: 0x10", 20, "not a decimal"),
+        ("epsilon: 2.0", "epsilon: -2.0", 20, "out of range"),
+        ("epsilon: 2.0", "epsilon: 1e9999", 20, "out of range"),
+        ("epsilon: 2.0", "epsilon: 1e99999999999", 20, "not a decimal"),
+        ("delta: 1.0e-05", "delta: 1.5", 21, "0 <= delta < 1"),
+        ("delta: 1.0e-05", "epsilon: 2.0", 21, "occurs twice: first in line 20"),
+        ("rho: 0.0834", "rho: ~", 22, "a number without quotes"),
+        ("'2024-05-01'", "'2024-02-30'", 13, "YYYY-MM-DD"),
+        ("Summary statistics", "Summary", 10, "Summary statistics"),
+        ("name: Made-up counts", "name: 5", 6, "must be a text"),
+        ("      - Somebody", "      - 7", 8, "a list of texts"),
+        ("  administrative:\n", "  administrative: 5\n  other:\n", 36, "a map of fields"),
+        ("    registry_authors:\n      - A test\n", "    notes: none\n", 37, "registry_authors is missing"),
+        ("name: Made-up counts", "name: &a Made-up counts", 6, "anchor"),
+        ("intended_use: A test", "intended_use: *a", 9, ""),
+        ("status: Draft", "status: !!str Draft", 2, "tag"),
+        ("status: Draft", "<<: {status: Draft}", 2, "merge key"),
+        ("status: Draft", "status: Draft\n---", 3, ""),
+    ] {
+        assert!(ENTRY.contains(right), "{right}");
+        let message = refused(ENTRY.replacen(right, wrong, 1).as_bytes());
+        assert!(message.contains("entry.yaml") && message.contains(part), "{wrong}: {message}");
+        assert!(message.contains(&format!("line {line}")), "{wrong}: {message}");
+    }
+    let bomb = (1..12).map(|k| format!("a{k}: &a{k} [*a{}, *a{}]\n", k - 1, k - 1)).collect::<String>();
+    assert!(refused(format!("a0: &a0 x\n{bomb}").as_bytes()).contains("line 1"));
+    for text in [&b""[..], b"# nothing\n", b"- 1\n", b"5\n", b"a: \xff\xfe\n", b"\0\0\0", b"a: [", &b"[".repeat(50_000)]
+    {
+        let message = refused(text);
+        assert!(message.contains("entry.yaml"), "{message}");
+    }
+    assert!(refused(&vec![b'a'; 2 << 20]).contains("larger"));
+    // A folder with no entry, and one in which every wrong file is named.
+    let empty = tempfile::tempdir().unwrap();
+    assert!(refusal(&["deployments", "--from", empty.path().to_str().unwrap()]).contains(".yaml"));
+    fs::write(empty.path().join("one.yaml"), "a: 1\n").unwrap();
+    fs::write(empty.path().join("two.yaml"), ENTRY.replacen("tier: 3", "tier: 9", 1)).unwrap();
+    fs::write(empty.path().join("three.yaml"), ENTRY).unwrap();
+    let message = refusal(&["deployments", "--from", empty.path().to_str().unwrap()]);
+    assert!(
+        message.contains("one.yaml") && message.contains("two.yaml") && !message.contains("three.yaml"),
+        "{message}"
+    );
+    for (arguments, part) in [
+        (&["deployments", "nosuch"][..], "unknown deployment"),
+        (&["deployments", "google-mobilty"], "did you mean \"google-mobility\""),
+        (&["deployments", "--delta", "0"], "delta"),
+        (&["deployments", "--from", "/no/such.yaml"], "no such file"),
+        (&["deployments", "--format", "htm"], "html"),
+    ] {
+        assert!(refusal(arguments).contains(part), "{arguments:?}: {}", refusal(arguments));
+    }
+}
+
+/// A text of every length, cut anywhere, is judged or refused without a panic.
+#[test]
+fn every_piece_of_an_entry_is_judged_or_refused() {
+    for end in (0..ENTRY.len()).step_by(7) {
+        if let Ok(entry) = Entry::parse("cut.yaml", &ENTRY[..end]) {
+            registry::judge(entry, &delta(), 12).unwrap();
+        }
+    }
+    // Texts that look like figures and are none.
+    for text in [
+        "ε = ",
+        "ε = .",
+        "10^",
+        "10-",
+        "(1,",
+        "(1, 2",
+        "= 5",
+        "1 = = 2",
+        "ε_",
+        "ε'",
+        "1e",
+        "1 × 10^",
+        "((((",
+        "k = k = 5",
+        "- - - 5",
+        "2 * = 4",
+        "1/0 = 5",
+        "sensitivity = 1 scale = 0, ε = 1",
+        "½ = ε = 5 × 10−9999999",
+        "ρ = 0 ε = 1 δ = 1",
+        "ρ = 5, ε = 1, δ = 0",
+        "μ = 1e400",
+        "99999999999999999999,999 = 1 + 1",
+    ] {
+        let entry = ENTRY.replace("The threshold \\\\(\\tau\\\\) = 90.", &format!("\"{text}\""));
+        let entry = Entry::parse("odd.yaml", &entry).unwrap_or_else(|error| panic!("{text}: {error}"));
+        registry::judge(entry, &delta(), 12).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+fn answer(arguments: &[&str], code: i32) -> Value {
+    let output = assay(arguments).arg("--json").assert().code(code).get_output().stdout.clone();
+    serde_json::from_slice(&output).expect("one JSON object")
+}
+
+#[test]
+fn the_answer_has_its_contract_and_its_exit_status() {
+    let answer_of_all = answer(&[&["deployments"][..], &LIGHT].concat(), 1);
+    let all = answer_of_all["deployments"].as_array().unwrap();
+    assert_eq!((all.len(), &answer_of_all["summary"]["disproved"]), (LIGHT.len(), &1.into()));
+    for one in all {
+        for key in
+            ["name", "unit", "neighbors", "printed", "epsilon", "delta", "correct_decision", "verdict", "reasons"]
+        {
+            assert!(one.get(key).is_some(), "{}: {key}", one["name"]);
+        }
+    }
+    let one = answer(&["deployments", "google-mobility", "--delta", "1e-9"], 0);
+    let mobility = &one["deployments"][0];
+    assert_eq!((&mobility["verdict"], &mobility["printed"]["epsilon"]), (&"agrees".into(), &"2.64".into()));
+    assert_eq!(mobility["epsilon"]["lower"], 0);
+    assert!(mobility["correct_decision"]["upper"].as_f64().is_some_and(|upper| upper > 0.665 && upper <= 0.666));
+    answer(&["deployments", "recurve-ohmconnect-paper"], 1);
+    answer(&["deployments", "census-2020-pl94"], 0);
+}
+
+#[test]
+fn the_page_holds_everything_and_loads_nothing() {
+    let arguments = [&["deployments", "--format", "html"][..], &LIGHT].concat();
+    let output = assay(&arguments).assert().code(1).get_output().stdout.clone();
+    let page = String::from_utf8(output).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    for part in ["<script", "src=", "href=\"http", "url("] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
+    for name in LIGHT {
+        assert!(page.contains(&format!("id=\"d-{name}\"")), "{name}");
+    }
+    for tag in ["section", "article", "table", "tr", "td", "dl", "ul", "div"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let unique: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "an id occurs twice");
+}
+
+/// The page, the numbers and the chart are written, with the same bytes on every run.
+#[test]
+fn files_are_written_with_the_same_bytes() {
+    let write = || {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = [&["deployments", "--out", "out", "--reproducible"][..], &LIGHT].concat();
+        assay(&arguments).current_dir(folder.path()).assert().code(1);
+        ["deployments.html", "deployments.csv", "deployments.svg"]
+            .map(|file| fs::read_to_string(folder.path().join("out").join(file)).unwrap())
+    };
+    let [html, csv, svg] = write();
+    assert_eq!([html.clone(), csv.clone(), svg.clone()], write());
+    assert!(html.contains("assay deployments --out out --reproducible") && !html.contains("commit"));
+    assert!(csv.lines().count() > 5 && csv.starts_with("name,delta,epsilon_lower") && svg.starts_with("<svg"));
+}
+
+/// Every entry of the registry, where a copy is at hand: it is read, and its verdict is the known one; a wrong figure planted in a parameter
+/// that a text or another parameter determines is found.
+#[test]
+fn every_entry_of_the_registry_is_judged_where_it_is_at_hand() {
+    let facts = std::env::var_os("ASSAY_FACTS").map(|facts| Path::new(&facts).join("deployments/entries"));
+    let Some(folder) = facts.filter(|folder| folder.is_dir()) else {
+        eprintln!("skipped: ASSAY_FACTS does not name the folder of public data");
+        return;
+    };
+    let entries = Entry::read_all(&folder).unwrap();
+    assert_eq!(entries.len(), 41);
+    let known: Vec<String> = find(&[]).unwrap().into_iter().filter_map(|one| one.registry).collect();
+    let mut wrong = Vec::new();
+    let mut planted = 0;
+    for entry in entries {
+        let name = Path::new(&entry.file).file_name().unwrap().to_str().unwrap().to_string();
+        assert!(known.contains(&name), "{name} is not among the bundled deployments");
+        let text = fs::read_to_string(folder.join(&name)).unwrap();
+        let found = registry::judge(entry, &delta(), 12).unwrap();
+        if found.verdict.is_wrong() {
+            wrong.push(name.clone());
+        }
+        planted += plant(&name, &text, found.findings.len());
+    }
+    assert_eq!(
+        wrong,
+        [
+            "apple_iconic_scenes_photo_selections_2023.yaml",
+            "census_demographic_and_housing.yaml",
+            "covid19_search_trends_symptoms.yaml",
+            "user_url_privacy.yaml",
+            "wikimedia_historical_usage_data.yaml",
+            "wikimedia_russian_editor_activity_statistics_2023.yaml",
+        ]
+    );
+    assert!(planted >= 35, "{planted} wrong figures were planted");
+}
+
+/// Plants a wrong figure in each parameter of an entry. Returns the number that was found; those that no other figure determines are named
+/// here.
+fn plant(name: &str, text: &str, before: usize) -> usize {
+    const ALONE: &[(&str, &str)] = &[
+        ("apple_iconic_scenes_photo_selections_2023.yaml", "epsilon"),
+        ("apple_iconic_scenes_photo_selections_2023.yaml", "delta"),
+        ("covid19_notifications.yaml", "delta"),
+        ("uber.yaml", "epsilon"),
+    ];
+    let mut found = 0;
+    for field in ["epsilon", "delta", "rho"] {
+        let Some(line) = text.lines().find(|line| line.trim_start().starts_with(&format!("{field}: "))) else {
+            continue;
+        };
+        let digits = line.split(':').nth(1).unwrap().trim();
+        let Ok(value) = digits.parse::<f64>() else { continue };
+        let wrong = line.replace(digits, &format!("{:e}", value * 3.7));
+        let entry = Entry::parse(name, &text.replacen(line, &wrong, 1)).unwrap();
+        let judged = registry::judge(entry, &delta(), 12).unwrap();
+        let is_found = judged.findings.iter().any(|finding| {
+            finding.verdict != Verdict::Agrees
+                && (finding.field == field || ["total", "conversion", "mu"].contains(&finding.rule))
+        });
+        let is_alone = ALONE.contains(&(name, field));
+        assert!(is_found || is_alone, "{name}: {wrong} is not found; {before} findings before");
+        found += usize::from(is_found);
+    }
+    found
+}
