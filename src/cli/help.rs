@@ -341,7 +341,8 @@ mod tests {
     fn every_example_is_a_command_line_of_its_command() {
         for entry in entries().filter(|entry| entry.path != "help") {
             for example in entry.examples() {
-                let words: Vec<&str> = example.split_whitespace().take_while(|word| *word != ">").collect();
+                let words: Vec<&str> =
+                    example.split_whitespace().take_while(|word| ![">", "2>", "|"].contains(word)).collect();
                 assert!(words[1..].join(" ").starts_with(entry.path), "{example}");
                 if let Err(error) = whole_program().try_get_matches_from(&words) {
                     panic!("{example}: {error}");
@@ -363,7 +364,8 @@ mod tests {
             for block in listing::blocks(&document) {
                 for command in block.commands {
                     let line = listing::without_comment(&command.text);
-                    let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != ">").collect();
+                    let words: Vec<&str> =
+                        line.split_whitespace().take_while(|word| ![">", "2>", "|"].contains(word)).collect();
                     if words[0] != "assay" {
                         continue;
                     }
