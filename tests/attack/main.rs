@@ -45,7 +45,8 @@ fn compositions_keep_their_enclosures() {
         ("nearly equal", 6),
         ("edges", 12),
         ("continuous", 8),
-        ("bounded laws", 6),
+        // Without optimization the contour, which is tried at any cost, takes more than 20 s in the third case.
+        ("bounded laws", 2),
     ]);
 }
 
