@@ -196,6 +196,8 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         epsilon, delta = _exact(event.epsilon), _exact(event.delta)
         if epsilon == 0 and delta == 0:
             return None
+        kind: Any
+        parameters: tuple[Any, ...]
         kind, parameters = (Pure, (epsilon,)) if delta == 0 else (Approximate, (epsilon, delta))
         self._add((kind, parameters, None), lambda count: kind(*parameters, count), count, do_compose)
         return None

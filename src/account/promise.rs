@@ -117,7 +117,7 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
     all.sort();
     all.dedup();
     if all.is_empty() {
-        let why = "only Gaussian noise has a sigma2 to calibrate: for other noise, find a common factor on all of it";
+        let why = "noise other than Gaussian has no sigma2 to calibrate: calibrate Gaussian noise, or find a common factor on all noise";
         return Err(Error::unsuitable(why));
     }
     Ok(all)

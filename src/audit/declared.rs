@@ -40,9 +40,9 @@ impl Declared {
         };
         if reach > MOST as f64 {
             let (name, value) = (law.parameter_name(), law.parameter().to_f64());
-            let most =
+            let expected =
                 if exponent.curvature > 0 { "a sigma2 of at most 2.3e7" } else { "an epsilon of at least 1.4e-3" };
-            return Err(Error::out_of_range(&format!("{name} of the audited law"), value, most));
+            return Err(Error::out_of_range(&format!("{name} of the audited law"), value, expected));
         }
         let tails = magnitude_tails(law, WANTED)?;
         let (bits, tail): (u32, Vec<(Integer, Integer)>) =
