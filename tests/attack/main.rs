@@ -46,7 +46,7 @@ fn compositions_keep_their_enclosures() {
         ("edges", 12),
         ("continuous", 8),
         // Without optimization the contour, which is tried at any cost, takes more than 20 s in the third case.
-        ("bounded laws", 2),
+        ("bounded laws", 1),
     ]);
 }
 
