@@ -304,18 +304,6 @@ def test_other_subjects(page):
     page.settled()
     answer = assay("epsilon", "--discrete-gaussian", "40/3x7@2", "--neighbors", "bounded", "--delta", "1e-10")
     assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
-    # A law of two parameters has a field for each; where the new law has the same parameter, its value stays.
-    Select(page.one('[name="count-law"]')).select_by_value("truncated-gaussian")
-    page.settled()
-    page.type('[name="count-other"]', "60")
-    answer = assay("epsilon", "--truncated-gaussian", "40/3:60x7@2", "--neighbors", "bounded", "--delta", "1e-10")
-    assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
-    Select(page.one('[name="count-law"]')).select_by_value("approximate")
-    page.settled()
-    assert page.one('[name="count-other"]').get_attribute("value") == "1e-9" and "no epsilon is finite" in page.problem()
-    Select(page.one('[name="count-law"]')).select_by_value("discrete-gaussian")
-    page.settled()
-    assert not page.driver.find_elements("name", "count-other") and page.problem() == ""
     page.type('[name="count-parameter"]', "five")
     assert "five" in page.problem() and page.said() == []
     assert page.one('[name="count-parameter"]').get_attribute("aria-invalid") == "true"
