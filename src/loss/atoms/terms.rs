@@ -194,6 +194,10 @@ fn gaussian(sigma2: &Rational, shift: u64, c: &Rational, words: usize) -> Tilted
 fn finite(one: &Finite, c: &Rational, words: usize) -> TiltedMasses {
     let precision = 64 * words as u32 + 63;
     let (weights, _) = one.tilted(c, precision);
+    // Below one by an exact power of two: the weight of many answers of randomized response may be large.
+    let exponent = weights.iter().filter_map(|weight| weight.upper().get_exp()).max().unwrap_or(0).max(0);
+    let weights: Vec<Enclosure> =
+        weights.into_iter().map(|weight| weight.times_power_of_two(-i64::from(exponent))).collect();
     let mut upper_total = Float::new(precision);
     let mut units: Vec<u64> = Vec::with_capacity(weights.len() * words);
     // Ascending losses are the masses from the last one.

@@ -134,6 +134,7 @@ fn bounded() -> Vec<Vec<Group>> {
         vec![group(gaussian_to("2", 5), 1, 3), group(gaussian_to("3", 4), 6, 1)],
         vec![group(gaussian_to("9", 12), 2, 2), group(pure("1"), 1, 2), laplace("1/3", 2, 1)],
         vec![gaussian("1.3", 1, 1), group(laplace_to("0.9", 2), 1, 2), group(answers("2", 3), 1, 1)],
+        vec![gaussian("1/100", 1, 1), group(answers("1/2", 1000), 1, 3)],
     ]
 }
 
