@@ -21,7 +21,7 @@ use dp_assay::{
         },
         synthetic::{Population, write_geography},
         tabulate::{
-            Job, Outcome, Records,
+            Job, Outcome, ProgramInputs, PublicJob,
             coterminous::Coterminous,
             levels::{CountNoise, TabulatedLevel},
             output::ReleaseTables,
@@ -91,23 +91,25 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
     blocks.attach(Entity::Place, &places, None, "PLACEFP").expect("places");
     blocks.attach(Entity::Aian, &blocks_of("AIANNH"), None, "AIANNHCE").expect("areas");
     let mut job = Job {
-        config: production.join("config.json"),
-        specification: production,
-        records: Records::Persons(PathBuf::new()),
-        geography: folder.path().join("GRF-C.txt"),
-        units: None,
-        order: SummaryOrder::default(),
+        public: PublicJob {
+            config: production.join("config.json"),
+            specification: production,
+            geography: folder.path().join("GRF-C.txt"),
+            program: ProgramInputs::Persons { order: SummaryOrder::default() },
+            edited: None,
+            delta: "1e-10".parse().expect("a delta"),
+        },
+        records: folder.path().join("persons"),
         out: folder.path().join("release"),
-        delta: "1e-10".parse().expect("a delta"),
         insecure_seed: None,
         unfinished: UnfinishedDraw::Refuse,
         cluster: None,
     };
-    write_geography(&blocks, &job.geography).expect("a geography");
+    write_geography(&blocks, &job.public.geography).expect("a geography");
     let mut report = ValidationReport::new();
-    let config = SafeTabConfig::read(&job.config, &mut report).expect("a configuration");
-    let specification = Specification::read(&job.specification, &config, &mut report).expect("a specification");
-    let geography = Geography::read(&job.geography, &config, &mut report).expect("a geography");
+    let config = SafeTabConfig::read(&job.public.config, &mut report).expect("a configuration");
+    let specification = Specification::read(&job.public.specification, &config, &mut report).expect("a specification");
+    let geography = Geography::read(&job.public.geography, &config, &mut report).expect("a geography");
     let population = Population::new(&geography, &specification, 7).expect("a population");
 
     let mut group = criterion.benchmark_group("from persons to a release");
@@ -115,7 +117,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
     for (name, count) in [("1 million", 1_000_000), ("10 million", 10_000_000)] {
         let persons = folder.path().join(name);
         population.write(count, &persons, |_| {}).expect("persons");
-        job.records = Records::Persons(persons);
+        job.records = persons;
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let outcome = job.run(&mut |_| {}).expect("a release");

@@ -10,8 +10,8 @@ use std::{
 use dp_assay::{
     draws::UnfinishedDraw,
     safetab::{
-        schema::{SummaryOrder, TotalsCheck},
-        tabulate::{Job, Records},
+        schema::TotalsCheck,
+        tabulate::{Job, ProgramInputs, PublicJob},
     },
 };
 use serde_json::{Value, json};
@@ -62,20 +62,17 @@ impl Case {
     }
 
     fn job(&self, check: TotalsCheck) -> Job {
-        let records = Records::Households {
-            records: self.file("household-records.txt"),
-            totals: self.file("pop-group-totals.txt"),
-            check,
-        };
         Job {
-            config: self.path("config.json"),
-            specification: self.specification.clone(),
-            records,
-            geography: self.file("GRF-C.txt"),
-            units: None,
-            order: SummaryOrder::default(),
+            public: PublicJob {
+                config: self.path("config.json"),
+                specification: self.specification.clone(),
+                geography: self.file("GRF-C.txt"),
+                program: ProgramInputs::Households { totals: self.file("pop-group-totals.txt"), check },
+                edited: None,
+                delta: "1e-10".parse().unwrap(),
+            },
+            records: self.file("household-records.txt"),
             out: self.path("release"),
-            delta: "1e-10".parse().unwrap(),
             insecure_seed: None,
             unfinished: UnfinishedDraw::Refuse,
             cluster: None,

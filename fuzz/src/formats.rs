@@ -26,7 +26,7 @@ use dp_assay::{
             Geography, HouseholdConfig, IterationLevel, PublishedTotals, RegionType, Rule, SafeTabConfig, SummaryOrder,
             TotalsCheck, ValidationReport, check_households, check_persons,
         },
-        tabulate::{CefUnits, Job, Records},
+        tabulate::{CefUnits, EditedFiles, Job, ProgramInputs, PublicJob},
         tuning::plan::TuningPlan,
     },
     spine::{
@@ -381,14 +381,19 @@ fn edited(data: &[u8], bench: &Bench) {
     let folder = bench.files(&["CEF20_PER_01.txt", "CEF20_UNIT_01.txt"], data);
     let example = bench.root.join("data/examples/safetab");
     let job = Job {
-        config: example.join("config.json"),
-        specification: example,
-        records: Records::Persons(folder.join("CEF20_PER_01.txt")),
-        geography: bench.root.join("fuzz/seeds/edited-geography.txt"),
-        units: Some(CefUnits { path: folder.join("CEF20_UNIT_01.txt"), all_blocks: false }),
-        order: SummaryOrder::default(),
+        public: PublicJob {
+            config: example.join("config.json"),
+            specification: example,
+            geography: bench.root.join("fuzz/seeds/edited-geography.txt"),
+            program: ProgramInputs::Persons { order: SummaryOrder::default() },
+            edited: Some(EditedFiles {
+                persons: folder.join("CEF20_PER_01.txt"),
+                units: CefUnits { path: folder.join("CEF20_UNIT_01.txt"), all_blocks: false },
+            }),
+            delta: Delta::try_from("1e-10").expect("a delta"),
+        },
+        records: folder.join("CEF20_PER_01.txt"),
         out: folder.join("out"),
-        delta: Delta::try_from("1e-10").expect("a delta"),
         insecure_seed: Some(1),
         unfinished: UnfinishedDraw::Refuse,
         cluster: None,

@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Delta,
     safetab::{
         schema::TotalsCheck,
-        tabulate::{CefUnits, Cluster, ClusterToken, DryRun, Job, Records},
+        tabulate::{CefUnits, Cluster, ClusterToken, DryRun, EditedFiles, Job, ProgramInputs, PublicJob},
         verification::{VerifiedRelease, verify_release},
     },
 };
@@ -131,50 +131,67 @@ fn cluster(args: &Args) -> Result<Option<Cluster>> {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Delta = quantity("--delta", &args.delta)?;
-    let order = quantity("--summary-levels", &args.summary_levels)?;
-    let check_totals = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
-    let records = match (&args.persons, &args.households, &args.totals) {
-        (Some(persons), None, None) => Records::Persons(persons.clone()),
-        (None, Some(records), Some(totals)) => {
-            Records::Households { records: records.clone(), totals: totals.clone(), check: check_totals }
+    if let Some(folder) = &args.verify_output {
+        let job = args.config.is_some().then(|| public(args)).transpose()?;
+        if args.totals.is_some() && job.is_none() {
+            bail!("--totals is checked with the other inputs: give --config, --spec and --geography, too");
         }
-        // The tables of a release are checked without the records.
-        (None, None, totals) if args.verify_output.is_some() => match totals {
-            None => Records::Persons(PathBuf::new()),
-            Some(totals) => {
-                Records::Households { records: PathBuf::new(), totals: totals.clone(), check: check_totals }
-            }
-        },
-        _ => bail!("give --persons, or --households with --totals"),
+        return verify(folder, job.as_ref(), args.form.page());
+    }
+    let (Some(records), public) = (args.persons.as_ref().or(args.households.as_ref()), public(args)?) else {
+        bail!("give --persons, or --households with --totals");
     };
-    let has_inputs = args.config.is_some();
+    let page = args.form.page();
+    if args.dry_run {
+        dry_run(&public, page)?;
+        return Ok(Exit::Done);
+    }
     let job = Job {
-        config: args.config.clone().unwrap_or_default(),
-        specification: args.spec.clone().unwrap_or_default(),
-        records,
-        geography: args.geography.clone().unwrap_or_default(),
-        units: args.units.clone().map(|path| CefUnits { path, all_blocks: args.all_blocks }),
-        order,
+        public,
+        records: records.clone(),
         out: args.out.clone().unwrap_or_default(),
-        delta,
         insecure_seed: args.insecure_seed,
         unfinished: args.unfinished.choice(),
         cluster: cluster(args)?,
     };
-    if let Some(folder) = &args.verify_output {
-        if args.totals.is_some() && !has_inputs {
-            bail!("--totals is checked with the other inputs: give --config, --spec and --geography, too");
-        }
-        return verify(folder, has_inputs.then_some(&job), args.form.page());
-    }
-    let page = args.form.page();
-    match (args.check, args.dry_run) {
-        (true, _) => check(&job, page)?,
-        (_, true) => dry_run(&job, page)?,
-        _ => release(&job, page)?,
+    if args.check {
+        check(&job, page)?
+    } else {
+        release(&job, page)?
     }
     Ok(Exit::Done)
+}
+
+/// The public inputs that the arguments name.
+fn public(args: &Args) -> Result<PublicJob> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
+    let order = quantity("--summary-levels", &args.summary_levels)?;
+    let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
+    let is_verified = args.verify_output.is_some();
+    let program = match (&args.persons, &args.households, &args.totals) {
+        (Some(_), None, None) => ProgramInputs::Persons { order },
+        (None, Some(_), Some(totals)) => ProgramInputs::Households { totals: totals.clone(), check },
+        // The tables of a release are checked without the records.
+        (None, None, None) if is_verified => ProgramInputs::Persons { order },
+        (None, None, Some(totals)) if is_verified => ProgramInputs::Households { totals: totals.clone(), check },
+        _ => bail!("give --persons, or --households with --totals"),
+    };
+    let edited = args.units.as_ref().map(|units| {
+        let persons = args.persons.as_ref().or(args.households.as_ref());
+        let persons =
+            persons.context("--units goes with --persons or --households, which name the edited person files")?;
+        let units = CefUnits { path: units.clone(), all_blocks: args.all_blocks };
+        Ok::<_, anyhow::Error>(EditedFiles { persons: persons.clone(), units })
+    });
+    let given = |path: &Option<PathBuf>, option: &str| path.clone().with_context(|| format!("{option} is missing"));
+    Ok(PublicJob {
+        config: given(&args.config, "--config")?,
+        specification: given(&args.spec, "--spec")?,
+        geography: given(&args.geography, "--geography")?,
+        program,
+        edited: edited.transpose()?,
+        delta,
+    })
 }
 
 /// Checks all inputs.
@@ -188,7 +205,7 @@ fn check(job: &Job, mut page: Page) -> Result<()> {
 }
 
 /// Checks the tables of a release.
-fn verify(folder: &Path, job: Option<&Job>, mut page: Page) -> Result<Exit> {
+fn verify(folder: &Path, job: Option<&PublicJob>, mut page: Page) -> Result<Exit> {
     let found = verify_release(folder, job)?;
     let rows: Map<String, Value> = found.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
     let VerifiedRelease { report, algorithm, groups, .. } = &found;
@@ -237,8 +254,8 @@ fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
 }
 
 /// Reports the budget that a run would spend.
-fn dry_run(job: &Job, mut page: Page) -> Result<()> {
-    let DryRun { account, page: text } = job.dry_run()?;
+fn dry_run(public: &PublicJob, mut page: Page) -> Result<()> {
+    let DryRun { account, page: text } = public.dry_run()?;
     put_certificate(&mut page, account, &text);
     page.print()
 }

@@ -21,7 +21,7 @@ use self::{
 };
 use super::{
     groups::Specification,
-    schema::{CheckedRecord, Geography, IterationLevel, Pass, RegionType},
+    schema::{CheckedRecord, Geography, IterationLevel, Pass, RecordKind, RegionType},
     tabulate::{
         household_counts::HOUSEHOLD_CELLS,
         workload::{CELLS, cell_of},
@@ -39,18 +39,9 @@ pub(in crate::safetab) type SeeCount<'a> = dyn FnMut(u32, u32, usize, i64) -> Re
 /// Such a count between threads.
 type Handed = (u32, u32, usize, i64);
 
-/// A kind of record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::safetab) enum RecordKind {
-    /// Persons, whose cells are sexes and ages.
-    Persons,
-    /// Households, whose cells are types and tenures.
-    Households,
-}
-
 impl RecordKind {
     /// The number of cells.
-    pub fn cells(self) -> usize {
+    pub(in crate::safetab) fn cells(self) -> usize {
         match self {
             RecordKind::Persons => CELLS,
             RecordKind::Households => HOUSEHOLD_CELLS,
@@ -58,7 +49,7 @@ impl RecordKind {
     }
 
     /// The cell of the counted values of a record.
-    pub fn cell(self, [first, second]: [u8; 2]) -> usize {
+    pub(in crate::safetab) fn cell(self, [first, second]: [u8; 2]) -> usize {
         match self {
             RecordKind::Persons => cell_of(first, second),
             RecordKind::Households => usize::from(first - 1) * 4 + usize::from(second - 1),

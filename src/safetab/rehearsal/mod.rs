@@ -40,11 +40,11 @@ use self::{
     truth::Truth,
 };
 use super::{
-    counting::{Counting, RecordKind},
+    counting::Counting,
     household_tables::HouseholdTopic,
     schema::{
-        CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
-        SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, cef::CefRecords, record_files::see_records,
+        CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordKind, RecordRules,
+        RowCheck, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, record_files::see_records,
     },
     synthetic::Population,
     tables::PublishedTable,
@@ -158,13 +158,8 @@ impl Rehearsal {
             }
             _ => None,
         };
-        let read = PublicInputs::read(
-            (&self.specification, &self.geography),
-            cef,
-            config.scope(),
-            cef_records(config),
-            &mut report,
-        );
+        let read =
+            PublicInputs::read((&self.specification, &self.geography), cef, config.scope(), config.kind(), &mut report);
         report.into_result()?;
         read.ok_or_else(|| file_error(&self.geography, "or the specification could not be read"))
     }
@@ -181,20 +176,17 @@ impl Rehearsal {
         let passes: Vec<Pass> = Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)).collect();
         let mut report = ValidationReport::new();
         let folder = tempfile::tempdir().map_err(|why| file_error(&std::env::temp_dir(), why))?;
-        let kind = match config {
-            Configuration::Persons(_) => RecordKind::Persons,
-            Configuration::Households(_) => RecordKind::Households,
-        };
+        let kind = config.kind();
         let mut counting = Counting::new(kind, specification, geography, folder.path())?;
         let mut count = |record: &CheckedRecord| counting.add(record);
         match kind {
             RecordKind::Persons => {
                 let rules = |file: &str| RowCheck::new(file, scope, specification, geography);
-                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut count)?;
+                self.each_record((public, kind), rules, &mut report, progress, &mut count)?;
             }
             RecordKind::Households => {
                 let rules = |file: &str| HouseholdCheck::new(file, scope, specification, geography);
-                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut count)?;
+                self.each_record((public, kind), rules, &mut report, progress, &mut count)?;
             }
         }
         report.into_result()?;
@@ -209,7 +201,7 @@ impl Rehearsal {
     /// Calls `see` with every record that breaks no rule.
     fn each_record<R: RecordRules>(
         &self,
-        (PublicInputs { specification, geography, cef }, kind): (&PublicInputs, CefRecords),
+        (PublicInputs { specification, geography, cef }, kind): (&PublicInputs, RecordKind),
         rules: impl Fn(&str) -> R,
         report: &mut ValidationReport,
         progress: &mut dyn FnMut(Progress),
@@ -230,9 +222,9 @@ impl Rehearsal {
                     progress(Progress { stage, done, of: *count });
                     Ok(())
                 };
-                return match rules.headings().len() {
-                    17 => population.each_part_of_persons(*count, &mut each),
-                    _ => population.each_part_of_households(*count, &mut each),
+                return match kind {
+                    RecordKind::Persons => population.each_part_of_persons(*count, &mut each),
+                    RecordKind::Households => population.each_part_of_households(*count, &mut each),
                 };
             }
             RehearsalRecords::Persons(path) | RehearsalRecords::Households(path) => path,
@@ -285,7 +277,7 @@ impl Rehearsal {
             found.extend(levels);
         }
         let tables = PublishedTable::ALL.map(PublishedTable::name).to_vec();
-        Ok(self.rehearsed("SafeTab-P", tables, found, truth, streams))
+        Ok(self.rehearsed(RecordKind::Persons, tables, found, truth, streams))
     }
 
     fn households(
@@ -333,12 +325,12 @@ impl Rehearsal {
         }
         let found = passes.into_iter().map(HouseholdPass::finish).collect::<Result<Vec<_>>>()?.concat();
         let tables = HouseholdTopic::ALL.into_iter().flat_map(HouseholdTopic::tables).map(|table| table.name);
-        Ok(self.rehearsed("SafeTab-H", tables.collect(), found, truth, streams))
+        Ok(self.rehearsed(RecordKind::Households, tables.collect(), found, truth, streams))
     }
 
     fn rehearsed(
         &self,
-        algorithm: &'static str,
+        kind: RecordKind,
         tables: Vec<&'static str>,
         mut levels: Vec<RehearsedLevel>,
         truth: &Truth,
@@ -347,7 +339,7 @@ impl Rehearsal {
         // A geography without Puerto Rico has no groups there.
         levels.retain(|level| level.groups > 0);
         Rehearsed {
-            algorithm,
+            algorithm: kind.program(),
             trials: self.trials,
             insecure_seed: streams.insecure_seed(),
             made_up: matches!(self.records, RehearsalRecords::MadeUp { .. }),
@@ -356,14 +348,6 @@ impl Rehearsal {
             tables,
             levels,
         }
-    }
-}
-
-/// The kind of records to read from edited files.
-fn cef_records(config: &Configuration) -> CefRecords {
-    match config {
-        Configuration::Persons(_) => CefRecords::Persons,
-        Configuration::Households(_) => CefRecords::Households,
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::{
     error::{Error, Result},
     safetab::{
-        counting::{Counted, RecordKind},
+        counting::Counted,
         groups::Specification,
-        schema::{IterationLevel, Pass, RegionType},
+        schema::{IterationLevel, Pass, RecordKind, RegionType},
     },
 };
 

@@ -16,7 +16,7 @@ use std::{
 use foldhash::fast::FixedState;
 
 use super::{
-    CheckedRecord, RecordRules,
+    CheckedRecord, RecordKind, RecordRules,
     lines::Lines,
     rows::{OtherColumns, digits, geoid, name_of, read_rows},
     validation::{Location, Rule, ValidationReport},
@@ -95,15 +95,6 @@ struct Unit {
     /// Two digits, or `None`.
     race: Option<[u8; 2]>,
     has_householder: bool,
-}
-
-/// The kind of records to read from these files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::safetab) enum CefRecords {
-    /// Every person, as in person-records.txt.
-    Persons,
-    /// Every occupied housing unit, as in household-records.txt.
-    Households,
 }
 
 /// A file, or the files of a folder whose names begin with `prefix`, sorted by name.
@@ -194,14 +185,14 @@ impl CefFiles {
     /// Checks all units, and returns the GEOIDs of the blocks that hold one: any unit for persons, a housing unit for households.
     pub(in crate::safetab) fn blocks_with_units(
         &self,
-        records: CefRecords,
+        records: RecordKind,
         report: &mut ValidationReport,
     ) -> HashSet<u64, FixedState> {
         let mut found = HashSet::default();
         for path in &self.units {
             each_line(path, UNIT_WIDTH, report, &mut |line, text, report| {
                 if let Some((_, unit)) = self.unit(&name_of(path), (line, text), report)
-                    && (records == CefRecords::Persons || unit.kind == b'2')
+                    && (records == RecordKind::Persons || unit.kind == b'2')
                 {
                     found.insert(unit.geoid);
                 }
@@ -252,7 +243,7 @@ impl CefFiles {
     /// file; their violations have the place in the person's line.
     pub(in crate::safetab) fn each_record<R: RecordRules>(
         &self,
-        records: CefRecords,
+        records: RecordKind,
         rules: impl Fn(&str) -> R,
         report: &mut ValidationReport,
         see: &mut SeeRecord,
@@ -275,7 +266,7 @@ impl CefFiles {
                     outcome = person.record(unit, records, &rules, report, see);
                 }
             });
-            if records == CefRecords::Households {
+            if records == RecordKind::Households {
                 units.check_householders(report);
             }
         }
@@ -329,7 +320,7 @@ impl Person<'_> {
     fn unit(
         &mut self,
         units: &mut HashMap<u64, Unit, FixedState>,
-        records: CefRecords,
+        records: RecordKind,
         report: &mut ValidationReport,
     ) -> Option<Unit> {
         let wrong = |field: &Field, rule, allowed: &str, report: &mut ValidationReport| {
@@ -352,7 +343,7 @@ impl Person<'_> {
             return None;
         };
         let is_householder = relation? == HOUSEHOLDER && unit.kind == b'2';
-        if records == CefRecords::Persons {
+        if records == RecordKind::Persons {
             return Some(*unit);
         }
         if !is_householder || unit.household_type == 0 {
@@ -369,7 +360,7 @@ impl Person<'_> {
     fn record<R: RecordRules>(
         &self,
         unit: Unit,
-        records: CefRecords,
+        records: RecordKind,
         rules: &R,
         report: &mut ValidationReport,
         see: &mut SeeRecord,
@@ -386,17 +377,17 @@ impl Person<'_> {
         let (tenure, household_race) =
             ([unit.tenure], unit.race.map_or_else(|| b"Null".to_vec(), |race| race.to_vec()));
         let mut fields: Vec<&[u8]> = Vec::with_capacity(17);
-        if records == CefRecords::Persons {
+        if records == RecordKind::Persons {
             fields.extend([age, SEX.of(self.text), householder]);
         }
         fields.extend([&block[..2], &block[2..5], &block[5..11], &block[11..]]);
         match records {
-            CefRecords::Persons => fields.push(CENRACE.of(self.text)),
-            CefRecords::Households => fields.push(&household_race),
+            RecordKind::Persons => fields.push(CENRACE.of(self.text)),
+            RecordKind::Households => fields.push(&household_race),
         }
         fields.extend(races.iter().map(Vec::as_slice));
         fields.push(ethnicity);
-        if records == CefRecords::Households {
+        if records == RecordKind::Households {
             fields.extend([&household_type[..], &tenure]);
         }
         let mut found = ValidationReport::new();

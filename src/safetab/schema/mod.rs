@@ -10,6 +10,7 @@
 //! | `config_keys` | reads and checks config.json key by key |
 //! | `config_file`, `household_config` | the keys of SafeTab-P and of SafeTab-H |
 //! | `geography` | GRF-C.txt: [`Geography`], the blocks and their regions |
+//! | `kind` | [`RecordKind`]: persons or households |
 //! | `records` | [`Combination`], [`RecordRules`]: common properties of all records |
 //! | `persons`, `households` | the rules of a row of person-records.txt and household-records.txt: [`RowCheck`], [`HouseholdCheck`] |
 //! | `record_files` | checks whole files of records on all threads: [`check_persons`], [`check_households`] |
@@ -36,6 +37,7 @@ pub(super) mod config_keys;
 mod geography;
 mod household_config;
 mod households;
+mod kind;
 pub(super) mod lines;
 pub(super) mod parquet_records;
 mod persons;
@@ -51,6 +53,7 @@ pub use combination::Combination;
 pub use config::{HouseholdConfig, RunScope, SafeTabConfig};
 pub use geography::{Geography, LandColumn};
 pub use households::{HOUSEHOLD_HEADINGS, Household, HouseholdCheck};
+pub use kind::RecordKind;
 pub use persons::{HEADINGS, Person, RowCheck};
 pub use record_files::{CheckedRecords, check_households, check_persons, text_files};
 pub use records::{CheckedRecord, RecordRules};

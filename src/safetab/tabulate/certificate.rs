@@ -8,21 +8,19 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use super::{
+    certified_level::{CertifiedLevel, number},
     guarantees::{Guarantee, Guarantees},
-    household_levels::HouseholdLevel,
-    levels::{CountNoise, TabulatedLevel},
 };
 use crate::{
     draws::EarlierBudgets,
-    numeric::{Enclosure, rational},
-    safetab::{
-        household_tables::HouseholdTopic,
-        schema::{Pass, Privacy},
-    },
+    numeric::Enclosure,
+    safetab::schema::{Pass, Privacy, RecordKind},
 };
 
 /// The contents of a certificate.
 pub struct TabulationCertificate<'a> {
+    /// The program, by the kind of its records.
+    pub kind: RecordKind,
     /// The guarantee.
     pub privacy: Privacy,
     /// The delta of every epsilon.
@@ -54,18 +52,9 @@ pub struct CertifiedPass<'a> {
     /// Its guarantees.
     pub guarantees: Guarantees,
     /// Its levels with their guarantees.
-    pub levels: Vec<(CertifiedLevel<'a>, Guarantees)>,
+    pub levels: Vec<(&'a dyn CertifiedLevel, Guarantees)>,
     /// The rows written; `None` if nothing was drawn.
     pub written: Option<WrittenRows>,
-}
-
-/// A population group level of persons or of households.
-#[derive(Clone, Copy)]
-pub enum CertifiedLevel<'a> {
-    /// SafeTab-P.
-    Persons(&'a TabulatedLevel),
-    /// SafeTab-H.
-    Households(&'a HouseholdLevel),
 }
 
 /// The numbers of rows written for a pass.
@@ -93,84 +82,10 @@ pub(super) fn unit(privacy: Privacy) -> &'static str {
     }
 }
 
-/// An exact rational as a JSON number: exact if its decimal expansion ends, else rounded up.
-fn number(value: &Rational) -> Value {
-    let text = rational::display(value);
-    let text = match text.contains('/') {
-        true => Enclosure::rational(value, 84).decimals().1,
-        false => Some(text),
-    };
-    // Null if there is no finite decimal.
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
-}
-
-impl CertifiedLevel<'_> {
-    /// The type of region, and the level of the iterations.
-    pub(super) fn name(self) -> (&'static str, u8) {
-        let (region_type, level) = match self {
-            CertifiedLevel::Persons(level) => (level.region_type, level.level),
-            CertifiedLevel::Households(level) => (level.region_type, level.level),
-        };
-        (region_type.name(), level.number())
-    }
-}
-
-/// Adds the entries of a level of persons.
-fn person_level(level: &TabulatedLevel, object: &mut Map<String, Value>) {
-    object.insert("stability".to_string(), json!(level.stability));
-    object.insert("regions".to_string(), json!(level.regions.len()));
-    object.insert("iterations".to_string(), json!(level.iterations.len()));
-    object.insert("detailed_only_iterations".to_string(), json!(level.detailed_only()));
-    for (stage, noise) in stages(level) {
-        noise_of(stage, noise, object);
-    }
-    object.insert("thresholds".to_string(), json!(level.thresholds));
-    let suppression = level.suppression;
-    object.insert("suppression_threshold_total_only".to_string(), json!(suppression.map(|both| both[0])));
-    object.insert("suppression_threshold".to_string(), json!(suppression.map(|both| both[1])));
-}
-
-/// Adds the entries of a level of households.
-fn household_level(level: &HouseholdLevel, object: &mut Map<String, Value>) {
-    object.insert("stability".to_string(), json!(level.stability));
-    object.insert("regions".to_string(), json!(level.regions.len()));
-    object.insert("iterations".to_string(), json!(level.iterations.len()));
-    object.insert("groups".to_string(), json!(level.groups.len()));
-    for (topic, table) in HouseholdTopic::ALL.into_iter().zip(&level.tables) {
-        let name = topic.name().to_lowercase();
-        let budget = table.as_ref().map_or_else(Rational::new, |table| table.budget.clone());
-        object.insert(format!("budget_{name}"), number(&budget));
-        if let Some(table) = table {
-            noise_of(&name, &table.noise, object);
-            let selected = topic.tables().iter().zip(level.selected(topic));
-            let selected = selected.map(|(table, count)| (table.name.to_string(), json!(count))).collect();
-            object.insert(format!("groups_{name}"), Value::Object(selected));
-        }
-    }
-    object.insert("thresholds_t3".to_string(), json!(level.thresholds_t3));
-    object.insert("threshold_t4".to_string(), json!(level.threshold_t4));
-}
-
-/// Adds the parameter and the margin of error of a kind of count.
-fn noise_of(name: &str, noise: &CountNoise, object: &mut Map<String, Value>) {
-    let (parameter, value) = parameter(noise);
-    object.insert(format!("{parameter}_{name}"), number(value));
-    object.insert(format!("{parameter}_{name}_exact"), json!(value.to_string()));
-    object.insert(format!("moe_{name}"), json!(noise.margin));
-}
-
 impl TabulationCertificate<'_> {
-    /// The name of the algorithm.
-    pub(super) fn algorithm(&self) -> &'static str {
-        match self.gamma {
-            Some(_) => "SafeTab-P",
-            None => "SafeTab-H",
-        }
-    }
-
     /// Whether it concerns households.
     pub(super) fn is_of_households(&self) -> bool {
-        self.gamma.is_none()
+        self.kind == RecordKind::Households
     }
 
     /// The unit of the budget.
@@ -205,16 +120,13 @@ impl TabulationCertificate<'_> {
         object
     }
 
-    fn level(&self, level: CertifiedLevel, guarantees: &Guarantees) -> Value {
-        let (region_type, number) = level.name();
+    fn level(&self, level: &dyn CertifiedLevel, guarantees: &Guarantees) -> Value {
+        let (region_type, number) = level.place();
         let mut object = Map::new();
-        object.insert("region_type".to_string(), json!(region_type));
-        object.insert("level".to_string(), json!(number));
+        object.insert("region_type".to_string(), json!(region_type.name()));
+        object.insert("level".to_string(), json!(number.number()));
         object.extend(self.guarantees(guarantees));
-        match level {
-            CertifiedLevel::Persons(level) => person_level(level, &mut object),
-            CertifiedLevel::Households(level) => household_level(level, &mut object),
-        }
+        level.entries(&mut object);
         Value::Object(object)
     }
 
@@ -224,7 +136,7 @@ impl TabulationCertificate<'_> {
         let mut object = json!({
             "program": concat!("assay ", env!("CARGO_PKG_VERSION")),
             "commit": crate::io::provenance::COMMIT,
-            "algorithm": self.algorithm(),
+            "algorithm": self.kind.program(),
             "guarantee": match self.privacy {
                 Privacy::ZeroConcentrated => "zero-concentrated differential privacy",
                 Privacy::Pure => "pure differential privacy",
@@ -269,16 +181,4 @@ impl TabulationCertificate<'_> {
         fields.insert("passes".to_string(), passes.collect());
         object
     }
-}
-
-/// The three kinds of noisy counts of a level, by the ends of their JSON keys.
-pub(super) fn stages(level: &TabulatedLevel) -> [(&'static str, &CountNoise); 3] {
-    [("total_only", &level.total_only), ("stage1", &level.stage_1), ("stage2", &level.stage_2)]
-}
-
-/// The name and the value of the parameter of a law.
-pub(super) fn parameter(noise: &CountNoise) -> (&'static str, &Rational) {
-    // An epsilon is also a budget here.
-    let name = if noise.law.sigma2().is_some() { "sigma2" } else { "laplace_epsilon" };
-    (name, noise.law.parameter())
 }

@@ -3,13 +3,14 @@
 use std::fmt::{Result, Write};
 
 use super::{
-    certificate::{CertifiedLevel, TabulationCertificate, name, parameter, stages},
+    certificate::{TabulationCertificate, name},
+    certified_level::parameter,
     guarantees::Guarantees,
     levels::CountNoise,
 };
 use crate::{
     numeric::{Enclosure, rational},
-    safetab::{household_tables::HouseholdTopic, schema::Privacy},
+    safetab::schema::Privacy,
 };
 
 impl TabulationCertificate<'_> {
@@ -40,7 +41,7 @@ impl TabulationCertificate<'_> {
     /// The meaning of the numbers on the page.
     fn write_heading(&self, page: &mut String) -> Result {
         let (delta, unit) = (rational::display(self.delta), self.unit().replace('_', " "));
-        let algorithm = self.algorithm();
+        let algorithm = self.kind.program();
         match self.draw {
             Some(_) => writeln!(page, "# Privacy certificate of a {algorithm} release\n")?,
             None => writeln!(page, "# What a {algorithm} release would spend\n")?,
@@ -92,7 +93,8 @@ impl TabulationCertificate<'_> {
         };
         for pass in &self.passes {
             for (level, guarantees) in &pass.levels {
-                let (region_type, level) = level.name();
+                let (region_type, level) = level.place();
+                let (region_type, level) = (region_type.name(), level.number());
                 line(&format!("{region_type} level {level}"), guarantees)?;
             }
             line(&format!("**{}**", name(pass.pass)), &pass.guarantees)?;
@@ -121,25 +123,12 @@ impl TabulationCertificate<'_> {
         writeln!(page, "| | s | groups | {parameter_name}{kinds}")?;
         writeln!(page, "| --- |{}", " ---: |".repeat(2 + kinds.matches('|').count()))?;
         for (level, _) in self.passes.iter().flat_map(|pass| &pass.levels) {
-            let (region_type, number) = level.name();
-            let (stability, groups, noise, rest) = match level {
-                CertifiedLevel::Persons(level) => {
-                    let suppressed = level.suppression.map_or("none".to_string(), |both| both[1].to_string());
-                    let noise = stages(level).map(|(_, noise)| Some(noise)).to_vec();
-                    (level.stability, level.groups(), noise, suppressed)
-                }
-                CertifiedLevel::Households(level) => {
-                    let noise = level.tables.each_ref().map(|table| table.as_ref().map(|table| &table.noise)).to_vec();
-                    let counts = HouseholdTopic::ALL.map(|topic| {
-                        let counts: Vec<String> = level.selected(topic).iter().map(u64::to_string).collect();
-                        counts.join(" + ")
-                    });
-                    (level.stability, level.groups.len() as u64, noise, counts.join(" | "))
-                }
-            };
-            write!(page, "| {region_type} level {number} | {stability} | {groups} |")?;
+            let (region_type, number) = level.place();
+            let (stability, groups, noise, rest) =
+                (level.stability(), level.groups(), level.counts(), level.last_columns());
+            write!(page, "| {} level {} | {stability} | {groups} |", region_type.name(), number.number())?;
             let shown = |show: fn(&CountNoise) -> String| {
-                noise.iter().map(move |noise| noise.map_or("not run".to_string(), show)).collect::<Vec<String>>()
+                noise.iter().map(move |(_, noise)| noise.map_or("not run".to_string(), show)).collect::<Vec<String>>()
             };
             let parameters = shown(|noise| rational::display(parameter(noise).1));
             let margins = shown(|noise| noise.margin.to_string());

@@ -8,7 +8,8 @@ use super::{
     control_totals::{ControlTotals, Counties},
     counter::Counter,
     inputs::PublicInputs,
-    job::{Inputs, Job},
+    job::Job,
+    program::Program,
     queries::{self, classify_codes, count_marginals, count_records, make_blocks},
     record_files::{RecordFiles, changed},
     spark::SparkCounter,
@@ -18,17 +19,17 @@ use crate::{
     error::Result,
     io::files::file_error,
     safetab::{
-        counting::{Counted, Counting, RecordKind},
-        schema::{Combination, RaceEthCode, RunScope, ValidationReport},
+        counting::{Counted, Counting},
+        schema::{Combination, RaceEthCode, RecordKind, RunScope, ValidationReport},
     },
     topdown::jobs::Progress,
 };
 
 /// Checks all records here and has them counted on a cluster; also returns their number. The folder is for sums made here.
-pub(super) fn count_on_cluster<'a>(
+pub(super) fn count_on_cluster<'a, P: Program>(
     job: &Job,
     cluster: &Cluster,
-    inputs: &'a Inputs,
+    inputs: &'a P,
     files: &RecordFiles,
     report: ValidationReport,
     folder: &Path,
@@ -43,22 +44,14 @@ pub(super) fn count_on_cluster<'a>(
         Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },
     };
     progress(Progress { stage: "counting", done: 0, of: 0 });
-    let (scope, states);
-    let (counted, expected) = match inputs {
-        Inputs::Persons(inputs) => {
-            scope = inputs.config.scope();
-            (
-                queries::Counted { kind: RecordKind::Persons, races: scope.max_race_codes(), states: None },
-                checked.records,
-            )
-        }
-        Inputs::Households(inputs) => {
-            scope = inputs.config.scope();
-            states = states_of(scope);
-            let kind = RecordKind::Households;
-            (queries::Counted { kind, races: scope.max_race_codes(), states: Some(&states) }, checked.tabulated)
-        }
+    let scope = inputs.scope();
+    let states = states_of(scope);
+    // Of households only those of states that are run are counted.
+    let (states, expected) = match P::KIND {
+        RecordKind::Persons => (None, checked.records),
+        RecordKind::Households => (Some(states.as_slice()), checked.tabulated),
     };
+    let counted = queries::Counted { kind: P::KIND, races: scope.max_race_codes(), states };
     let records = CountedRecords { files: &files, counted, expected };
     let counts = count(inputs.public(), &counter, &records, folder)?;
     // Files written only for the cluster are deleted.
@@ -156,7 +149,7 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
-    use crate::safetab::schema::{HEADINGS, IterationLevel, RegionType, RowCheck, SafeTabConfig, cef::CefRecords};
+    use crate::safetab::schema::{HEADINGS, IterationLevel, RegionType, RowCheck, SafeTabConfig};
 
     /// Answers the queries about the persons of the example without SQL; some answers are modified.
     struct Fake<'a> {
@@ -282,7 +275,7 @@ mod tests {
         let config = SafeTabConfig::read(&example.join("config.json"), &mut report).unwrap();
         let scope: &RunScope = config.scope();
         let geography = example.join("GRF-C.txt");
-        let read = PublicInputs::read((example, &geography), None, scope, CefRecords::Persons, &mut report);
+        let read = PublicInputs::read((example, &geography), None, scope, RecordKind::Persons, &mut report);
         let (public, _) = read.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = example.join("person-records.txt");

@@ -6,7 +6,7 @@ use rug::Rational;
 use serde_json::Value;
 
 use super::{
-    certificate::{CertifiedLevel, parameter, stages},
+    certified_level::{CertifiedLevel, parameter},
     guarantees::{Guarantees, RunGuarantees},
     household_levels::HouseholdLevel,
     levels::{self, CountNoise, TabulatedLevel},
@@ -21,7 +21,7 @@ use crate::{
         groups::Specification,
         household_tables::HouseholdTopic,
         schema::{
-            Geography, HouseholdConfig, IterationLevel, Pass, Privacy, RegionType, RunScope, SafeTabConfig,
+            Geography, HouseholdConfig, IterationLevel, Pass, Privacy, RecordKind, RegionType, RunScope, SafeTabConfig,
             ValidationReport, config_keys::read_text,
         },
         tuning::{least_budget, least_whole_budget},
@@ -152,6 +152,14 @@ impl Configuration {
         write_text(path, text)
     }
 
+    /// The kind of records that it is for.
+    pub fn kind(&self) -> RecordKind {
+        match self {
+            Configuration::Persons(_) => RecordKind::Persons,
+            Configuration::Households(_) => RecordKind::Households,
+        }
+    }
+
     /// The settings common to both programs.
     pub fn scope(&self) -> &RunScope {
         match self {
@@ -164,14 +172,13 @@ impl Configuration {
     pub fn account(&self, specification: &Specification, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
         let privacy = self.scope().privacy();
         let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
-        let (algorithm, guarantees, levels) = match self {
+        let (guarantees, levels) = match self {
             Configuration::Persons(config) => {
                 let levels =
                     |pass: Pass| levels::levels(pass.region_types(), config, specification, &Geography::default());
                 let passes: Vec<(Pass, Vec<TabulatedLevel>)> =
                     passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                let guarantees = RunGuarantees::new(privacy, delta, &passes, stop)?;
-                ("SafeTab-P", guarantees, described(&passes, CertifiedLevel::Persons))
+                (RunGuarantees::new(privacy, delta, &passes, stop)?, described(&passes))
             }
             Configuration::Households(config) => {
                 let levels = |pass: Pass| -> Result<Vec<HouseholdLevel>> {
@@ -182,8 +189,7 @@ impl Configuration {
                 };
                 let passes: Vec<(Pass, Vec<HouseholdLevel>)> =
                     passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                let guarantees = RunGuarantees::of_households(privacy, delta, &passes, stop)?;
-                ("SafeTab-H", guarantees, described(&passes, CertifiedLevel::Households))
+                (RunGuarantees::new(privacy, delta, &passes, stop)?, described(&passes))
             }
         };
         let of_pass = |((pass, levels), guarantees): ((Pass, Vec<Described>), super::guarantees::PassGuarantees)| {
@@ -198,7 +204,7 @@ impl Configuration {
             (pass, levels.collect(), guarantees.pass)
         };
         let passes = levels.into_iter().zip(guarantees.passes).map(of_pass).collect();
-        Ok(ConfigAccount { algorithm, privacy, passes, total: guarantees.run })
+        Ok(ConfigAccount { algorithm: self.kind().program(), privacy, passes, total: guarantees.run })
     }
 
     /// The keys that a change sets, with their new budgets.
@@ -251,24 +257,14 @@ impl Configuration {
 /// A level without its guarantees.
 type Described = (RegionType, IterationLevel, u32, Vec<(&'static str, Rational, i64)>);
 
-fn described<'a, L>(
-    passes: &'a [(Pass, Vec<L>)],
-    certified: impl Fn(&'a L) -> CertifiedLevel<'a>,
-) -> Vec<(Pass, Vec<Described>)> {
-    let count = |name: &'static str, noise: &CountNoise| (name, parameter(noise).1.clone(), noise.margin);
-    let level = |level: CertifiedLevel| match level {
-        CertifiedLevel::Persons(level) => {
-            let counts = stages(level).map(|(name, noise)| count(name, noise)).to_vec();
-            (level.region_type, level.level, level.stability, counts)
-        }
-        CertifiedLevel::Households(level) => {
-            let tables = HouseholdTopic::ALL.into_iter().zip(&level.tables);
-            let counts = tables.filter_map(|(topic, table)| Some(count(topic.name(), &table.as_ref()?.noise)));
-            (level.region_type, level.level, level.stability, counts.collect())
-        }
+fn described<L: CertifiedLevel>(passes: &[(Pass, Vec<L>)]) -> Vec<(Pass, Vec<Described>)> {
+    let level = |level: &L| {
+        let counts = level.counts().into_iter();
+        let counts = counts.filter_map(|(name, noise)| Some((name, parameter(noise?).1.clone(), noise?.margin)));
+        let (region_type, number) = level.place();
+        (region_type, number, level.stability(), counts.collect())
     };
-    let levels = |levels: &'a [L]| levels.iter().map(|own| level(certified(own))).collect();
-    passes.iter().map(|(pass, of_pass)| (*pass, levels(of_pass))).collect()
+    passes.iter().map(|(pass, levels)| (*pass, levels.iter().map(level).collect())).collect()
 }
 
 /// The name of the noise of a guarantee.

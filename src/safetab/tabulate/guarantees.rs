@@ -79,29 +79,15 @@ pub struct RunGuarantees {
 }
 
 impl RunGuarantees {
-    /// The guarantees for a person of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`] once
+    /// The guarantees for a record of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`] once
     /// `stop` is set.
-    pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)], stop: &Stop) -> Result<Self> {
-        let part = |levels: &[&TabulatedLevel]| Part {
-            budget: levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget),
-            mixes: mixes(levels, privacy),
-        };
-        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
-    }
-
-    /// The guarantees for a household of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`]
-    /// once `stop` is set.
-    pub fn of_households(
+    pub(in crate::safetab) fn new<L: AccountedLevel>(
         privacy: Privacy,
         delta: &Delta,
-        passes: &[(Pass, Vec<HouseholdLevel>)],
+        passes: &[(Pass, Vec<L>)],
         stop: &Stop,
     ) -> Result<Self> {
-        let part = |levels: &[&HouseholdLevel]| Part {
-            budget: levels.iter().fold(Rational::new(), |sum, level| sum + level.budget()),
-            mixes: vec![household_mix(levels)],
-        };
-        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
+        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, |levels: &[&L]| L::part(levels, privacy))
     }
 
     /// The guarantees of passes; `part` gives the budget and the mixes of some levels together.
@@ -118,9 +104,29 @@ impl RunGuarantees {
     }
 }
 
+/// A level of either program, for the account.
+pub(in crate::safetab) trait AccountedLevel: Sized {
+    /// Some levels of one pass together.
+    fn part(levels: &[&Self], privacy: Privacy) -> Part;
+}
+
+impl AccountedLevel for TabulatedLevel {
+    fn part(levels: &[&Self], privacy: Privacy) -> Part {
+        let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
+        Part { budget, mixes: mixes(levels, privacy) }
+    }
+}
+
+impl AccountedLevel for HouseholdLevel {
+    fn part(levels: &[&Self], _: Privacy) -> Part {
+        let budget = levels.iter().fold(Rational::new(), |sum, level| sum + level.budget());
+        Part { budget, mixes: vec![household_mix(levels)] }
+    }
+}
+
 /// Levels of one pass together: their budget, and every mix of counts that one record can change.
 #[derive(Clone)]
-struct Part {
+pub(in crate::safetab) struct Part {
     budget: Rational,
     mixes: Vec<Mix>,
 }
@@ -334,8 +340,7 @@ mod tests {
         let noise = |level: &HouseholdLevel, table: usize| level.tables[table].as_ref().unwrap().noise.clone();
         let own = epsilon(&[(&noise(&nation, 0), 3), (&noise(&county, 0), 2), (&noise(&county, 1), 2)], &delta);
         let passes = [(Pass::UnitedStates, vec![nation, county])];
-        let account =
-            RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes, &Stop::default()).unwrap().run;
+        let account = RunGuarantees::new(Privacy::ZeroConcentrated, &delta, &passes, &Stop::default()).unwrap().run;
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("7/2"), number("7")));
         let found = account.unbounded.epsilon.unwrap();
         assert!(found.overlaps(&own) && found.is_tight(9), "{found:?} {own:?}");

@@ -8,20 +8,16 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{
-    household_levels::{HouseholdLevel, household_levels},
-    levels::{self, TabulatedLevel},
-    record_files::{RecordFiles, hash_file},
-};
+use super::record_files::{RecordFiles, hash_file};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     io::files::{create_private, file_error},
     safetab::{
         groups::{self, Specification},
         schema::{
-            CheckedRecord, CheckedRecords, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals,
-            RecordRules, RowCheck, RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
-            cef::{CefFiles, CefRecords},
+            CheckedRecord, CheckedRecords, Geography, HouseholdConfig, Pass, PublishedTotals, RecordKind, RecordRules,
+            RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
+            cef::CefFiles,
             lines::is_compressed,
             record_files::{report_if_none, see_records},
         },
@@ -29,7 +25,7 @@ use crate::{
 };
 
 /// The paths of the public inputs.
-pub(super) struct InputPaths<'a> {
+pub(in crate::safetab) struct InputPaths<'a> {
     /// config.json.
     pub config: &'a Path,
     /// The folder of the specification files.
@@ -38,6 +34,8 @@ pub(super) struct InputPaths<'a> {
     pub geography: &'a Path,
     /// The paths of persons and units, if these are edited files of fixed width.
     pub cef: Option<(&'a Path, &'a CefUnits)>,
+    /// The order of summary levels, for persons.
+    pub order: &'a SummaryOrder,
     /// The path of T1, for households, and how far it must agree with the geography.
     pub totals: Option<(&'a Path, TotalsCheck)>,
 }
@@ -77,13 +75,15 @@ pub(in crate::safetab) struct HouseholdInputs {
     pub config: HouseholdConfig,
     /// T1.
     pub totals: PublishedTotals,
+    /// How far it must agree with the geography.
+    pub check: TotalsCheck,
     /// The other public inputs.
     pub public: PublicInputs,
 }
 
 /// The numbers of records that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Checked {
+pub(in crate::safetab) struct Checked {
     /// All of them.
     pub records: u64,
     /// The records of states that are run.
@@ -92,7 +92,7 @@ pub(super) struct Checked {
 
 /// The source of the records.
 #[derive(Clone, Copy)]
-pub(super) struct RecordSource<'a> {
+pub(in crate::safetab) struct RecordSource<'a> {
     /// The path given by the user.
     pub path: &'a Path,
     /// The files there; empty for edited files, which are found with the public inputs.
@@ -102,7 +102,7 @@ pub(super) struct RecordSource<'a> {
 }
 
 /// A callback for every record that breaks no rule.
-pub(super) type SeeRecord<'a> = dyn FnMut(&CheckedRecord) -> Result<()> + 'a;
+pub(in crate::safetab) type SeeRecord<'a> = dyn FnMut(&CheckedRecord) -> Result<()> + 'a;
 
 impl PublicInputs {
     /// Reads the inputs of both programs; also returns the whole geography, if it was reduced.
@@ -110,7 +110,7 @@ impl PublicInputs {
         (specification, geography): (&Path, &Path),
         cef: Option<(&Path, &CefUnits)>,
         scope: &RunScope,
-        records: CefRecords,
+        records: RecordKind,
         report: &mut ValidationReport,
     ) -> Option<(PublicInputs, Option<Geography>)> {
         let specification = Specification::read(specification, scope, report);
@@ -135,31 +135,13 @@ impl PublicInputs {
 }
 
 impl InputPaths<'_> {
-    fn public(
+    pub(super) fn public(
         &self,
         scope: &RunScope,
-        records: CefRecords,
+        records: RecordKind,
         report: &mut ValidationReport,
     ) -> Option<(PublicInputs, Option<Geography>)> {
         PublicInputs::read((self.specification, self.geography), self.cef, scope, records, report)
-    }
-
-    /// Reads the public inputs of SafeTab-P; `None` if the values are missing that others are checked against.
-    pub(super) fn persons(&self, order: &SummaryOrder, report: &mut ValidationReport) -> Option<PersonInputs> {
-        let config = SafeTabConfig::read(self.config, report)?;
-        let (public, _) = self.public(config.scope(), CefRecords::Persons, report)?;
-        Some(PersonInputs { config, order: order.clone(), public })
-    }
-
-    /// Reads the public inputs of SafeTab-H; `None` if the values are missing that others are checked against.
-    pub(super) fn households(&self, report: &mut ValidationReport) -> Option<HouseholdInputs> {
-        let config = HouseholdConfig::read(self.config, report)?;
-        let (public, whole) = self.public(config.scope(), CefRecords::Households, report)?;
-        let (path, check) = self.totals?;
-        let PublicInputs { specification, geography, .. } = &public;
-        let both = (geography, whole.as_ref().unwrap_or(geography));
-        let totals = PublishedTotals::read_of_cut(path, config.scope(), specification, both, check, report)?;
-        Some(HouseholdInputs { config, totals, public })
     }
 
     /// SHA-256 of each public input, by its role.
@@ -186,54 +168,11 @@ impl InputPaths<'_> {
     }
 }
 
-impl PersonInputs {
-    /// Checks all records, calls `see` with those that break no rule, and returns their numbers. Calls `progress` with the number of bytes
-    /// or rows checked, and their total; zero if the total is not known.
-    pub(super) fn each_record(
-        &self,
-        from: RecordSource,
-        report: &mut ValidationReport,
-        progress: &mut dyn FnMut(u64, u64),
-        see: &mut SeeRecord,
-    ) -> Result<Checked> {
-        let PublicInputs { specification, geography, cef } = &self.public;
-        let rules = |name: &str| RowCheck::new(name, &self.config, specification, geography);
-        each_record(cef.as_ref(), CefRecords::Persons, from, rules, report, progress, see)
-    }
-
-    /// The passes that are run, with their levels.
-    pub(in crate::safetab) fn passes(&self) -> Result<Vec<(Pass, Vec<TabulatedLevel>)>> {
-        let PublicInputs { specification, geography, .. } = &self.public;
-        let levels = |pass| levels::levels(self.order.region_types(pass), &self.config, specification, geography);
-        passes(self.config.scope(), levels)
-    }
-}
-
-impl HouseholdInputs {
-    /// Checks all records, as [`PersonInputs::each_record`] does.
-    pub(super) fn each_record(
-        &self,
-        from: RecordSource,
-        report: &mut ValidationReport,
-        progress: &mut dyn FnMut(u64, u64),
-        see: &mut SeeRecord,
-    ) -> Result<Checked> {
-        let PublicInputs { specification, geography, cef } = &self.public;
-        let rules = |name: &str| HouseholdCheck::new(name, self.config.scope(), specification, geography);
-        each_record(cef.as_ref(), CefRecords::Households, from, rules, report, progress, see)
-    }
-
-    /// The passes that are run, with their levels.
-    pub(in crate::safetab) fn passes(&self) -> Result<Vec<(Pass, Vec<HouseholdLevel>)>> {
-        let specification = &self.public.specification;
-        passes(self.config.scope(), |pass| household_levels(pass, &self.config, specification, &self.totals))
-    }
-}
-
-/// Checks records of any source and passes them on.
-fn each_record<R: RecordRules>(
+/// Checks records of any source, calls `see` with those that break no rule, and returns their numbers. Calls `progress` with the number of
+/// bytes or rows checked, and their total; zero if the total is not known.
+pub(super) fn each_record<R: RecordRules>(
     cef: Option<&CefFiles>,
-    kind: CefRecords,
+    kind: RecordKind,
     from: RecordSource,
     rules: impl Fn(&str) -> R,
     report: &mut ValidationReport,
@@ -266,7 +205,7 @@ fn each_record<R: RecordRules>(
 /// Checks records of edited files, passes them on and writes them in the simple form.
 fn see_edited<R: RecordRules>(
     cef: &CefFiles,
-    kind: CefRecords,
+    kind: RecordKind,
     rules: impl Fn(&str) -> R,
     mut staged: Option<Staged>,
     report: &mut ValidationReport,
@@ -309,21 +248,4 @@ impl<'a> Staged<'a> {
     fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|why| file_error(self.path, why))
     }
-}
-
-/// The passes that are run, with their levels; at least one.
-fn passes<L>(scope: &RunScope, levels: impl Fn(Pass) -> Result<Vec<L>>) -> Result<Vec<(Pass, Vec<L>)>> {
-    let mut passes = Vec::new();
-    for pass in Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)) {
-        let levels = levels(pass)?;
-        if !levels.is_empty() {
-            passes.push((pass, levels));
-        }
-    }
-    if passes.is_empty() {
-        return Err(Error::missing(
-            "nothing to tabulate: no level of a pass that is run has groups and a budget above 0",
-        ));
-    }
-    Ok(passes)
 }

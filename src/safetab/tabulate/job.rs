@@ -5,37 +5,69 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{
-    certificate::{self, CertifiedLevel, CertifiedPass, TabulationCertificate, WrittenRows},
+    certificate::{self, CertifiedPass, TabulationCertificate, WrittenRows},
+    certified_level::CertifiedLevel,
     cluster::Cluster,
     guarantees::RunGuarantees,
-    household_levels::HouseholdLevel,
-    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs, RecordSource, SeeRecord},
-    levels::TabulatedLevel,
+    inputs::{CefUnits, Checked, InputPaths, RecordSource, SeeRecord},
+    program::{Passes, Program},
     record_files::RecordFiles,
 };
 use crate::{
     account::{Delta, Stop},
     draws::{EarlierBudgets, UnfinishedDraw},
     error::{Error, Result},
-    safetab::{
-        counting::RecordKind,
-        schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
-    },
+    safetab::schema::{SummaryOrder, TotalsCheck, ValidationReport},
     topdown::jobs::Progress,
 };
 
 /// The tables of both programs as named in certificates, in the order of their pages.
 const TABLES: [&str; 8] = ["t1", "t2", "T03001", "T03002", "T03003", "T03004", "T04001", "T04002"];
 
-/// The records to tabulate.
+/// A release job: its public inputs, the records, and the output.
 #[derive(Clone, Debug)]
-pub enum Records {
-    /// Persons, by SafeTab-P: a file, or a folder of files: `*.txt` and `*.csv` as text, `*.parquet`.
-    Persons(PathBuf),
+pub struct Job {
+    /// The public inputs.
+    pub public: PublicJob,
+    /// The records: a file, or a folder of files: `*.txt` and `*.csv` as text, `*.parquet`. The person files, if they are edited files.
+    pub records: PathBuf,
+    /// The folder of the release, which must not exist yet.
+    pub out: PathBuf,
+    /// A public seed, for tests; `None` for noise that protects.
+    pub insecure_seed: Option<u64>,
+    /// What to do about a draw that was not completed.
+    pub unfinished: UnfinishedDraw,
+    /// A cluster that counts instead of this machine.
+    pub cluster: Option<Cluster>,
+}
+
+/// The public side of a job: all that its account and its certificate depend on, besides the draw.
+#[derive(Clone, Debug)]
+pub struct PublicJob {
+    /// config.json.
+    pub config: PathBuf,
+    /// The folder of the specification files.
+    pub specification: PathBuf,
+    /// GRF-C.txt.
+    pub geography: PathBuf,
+    /// The program, with its own inputs.
+    pub program: ProgramInputs,
+    /// The edited files of fixed width (CEF), if the records are in such files: their blocks with units are public here.
+    pub edited: Option<EditedFiles>,
+    /// The delta of the certificate.
+    pub delta: Delta,
+}
+
+/// The program that tabulates.
+#[derive(Clone, Debug)]
+pub enum ProgramInputs {
+    /// Persons, by SafeTab-P.
+    Persons {
+        /// The order of summary levels.
+        order: SummaryOrder,
+    },
     /// Households, by SafeTab-H.
     Households {
-        /// A file, or a folder of files, as for persons.
-        records: PathBuf,
         /// The published totals T1 of SafeTab-P: a file, or a folder of text files.
         totals: PathBuf,
         /// How far they must agree with the geography.
@@ -43,31 +75,13 @@ pub enum Records {
     },
 }
 
-/// A release job: its inputs and output.
+/// Edited files of fixed width.
 #[derive(Clone, Debug)]
-pub struct Job {
-    /// config.json.
-    pub config: PathBuf,
-    /// The folder of the specification files.
-    pub specification: PathBuf,
-    /// The records to tabulate.
-    pub records: Records,
-    /// GRF-C.txt.
-    pub geography: PathBuf,
-    /// The unit files, if the records are persons of edited files of fixed width (CEF): a file, or a folder with CEF20_PER_* of each state.
-    pub units: Option<CefUnits>,
-    /// The order of summary levels, for persons.
-    pub order: SummaryOrder,
-    /// The folder of the release, which must not exist yet.
-    pub out: PathBuf,
-    /// The delta of the certificate.
-    pub delta: Delta,
-    /// A public seed, for tests; `None` for noise that protects.
-    pub insecure_seed: Option<u64>,
-    /// What to do about a draw that was not completed.
-    pub unfinished: UnfinishedDraw,
-    /// A cluster that counts instead of this machine.
-    pub cluster: Option<Cluster>,
+pub struct EditedFiles {
+    /// The person files: a file, or a folder with CEF20_PER_* of each state.
+    pub persons: PathBuf,
+    /// The unit files.
+    pub units: CefUnits,
 }
 
 /// The account of a run: its certificate without a draw.
@@ -79,109 +93,71 @@ pub struct DryRun {
     pub page: String,
 }
 
-/// The public inputs of a job.
-pub(in crate::safetab) enum Inputs {
-    Persons(PersonInputs),
-    Households(HouseholdInputs),
+/// Runs a generic function for the program of a job.
+macro_rules! for_program {
+    ($job:expr, $function:ident($($argument:expr),*)) => {
+        match &$job.program {
+            $crate::safetab::tabulate::ProgramInputs::Persons { .. } => {
+                $function::<$crate::safetab::tabulate::PersonInputs>($($argument),*)
+            }
+            $crate::safetab::tabulate::ProgramInputs::Households { .. } => {
+                $function::<$crate::safetab::tabulate::HouseholdInputs>($($argument),*)
+            }
+        }
+    };
 }
+pub(in crate::safetab) use for_program;
 
-/// The passes that are run, with their levels.
-pub(super) enum Passes {
-    Persons(Vec<(Pass, Vec<TabulatedLevel>)>),
-    Households(Vec<(Pass, Vec<HouseholdLevel>)>),
-}
-
-impl Records {
-    /// The path of the records.
-    pub fn path(&self) -> &Path {
-        match self {
-            Records::Persons(path) | Records::Households { records: path, .. } => path,
+impl PublicJob {
+    /// The order of summary levels; the usual one for households, where none is chosen.
+    pub(super) fn order(&self) -> SummaryOrder {
+        match &self.program {
+            ProgramInputs::Persons { order } => order.clone(),
+            ProgramInputs::Households { .. } => SummaryOrder::default(),
         }
     }
-}
 
-impl Job {
-    pub(super) fn paths(&self) -> InputPaths<'_> {
-        let totals = match &self.records {
-            Records::Persons(_) => None,
-            Records::Households { totals, check, .. } => Some((totals.as_path(), *check)),
+    fn paths<'a>(&'a self, order: &'a SummaryOrder) -> InputPaths<'a> {
+        let totals = match &self.program {
+            ProgramInputs::Persons { .. } => None,
+            ProgramInputs::Households { totals, check } => Some((totals.as_path(), *check)),
         };
-        let cef = self.units.as_ref().map(|units| (self.records.path(), units));
-        InputPaths { config: &self.config, specification: &self.specification, geography: &self.geography, cef, totals }
+        let cef = self.edited.as_ref().map(|edited| (edited.persons.as_path(), &edited.units));
+        let (config, specification, geography) = (&self.config, &self.specification, &self.geography);
+        InputPaths { config, specification, geography, cef, order, totals }
     }
 
     /// Reads the public inputs; `None` if the values are missing that others are checked against, with the reason in the report.
-    pub(in crate::safetab) fn inputs(&self, report: &mut ValidationReport) -> Option<Inputs> {
-        match &self.records {
-            Records::Persons(_) => self.paths().persons(&self.order, report).map(Inputs::Persons),
-            Records::Households { .. } => self.paths().households(report).map(Inputs::Households),
-        }
+    pub(in crate::safetab) fn inputs<P: Program>(&self, report: &mut ValidationReport) -> Option<P> {
+        P::read(&self.paths(&self.order()), report)
     }
 
-    /// Checks all inputs to the last record and draws nothing. Returns the number of records, which is confidential; an error contains the
-    /// whole report.
-    pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
-        let files = self.record_files()?;
-        let mut report = ValidationReport::new();
-        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
-        self.each_record(&inputs, (&files, None), report, progress, &mut |_| Ok(())).map(|checked| checked.records)
-    }
-
-    /// The files of records; empty for edited files, which are found with the public inputs.
-    pub(super) fn record_files(&self) -> Result<RecordFiles> {
-        match self.units {
-            None => RecordFiles::find(self.records.path()),
-            Some(_) => Ok(RecordFiles::default()),
-        }
-    }
-
-    /// Checks all records and passes them on. Those of edited files are written in the simple form into a file, if one is given. An error
-    /// contains the whole report, which may have earlier violations.
-    pub(super) fn each_record(
-        &self,
-        inputs: &Inputs,
-        (files, stage): (&RecordFiles, Option<&Path>),
-        mut report: ValidationReport,
-        progress: &mut dyn FnMut(Progress),
-        see: &mut SeeRecord,
-    ) -> Result<Checked> {
-        let from = RecordSource { path: self.records.path(), files, stage };
-        let report_done = &mut |done, of| progress(Progress { stage: "checking records", done, of });
-        let checked = match inputs {
-            Inputs::Persons(inputs) => inputs.each_record(from, &mut report, report_done, see)?,
-            Inputs::Households(inputs) => inputs.each_record(from, &mut report, report_done, see)?,
-        };
-        report.into_result()?;
-        Ok(checked)
+    /// SHA-256 of each public input, by its role.
+    pub(super) fn hashes(&self) -> Result<Vec<(String, String)>> {
+        self.paths(&self.order()).hashes()
     }
 
     /// The account of a run and its groups, from the public inputs only. Reads no record and draws nothing.
     pub fn dry_run(&self) -> Result<DryRun> {
-        let mut report = ValidationReport::new();
-        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
-        report.into_result()?;
-        let passes = inputs.passes()?;
-        let guarantees = passes.guarantees(&inputs, &self.delta)?;
-        let hashes = self.paths().hashes()?;
-        let certificate = self.certificate(&inputs, &passes, guarantees, &hashes);
-        Ok(DryRun { account: certificate.json(), page: certificate.page() })
+        for_program!(self, dry_run(self))
     }
 
     /// The certificate of a release recomputed from the public inputs, for the delta and the draw that it states: as JSON and as a page.
     /// `None` if it states no delta.
-    pub(in crate::safetab) fn certificate_again(
+    pub(in crate::safetab) fn certificate_again<P: Program>(
         &self,
-        inputs: &Inputs,
+        inputs: &P,
         stated: &Value,
     ) -> Result<Option<(Value, String)>> {
         let Ok(delta) = stated["delta"].to_string().parse::<Delta>() else { return Ok(None) };
-        let job = Job { delta, insecure_seed: stated["insecure_seed"].as_u64(), ..self.clone() };
+        let job = PublicJob { delta, ..self.clone() };
         let passes = inputs.passes()?;
-        let guarantees = passes.guarantees(inputs, &job.delta)?;
-        let hashes = job.paths().hashes()?;
-        let mut certificate = job.certificate(inputs, &passes, guarantees, &hashes);
+        let guarantees = job.guarantees(inputs, &passes)?;
+        let hashes = job.hashes()?;
+        let seed = stated["insecure_seed"].as_u64();
+        let mut certificate = job.certificate(inputs, &passes, guarantees, &hashes, seed);
         certificate.draw = stated["draw"].as_u64();
-        certificate.earlier = EarlierBudgets::from_json(stated, inputs.unit()).unwrap_or_default();
+        certificate.earlier = EarlierBudgets::from_json(stated, unit_of(inputs)).unwrap_or_default();
         for (pass, said) in certificate.passes.iter_mut().zip(stated["passes"].as_array().into_iter().flatten()) {
             let rows = TABLES.map(|table| Some((table, said["rows"][table].as_u64()?)));
             let coterminous = said["coterminous_groups_replaced"].as_u64();
@@ -191,153 +167,109 @@ impl Job {
     }
 
     /// The entry of a certificate about the blocks, if records are edited files.
-    pub(super) fn note_of_blocks(&self) -> Vec<(&'static str, Value)> {
-        let cut = match (&self.units, &self.records) {
-            (None, _) => return Vec::new(),
-            (Some(CefUnits { all_blocks: true, .. }), _) => "all blocks, whether they hold a unit or not",
-            (Some(_), Records::Persons(_)) => {
-                "cut to blocks that hold a unit, as the bureau's reader does: which these are is taken from the unit files, \
-                 is no secret here, and is not part of the guarantee"
+    pub(super) fn note_of_blocks<P: Program>(&self) -> Vec<(&'static str, Value)> {
+        let cut = match &self.edited {
+            None => return Vec::new(),
+            Some(EditedFiles { units: CefUnits { all_blocks: true, .. }, .. }) => {
+                "all blocks, whether they hold a unit or not"
             }
-            (Some(_), Records::Households { .. }) => {
-                "cut to blocks that hold a housing unit, as the bureau's reader does: which these are is taken from the unit \
-                 files, is no secret here, and is not part of the guarantee"
-            }
+            Some(_) => P::CUT_BLOCKS,
         };
         vec![("blocks", json!(cut))]
     }
 
+    /// The guarantees of the passes.
+    pub(super) fn guarantees<P: Program>(&self, inputs: &P, passes: &Passes<P>) -> Result<RunGuarantees> {
+        RunGuarantees::new(inputs.scope().privacy(), &self.delta, passes, &Stop::default())
+    }
+
     /// A certificate without a draw.
-    pub(super) fn certificate<'a>(
+    pub(super) fn certificate<'a, P: Program>(
         &'a self,
-        inputs: &'a Inputs,
-        passes: &'a Passes,
+        inputs: &'a P,
+        passes: &'a Passes<P>,
         guarantees: RunGuarantees,
         hashes: &'a [(String, String)],
+        insecure_seed: Option<u64>,
     ) -> TabulationCertificate<'a> {
-        let certified = passes.certified().into_iter().zip(guarantees.passes);
+        let certified = passes.iter().zip(guarantees.passes);
         let certified = certified.map(|((pass, levels), guarantees)| CertifiedPass {
-            pass,
+            pass: *pass,
             guarantees: guarantees.pass,
-            levels: levels.into_iter().zip(guarantees.levels).collect(),
+            levels: levels.iter().map(|level| level as &dyn CertifiedLevel).zip(guarantees.levels).collect(),
             written: None,
         });
-        let (scope, gamma) = match inputs {
-            Inputs::Persons(inputs) => (inputs.config.scope(), Some(inputs.config.gamma())),
-            Inputs::Households(inputs) => (inputs.config.scope(), None),
-        };
         TabulationCertificate {
-            privacy: scope.privacy(),
+            kind: P::KIND,
+            privacy: inputs.scope().privacy(),
             delta: &self.delta,
-            gamma,
-            allow_negative_counts: scope.allow_negative_counts(),
-            insecure_seed: self.insecure_seed,
+            gamma: inputs.gamma(),
+            allow_negative_counts: inputs.scope().allow_negative_counts(),
+            insecure_seed,
             draw: None,
             earlier: EarlierBudgets::default(),
             inputs: hashes,
-            notes: [inputs.notes(&self.records), self.note_of_blocks()].concat(),
+            notes: [inputs.notes(), self.note_of_blocks::<P>()].concat(),
             passes: certified.collect(),
             total: guarantees.run,
         }
     }
 }
 
-impl Inputs {
-    /// The passes that are run, with their levels.
-    pub(super) fn passes(&self) -> Result<Passes> {
-        Ok(match self {
-            Inputs::Persons(inputs) => Passes::Persons(inputs.passes()?),
-            Inputs::Households(inputs) => Passes::Households(inputs.passes()?),
-        })
+impl Job {
+    /// Checks all inputs to the last record and draws nothing. Returns the number of records, which is confidential; an error contains the
+    /// whole report.
+    pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        for_program!(self.public, check(self, progress))
     }
 
-    /// The entries of a certificate about the inputs beside their hashes.
-    fn notes(&self, records: &Records) -> Vec<(&'static str, Value)> {
-        let (inputs, check) = match (self, records) {
-            (Inputs::Persons(inputs), _) => {
-                let by = match inputs.public.geography.land_column() {
-                    Some(LandColumn::Area) => "blocks with land, by AREALAND",
-                    Some(LandColumn::BlockType) => "blocks with land, by LWBLKTYP",
-                    None => "all blocks: the geography does not tell water",
-                };
-                return vec![
-                    ("coterminous_regions_share", json!(by)),
-                    ("summary_levels", json!(inputs.order.to_string())),
-                ];
-            }
-            (Inputs::Households(inputs), Records::Households { check, .. }) => (inputs, check),
-            _ => return Vec::new(),
-        };
-        let LeftOut { other_states, other_areas, without_units, not_tabulated } = inputs.totals.left_out;
-        let given = match check {
-            TotalsCheck::SameVintage => {
-                "every region is one of the geography, and no nation or state is without totals"
-            }
-            TotalsCheck::AsGiven => {
-                "taken as given: groups of regions that the geography does not have are noise alone"
-            }
-        };
-        vec![
-            ("totals", json!(given)),
-            ("totals_of_other_states", json!(other_states)),
-            ("totals_of_other_areas", json!(other_areas)),
-            ("totals_without_units", json!(without_units)),
-            ("totals_not_tabulated", json!(not_tabulated)),
-        ]
-    }
-
-    /// The unit of the budgets.
-    pub(super) fn unit(&self) -> &'static str {
-        let scope = match self {
-            Inputs::Persons(inputs) => inputs.config.scope(),
-            Inputs::Households(inputs) => inputs.config.scope(),
-        };
-        certificate::unit(scope.privacy())
-    }
-
-    /// The kind of the records.
-    pub(super) fn kind(&self) -> RecordKind {
-        match self {
-            Inputs::Persons(_) => RecordKind::Persons,
-            Inputs::Households(_) => RecordKind::Households,
+    /// The files of records; empty for edited files, which are found with the public inputs.
+    pub(super) fn record_files(&self) -> Result<RecordFiles> {
+        match self.public.edited {
+            None => RecordFiles::find(&self.records),
+            Some(_) => Ok(RecordFiles::default()),
         }
     }
 
-    /// The public inputs of both programs.
-    pub(super) fn public(&self) -> &super::inputs::PublicInputs {
-        match self {
-            Inputs::Persons(inputs) => &inputs.public,
-            Inputs::Households(inputs) => &inputs.public,
-        }
+    /// Checks all records and passes them on. Those of edited files are written in the simple form into a file, if one is given. An error
+    /// contains the whole report, which may have earlier violations.
+    pub(super) fn each_record<P: Program>(
+        &self,
+        inputs: &P,
+        (files, stage): (&RecordFiles, Option<&Path>),
+        mut report: ValidationReport,
+        progress: &mut dyn FnMut(Progress),
+        see: &mut SeeRecord,
+    ) -> Result<Checked> {
+        let from = RecordSource { path: &self.records, files, stage };
+        let report_done = &mut |done, of| progress(Progress { stage: "checking records", done, of });
+        let checked = inputs.each_record(from, &mut report, report_done, see)?;
+        report.into_result()?;
+        Ok(checked)
     }
 }
 
-impl Passes {
-    /// The guarantees of the passes.
-    pub(super) fn guarantees(&self, inputs: &Inputs, delta: &Delta) -> Result<RunGuarantees> {
-        let privacy = match inputs {
-            Inputs::Persons(inputs) => inputs.config.scope().privacy(),
-            Inputs::Households(inputs) => inputs.config.scope().privacy(),
-        };
-        match self {
-            Passes::Persons(passes) => RunGuarantees::new(privacy, delta, passes, &Stop::default()),
-            Passes::Households(passes) => RunGuarantees::of_households(privacy, delta, passes, &Stop::default()),
-        }
-    }
+fn check<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    let files = job.record_files()?;
+    let mut report = ValidationReport::new();
+    let Some(inputs) = job.public.inputs::<P>(&mut report) else { return refuse(report) };
+    job.each_record(&inputs, (&files, None), report, progress, &mut |_| Ok(())).map(|checked| checked.records)
+}
 
-    /// The passes with their levels, for a certificate.
-    fn certified(&self) -> Vec<(Pass, Vec<CertifiedLevel<'_>>)> {
-        match self {
-            Passes::Persons(passes) => passes
-                .iter()
-                .map(|(pass, levels)| (*pass, levels.iter().map(CertifiedLevel::Persons).collect()))
-                .collect(),
-            Passes::Households(passes) => passes
-                .iter()
-                .map(|(pass, levels)| (*pass, levels.iter().map(CertifiedLevel::Households).collect()))
-                .collect(),
-        }
-    }
+fn dry_run<P: Program>(job: &PublicJob) -> Result<DryRun> {
+    let mut report = ValidationReport::new();
+    let Some(inputs) = job.inputs::<P>(&mut report) else { return refuse(report) };
+    report.into_result()?;
+    let passes = inputs.passes()?;
+    let guarantees = job.guarantees(&inputs, &passes)?;
+    let hashes = job.hashes()?;
+    let certificate = job.certificate(&inputs, &passes, guarantees, &hashes, None);
+    Ok(DryRun { account: certificate.json(), page: certificate.page() })
+}
+
+/// The unit of the budgets.
+pub(super) fn unit_of(inputs: &impl Program) -> &'static str {
+    certificate::unit(inputs.scope().privacy())
 }
 
 pub(super) fn refuse<T>(report: ValidationReport) -> Result<T> {

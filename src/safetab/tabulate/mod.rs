@@ -9,6 +9,8 @@
 //! | file | subject |
 //! | --- | --- |
 //! | [`record_files`] | the files of records, and their hash |
+//! | `program` | what SafeTab-P and SafeTab-H have in common, as a trait |
+//! | `persons`, `households` | the two programs |
 //! | `inputs` | reads and checks all inputs: the public ones, and the number of records |
 //! | [`levels`] | the population group levels of persons: their noise, thresholds and key sets |
 //! | [`household_levels`] | the levels of households: their noise, and the groups selected by the published totals |
@@ -24,13 +26,14 @@
 //! | [`household_counts`] | the noisy counts of all groups of a level of households |
 //! | [`coterminous`] | entities that consist of the same blocks publish the same counts |
 //! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
-//! | [`certificate`], `certificate_page` | the certificate, as JSON and as a page |
+//! | [`certificate`], [`certified_level`], `certificate_page` | the certificate, as JSON and as a page |
 //! | [`config_account`] | the privacy and accuracy of a configuration; changes of its budgets |
 //! | `job` | a release job: its check, and its account without a draw |
 //! | `run` | the run from beginning to end |
 
 pub mod certificate;
 mod certificate_page;
+pub mod certified_level;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_counts;
@@ -44,10 +47,13 @@ pub mod guarantees;
 pub mod household_counts;
 pub mod household_levels;
 pub mod household_output;
+mod households;
 mod inputs;
 mod job;
 pub mod levels;
 pub mod output;
+mod persons;
+mod program;
 #[cfg(feature = "cluster")]
 mod queries;
 pub mod record_files;
@@ -61,6 +67,7 @@ pub use crate::topdown::jobs::Progress;
 pub use cluster::{Cluster, ClusterAddress, ClusterToken};
 pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
-pub(super) use job::Inputs;
-pub use job::{DryRun, Job, Records};
+pub(super) use job::for_program;
+pub use job::{DryRun, EditedFiles, Job, ProgramInputs, PublicJob};
+pub(super) use program::Program;
 pub use run::Outcome;

@@ -21,15 +21,12 @@ use super::{
 };
 use crate::{
     error::Result,
-    safetab::{
-        counting::RecordKind,
-        schema::{HEADINGS, HOUSEHOLD_HEADINGS},
-    },
+    safetab::schema::{HEADINGS, HOUSEHOLD_HEADINGS, RecordKind},
 };
 
 impl RecordKind {
     /// The columns.
-    pub fn headings(self) -> &'static [&'static str] {
+    pub(super) fn headings(self) -> &'static [&'static str] {
         match self {
             RecordKind::Persons => &HEADINGS,
             RecordKind::Households => &HOUSEHOLD_HEADINGS,

@@ -7,27 +7,24 @@ use serde_json::Value;
 #[cfg(feature = "cluster")]
 use super::cluster_counts::count_on_cluster;
 use super::{
+    HouseholdInputs,
     certificate::{self, WrittenRows},
-    coterminous::{self, Coterminous},
+    certified_level::CertifiedLevel,
     guarantees::RunGuarantees,
-    household_counts::{HouseholdBatch, HouseholdTabulation},
-    household_levels::HouseholdLevel,
-    household_output::HouseholdTables,
-    inputs::{PersonInputs, PublicInputs},
-    job::{Inputs, Job, Passes, refuse},
-    levels::TabulatedLevel,
-    output::ReleaseTables,
+    households,
+    inputs::PublicInputs,
+    job::{Job, ProgramInputs, for_program, refuse, unit_of},
+    program::{Passes, Program},
     record_files::RecordFiles,
-    two_stage::{GroupBatch, Tabulation},
 };
 use crate::{
     draws::{DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
-    error::Result,
+    error::{Error, Result},
     io::files::{file_error, write_whole},
     noise::Streams,
     safetab::{
         counting::{Counted, Counting},
-        schema::{Pass, ValidationReport},
+        schema::ValidationReport,
     },
     topdown::jobs::Progress,
 };
@@ -57,106 +54,125 @@ impl Job {
     /// Runs it. Calls `progress` with the state of the work. An error contains the whole report if an input breaks a rule; nothing is drawn
     /// then.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        let records = self.insecure_seed.is_none().then(|| self.records.path());
-        let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, records, self.unfinished)? {
-            Taken::Free(folder) => *folder,
-            Taken::Complete => return Ok(Outcome::WasComplete),
-        };
-        let files = self.record_files()?;
-        let mut report = ValidationReport::new();
-        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
-        let (counted, records) = match &self.cluster {
-            None => self.count(&inputs, &files, report, folder.part(), progress)?,
-            Some(cluster) => {
-                cluster.check(&files)?;
-                count_on_cluster(self, cluster, &inputs, &files, report, folder.part(), progress)?
-            }
-        };
-        // Edited files are hashed in their original form.
-        let hashed = match &inputs.public().cef {
-            None => files,
-            Some(cef) => RecordFiles { text: cef.all(), parquet: Vec::new() },
-        };
-        let hash = hashed.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
-
-        progress(Progress { stage: "accounting", done: 0, of: 0 });
-        let passes = inputs.passes()?;
-        let guarantees = passes.guarantees(&inputs, &self.delta)?;
-        let hashes = self.paths().hashes()?;
-
-        let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, counted: &counted };
-        let (certificate, page, unlogged) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
-        Ok(Outcome::Released { certificate, page, records, unlogged })
+        for_program!(self.public, run(self, progress))
     }
 
-    /// Checks and counts all records; also returns their number.
-    fn count<'a>(
-        &self,
-        inputs: &'a Inputs,
-        files: &RecordFiles,
-        report: ValidationReport,
-        folder: &Path,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Counted<'a>, u64)> {
-        let PublicInputs { specification, geography, .. } = inputs.public();
-        let mut counting = Counting::new(inputs.kind(), specification, geography, folder)?;
-        let checked = self.each_record(inputs, (files, None), report, progress, &mut |record| counting.add(record))?;
-        progress(Progress { stage: "counting", done: 0, of: 0 });
-        Ok((counting.finish()?, checked.records))
-    }
-
-    /// Writes the tables without noise into a new folder: for records that are not confidential, such as synthetic ones. Only for
-    /// households. For persons the folder stays empty.
+    /// Writes the tables without noise into a new folder: for records that are not confidential, such as synthetic ones. An error for
+    /// persons.
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
+        if let ProgramInputs::Persons { .. } = self.public.program {
+            return Err(Error::unsuitable("tables without noise are those of households, and the records are persons"));
+        }
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let mut report = ValidationReport::new();
-        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
-        let (counted, _) = self.count(&inputs, &self.record_files()?, report, folder.path(), &mut |_| {})?;
-        crate::io::files::fill_folder(out, |out| {
-            if let Passes::Households(passes) = inputs.passes()? {
-                for (pass, levels) in &passes {
-                    let mut tables = HouseholdTables::create(out, *pass, None)?;
-                    for level in levels {
-                        count_households(HouseholdTabulation::exact(level), level, &counted, &mut |batch| {
-                            tables.write(level, &batch)
-                        })?;
-                    }
-                    tables.finish()?;
-                }
-            }
-            Ok(())
-        })
+        let Some(inputs) = self.public.inputs::<HouseholdInputs>(&mut report) else { return refuse(report) };
+        let (counted, _) = count(self, &inputs, &self.record_files()?, report, folder.path(), &mut |_| {})?;
+        crate::io::files::fill_folder(out, |out| households::write_exact(&inputs.passes()?, &counted, out))
     }
+}
 
+fn run<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
+    let records = job.insecure_seed.is_none().then_some(job.records.as_path());
+    let folder = match ReleaseFolder::take(&job.out, CERTIFICATE, records, job.unfinished)? {
+        Taken::Free(folder) => *folder,
+        Taken::Complete => return Ok(Outcome::WasComplete),
+    };
+    let files = job.record_files()?;
+    let mut report = ValidationReport::new();
+    let Some(inputs) = job.public.inputs::<P>(&mut report) else { return refuse(report) };
+    let (counted, records) = match &job.cluster {
+        None => count(job, &inputs, &files, report, folder.part(), progress)?,
+        Some(cluster) => {
+            cluster.check(&files)?;
+            count_on_cluster(job, cluster, &inputs, &files, report, folder.part(), progress)?
+        }
+    };
+    // Edited files are hashed in their original form.
+    let hashed = match &inputs.public().cef {
+        None => files,
+        Some(cef) => RecordFiles { text: cef.all(), parquet: Vec::new() },
+    };
+    let hash = hashed.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
+
+    progress(Progress { stage: "accounting", done: 0, of: 0 });
+    let passes = inputs.passes()?;
+    let guarantees = job.public.guarantees(&inputs, &passes)?;
+    let hashes = job.public.hashes()?;
+
+    let release = Release { job, inputs: &inputs, passes: &passes, hashes: &hashes, counted: &counted };
+    let (certificate, page, unlogged) = release.draw_and_publish(folder, guarantees, &hash, progress)?;
+    Ok(Outcome::Released { certificate, page, records, unlogged })
+}
+
+/// Checks and counts all records; also returns their number.
+fn count<'a, P: Program>(
+    job: &Job,
+    inputs: &'a P,
+    files: &RecordFiles,
+    report: ValidationReport,
+    folder: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Counted<'a>, u64)> {
+    let PublicInputs { specification, geography, .. } = inputs.public();
+    let mut counting = Counting::new(P::KIND, specification, geography, folder)?;
+    let checked = job.each_record(inputs, (files, None), report, progress, &mut |record| counting.add(record))?;
+    progress(Progress { stage: "counting", done: 0, of: 0 });
+    Ok((counting.finish()?, checked.records))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn count_on_cluster<'a, P: Program>(
+    _: &Job,
+    cluster: &super::cluster::Cluster,
+    _: &'a P,
+    _: &RecordFiles,
+    _: ValidationReport,
+    _: &Path,
+    _: &mut dyn FnMut(Progress),
+) -> Result<(Counted<'a>, u64)> {
+    Err(cluster.error("this build has no client of Spark Connect: build it with the feature cluster"))
+}
+
+/// The parts of a release.
+struct Release<'a, P: Program> {
+    job: &'a Job,
+    inputs: &'a P,
+    passes: &'a Passes<P>,
+    hashes: &'a [(String, String)],
+    counted: &'a Counted<'a>,
+}
+
+impl<P: Program> Release<'_, P> {
     /// Logs the coming draw, adds noise to all levels, and publishes the tables with the certificate, which is returned as JSON and as a
     /// page.
     fn draw_and_publish(
         &self,
         mut folder: ReleaseFolder,
-        run: Release,
         guarantees: RunGuarantees,
         records: &[u8; 32],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Value, String, Option<String>)> {
-        let names = run.passes.names();
-        let budget = guarantees.passes.iter().zip(&names).map(|(guarantees, pass)| {
+        let job = self.job;
+        let budget = guarantees.passes.iter().zip(self.passes).map(|(guarantees, (pass, _))| {
             (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
         });
-        let mut settings = vec![("order of summary levels".to_string(), self.order.to_string())];
-        settings.extend(self.note_of_blocks().into_iter().map(|(name, said)| (name.to_string(), said.to_string())));
+        let mut settings = vec![("order of summary levels".to_string(), job.public.order().to_string())];
+        let of_blocks = job.public.note_of_blocks::<P>();
+        settings.extend(of_blocks.into_iter().map(|(name, said)| (name.to_string(), said.to_string())));
         let intent = DrawIntent {
             version: env!("CARGO_PKG_VERSION").to_string(),
-            inputs: [run.hashes, &settings].concat(),
+            inputs: [self.hashes, &settings].concat(),
             budget: budget.collect(),
-            unit: run.inputs.unit().to_string(),
-            insecure_seed: self.insecure_seed,
+            unit: unit_of(self.inputs).to_string(),
+            insecure_seed: job.insecure_seed,
         };
-        let mut draw = folder.draw(&intent, records, self.unfinished)?;
+        let mut draw = folder.draw(&intent, records, job.unfinished)?;
         let release = folder.release();
         fs::create_dir(&release).map_err(|why| file_error(&release, why))?;
 
-        let written = run.write(&release, &mut draw.streams, progress)?;
-        let mut certificate = self.certificate(run.inputs, run.passes, guarantees, run.hashes);
+        let written = self.write(&release, &mut draw.streams, progress)?;
+        let mut certificate =
+            job.public.certificate(self.inputs, self.passes, guarantees, self.hashes, job.insecure_seed);
         certificate.draw = Some(draw.number);
         certificate.earlier = EarlierBudgets::of(&draw.earlier, &intent)?;
         for (pass, written) in certificate.passes.iter_mut().zip(written) {
@@ -168,39 +184,7 @@ impl Job {
         folder.publish()?;
         Ok((json, page, draw.unlogged))
     }
-}
 
-#[cfg(not(feature = "cluster"))]
-fn count_on_cluster<'a>(
-    _: &Job,
-    cluster: &super::cluster::Cluster,
-    _: &'a Inputs,
-    _: &RecordFiles,
-    _: ValidationReport,
-    _: &Path,
-    _: &mut dyn FnMut(Progress),
-) -> Result<(Counted<'a>, u64)> {
-    Err(cluster.error("this build has no client of Spark Connect: build it with the feature cluster"))
-}
-
-impl Passes {
-    fn names(&self) -> Vec<Pass> {
-        match self {
-            Passes::Persons(passes) => passes.iter().map(|(pass, _)| *pass).collect(),
-            Passes::Households(passes) => passes.iter().map(|(pass, _)| *pass).collect(),
-        }
-    }
-}
-
-/// The parts of a release.
-struct Release<'a> {
-    inputs: &'a Inputs,
-    passes: &'a Passes,
-    hashes: &'a [(String, String)],
-    counted: &'a Counted<'a>,
-}
-
-impl Release<'_> {
     /// Adds noise to all levels and writes the tables; returns the numbers written for each pass.
     fn write(
         &self,
@@ -208,83 +192,17 @@ impl Release<'_> {
         streams: &mut Streams,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<WrittenRows>> {
+        let of = self.passes.iter().flat_map(|(_, levels)| levels).map(CertifiedLevel::groups).sum();
         let mut done = 0;
-        let mut report_done = |more: u64, of: u64| {
+        let mut report_done = |more: u64| {
             done += more;
             progress(Progress { stage: "adding noise", done, of });
         };
-        match (self.inputs, self.passes) {
-            (Inputs::Persons(inputs), Passes::Persons(passes)) => {
-                let of = passes.iter().flat_map(|(_, levels)| levels).map(TabulatedLevel::groups).sum();
-                let write = |(pass, levels): &(Pass, Vec<TabulatedLevel>)| {
-                    write_persons(inputs, (*pass, levels), self.counted, folder, streams, &mut |more| {
-                        report_done(more, of)
-                    })
-                };
-                passes.iter().map(write).collect()
-            }
-            (Inputs::Households(inputs), Passes::Households(passes)) => {
-                let groups = |level: &HouseholdLevel| level.groups.len() as u64;
-                let of = passes.iter().flat_map(|(_, levels)| levels).map(groups).sum();
-                let allow = inputs.config.scope().allow_negative_counts();
-                let mut write = |(pass, levels): &(Pass, Vec<HouseholdLevel>)| {
-                    let mut tables = HouseholdTables::create(folder, *pass, streams.insecure_seed())?;
-                    for level in levels {
-                        let tabulation = HouseholdTabulation::new(level, allow, streams)?;
-                        count_households(tabulation, level, self.counted, &mut |batch| {
-                            report_done(batch.groups.len() as u64, of);
-                            tables.write(level, &batch)
-                        })?;
-                    }
-                    Ok(WrittenRows { rows: tables.finish()?, coterminous: None })
-                };
-                passes.iter().map(&mut write).collect()
-            }
-            // Passes are made from the inputs, so they are of the same kind.
-            _ => Ok(Vec::new()),
-        }
-    }
-}
-
-/// Passes the counts of a level of households to a tabulation.
-fn count_households(
-    mut tabulation: HouseholdTabulation,
-    level: &HouseholdLevel,
-    counted: &Counted,
-    publish: &mut dyn FnMut(HouseholdBatch) -> Result<()>,
-) -> Result<()> {
-    counted.each_count(level.region_type, level.level, &mut |region, iteration, cell, count| {
-        tabulation.count((region, iteration), cell, count, publish)
-    })?;
-    tabulation.finish(publish)
-}
-
-/// Adds noise to all levels of a pass over persons and writes its tables.
-fn write_persons(
-    inputs: &PersonInputs,
-    (pass, levels): (Pass, &[TabulatedLevel]),
-    counted: &Counted,
-    folder: &Path,
-    streams: &mut Streams,
-    progress: &mut dyn FnMut(u64),
-) -> Result<WrittenRows> {
-    let types = inputs.order.region_types(pass);
-    let coterminous = Coterminous::new(coterminous::sets(&inputs.public.geography, types));
-    let mut tables = ReleaseTables::create(folder, pass, types, coterminous, streams.insecure_seed())?;
-    for level in levels {
-        let mut tabulation = Tabulation::new(level, inputs.config.scope().allow_negative_counts())?;
-        let mut publish = |batch: GroupBatch| {
-            progress(batch.tables.len() as u64);
-            tables.write(level, &batch)
+        let write = |(pass, levels): &(_, Vec<P::Level>)| {
+            self.inputs.write((*pass, levels), self.counted, folder, streams, &mut report_done)
         };
-        counted.each_count(level.region_type, level.level, &mut |region, iteration, cell, count| {
-            tabulation.count((region, iteration), cell, count, streams, &mut publish)
-        })?;
-        tabulation.finish(streams, &mut publish)?;
+        self.passes.iter().map(write).collect()
     }
-    let written = tables.finish()?;
-    let rows = vec![("t1", written.totals), ("t2", written.cells)];
-    Ok(WrittenRows { rows, coterminous: Some(written.coterminous) })
 }
 
 fn write_text(path: &Path, text: &str) -> Result<()> {

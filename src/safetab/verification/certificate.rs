@@ -17,7 +17,7 @@ use crate::{
     numeric::rational,
     safetab::{
         schema::{Rule, ValidationReport, rows::name_of, validation::Location},
-        tabulate::{Inputs, Job},
+        tabulate::{Program, PublicJob},
     },
 };
 
@@ -47,10 +47,10 @@ struct Difference {
 }
 
 /// Checks the certificate in the folder of a release.
-pub(super) fn check(
+pub(super) fn check<P: Program>(
     folder: &Path,
     tables: &Tables,
-    job: Option<(&Job, &Inputs)>,
+    job: Option<(&PublicJob, &P)>,
     report: &mut ValidationReport,
 ) -> Result<()> {
     let [json_path, page_path] = FILES.map(|name| folder.join(name));

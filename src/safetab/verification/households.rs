@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::rows::{GroupKey, TableForm, TableRow, Tables};
+use super::{
+    rows::{GroupKey, TableForm, TableRow, Tables},
+    verified::Verified,
+};
 use crate::{
     error::Result,
     safetab::{
         household_tables::HouseholdTopic,
         schema::{Rule, ValidationReport},
-        tabulate::HouseholdInputs,
+        tabulate::{HouseholdInputs, Program},
     },
 };
 
@@ -16,7 +19,7 @@ const fn form(name: &'static str, folder: &'static str, column: &'static [&'stat
     TableForm { name, folder, columns: column, cell }
 }
 
-pub(super) const TABLES: [TableForm; 6] = [
+const TABLES: [TableForm; 6] = [
     form("T03001", "t3/T03001", &["T3_DATA_CELL"]),
     form("T03002", "t3/T03002", &["T3_DATA_CELL"]),
     form("T03003", "t3/T03003", &["T3_DATA_CELL"]),
@@ -38,8 +41,18 @@ fn topic_of(table: usize) -> (HouseholdTopic, usize) {
     if table < first { (HouseholdTopic::Type, table) } else { (HouseholdTopic::Tenure, table - first) }
 }
 
+impl Verified for HouseholdInputs {
+    const TABLES: &'static [TableForm] = &TABLES;
+
+    const FOLDERS: [&'static str; 2] = ["t3", "t4"];
+
+    fn check(tables: &Tables, inputs: Option<&Self>, report: &mut ValidationReport) -> Result<u64> {
+        check(tables, inputs, report)
+    }
+}
+
 /// Checks all tables and returns the number of groups.
-pub(super) fn check(tables: &Tables, inputs: Option<&HouseholdInputs>, report: &mut ValidationReport) -> Result<u64> {
+fn check(tables: &Tables, inputs: Option<&HouseholdInputs>, report: &mut ValidationReport) -> Result<u64> {
     // The detail of each group in T3 and T4.
     let mut found: HashMap<GroupKey, [Option<usize>; 2]> = HashMap::new();
     for number in 0..TABLES.len() {

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `certificate` | both files of the certificate, and their recomputation |
 //! | `rows` | the rows of tables, read and sorted |
+//! | `verified` | the tables of a program, as a trait |
 //! | `persons` | T1 and T2 |
 //! | `households` | T3 and T4 |
 
@@ -16,13 +17,14 @@ mod certificate;
 mod households;
 mod persons;
 mod rows;
+mod verified;
 
 use std::{fs, path::Path};
 
-use self::rows::Tables;
+use self::{rows::Tables, verified::Verified};
 use super::{
     schema::{Rule, ValidationReport, rows::name_of, validation::Location},
-    tabulate::{Inputs, Job},
+    tabulate::{HouseholdInputs, PersonInputs, PublicJob, for_program},
 };
 use crate::error::{Error, Result};
 
@@ -39,49 +41,52 @@ pub struct VerifiedRelease {
     pub rows: Vec<(&'static str, u64)>,
 }
 
-/// Checks the tables in a folder and, if a job is given, whether they can be a release of its public inputs. An error if an input of the
-/// job breaks a rule, or a file cannot be read; violations of the release are in the report.
-pub fn verify_release(folder: &Path, job: Option<&Job>) -> Result<VerifiedRelease> {
+/// Checks the tables in a folder and, if the public side of a job is given, whether they can be a release of its inputs. An error if an
+/// input of the job breaks a rule, or a file cannot be read; violations of the release are in the report.
+pub fn verify_release(folder: &Path, job: Option<&PublicJob>) -> Result<VerifiedRelease> {
+    match job {
+        Some(job) => for_program!(job, verify(folder, Some(job))),
+        None if names_in(folder)?.iter().any(|name| HouseholdInputs::FOLDERS.contains(&name.as_str())) => {
+            verify::<HouseholdInputs>(folder, None)
+        }
+        None => verify::<PersonInputs>(folder, None),
+    }
+}
+
+fn verify<P: Verified>(folder: &Path, job: Option<&PublicJob>) -> Result<VerifiedRelease> {
     let mut report = ValidationReport::new();
     let inputs = match job {
         None => None,
         Some(job) => {
             let mut broken = ValidationReport::new();
-            let inputs = job.inputs(&mut broken);
+            let inputs = job.inputs::<P>(&mut broken);
             broken.into_result()?;
             inputs
         }
     };
     let names = check_folder(folder, &mut report)?;
-    let is_of_households = match &inputs {
-        Some(Inputs::Persons(_)) => false,
-        Some(Inputs::Households(_)) => true,
-        None => names.iter().any(|name| name == "t3" || name == "t4"),
-    };
-    let (mut tables, algorithm) = match is_of_households {
-        true => (Tables::read(folder, &households::TABLES, &mut report), "SafeTab-H"),
-        false => (Tables::read(folder, &persons::TABLES, &mut report), "SafeTab-P"),
-    };
-    check_others(folder, &names, is_of_households, &mut report);
+    let mut tables = Tables::read(folder, P::TABLES, &mut report);
+    check_others(folder, &names, P::FOLDERS, &mut report);
     tables.sort(&mut report);
     certificate::check(folder, &tables, job.zip(inputs.as_ref()), &mut report)?;
-    let groups = match (&inputs, is_of_households) {
-        (Some(Inputs::Persons(inputs)), _) => persons::check(&tables, Some(inputs), &mut report)?,
-        (Some(Inputs::Households(inputs)), _) => households::check(&tables, Some(inputs), &mut report)?,
-        (None, false) => persons::check(&tables, None, &mut report)?,
-        (None, true) => households::check(&tables, None, &mut report)?,
-    };
-    Ok(VerifiedRelease { report, algorithm, groups, rows: tables.lengths() })
+    let groups = P::check(&tables, inputs.as_ref(), &mut report)?;
+    Ok(VerifiedRelease { report, algorithm: P::KIND.program(), groups, rows: tables.lengths() })
 }
 
-/// The names in the folder of a release.
-fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<String>> {
+/// The names in a folder, sorted.
+fn names_in(folder: &Path) -> Result<Vec<String>> {
     let wrong = |why: std::io::Error| crate::io::files::file_error(folder, why);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(wrong)? {
         names.push(entry.map_err(wrong)?.file_name().to_string_lossy().into_owned());
     }
     names.sort();
+    Ok(names)
+}
+
+/// The names in the folder of a release, which has some of the tables.
+fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<String>> {
+    let names = names_in(folder)?;
     if !names.iter().any(|name| ["t1", "t2", "t3", "t4"].contains(&name.as_str())) {
         let file = name_of(folder);
         report.add(Location { file: &file, ..Location::default() }, Rule::Empty, "", "the tables of a release");
@@ -91,8 +96,7 @@ fn check_folder(folder: &Path, report: &mut ValidationReport) -> Result<Vec<Stri
 }
 
 /// Checks that a release has its tables and its certificate, and nothing else.
-fn check_others(folder: &Path, names: &[String], is_of_households: bool, report: &mut ValidationReport) {
-    let tables = if is_of_households { ["t3", "t4"] } else { ["t1", "t2"] };
+fn check_others(folder: &Path, names: &[String], tables: [&str; 2], report: &mut ValidationReport) {
     for name in names {
         if !tables.contains(&name.as_str()) && !certificate::FILES.contains(&name.as_str()) {
             let file = name_of(&folder.join(name));

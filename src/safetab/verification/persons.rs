@@ -2,17 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::rows::{GroupKey, TableForm, TableRow, Tables};
+use super::{
+    rows::{GroupKey, TableForm, TableRow, Tables},
+    verified::Verified,
+};
 use crate::{
     error::Result,
     safetab::{
         schema::{IterationCode, RegionType, Rule, ValidationReport},
         tables::PublishedTable,
-        tabulate::{PersonInputs, coterminous, levels::TabulatedLevel, workload::bounds},
+        tabulate::{PersonInputs, Program, coterminous, levels::TabulatedLevel, workload::bounds},
     },
 };
 
-pub(super) const TABLES: [TableForm; 2] = [
+const TABLES: [TableForm; 2] = [
     TableForm { name: "t1", folder: "t1", columns: &[], cell: |_| Ok(0) },
     TableForm { name: "t2", folder: "t2", columns: &["AGESTART", "AGEEND", "SEX"], cell },
 ];
@@ -44,8 +47,18 @@ fn cells_of(table: PublishedTable) -> Vec<u16> {
     cells
 }
 
+impl Verified for PersonInputs {
+    const TABLES: &'static [TableForm] = &TABLES;
+
+    const FOLDERS: [&'static str; 2] = ["t1", "t2"];
+
+    fn check(tables: &Tables, inputs: Option<&Self>, report: &mut ValidationReport) -> Result<u64> {
+        check(tables, inputs, report)
+    }
+}
+
 /// Checks both tables and returns the number of groups.
-pub(super) fn check(tables: &Tables, inputs: Option<&PersonInputs>, report: &mut ValidationReport) -> Result<u64> {
+fn check(tables: &Tables, inputs: Option<&PersonInputs>, report: &mut ValidationReport) -> Result<u64> {
     let mut detail: HashMap<GroupKey, PublishedTable> = HashMap::new();
     for (group, rows) in tables.groups(1) {
         let found: Vec<u16> = rows.iter().map(|row| row.cell).collect();
