@@ -35,6 +35,7 @@ mod measure;
 mod measured_files;
 mod messages;
 mod nmf;
+mod nmf_audit;
 mod nmf_files;
 mod nmf_keys;
 mod nmf_parts;

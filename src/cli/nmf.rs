@@ -1,4 +1,6 @@
-//! `assay nmf`: noisy measurement files checked, and estimates compared.
+//! `assay nmf`: noisy measurement files checked and audited, and estimates compared.
+
+mod audit;
 
 use std::path::PathBuf;
 
@@ -23,7 +25,7 @@ use super::{
     page::{FormArgs, Page},
 };
 
-/// The Bureau's noisy measurement files: checked against their release, and estimates compared
+/// The Bureau's noisy measurement files: checked against their release, their noise audited, and estimates compared
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -33,6 +35,7 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(CheckArgs),
+    Audit(audit::Args),
     Compare(CompareArgs),
 }
 
@@ -82,6 +85,7 @@ struct CompareArgs {
 pub fn run(args: &Args) -> Result<Exit> {
     match &args.command {
         Command::Check(args) => run_check(args),
+        Command::Audit(args) => audit::run(args),
         Command::Compare(args) => run_compare(args),
     }
 }

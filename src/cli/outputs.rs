@@ -56,6 +56,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("", "svg", Written::File(&[Kind::Svg])),
     ("", "csv", Written::File(&[Kind::Csv])),
     ("allocate", "out", Written::File(&[Kind::Toml])),
+    ("audit", "out", Written::File(&[Kind::Csv])),
     ("deployments", "out", Written::Folder),
     ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),
     ("figures", "out", Written::Folder),

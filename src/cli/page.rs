@@ -132,6 +132,8 @@ pub struct Page {
     records: Vec<Value>,
     /// A file for the rows as well, and its rows if they are others.
     file: Option<(PathBuf, Option<Vec<Value>>)>,
+    /// The option that names the file.
+    file_option: &'static str,
     /// The number of requested digits, if it is known.
     requested: Option<u32>,
 }
@@ -149,6 +151,7 @@ impl Page {
             object: Value::Null,
             records: Vec::new(),
             file: None,
+            file_option: "--csv",
             requested: None,
         }
     }
@@ -161,6 +164,11 @@ impl Page {
     /// The same, whose rows are written to a CSV file as well, with its provenance beside it.
     pub fn with_file(self, path: &Path) -> Page {
         Page { file: Some((path.to_path_buf(), None)), ..self }
+    }
+
+    /// The same for a file that another option names.
+    pub fn with_file_of(self, option: &'static str, path: &Path) -> Page {
+        Page { file_option: option, ..self.with_file(path) }
     }
 
     /// Other rows for that file: the points of curves.
@@ -266,8 +274,8 @@ impl Page {
                     sheet_of(header, rows)
                 }
             };
-            sheet.write(path).context("--csv")?;
-            invocation::provenance()?.write_beside(path).context("--csv")?;
+            sheet.write(path).context(self.file_option)?;
+            invocation::provenance()?.write_beside(path).context(self.file_option)?;
         }
         match self.form {
             Form::Json => match &self.provenance {

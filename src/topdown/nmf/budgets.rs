@@ -17,6 +17,8 @@ pub struct Budgets {
     known: Vec<Vec<Vec<(f32, f32)>>>,
     /// For each level and run, the noise of each query.
     noise: Vec<Vec<Vec<Noise>>>,
+    /// For each level and run, the exact parameter of each query.
+    sigma2: Vec<Vec<Vec<Rational>>>,
     shares: Vec<Rational>,
 }
 
@@ -29,9 +31,9 @@ impl Budgets {
     pub fn new(release: &Release, names: &Names) -> Result<Budgets> {
         let shares: Vec<Rational> =
             release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
-        let (mut known, mut noise) = (Vec::new(), Vec::new());
+        let (mut known, mut noise, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
         for (at, level) in release.levels.iter().take(names.levels.len()).enumerate() {
-            let (mut ends, mut laws) = (Vec::new(), Vec::new());
+            let (mut ends, mut laws, mut exact) = (Vec::new(), Vec::new(), Vec::new());
             for run in 1..=release.levels.len() - at {
                 let share: Rational = shares[at..at + run].iter().sum();
                 let factor = Rational::from(&shares[at] / &share);
@@ -39,23 +41,31 @@ impl Budgets {
                     let sigma2 = Rational::from(level.queries[asked.number].sigma2()? * &factor);
                     // A float above the exact parameter: rounding moves it by less than one part in 2^52.
                     let proxy = sigma2.to_f64() * (1.0 + 4.0 * f64::EPSILON);
-                    let (lower, upper) = DiscreteGaussian::new(sigma2)?.variance(12).doubles();
+                    let (lower, upper) = DiscreteGaussian::new(sigma2.clone())?.variance(12).doubles();
                     let ends = ((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32);
-                    Ok((ends, Noise { variance: lower.midpoint(upper), proxy }))
+                    Ok(((ends, Noise { variance: lower.midpoint(upper), proxy }), sigma2))
                 });
-                let (own_ends, own_laws) = of_query.collect::<Result<(Vec<_>, Vec<_>)>>()?;
+                let (own, own_exact): (Vec<_>, Vec<_>) = of_query.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+                let (own_ends, own_laws) = own.into_iter().unzip();
                 ends.push(own_ends);
                 laws.push(own_laws);
+                exact.push(own_exact);
             }
             known.push(ends);
             noise.push(laws);
+            parameters.push(exact);
         }
-        Ok(Budgets { known, noise, shares })
+        Ok(Budgets { known, noise, sigma2: parameters, shares })
     }
 
     /// The noise of each query of a unit that carries the shares of `carried` levels.
     pub fn noise(&self, level: usize, carried: usize) -> &[Noise] {
         &self.noise[level][carried - 1]
+    }
+
+    /// The exact parameter sigma2 of the noise of a query of a unit that carries the shares of `carried` levels.
+    pub fn sigma2(&self, level: usize, carried: usize, query: usize) -> &Rational {
+        &self.sigma2[level][carried - 1][query]
     }
 
     /// The number of levels whose shares a unit carries if its queries have these variances. `Err` with the number of the

@@ -18,12 +18,14 @@ use super::{
     complete::{Missing, state_of},
     fit::{FitReport, Stand, Tally},
     folder::NmfFolder,
+    observe::{Blind, Observer, PartSeen},
     paths::{self, Paths},
     totals,
     units::{Asked, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
+    io::files::file_error,
     release::{self, Release},
     topdown::gls::problem::Problem,
 };
@@ -98,17 +100,31 @@ impl LevelReport {
 
 /// Reads the whole folder, and refuses files that do not fit.
 pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
+    observed(folder, release, &[], &mut Blind)
+}
+
+/// Reads the files of some states, or of all if none is named, and passes on every unit; refuses files that do not fit.
+pub fn observed(
+    folder: &std::path::Path,
+    release: &Release,
+    states: &[u32],
+    observer: &mut dyn Observer,
+) -> Result<NmfReport> {
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });
     }
     let histograms = Histograms::new(release)?;
     let names = histograms.names();
-    let folder = NmfFolder::open(folder, &names.levels)?;
+    let mut folder = NmfFolder::open(folder, &names.levels)?;
+    keep_states(&mut folder, states)?;
     let missing = Missing::of(&folder, release)?;
+    // The counts of the nation include all states.
+    let is_whole = missing.is_complete() && states.is_empty();
     let root = RootConstraints::read(&folder, names)?;
     // Nothing is answered: the problem only compares the partitions that constraints distinguish.
     let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
+    observer.open(&problem, &root);
     let first = root.first;
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
     let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
@@ -119,10 +135,10 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     // Without files of the nation it is only known that no unit below carries the nation's share.
     let mut prefix = vec![1; first];
     if root.is_nation {
-        if missing.is_complete() {
+        if is_whole {
             check_nation(&folder, names)?;
         }
-        let carried = histograms.of_nation(&folder)?;
+        let carried = histograms.of_nation(&folder, observer)?;
         levels[0].add(&[carried], names.all_counts(0));
         prefix = vec![carried];
     }
@@ -130,7 +146,8 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     for part in &parts {
         let units = PartUnits::read(&folder, names, &problem, first, part, asked)?;
         constraints::check_part(&folder, names, &units, first, &root.structural)?;
-        let (carried, fits) = histograms.of_part(&folder, &units, first, &plans)?;
+        observer.begin(&PartSeen { folder: &folder, names, units: &units, first })?;
+        let (carried, fits) = histograms.of_part(&folder, &units, first, (&plans, observer))?;
         for (number, (tally, stand)) in fits.into_iter().enumerate() {
             tallies[number].join(&tally);
             stands[number].push(stand);
@@ -144,11 +161,11 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         add_dropped(&paths, &mut dropped);
     }
     let wholes: Vec<Stand> = stands.iter().map(|of| Stand::sum(of.iter())).collect();
-    if root.is_nation && missing.is_complete() {
+    if root.is_nation && is_whole {
         histograms.fit_nation(&folder, &plans, &wholes, &mut tallies)?;
     }
     if !histograms.are_two() {
-        if let Some(total) = root.total.filter(|_| missing.is_complete()) {
+        if let Some(total) = root.total.filter(|_| is_whole) {
             tallies[0].exact_total(&plans[0], 0, "", &wholes[0], total);
         }
         let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -177,6 +194,23 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         missing,
         fit: histograms.reports(&plans, &tallies),
     })
+}
+
+/// Leaves only the files of some states, and those outside any state; all if no state is named.
+fn keep_states(folder: &mut NmfFolder, states: &[u32]) -> Result<()> {
+    if states.is_empty() {
+        return Ok(());
+    }
+    let there: Vec<u32> = folder.parts().iter().map(|part| state_of(part)).collect();
+    if let Some(lost) = states.iter().find(|state| !there.contains(state)) {
+        return Err(file_error(&folder.path, format!("the state {lost:02} is not in the folder")));
+    }
+    let is_kept = |part: &Option<String>| part.as_ref().is_none_or(|part| states.contains(&state_of(part)));
+    for level in &mut folder.levels {
+        level.queries.retain(|file| is_kept(&file.part));
+        level.constraints.retain(|file| is_kept(&file.part));
+    }
+    Ok(())
 }
 
 /// Counts the units of the lowest level by the levels that their paths drop.

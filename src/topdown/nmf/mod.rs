@@ -19,6 +19,8 @@
 //! | [`paths`] | whether every level's share is carried once above each block |
 //! | [`fit`] | whether counts of children fit those of their parents |
 //! | [`check`] | whether a folder fits the release, and the budget that it spent |
+//! | [`observe`] | observers of a check |
+//! | [`audit`] | whether the pure noise in a folder has the declared laws |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`job`] | the same in parts, by several machines, or after an interruption |
 //! | [`identity`] | what decides whether saved work is continued |
@@ -36,6 +38,7 @@
 
 pub mod answers;
 pub mod areas;
+pub mod audit;
 pub mod budgets;
 pub mod check;
 pub mod complete;
@@ -50,6 +53,7 @@ pub mod matched;
 pub mod meter;
 pub mod names;
 pub mod noise;
+pub mod observe;
 pub mod paths;
 pub mod rows;
 mod saved;

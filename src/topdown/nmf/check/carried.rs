@@ -13,6 +13,7 @@ use crate::{
             fit::{FitPlan, FitReport, Stand, Tally, Walk},
             folder::{NmfFile, NmfFolder, of_part},
             names::{Names, Which},
+            observe::{Observer, UnitSeen},
             units::{Geocodes, PartUnits},
         },
     },
@@ -65,9 +66,14 @@ impl Histograms {
     }
 
     /// The number of levels whose shares the nation carries; 0 if it has no counts.
-    pub(super) fn of_nation(&self, folder: &NmfFolder) -> Result<u8> {
+    pub(super) fn of_nation(&self, folder: &NmfFolder, observer: &mut dyn Observer) -> Result<u8> {
         let files: Vec<_> = folder.levels[0].queries.iter().collect();
-        Ok(self.read(&files, 0, (&Geocodes::nation(), b""), &mut |_, _, _| ())?[0])
+        let carried = self.read(&files, 0, (&Geocodes::nation(), b""), &mut |number, unit, carried| {
+            if number == 0 {
+                observer.see(&UnitSeen { level: 0, units: None, unit, carried });
+            }
+        })?;
+        Ok(carried[0])
     }
 
     /// Compares the nation's counts with the sums that represent all parts, for each histogram.
@@ -93,7 +99,7 @@ impl Histograms {
         folder: &NmfFolder,
         units: &PartUnits,
         first: usize,
-        plans: &[FitPlan],
+        (plans, observer): (&[FitPlan], &mut dyn Observer),
     ) -> Result<Carried> {
         let mut walks: Vec<Walk> = plans.iter().map(|plan| Walk::new(plan, units, first)).collect();
         let mut carried = Vec::with_capacity(units.codes.len());
@@ -103,6 +109,9 @@ impl Histograms {
             let own =
                 self.read(&files, first + level, (codes, units.part.as_bytes()), &mut |number, unit, carried| {
                     walks[number].see(level, unit, self.0[number].1.noise(first + level, carried));
+                    if number == 0 {
+                        observer.see(&UnitSeen { level: first + level, units: Some(units), unit, carried });
+                    }
                 })?;
             carried.push(own);
         }

@@ -27,6 +27,8 @@ pub struct FitRow {
     pub chi_square: f64,
     /// The probability of a larger sum under normal noise: an approximation.
     pub p_asymptotic: f64,
+    /// Upper bound on the logarithm of the probability of a larger sum, for any counts; of all queries together it is 0, no bound.
+    pub ln_p: f64,
 }
 
 /// The largest residual in standard deviations.
@@ -92,6 +94,7 @@ impl FitReport {
             residuals: row.residuals,
             chi_square: row.statistic,
             p_asymptotic: chi_square_tail_approx(row.residuals, row.statistic),
+            ln_p: ln_tail_bound(row.residuals, row.bounded),
         };
         let mut by_level: BTreeMap<usize, (u64, f64)> = BTreeMap::new();
         for row in &sorted {
@@ -104,6 +107,7 @@ impl FitReport {
             residuals,
             chi_square,
             p_asymptotic: chi_square_tail_approx(residuals, chi_square),
+            ln_p: 0.0,
         };
         let tests = sorted.iter().map(|row| row.residuals + 1).sum::<u64>();
         let largest = tally.largest.as_ref().map(|largest| LargestResidual {

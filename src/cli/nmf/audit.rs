@@ -1,0 +1,240 @@
+//! `assay nmf audit`: whether the pure noise in noisy measurement files has the laws of its release.
+
+mod power;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    chart::{self, Figure},
+    release::Release,
+    topdown::nmf::{
+        audit::{self, Kind, MOST, NmfAudit, Source},
+        complete::is_state,
+    },
+};
+use serde_json::{Map, Value, json};
+
+use crate::cli::{
+    arguments::count,
+    audit::{Rate, approximation, shown, test_json},
+    drawn,
+    exit::Exit,
+    output::{exact, exact_text},
+    page::FormArgs,
+    progress,
+};
+
+/// Tests whether the pure noise in a folder has the laws of its release
+///
+/// Counts that constraints make zero, sums with an exact total, and residuals of children and parents are noise alone. They are read in one pass,
+/// with all checks of `assay nmf check`. Every p-value is a proven upper bound; Holm's correction over all tests decides. The exit status is 1 if the
+/// noise deviates. Published tables were changed after the noise, and cannot be tested.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The product, or the folder that holds it; with --power not needed beside --draws
+    #[arg(value_name = "DIR", required_unless_present = "power")]
+    folder: Option<PathBuf>,
+    /// A bundled release that has attributes, or a TOML file of the same form
+    #[arg(long, value_name = "NAME|FILE", required_unless_present = "law")]
+    release: Option<String>,
+    /// Only these states, by their two digits, as 09,44
+    #[arg(long, value_name = "STATES", value_delimiter = ',', conflicts_with = "power")]
+    states: Vec<String>,
+    /// State the deviations that N draws of each query show with probability 0.99, or those in a folder, without reading its counts
+    #[arg(long)]
+    power: bool,
+    /// The number of draws, as 1e8
+    #[arg(long, value_name = "N", requires = "power", conflicts_with = "folder", value_parser = count)]
+    draws: Option<u64>,
+    /// A single law in place of a release, as discrete-gaussian:5
+    #[arg(long, value_name = "LAW:PARAMETER", requires = "draws", conflicts_with = "release")]
+    law: Option<String>,
+    #[command(flatten)]
+    rate: Rate,
+    /// Also write all tests to a file
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "power")]
+    out: Option<PathBuf>,
+    /// Also draw masses and variances as SVG
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "power")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let rate = args.rate.value()?;
+    if args.power {
+        let asked = power::Asked {
+            folder: args.folder.as_deref(),
+            release: args.release.as_deref(),
+            law: args.law.as_deref(),
+            draws: args.draws,
+        };
+        return power::run(&asked, &rate, args.form.page());
+    }
+    let (Some(folder), Some(release)) = (&args.folder, &args.release) else {
+        bail!("DIR and --release are needed: the files, and the release whose laws their noise should have")
+    };
+    let release = Release::find(release).context("--release")?;
+    let states = args.states.iter().map(|text| state(text)).collect::<Result<Vec<u32>>>()?;
+    progress::stage("noisy counts read");
+    let audit = audit::audit(folder, &release, &states, &rate)?;
+    if args.svg.is_some() && audit.draws == (0, 0) {
+        bail!("--svg: no count in the files is noise alone, so that there are no masses or variances to draw");
+    }
+    let mut page = args.form.page();
+    if let Some(path) = &args.out {
+        page = page.with_file_of("--out", path);
+    }
+    let rows = audit.sources.iter().enumerate().map(|(at, source)| cells(&audit, at, source));
+    page.columns(
+        &["level", "query", "kind", "draws", "variance / declared", "least p", "corrected", "test"],
+        rows.collect(),
+    );
+    let words = audit.words();
+    let untested = audit.untested.iter().map(|(level, query, many)| {
+        format!("{many} draws of {level} {query} are not tested: their law is too wide, or that of a sum of too many draws\n")
+    });
+    page.text(format!(
+        "\n{words}\n\
+         False alarm rate of the verdict: at most {} over {} tests (Holm); every p-value is a proven upper bound.\n{}\
+         Of a query at most {MOST} zeros of one unit are used. Published tables were changed after the noise: they hold no pure noise, and are not \
+         tested.\n",
+        exact_text(&rate),
+        audit.tests.len(),
+        untested.collect::<String>(),
+    ));
+    page.records(records(&audit));
+    page.object(object(&audit, &words));
+    if let Some(path) = &args.svg {
+        drawn::write(path, &figure(&audit))?;
+    }
+    page.print()?;
+    Ok(if audit.verdict.deviates() { Exit::No } else { Exit::Done })
+}
+
+fn state(text: &str) -> Result<u32> {
+    let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u32>() {
+        Ok(number) if digits && is_state(number) => Ok(number),
+        _ => bail!("--states {text:?}: expected two digits of a state, as 44"),
+    }
+}
+
+/// A row of the table: a source, and the test with the least p-value.
+fn cells(audit: &NmfAudit, at: usize, source: &Source) -> Vec<String> {
+    let worst = audit.worst(at);
+    let draws = match (&source.shown, &worst) {
+        (Some(shown), _) => shown.draws,
+        (None, Some((test, _))) => test.draws,
+        (None, None) => 0,
+    };
+    let ratio = match (&source.shown, &worst) {
+        (Some(shown), _) => shown.moments[1] / shown.variance,
+        (None, Some((test, _))) => test.statistic,
+        (None, None) => f64::NAN,
+    };
+    let [least, corrected, test] = worst.map_or(Default::default(), |(test, corrected)| {
+        [shown(test.p), shown(corrected), format!("{}: {}", test.name, test.what)]
+    });
+    let level = match source.carried {
+        0 | 1 => source.level.clone(),
+        many => format!("{} x{many}", source.level),
+    };
+    vec![
+        level,
+        source.query.clone(),
+        source.kind.name().to_string(),
+        draws.to_string(),
+        format!("{ratio:.5}"),
+        least,
+        corrected,
+        test,
+    ]
+}
+
+/// A source as an object, without its tests.
+fn source_json(source: &Source) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("level".to_string(), json!(source.level));
+    object.insert("query".to_string(), json!(source.query));
+    object.insert("kind".to_string(), json!(source.kind.name()));
+    object.insert("carried".to_string(), if source.carried > 0 { json!(source.carried) } else { Value::Null });
+    object
+}
+
+/// A record for each test.
+fn records(audit: &NmfAudit) -> impl Iterator<Item = Value> {
+    audit.tests.iter().zip(&audit.verdict.corrected).map(|(test, corrected)| {
+        let mut record = source_json(&audit.sources[test.source]);
+        let own = test_json(&test.test, *corrected);
+        record.extend(own.as_object().cloned().unwrap_or_default());
+        Value::Object(record)
+    })
+}
+
+fn object(audit: &NmfAudit, words: &str) -> Value {
+    let sources = audit.sources.iter().filter(|source| source.kind != Kind::Consistency).map(|source| {
+        let mut object = source_json(source);
+        object.insert("sigma2".to_string(), exact(&source.sigma2));
+        let factor = source.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper }));
+        object.insert("sigma2_factor".to_string(), factor.unwrap_or(Value::Null));
+        if let Some(shown) = &source.shown {
+            let [mean, variance, skewness, kurtosis] = shown.moments;
+            let (chi, free, p) = shown.chi_square;
+            object.insert("draws".to_string(), json!(shown.draws));
+            let approximations = json!({
+                "mean": approximation(mean),
+                "variance": approximation(variance),
+                "declared_variance": approximation(shown.variance),
+                "skewness": approximation(skewness),
+                "kurtosis": approximation(kurtosis),
+                "chi_square": { "statistic": approximation(chi), "degrees_of_freedom": free, "p_asymptotic": approximation(p) },
+                "likelihood_ratio": { "statistic": approximation(shown.likelihood_ratio.0), "p_asymptotic": approximation(shown.likelihood_ratio.1) },
+            });
+            object.insert("approximations".to_string(), approximations);
+        }
+        Value::Object(object)
+    });
+    let untested =
+        audit.untested.iter().map(|(level, query, many)| json!({ "level": level, "query": query, "draws": many }));
+    json!({
+        "product": audit.report.product,
+        "release": audit.report.release.name,
+        "parts": audit.report.parts,
+        "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
+        "sources": sources.collect::<Value>(),
+        "tests": records(audit).collect::<Value>(),
+        "not_tested": untested.collect::<Value>(),
+        "verdict": audit.verdict.key(),
+        "verdict_in_words": words,
+        "false_alarm_rate": exact(&audit.verdict.false_alarm_rate),
+    })
+}
+
+/// The masses of the source with the most draws, and the variances of all.
+fn figure(audit: &NmfAudit) -> Figure {
+    let drawn = |source: &&Source| source.shown.as_ref().map_or(0, |shown| shown.draws);
+    let with_draws = || audit.sources.iter().filter(|source| drawn(source) > 1);
+    let rows: Vec<(String, f64, f64)> = with_draws()
+        .filter_map(|source| {
+            let shown = source.shown.as_ref()?;
+            let [_, variance, _, kurtosis] = shown.moments;
+            let carried = if source.carried > 1 { format!(" x{}", source.carried) } else { String::new() };
+            let name = format!("{}{carried} {} ({})", source.level, source.query, source.kind.name());
+            let spread = ((kurtosis - 1.0).max(0.0) / shown.draws as f64).sqrt();
+            (variance.is_finite() && spread.is_finite()).then_some((name, variance / shown.variance, spread))
+        })
+        .collect();
+    let mut figure = chart::audit::variances(&format!("Pure noise in {}", audit.report.product), &rows);
+    if let Some(most) = with_draws().max_by_key(drawn) {
+        let mut masses = chart::audit::masses("", &most.masses);
+        for panel in &mut masses.panels {
+            panel.title = format!("{} {}", most.level, most.query);
+        }
+        masses.panels.append(&mut figure.panels);
+        figure.panels = masses.panels;
+    }
+    figure
+}
