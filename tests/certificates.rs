@@ -8,6 +8,9 @@ use std::{
 
 use crate::common::program::{assay, json, refusal};
 
+/// A release of which only the budget is known.
+const BUDGET_ONLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/budget-only.toml");
+
 fn proofs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
 }
@@ -345,7 +348,7 @@ fn unsupported_claims_are_refused_and_nothing_is_written() {
         (&["--row", "su-su-wang-2025/x", "--delta", "1e-5"], "--row"),
         (&["--discrete-gaussian", "5"], "--delta"),
         (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
-        (&["--release", "sdhc-us", "--delta", "1e-5"], "budget"),
+        (&["--release", BUDGET_ONLY, "--delta", "1e-5"], "budget"),
     ] {
         let message = refusal(&[&["prove", "--out", out], args].concat());
         assert!(message.contains(said), "{args:?}: {message}");

@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::common::program::{assay, json, refusal};
 
+/// A release of which only the budget is known.
+const BUDGET_ONLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/budget-only.toml");
+
 fn text(args: &[&str]) -> String {
     let output = assay(args).assert().success().get_output().stdout.clone();
     String::from_utf8(output).expect("UTF-8")
@@ -334,7 +337,8 @@ fn a_ledger_composes_releases_and_says_what_it_converts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ledger.toml");
     let form = "name='l'\ntitle='t'\nsource='s'\nrule='all compose'\n[[population]]\nname='people'\nneighbors='bounded'\n\
-                releases=['pl94-units-us', 'su-su-wang-2025', 'sdhc-us']\n";
+                releases=['pl94-units-us', 'su-su-wang-2025', 'budget.toml']\n";
+    std::fs::copy(BUDGET_ONLY, folder.path().join("budget.toml")).unwrap();
     std::fs::write(&file, form).unwrap();
     let path = file.to_str().unwrap();
     let answer = json(&["ledger", path, "--delta", "1e-6", "--digits", "6"]);
@@ -345,16 +349,16 @@ fn a_ledger_composes_releases_and_says_what_it_converts() {
     assert_eq!(people["releases"][1]["converted"], true);
     assert_eq!(people["releases"][1]["rho"].to_string(), "7.3");
     assert!(people["releases"][2]["epsilon"].is_null());
-    assert_eq!(people["composed"]["not_covered"][0], "sdhc-us");
+    assert_eq!(people["composed"]["not_covered"][0], "budget-only");
     let shown = text(&["ledger", path, "--delta", "1e-6", "--digits", "6"]);
-    assert!(shown.contains("all but sdhc-us composed") && shown.contains("all compose"), "{shown}");
+    assert!(shown.contains("all but budget-only composed") && shown.contains("all compose"), "{shown}");
     assert!(refusal(&["ledger", path, "--delta", "2"]).contains("--delta"));
     assert!(refusal(&["ledger", "nosuch", "--delta", "1e-6"]).contains("us-2020-persons"));
     // Noise of bounded loss is compared with pure DP: one nat for a change of one record, which leaves a count and enters another.
     let laplace = "name='lap'\ntitle='t'\nsource='s'\nneighbors='bounded'\n[[level]]\nname='A'\n[[level.query]]\nname='q'\n\
                    law='discrete-laplace'\nepsilon='1/2'\n";
     std::fs::write(folder.path().join("lap.toml"), laplace).unwrap();
-    std::fs::write(&file, form.replace("'pl94-units-us'", "'lap.toml'").replace("'sdhc-us'", "'pl94-units-us'"))
+    std::fs::write(&file, form.replace("'pl94-units-us'", "'lap.toml'").replace("'budget.toml'", "'pl94-units-us'"))
         .unwrap();
     let answer = json(&["ledger", path, "--delta", "1e-6", "--digits", "6"]);
     let people = &answer["populations"][0];
@@ -457,7 +461,7 @@ fn hostile_numbers_are_answered_or_refused_by_name() {
     assert!(refusal(&with("delta", &LEVEL, &["--epsilon", "-1"])).contains("--epsilon"));
     assert!(refusal(&["epsilon", "--delta", "1e-5"]).contains("nothing to account for"));
     assert!(refusal(&["epsilon", "--release", "nosuch", "--delta", "1e-5"]).contains("su-su-wang-2025"));
-    assert!(refusal(&["epsilon", "--release", "sdhc-us", "--delta", "1e-5"]).contains("budget only"));
+    assert!(refusal(&["epsilon", "--release", BUDGET_ONLY, "--delta", "1e-5"]).contains("budget only"));
     assert!(refusal(&with("epsilon", &RELEASE, &["--level", "Moon", "--delta", "1e-5"])).contains("State"));
     assert!(refusal(&with("curve", &LEVEL, &["--from", "3", "--to", "1"])).contains("--from"));
     assert!(refusal(&with("tradeoff", &LEVEL, &["--alpha", "1.5"])).contains("alpha"));

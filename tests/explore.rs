@@ -165,7 +165,6 @@ fn invalid_requests_are_refused_and_the_next_one_is_answered() {
         (json!({ "delta": "1e-10" }), "nothing to account for"),
         (json!({ "release": "su-su-wang-2025" }), "--delta"),
         (json!({ "release": "su-su-wang-2025", "delta": "1e-10", "level": "Moon" }), "Moon"),
-        (json!({ "release": "sdhc-us", "delta": "1e-10" }), "budget only"),
         (json!({ "discrete-gaussian": "x", "delta": "1e-10" }), "--discrete-gaussian"),
         (json!({ "discrete-gaussian": "5", "delta": "1e-10", "svg": "/tmp/x.svg" }), "no option"),
         (json!({ "discrete-gaussian": "5", "delta": "1e-10", "digits": 250 }), "--digits"),

@@ -28,6 +28,9 @@ use rug::Rational;
 
 use crate::common::spines::Numbers;
 
+/// A release of which only the budget is known.
+const BUDGET_ONLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/budget-only.toml");
+
 const RELEASE: &str = r#"name = "two attributes"
 title = "t"
 source = "made up for a test"
@@ -277,7 +280,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
     }
     for (args, says) in [
         (vec!["--release", "dhc-persons-us"], "do not have the shares of the 8 levels"),
-        (vec!["--release", "sdhc-us"], "sdhc-us"),
+        (vec!["--release", BUDGET_ONLY], "budget-only"),
         (vec!["--delta", "2"], "--delta"),
         (vec!["--spine", "nowhere"], "levels.csv"),
         (vec!["--counts", "nowhere.csv"], "nowhere.csv"),

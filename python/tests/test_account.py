@@ -329,19 +329,29 @@ def test_allocations_have_the_options_of_the_program(tmp_path: Path, assay: Assa
         allocate(goals, 12, "1e-9", levels="State")
 
 
-def test_ledgers_compose_releases(assay: Assay) -> None:
+BUDGET_ONLY = (
+    'name = "budget-only"\ntitle = "A budget alone"\nsource = "invented"\nneighbors = "add-remove"\nbudget_only = true\n'
+    '[[level]]\nname = "State"\n[[level.query]]\nname = "total"\nrho = "5/4"\n'
+)
+
+
+def test_ledgers_compose_releases(assay: Assay, tmp_path: Path) -> None:
     names = {release["name"] for release in releases()}
     assert {"su-su-wang-2025", "sdhc-pr"} <= names
-    ledger = Ledger(["su-su-wang-2025", "sdhc-pr"])
+    file = tmp_path / "budget.toml"
+    file.write_text(BUDGET_ONLY)
+    ledger = Ledger(["su-su-wang-2025", str(file)])
     balance = ledger.balance("1e-10", digits=6)["the same people"]
     alone = balance["releases"]["su-su-wang-2025"]
     # A changed record is there twice.
     assert alone["epsilon"].overlaps(Release("su-su-wang-2025", neighbors="bounded").epsilon("1e-10", digits=6))
-    assert balance["releases"]["sdhc-pr"]["epsilon"] is None and balance["composed"]["epsilon"] == alone["epsilon"]
+    assert balance["releases"]["budget-only"]["epsilon"] is None and balance["composed"]["epsilon"] == alone["epsilon"]
     total = balance["zcdp_total"]
     assert total["rho"] == sum(each["rho"] for each in balance["releases"].values())
     assert total["zcdp_epsilon"] == zcdp_epsilon(total["rho"], "1e-10")
     assert ledger.epsilon("1e-10", digits=6) == {"the same people": alone["epsilon"]}
+    with pytest.raises(ValueError, match="budget only"):
+        Release(str(file)).epsilon("1e-10")
     bundled = Ledger("us-2020-persons")
     assert len(bundled.populations) == 2 and bundled.title in repr(bundled) and bundled.rule
     for wrong in ("nosuch", [], ["nosuch"], ["sdhc-pr", "sdhc-pr"]):

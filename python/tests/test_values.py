@@ -184,7 +184,6 @@ def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
         (lambda: mechanism.delta(1).shown(-1), "digits = -1 is out of range"),
         (lambda: Composition([]), "nothing to account for"),
         (lambda: Release("nosuch"), "unknown release \"nosuch\""),
-        (lambda: Release("sdhc-pr"), "bundled for its budget only"),
         (lambda: Release("su-su-wang-2025", ["Moon"]), "unknown level \"Moon\""),
         (lambda: DiscreteGaussian(5, neighbors="none"), "expected add-remove (one record more or less"),  # type: ignore[arg-type]
     ):

@@ -6,6 +6,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use rug::Rational;
 
+use super::free_rows;
 use crate::{
     error::{Error, Result},
     law::Rounding,
@@ -34,6 +35,8 @@ pub struct Counts {
     pub count: u64,
     /// The difference of one count between neighboring data sets.
     pub shift: u64,
+    /// Whether a count stands for the cells of a query among which `shift` rows move freely: all in one cell is the worst.
+    pub free_rows: bool,
 }
 
 impl Counts {
@@ -43,7 +46,8 @@ impl Counts {
         S: TryInto<Sigma2>,
         Error: From<S::Error>,
     {
-        Counts { law: Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift }.checked()
+        Counts { law: Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }
+            .checked()
     }
 
     /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
@@ -52,18 +56,24 @@ impl Counts {
         S: TryInto<Sigma2>,
         Error: From<S::Error>,
     {
-        Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift }.checked()
+        Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }.checked()
     }
 
     /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from 10^-6 to 10^3,
     /// shifts from 1 to 1000. Anything else is an error.
     pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: Law::DiscreteLaplace { epsilon }, count, shift }.checked()
+        Counts { law: Law::DiscreteLaplace { epsilon }, count, shift, free_rows: false }.checked()
     }
 
     /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
     pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
-        Counts { law, count, shift }.checked()
+        Counts { law, count, shift, free_rows: false }.checked()
+    }
+
+    /// The same, where each count stands for the cells of a query among which up to `shift` rows move freely, as where tables are joined
+    /// and truncated. All in one cell is the worst; an error where that is not proven.
+    pub fn with_free_rows(self) -> Result<Self> {
+        Counts { free_rows: true, ..self }.checked()
     }
 
     fn checked(self) -> Result<Self> {
@@ -86,12 +96,15 @@ impl Counts {
             let expected = format!("an integer change from 1 to {most_shift}{why}");
             return Err(Error::out_of_range("shift", self.shift, &expected));
         }
+        if self.free_rows {
+            free_rows::check(&self.law, self.shift)?;
+        }
         Ok(self)
     }
 
     /// The same noise with another count and shift, checked against the ranges.
     fn with(&self, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: self.law.clone(), count, shift }.checked()
+        Counts { law: self.law.clone(), count, shift, free_rows: self.free_rows }.checked()
     }
 
     /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
@@ -101,7 +114,7 @@ impl Counts {
             let why = "a table of masses has no scale by which its noise could be multiplied: give another table";
             return Err(Error::unsuitable(why));
         }
-        Counts { law: self.law.times(factor), count: self.count, shift: self.shift }.checked()
+        Counts { law: self.law.times(factor), ..self.clone() }.checked()
     }
 
     /// The zCDP rho they spend: count shift^2 / (2 sigma2) for Gaussian noise, count (shift epsilon)^2 / 2 for the discrete Laplace, which
@@ -152,7 +165,7 @@ impl Counts {
                 format!("{} and no more, as in {}", names.join(":"), if names.len() > 1 { "1:5x10" } else { "5x10" });
             return Err(Error::malformed("a further parameter", more, &expected));
         }
-        Counts { law, count, shift }.checked()
+        Counts { law, count, shift, free_rows: false }.checked()
     }
 
     #[cfg(feature = "mechanisms")]
@@ -178,7 +191,7 @@ impl Counts {
         let (rest, shift) = divided(text, '@', "SHIFT")?;
         let (file, count) = divided(&rest, 'x', "COUNT")?;
         let table = crate::law::NoiseTable::read(Path::new(&file), normalize)?;
-        Counts { law: Law::Table(Arc::new(table)), count, shift }.checked()
+        Counts { law: Law::Table(Arc::new(table)), count, shift, free_rows: false }.checked()
     }
 
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.

@@ -140,6 +140,7 @@ fn evaluated(hints: &Hints) -> u64 {
 
 /// ln delta(epsilon) of one unit, in doubles.
 fn ln_delta(paths: &Paths, unit: &Unit, epsilon: &Rational) -> Result<f64> {
-    let counts = |group: &Group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift };
+    let counts =
+        |group: &Group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift, free_rows: false };
     Composition::new(paths.of_unit(unit).map(counts))?.evaluator().ln_hockey_stick_approx(epsilon)
 }

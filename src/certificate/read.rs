@@ -103,8 +103,12 @@ impl Claim {
     /// The subject of the claim as an account, with the unscaled noise.
     fn whole(&self) -> Result<Whole> {
         let path = |groups: &Vec<Group>| {
-            let counts =
-                groups.iter().map(|group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift });
+            let counts = groups.iter().map(|group| Counts {
+                law: group.law.clone(),
+                count: group.copies,
+                shift: group.shift,
+                free_rows: false,
+            });
             Composition::new(counts)
         };
         let mut paths = self.paths.groups.iter().map(path).collect::<Result<Vec<_>>>()?;

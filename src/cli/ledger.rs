@@ -79,6 +79,7 @@ impl Account<'_> {
                     "neighbors": release.neighbors.name(),
                     "converted": self.population.converts(release),
                     "times_each_count": self.taken(release),
+                    "rows_move_freely": has_rows(release),
                 });
                 extend(&mut object, balance(alone));
                 object
@@ -146,6 +147,15 @@ impl Account<'_> {
             [] => {}
             names => page.text(format!("  {}: {TAKEN_TWICE}\n", names.join(", "))),
         }
+        let rows = self.population.releases.iter().filter(|release| has_rows(release));
+        let rows: Vec<&str> = rows.map(|release| release.name.as_str()).collect();
+        if !rows.is_empty() {
+            page.text(format!(
+                "  An upper bound: {}, of which a record moves a limited number of rows into cells of any choice. All in one cell of every \
+                 query is proven to be the worst, and is accounted for.\n",
+                rows.join(", ")
+            ));
+        }
         let converted = self.converted();
         if !converted.is_empty() {
             page.text(format!(
@@ -169,6 +179,11 @@ impl Account<'_> {
         };
         releases.chain(all).map(population).collect()
     }
+}
+
+/// Whether a record moves rows of its queries into cells of any choice.
+fn has_rows(release: &Release) -> bool {
+    !release.budget_only && release.levels.iter().flat_map(|level| &level.queries).any(|query| query.free_rows)
 }
 
 fn balance(balance: &Balance) -> Value {

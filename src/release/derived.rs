@@ -96,7 +96,10 @@ mod tests {
                 assert_eq!((again.name, again.rho), (derived.name, derived.rho));
             }
         }
-        assert!(matches!(Release::find("sdhc-pr").unwrap().repeated(2), Err(Error::BudgetOnly { .. })));
+        assert!(matches!(
+            Release::parse(include_str!("../../tests/common/budget-only.toml"), "f").unwrap().repeated(2),
+            Err(Error::BudgetOnly { .. })
+        ));
         let release = Release::find("su-su-wang-2025").unwrap();
         assert!(release.repeated(0).is_err());
         assert!(release.with_noise_times(&Rational::new()).is_err());

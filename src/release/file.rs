@@ -91,6 +91,7 @@ struct QueryFile {
     cells: Option<Spanned<Exact>>,
     #[serde(alias = "shift")]
     sensitivity: Option<Spanned<Exact>>,
+    rows: Option<Spanned<Exact>>,
     moves: Option<Spanned<Exact>>,
     kind: Option<Spanned<String>>,
 }
@@ -291,7 +292,7 @@ impl ReleaseReader<'_> {
             self.0.whole_or(field.as_ref(), 1, 1, &format!("{what}: {name}"))
         };
         let (times, cells) = (whole_number(&query.times, "times")?, whole_number(&query.cells, "cells")?);
-        let shift = whole_number(&query.sensitivity, "sensitivity")?;
+        let (shift, free_rows) = self.shift(query, &what)?;
         let changed = self.changed(query, &what, cells, common)?;
         let taken = changed.times(common.neighbors)?;
         // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), each as often as it is counted.
@@ -313,6 +314,7 @@ impl ReleaseReader<'_> {
             return Err(self.0.refuse(at, why));
         }
         let counts = Counts::new(law.clone(), cells.saturating_mul(taken.max(1)), shift)
+            .and_then(|counts| if free_rows { counts.with_free_rows() } else { Ok(counts) })
             .map_err(|why| self.0.refuse(at, format!("{what}: {why}")))?;
         let rho = if taken == 0 { Rational::new() } else { counts.rho() };
         if let Some(declared) = declared.filter(|declared| *declared != rho) {
@@ -321,7 +323,21 @@ impl ReleaseReader<'_> {
             return Err(self.0.refuse(at, why));
         }
         let (name, kind) = (query.name.get_ref().clone(), query.kind.as_ref().map(|kind| kind.get_ref().clone()));
-        Ok(Query { name, rho, law, times, cells, shift, changed, kind })
+        Ok(Query { name, rho, law, times, cells, shift, free_rows, changed, kind })
+    }
+
+    /// By how much one record changes a cell, or the number of rows that it moves at most, and whether it is that.
+    fn shift(&self, query: &QueryFile, what: &str) -> Result<(u64, bool)> {
+        let Some(rows) = &query.rows else {
+            let shift = self.0.whole_or(query.sensitivity.as_ref(), 1, 1, &format!("{what}: sensitivity"))?;
+            return Ok((shift, false));
+        };
+        let beside = [("cells", &query.cells), ("sensitivity", &query.sensitivity), ("moves", &query.moves)];
+        if let Some((name, Some(field))) = beside.into_iter().find(|(_, field)| field.is_some()) {
+            let why = format!("{what}: rows move among any of its cells by any number: give rows without {name}");
+            return Err(self.0.refuse(field.span().start, why));
+        }
+        Ok((self.0.whole(rows, 1, &format!("{what}: rows"))?, true))
     }
 
     /// The law of the noise: with the given parameter, or with the sigma2 that spends the declared rho, which is
@@ -573,6 +589,34 @@ sigma2 = 10
             assert!(STILL.contains(from), "{from}");
             let message = parse(&STILL.replacen(from, to, 1), "still.toml").expect_err(to).to_string();
             assert!(message.contains(says), "{to}: {message}");
+        }
+    }
+
+    #[test]
+    fn rows_move_into_cells_of_any_choice() {
+        let text = |query: &str| {
+            format!(
+                "name = \"n\"\ntitle = \"t\"\nsource = \"s\"\nneighbors = \"add-remove\"\n[[level]]\nname = \"US\"\n\
+                 [[level.query]]\nname = \"q\"\n{query}"
+            )
+        };
+        let release = parse(&text("rows = 22\nrho = \"1/2\"\n"), "f").unwrap();
+        let query = &release.levels[0].queries[0];
+        assert_eq!((query.sigma2().unwrap(), query.shift, query.free_rows), (&Rational::from(484), 22, true));
+        let counts = query.counts(Neighbors::Bounded).unwrap().unwrap();
+        assert_eq!((counts.count, counts.shift, counts.free_rows), (2, 22, true));
+        let again = parse(&release.to_toml(), "again").unwrap();
+        assert!(again.levels[0].queries[0].free_rows && again.rho == release.rho);
+        for (query, says) in [
+            ("rows = 22\nsigma2 = 87\n", "line 8, column 8: the query \"q\": sigma2 = 87 is out of range: at least 88"),
+            ("rows = 0\nrho = 1\n", "line 9, column 8"),
+            ("rows = 2\ncells = 2\nrho = 1\n", "line 10, column 9: the query \"q\": rows move among any of its cells"),
+            ("rows = 2\nsensitivity = 2\nrho = 1\n", "give rows without sensitivity"),
+            ("rows = 2\nmoves = 0\nrho = 1\n", "give rows without moves"),
+            ("rows = 2\nlaw = \"discrete-laplace\"\nepsilon = 1\n", "discrete Gaussian noise"),
+        ] {
+            let message = parse(&text(query), "f").expect_err(query).to_string();
+            assert!(message.contains(says), "{query}: {message}");
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Query {
     pub cells: u64,
     /// By how much one record changes each of these cells.
     pub shift: u64,
+    /// Whether `shift` is a number of rows that one record moves at most, into cells of any choice.
+    pub free_rows: bool,
     /// How often a changed record changes each of these cells.
     pub changed: Changed,
     /// The kind of groups to which it is limited, at a level with a [`Mix`]; `None` for all others.
@@ -53,7 +55,8 @@ impl Query {
             return Ok(None);
         }
         let count = self.times.saturating_mul(self.cells).saturating_mul(each);
-        Counts::new(self.law.clone(), count, self.shift).map(Some)
+        let counts = Counts::new(self.law.clone(), count, self.shift)?;
+        if self.free_rows { counts.with_free_rows().map(Some) } else { Ok(Some(counts)) }
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `times` | the number of queries like it (default 1) |
 //! | `cells` | the number of its cells that one record affects (default 1) |
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
+//! | `rows` | instead of `cells` and `sensitivity`: the number of rows of the query that one record moves at most, into cells of any choice; under bounded neighbors that many leave and that many enter ([`free_rows`](crate::account::free_rows)) |
 //! | `moves` | 0 if a changed record never leaves its one cell of the query, so that no count of it changes under bounded neighbors; otherwise every cell is counted twice |
 //! | `kind` | at a level of a `[[mix]]`: the query is about the groups of this kind alone (default: about all others) |
 //! | `[[mix]]` `name`, `levels`, `groups`, `kind`, `most` | a record is in `groups` groups of these levels, of which 0 to `most` are of the kind: queries of either kind spend the whole budget of a level, and the account is that of the worst mix |

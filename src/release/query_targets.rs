@@ -177,6 +177,7 @@ pub fn release_of(
             times: 1,
             cells: target.count,
             shift: target.shift,
+            free_rows: false,
             changed,
             kind: None,
         };

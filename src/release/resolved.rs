@@ -28,6 +28,15 @@ pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a ch
 const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice, and every guarantee once: a changed record leaves one cell and enters \
                                   another, and a guarantee is about both data sets.";
 
+/// The note on queries whose rows move freely.
+const ROWS: &str = "Queries with rows: one record moves at most that many rows, into cells of any choice; all in one cell is proven to be the \
+                    worst, and is accounted for: an upper bound for any other change.";
+
+/// The same under bounded neighbors.
+const ROWS_TWICE: &str = "Every count of the release is counted twice: a changed record leaves one cell and enters another. Of a query with rows \
+                          at most that many leave and at most that many enter, in cells of any choice; all in one cell on each side is \
+                          proven to be the worst, and is accounted for: an upper bound for any other change.";
+
 /// A subject and its compositions.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -289,10 +298,16 @@ impl Resolved {
         self.names.as_ref().map(|names| names.all())
     }
 
-    /// The note on an answer about a release under bounded neighbors whose counts are counted twice.
+    /// The note on an answer about a release under bounded neighbors whose counts are counted twice, or whose rows move freely.
     pub fn note(&self) -> Option<&'static str> {
         let has_guarantee = self.queries.iter().any(|query| query.counts.law.is_guarantee());
-        self.is_release_twice.then_some(if has_guarantee { COUNTS_TAKEN_TWICE } else { TAKEN_TWICE })
+        let has_rows = self.queries.iter().any(|query| query.counts.free_rows);
+        match (self.is_release_twice, has_rows) {
+            (true, true) => Some(ROWS_TWICE),
+            (true, false) => Some(if has_guarantee { COUNTS_TAKEN_TWICE } else { TAKEN_TWICE }),
+            (false, true) => Some(ROWS),
+            (false, false) => None,
+        }
     }
 }
 

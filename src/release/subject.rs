@@ -328,7 +328,9 @@ mod tests {
         assert!(matches!(named(&["Moon"]).resolve(), Err(Error::Unknown { kind: "level", .. })));
         let twice = named(&["State", "State"]).resolve().unwrap_err().to_string();
         assert!(twice.contains("State") && twice.contains("once"), "{twice}");
-        assert!(matches!(of("sdhc-pr").resolve(), Err(Error::BudgetOnly { .. })));
+        let budget_only = Release::parse(include_str!("../../tests/common/budget-only.toml"), "f").unwrap();
+        let budget_only = Subject { release: Some(budget_only), ..Subject::default() };
+        assert!(matches!(budget_only.resolve(), Err(Error::BudgetOnly { .. })));
         assert!(Subject { group: u64::MAX, ..of("su-su-wang-2025") }.resolve().is_err());
     }
 

@@ -101,8 +101,9 @@ fn put_query(out: &mut String, query: &Query) {
     for (name, value) in law.other_parameters() {
         line(out, name, &number(&value));
     }
-    for (key, value) in [("times", query.times), ("cells", query.cells), ("sensitivity", query.shift)] {
-        if value != 1 {
+    let shift = if query.free_rows { "rows" } else { "sensitivity" };
+    for (key, value) in [("times", query.times), ("cells", query.cells), (shift, query.shift)] {
+        if value != 1 || key == "rows" {
             line(out, key, &value.to_string());
         }
     }

@@ -38,10 +38,15 @@ private_left <- function() list.files(tempdir(), pattern = "^dpassay-", full.nam
 
 # A ledger that takes no time.
 own_ledger <- function(env = parent.frame()) {
-  path <- file.path(withr_folder(env), "our books.toml")
+  folder <- withr_folder(env)
+  path <- file.path(folder, "our books.toml")
+  writeLines(c(
+    "name = \"budget-only\"", "title = \"A budget alone\"", "source = \"invented\"", "neighbors = \"add-remove\"", "budget_only = true",
+    "[[level]]", "name = \"State\"", "[[level.query]]", "name = \"total\"", "rho = \"5/4\""
+  ), file.path(folder, "budget.toml"))
   writeLines(c(
     "name = \"own\"", "title = \"Our books\"", "source = \"invented\"", "rule = \"Both are about the same people.\"",
-    "[[population]]", "name = \"persons\"", "neighbors = \"bounded\"", "releases = [\"su-su-wang-2025\", \"sdhc-us\"]"
+    "[[population]]", "name = \"persons\"", "neighbors = \"bounded\"", "releases = [\"su-su-wang-2025\", \"budget.toml\"]"
   ), path)
   path
 }

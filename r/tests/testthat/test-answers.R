@@ -82,7 +82,7 @@ test_that("calibration returns the least noise of the grid", {
 test_that("ledgers list releases and their sums", {
   skip_without_assay()
   books <- ledger(own_ledger(), "1e-10", digits = 6)
-  expect_equal(books$release, c("su-su-wang-2025", "sdhc-us", "all but sdhc-us composed", "rho of all, by zCDP"))
+  expect_equal(books$release, c("su-su-wang-2025", "budget-only", "all but budget-only composed", "rho of all, by zCDP"))
   # One record leaves and another enters: twice the rho.
   expect_equal(books$rho_approx[1], 7.3)
   expect_equal(books$epsilon_lower[1], epsilon(release("su-su-wang-2025", times = 2), "1e-10", digits = 6)$epsilon_lower)
