@@ -256,10 +256,9 @@ impl<'a> Groups<'a> {
         let names = self.names;
         for (number, query) in names.queries(seen.level).iter().enumerate() {
             let start = self.starts[seen.level][number].0;
-            // Counts are whole and below 2^50, and sums of them below 2^62.
-            let sum: i64 = seen.unit.counts[start..start + query.counts()].iter().map(|count| *count as i64).sum();
+            let noise = sum_minus(&seen.unit.counts[start..start + query.counts()], total);
             match self.group((seen.level, number, seen.carried, Kind::Totals), query.counts()) {
-                Some(group) => group.add(0, &[sum.saturating_sub(total)]),
+                Some(group) => group.add(0, &[noise]),
                 None => *self.untested.entry((seen.level, number)).or_default() += 1,
             }
         }
@@ -318,6 +317,13 @@ impl Observer for Groups<'_> {
     }
 }
 
+/// The sum of whole counts minus a total. A difference beyond 64 bits, which no law reaches, becomes the largest or smallest number.
+fn sum_minus(counts: &[f64], total: i64) -> i64 {
+    // Counts are below 2^50 and fewer than 2^64: their sum is below 2^114.
+    let sum: i128 = counts.iter().map(|count| *count as i128).sum();
+    (sum - i128::from(total)).clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
 /// The exact totals of the units of a level: constraints that give the sum of all cells.
 fn exact_totals(part: &PartSeen, level: usize) -> Result<HashMap<usize, i64>> {
     let (names, codes) = (part.names, &part.units.codes[level]);
@@ -336,4 +342,18 @@ fn exact_totals(part: &PartSeen, level: usize) -> Result<HashMap<usize, i64>> {
         })?;
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_any_counts_do_not_wrap() {
+        assert_eq!(sum_minus(&[3.0, -5.0, 11.0], 7), 2);
+        let most = (1_u64 << 50) as f64;
+        assert_eq!(sum_minus(&[most; 4096], 5), (1 << 62) - 5);
+        assert_eq!(sum_minus(&vec![most; 20_000], 0), i64::MAX);
+        assert_eq!(sum_minus(&vec![-most; 20_000], 0), i64::MIN);
+    }
 }
