@@ -88,7 +88,7 @@ pub struct Job {
     pub digits: u32,
     /// A public seed, for tests: anybody who knows it can subtract the noise. `None` for noise that protects.
     pub insecure_seed: Option<u64>,
-    /// What to do about a draw that was not completed.
+    /// How to treat a draw that was not completed.
     pub unfinished: UnfinishedDraw,
     /// The words of the command line or of the call, for the provenance. They do not say whether the draw was resumed:
     /// a resumed release is that of the interrupted draw, to the last byte.

@@ -35,7 +35,7 @@ pub struct Job {
     pub out: PathBuf,
     /// A public seed, for tests; `None` for noise that protects.
     pub insecure_seed: Option<u64>,
-    /// What to do about a draw that was not completed.
+    /// How to treat a draw that was not completed.
     pub unfinished: UnfinishedDraw,
     /// A cluster that counts instead of this machine.
     pub cluster: Option<Cluster>,

@@ -53,7 +53,7 @@ impl Program for PersonInputs {
         let by = match self.public.geography.land_column() {
             Some(LandColumn::Area) => "blocks with land, by AREALAND",
             Some(LandColumn::BlockType) => "blocks with land, by LWBLKTYP",
-            None => "all blocks: the geography does not tell water",
+            None => "all blocks: no column of the geography distinguishes land from water",
         };
         vec![("coterminous_regions_share", json!(by)), ("summary_levels", json!(self.order.to_string()))]
     }
