@@ -42,22 +42,23 @@ pub fn masses(title: &str, cells: &[Cell]) -> Figure {
     Figure { title: title.to_string(), panels, columns: 2 }
 }
 
-/// Observed over declared variances, a row for each name, with three standard deviations to each side.
+/// Observed over declared variances, a row for each name, on a line of three standard deviations to each side of one.
 pub fn variances(title: &str, rows: &[(String, f64, f64)]) -> Figure {
     let names = rows.iter().map(|row| row.0.clone());
-    let at = |value: &dyn Fn(&(String, f64, f64)) -> f64| -> Vec<(f64, f64)> {
-        rows.iter().enumerate().map(|(row, own)| (value(own), row as f64)).collect()
-    };
     let off = rows.iter().map(|row| (row.1 - 1.0).abs().max(3.0 * row.2)).fold(1e-6, f64::max) * 1.1;
+    let band = |(place, row): (usize, &(String, f64, f64))| {
+        let ends = [1.0 - 3.0 * row.2, 1.0 + 3.0 * row.2].map(|x| (x, place as f64));
+        Series::line("3 standard deviations", Ink::Grey, ends.to_vec())
+    };
+    let mut series: Vec<Series> = rows.iter().enumerate().map(band).collect();
+    let observed = rows.iter().enumerate().map(|(place, row)| (row.1, place as f64)).collect();
+    // Painted last: a line may be narrower than a marker.
+    series.push(Series::dots("observed / declared", Ink::Vermillion, observed));
     let panel = Panel {
         title: String::new(),
         x: Axis::linear("observed / declared variance", 1.0 - off, 1.0 + off),
         y: Axis::names(names),
-        series: vec![
-            Series::dots("3 standard deviations below", Ink::Grey, at(&|row| 1.0 - 3.0 * row.2)),
-            Series::dots("3 standard deviations above", Ink::Grey, at(&|row| 1.0 + 3.0 * row.2)),
-            Series::dots("observed / declared", Ink::Vermillion, at(&|row| row.1)),
-        ],
+        series,
     };
     Figure { title: title.to_string(), panels: vec![panel], columns: 1 }
 }
@@ -79,6 +80,8 @@ mod tests {
         assert!(masses("none", &[]).panels[0].y.from > 0.0);
         let rows = [("State total".to_string(), 1.2, 0.05), ("Block total".to_string(), 0.9, 0.1)];
         let by_level = &variances("t", &rows).panels[0];
-        assert!(by_level.x.to >= 1.3 && by_level.series[2].points[1] == (0.9, 1.0));
+        assert!(by_level.x.to >= 1.3 && by_level.series[2].points == [(1.2, 0.0), (0.9, 1.0)]);
+        let from_one: Vec<f64> = by_level.series[0].points.iter().map(|point| point.0 - 1.0).collect();
+        assert!((from_one[0] + 0.15).abs() < 1e-12 && (from_one[1] - 0.15).abs() < 1e-12);
     }
 }

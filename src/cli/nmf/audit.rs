@@ -147,7 +147,8 @@ fn cells(audit: &NmfAudit, at: usize, source: &Source) -> Vec<String> {
         source.query.clone(),
         source.kind.name().to_string(),
         draws.to_string(),
-        format!("{ratio:.5}"),
+        // One draw has no variance.
+        if draws < 2 { "-".to_string() } else { format!("{ratio:.5}") },
         least,
         corrected,
         test,
@@ -213,11 +214,18 @@ fn object(audit: &NmfAudit, words: &str) -> Value {
     })
 }
 
-/// The masses of the source with the most draws, and the variances of all.
+/// The masses of the source with the most draws, and the variances of those with the most.
 fn figure(audit: &NmfAudit) -> Figure {
+    /// Names that a panel has room for.
+    const NAMED: usize = 14;
     let drawn = |source: &&Source| source.shown.as_ref().map_or(0, |shown| shown.draws);
     let with_draws = || audit.sources.iter().filter(|source| drawn(source) > 1);
+    let mut draws: Vec<u64> = with_draws().map(|source| drawn(&source)).collect();
+    draws.sort_unstable_by(|a, b| b.cmp(a));
+    let least = draws.get(NAMED - 1).copied().unwrap_or_default();
     let rows: Vec<(String, f64, f64)> = with_draws()
+        .filter(|source| drawn(source) >= least)
+        .take(NAMED)
         .filter_map(|source| {
             let shown = source.shown.as_ref()?;
             let [_, variance, _, kurtosis] = shown.moments;
