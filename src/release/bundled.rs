@@ -34,6 +34,8 @@ pub(super) const BUNDLED: &[(&str, &str)] = bundled![
     "ddhcb-pr",
     "sdhc-us",
     "sdhc-pr",
+    "demo-2010-persons-us",
+    "demo-2010-households-us",
     "su-su-wang-2025",
 ];
 
