@@ -161,7 +161,9 @@ fn all_bundled_releases_with_an_account_can_be_calibrated_level_by_level() {
         }
         for row in json(&args)["levels"].as_array().unwrap() {
             let reduction = exact(&row["reduction_percent"]);
-            assert!(reduction > 5 && reduction < 60, "{}: {row}", release.name);
+            // zCDP is far from bounded losses: geometric noise, which has no sigma2, could be smaller than a half.
+            let most = if row["sigma2"].is_null() { 70 } else { 60 };
+            assert!(reduction > 5 && reduction < most, "{}: {row}", release.name);
         }
     }
 }
