@@ -42,6 +42,7 @@
 //! - [`provenance`]: the program, command line and inputs of an answer or a file.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`deployments`]: published privacy parameters of real deployments, judged, and entries of the public registry.
+//! - [`memo`]: what an auditor signs: a statement, its numbers, certificates, and the hashes of all files.
 //!
 //! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
 //! docs/guide has a chapter for each task.
@@ -59,6 +60,8 @@ pub mod error;
 mod io;
 pub mod law;
 pub mod loss;
+#[cfg(feature = "mechanisms")]
+pub mod memo;
 pub mod noise;
 pub mod numeric;
 pub mod proofs;

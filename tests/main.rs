@@ -33,6 +33,7 @@ mod laws;
 mod limits;
 mod measure;
 mod measured_files;
+mod memo;
 mod messages;
 mod nmf;
 mod nmf_audit;

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The rooms from the bottom up. What stands on one line may not import each other either.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "numeric",
     "io",
     "law",
@@ -28,6 +28,7 @@ const ORDER: [&str; 21] = [
     "chart",
     "replication",
     "deployments",
+    "memo",
     "cli",
     "explore",
     "python",

@@ -269,9 +269,15 @@ pub fn restored(title: String, rule: String, populations: Vec<Pickled>) -> PyRes
     let population = |(name, neighbors, releases): Pickled| {
         let neighbors = neighbors_of(Some(&neighbors))?.unwrap_or(Neighbors::Bounded);
         let releases = releases.iter().map(|text| Published::parse(text, "a pickled release"));
-        Ok(Records { name, neighbors, releases: quick(releases.collect())? })
+        let releases: Vec<Published> = quick(releases.collect())?;
+        Ok(Records { name, neighbors, places: names_of(&releases), releases })
     };
     Ok(Ledger { title, rule, populations: populations.into_iter().map(population).collect::<PyResult<_>>()? })
+}
+
+/// The names of releases, which no ledger file names.
+fn names_of(releases: &[Published]) -> Vec<String> {
+    releases.iter().map(|release| release.name.clone()).collect()
 }
 
 /// A release of a list for a ledger.
@@ -324,7 +330,7 @@ impl Ledger {
         Ok(Ledger {
             title: all.iter().map(|release| release.name.as_str()).collect::<Vec<_>>().join(" + "),
             rule: "All releases are about the same people, so they compose.".to_string(),
-            populations: vec![Records { name, neighbors, releases: all }],
+            populations: vec![Records { name, neighbors, places: names_of(&all), releases: all }],
         })
     }
 

@@ -124,6 +124,20 @@ impl Ledger {
         Ok(Balance { of_mixes, ..self.balance(all, rho, delta, digits)? })
     }
 
+    /// Everything composed, if one record enters each release in one way only, so that there is nothing to take the worst of; `None` otherwise, and if
+    /// of some release only the budget is known.
+    pub fn single(&self) -> Result<Option<Composition>> {
+        let mut all: Option<Composition> = None;
+        for entry in &self.entries {
+            let [only] = &entry.paths[..] else { return Ok(None) };
+            all = Some(match all {
+                None => only.clone(),
+                Some(before) => before.compose(only)?,
+            });
+        }
+        all.map(|all| WorstPath::new(vec![all], self.units)?.composition((0, 0))).transpose()
+    }
+
     /// The mix of an entry, or the pair of them, that decides its own epsilon, and its words; `None` for an entry without mixes.
     fn worst_mix(&self, entry: &Entry, delta: &Delta) -> Result<Option<(Vec<Composition>, String)>> {
         const DIGITS: u32 = 8;

@@ -93,6 +93,11 @@ pub const GROUPS: &[Group] = &[
                 "assay report --release su-su-wang-2025 --out report.html",
                 "assay report --discrete-gaussian 5x10 --delta 1e-9 --out report.html",
             ),
+            with_own(
+                "memo",
+                "assay memo --release su-su-wang-2025 --out memo",
+                "assay memo --discrete-gaussian 5x10 --delta 1e-9 --out memo",
+            ),
             #[cfg(feature = "explore")]
             entry("explore", "assay explore --release su-su-wang-2025"),
         ],

@@ -28,6 +28,7 @@ mod ledger;
 mod man;
 mod measure;
 mod mechanism;
+mod memo;
 mod multiline;
 mod nmf;
 mod noise;
@@ -88,6 +89,7 @@ enum Command<A: Subcommand> {
     Calibrate(calibrate::Args),
     Allocate(allocate::Args),
     Report(report::Args),
+    Memo(memo::Args),
     #[command(flatten)]
     Application(A),
     Sample(sample::Args),
@@ -201,6 +203,7 @@ fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Allocate(args) => allocate::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Memo(args) => memo::run(&args),
         Command::Application(application) => application.run(),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),

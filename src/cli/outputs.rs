@@ -62,6 +62,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("figures", "out", Written::Folder),
     ("man", "out", Written::Folder),
     ("measure", "out", Written::Folder),
+    ("memo", "out", Written::Folder),
     ("noise", "out", Written::File(&[Kind::Csv, Kind::Parquet, Kind::Gzip])),
     ("prove", "checker", Written::File(&[Kind::Python])),
     ("prove", "out", Written::File(&[Kind::Json])),

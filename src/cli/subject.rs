@@ -199,6 +199,11 @@ impl Subject {
         self.resolve_with(self.release.first().map(String::as_str), find)
     }
 
+    /// The name or file of the release, as given.
+    pub fn release_name(&self) -> Option<&str> {
+        self.release.first().map(String::as_str)
+    }
+
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
         !self.release.is_empty() || !self.table.is_empty() || self.by_law().iter().any(|(_, texts)| !texts.is_empty())

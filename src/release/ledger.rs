@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use super::{
     Changed, Neighbors, Release,
-    bundled::{LEDGERS, find_text},
+    bundled::{LEDGERS, find_text, place_beside},
 };
 use crate::{
     account::{
@@ -48,6 +48,8 @@ pub struct Population {
     pub neighbors: Neighbors,
     /// The releases.
     pub releases: Vec<Release>,
+    /// The name of each release if it is bundled, or its path.
+    pub places: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +75,11 @@ impl LedgerFile {
     /// The bundled ledger of this name, or the one in the file of this path.
     pub fn find(name_or_path: &str) -> Result<LedgerFile> {
         LedgerFile::parse(&find_text(name_or_path, LEDGERS, "ledger")?, name_or_path)
+    }
+
+    /// The text of the bundled ledger of this name, with its comments, or of the file of this path.
+    pub fn text(name_or_path: &str) -> Result<String> {
+        find_text(name_or_path, LEDGERS, "ledger")
     }
 
     /// Reads a ledger from the text of a TOML file; `file` names it in messages.
@@ -102,6 +109,8 @@ fn population(reader: &TomlReader, raw: &Spanned<RawPopulation>) -> Result<Popul
     }
     reader.no_duplicates(raw.releases.iter(), "release")?;
     let mut releases = Vec::new();
+    let place = |name: &Spanned<String>| place_beside(name.get_ref(), Path::new(reader.file()));
+    let places = raw.releases.iter().map(place).collect();
     for name in &raw.releases {
         let refuse = |why: String| reader.refuse(name.span().start, why);
         let release = Release::find_beside(name.get_ref(), Path::new(reader.file()))
@@ -115,7 +124,7 @@ fn population(reader: &TomlReader, raw: &Spanned<RawPopulation>) -> Result<Popul
         }
         releases.push(release);
     }
-    Ok(Population { name: raw.name.get_ref().clone(), neighbors, releases })
+    Ok(Population { name: raw.name.get_ref().clone(), neighbors, releases, places })
 }
 
 impl Population {

@@ -88,7 +88,7 @@ fn asked(claim: &AccountClaim) -> Option<Provable> {
     })
 }
 
-fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
+pub(crate) fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
     let (subject, provable) = match &value.compute {
         Compute::Account(claim @ AccountClaim { question, about, .. }) if is_of_rho(question) => {
             let continuous = matches!(question, Asked::GdpEpsilon(_) | Asked::GdpDelta(_));

@@ -1,0 +1,224 @@
+//! The sections that all memos have, around a statement and its numbers.
+
+use super::{
+    document::{Block, Document, Section, Table},
+    folder::{File, Memo, Request},
+    number::{Number, slug},
+};
+use crate::{
+    certificate::CHECKER,
+    io::provenance::{COMMIT, Content, Input, VERSION, command_line, sha256_of_text},
+};
+
+/// The name of the checker in the folder.
+const CHECK: &str = "check.py";
+
+/// A statement and its numbers.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub title: String,
+    pub about: Vec<String>,
+    pub statement: Vec<String>,
+    pub numbers: Vec<Block>,
+    pub certificates: Vec<File>,
+    pub without: Vec<(String, String)>,
+    pub assumptions: Vec<String>,
+    pub not_said: Vec<String>,
+    pub inputs: Vec<File>,
+    pub disagrees: bool,
+}
+
+impl Draft {
+    /// Takes the certificate of a number, or the reason why there is none, under the number's name.
+    pub fn take(&mut self, name: &str, number: &Number) {
+        match &number.certificate {
+            Ok(file) => self.certificates.push(file.clone()),
+            Err(why) => self.without.push((name.to_string(), why.clone())),
+        }
+    }
+
+    /// Copies an input into the folder, once, under a name of its own.
+    pub fn copy(&mut self, name: &str, text: String) {
+        if self.inputs.iter().any(|file| file.about == name && file.text == text) {
+            return;
+        }
+        let end = if name.to_lowercase().ends_with(".csv") { "csv" } else { "toml" };
+        let base = std::path::Path::new(name).file_stem().map_or(String::new(), |stem| slug(&stem.to_string_lossy()));
+        let named = |base: &str| format!("inputs/{base}.{end}");
+        let mut path = named(&base);
+        for count in 2.. {
+            if self.inputs.iter().all(|file| file.name != path) {
+                break;
+            }
+            path = named(&format!("{base}-{count}"));
+        }
+        self.inputs.push(File { name: path, text, about: name.to_string() });
+    }
+
+    /// The memo.
+    pub fn finish(mut self, request: &Request) -> Memo {
+        let mut about = std::mem::take(&mut self.about);
+        about.push(format!("Date of this memo: {}.", request.date));
+        let mut sections = vec![
+            section("Statement", self.statement.iter().cloned().map(Block::Text).collect()),
+            section("Numbers", std::mem::take(&mut self.numbers)),
+            section("Certificates", self.about_certificates()),
+        ];
+        if !self.certificates.is_empty() {
+            sections.push(section("How to check", how_to_check()));
+        }
+        sections.extend([
+            section("Assumptions", vec![Block::List(self.assumptions.clone())]),
+            section("Outside of this memo", vec![Block::List(self.not_said.clone())]),
+            section("Program, inputs and files", self.origin(request)),
+            section("Signature", signature()),
+        ]);
+        let document = Document { title: self.title.clone(), about, sections };
+        let files = self.files();
+        let (statement, without_certificate) = (self.statement, self.without);
+        Memo { document, statement, files, without_certificate, agrees: !self.disagrees }
+    }
+
+    /// The files beside the memo.
+    fn files(&self) -> Vec<File> {
+        let checker = File {
+            name: CHECK.to_string(),
+            text: CHECKER.to_string(),
+            about: "the checker of certificates, one file of plain Python".to_string(),
+        };
+        let copy = |file: &File| File { about: format!("copy of the input {}", file.about), ..file.clone() };
+        let inputs = self.inputs.iter().map(copy);
+        let checker = (!self.certificates.is_empty()).then_some(checker);
+        self.certificates.iter().cloned().chain(checker).chain(inputs).collect()
+    }
+
+    fn about_certificates(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        if self.certificates.is_empty() {
+            blocks.push(Block::Text(
+                "No certificate was written: every number of this memo rests on the program alone.".to_string(),
+            ));
+        } else {
+            blocks.push(Block::Text(
+                "A certificate has a claim and the hints from which the checker proves it again, with its own arithmetic and without this \
+                 program. The checker proves the claim about the counts and the noise that the certificate lists; that these are the counts and \
+                 the noise of the inputs is this program's reading of them."
+                    .to_string(),
+            ));
+            let row = |file: &File| vec![file.name.clone(), file.about.clone()];
+            blocks.push(table(
+                "The certificates and their claims.",
+                vec!["file", "claim"],
+                self.certificates.iter().map(row).collect(),
+                &[0, 1],
+            ));
+        }
+        if !self.without.is_empty() {
+            let rows = by_reason(&self.without);
+            let caption = "Numbers without a certificate: proven by this program, and by no independent checker.";
+            blocks.push(table(caption, vec!["number", "reason"], rows, &[0, 1]));
+        }
+        blocks
+    }
+
+    fn origin(&self, request: &Request) -> Vec<Block> {
+        let mut facts = vec![
+            vec!["program".to_string(), format!("assay {VERSION}, commit {COMMIT}")],
+            vec!["command".to_string(), command_line(&request.command)],
+        ];
+        let is_copied =
+            |input: &Input| self.inputs.iter().any(|file| input.sha256().is_some_and(|sha256| sha256 == file.sha256()));
+        for input in request.inputs.iter().filter(|input| !is_copied(input)) {
+            let content = match &input.content {
+                Content::Sha256(sha256) => format!("{}, SHA-256 {sha256}", input.name),
+                Content::Confidential => format!("{}, confidential and not hashed", input.name),
+                Content::NotHashed => format!("{}, not hashed", input.name),
+            };
+            facts.push(vec!["input".to_string(), content]);
+        }
+        let row = |file: File| vec![file.name.clone(), file.about.clone(), file.sha256()];
+        // A certificate's claim is in its own table.
+        let short = |file: File| match file.name.starts_with("certificates/") {
+            true => File { about: "certificate".to_string(), ..file },
+            false => file,
+        };
+        vec![
+            table("The program and the command.", vec!["", ""], facts, &[0, 1]),
+            table(
+                "The files beside this memo. SHA256SUMS lists them and both forms of the memo: sha256sum -c SHA256SUMS",
+                vec!["file", "content", "SHA-256"],
+                self.files().into_iter().map(short).map(row).collect(),
+                &[0, 1, 2],
+            ),
+        ]
+    }
+}
+
+/// The numbers without a certificate, those of one reason in one row.
+fn by_reason(without: &[(String, String)]) -> Vec<Vec<String>> {
+    let mut rows: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (name, why) in without {
+        match rows.iter_mut().find(|(_, known)| known == why) {
+            Some((names, _)) => names.push(name),
+            None => rows.push((vec![name], why)),
+        }
+    }
+    rows.into_iter().map(|(names, why)| vec![names.join(", "), why.to_string()]).collect()
+}
+
+fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
+    Section { heading, blocks }
+}
+
+/// A table of a memo; `words` are its columns of text.
+pub(super) fn table(caption: &str, heading: Vec<&'static str>, rows: Vec<Vec<String>>, words: &[usize]) -> Block {
+    Block::Table(Table { caption: caption.to_string(), heading, rows, words: words.to_vec() })
+}
+
+fn how_to_check() -> Vec<Block> {
+    vec![
+        Block::Text(
+            "In this folder, with Python 3.9 or newer and nothing else installed. The first command compares all files with SHA256SUMS; the \
+             second proves every certificate again and prints what it proves; its exit status is 0 if everything is proven."
+                .to_string(),
+        ),
+        Block::Commands(vec!["sha256sum -c SHA256SUMS".to_string(), format!("python3 {CHECK} certificates/*.json")]),
+        Block::Text(format!("SHA-256 of {CHECK}: {}. Compare it with the checker of the source of assay {VERSION}, proofs/check.py.", sha256_of_text(CHECKER))),
+    ]
+}
+
+fn signature() -> Vec<Block> {
+    vec![
+        Block::Text(
+            "The signature says that the signer has read this memo and compared the inputs with what is published about them. If the certificates were \
+             checked, the lines below name the day and the computer."
+                .to_string(),
+        ),
+        Block::Fields(vec!["Certificates checked on", "with (computer, Python)", "Name", "Organization", "Place and date", "Signature"]),
+    ]
+}
+
+/// The assumptions of every account.
+pub(super) fn common_assumptions() -> Vec<String> {
+    [
+        "The noise was drawn from the declared law, independently for every count, with secret randomness.",
+        "One record changes the counts as the inputs declare, and nothing else that is published depends on it.",
+        "An adversary may know all other records and the law of the noise, and has any computing power.",
+        "Both ends of a number are proven, with all rounding and truncation errors added on the safe side.",
+        "Lower ends are those of the account. Where the inputs state exactly what one record changes, and the noise, no smaller number is true. Where \
+         they state only an upper bound of the change, or only a guarantee, the truth may be smaller.",
+    ]
+    .map(String::from)
+    .to_vec()
+}
+
+/// The limits of every memo.
+pub(super) fn common_limits() -> Vec<String> {
+    [
+        "Whether the noise was drawn as it was declared: a memo is about the declared mechanism.",
+        "Counts that are published without noise (invariants), and information that an adversary has from elsewhere.",
+        "Other releases about the same records, unless they are listed above.",
+    ]
+    .map(String::from)
+    .to_vec()
+}

@@ -1,0 +1,96 @@
+//! A memo as a folder of files, and its request.
+
+use std::path::Path;
+
+use super::{date::Date, document::Document, html, markdown};
+use crate::{
+    account::Delta,
+    error::Result,
+    io::{
+        files::{check_free, fill_folder, write_text},
+        provenance::{Input, sha256_of_text},
+    },
+};
+
+/// The request of a memo.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The delta of every epsilon.
+    pub delta: Delta,
+    /// Both ends of a number are within a relative distance of 10^-digits.
+    pub digits: u32,
+    /// The date of the memo.
+    pub date: Date,
+    /// The words of a command that writes the same memo.
+    pub command: Vec<String>,
+    /// Inputs that are not copied into the folder.
+    pub inputs: Vec<Input>,
+}
+
+/// A file of a memo's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the folder.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+    /// Its content in a few words.
+    pub about: String,
+}
+
+impl File {
+    /// The SHA-256 of its content.
+    pub fn sha256(&self) -> String {
+        sha256_of_text(&self.text)
+    }
+}
+
+/// A memo, with everything that it refers to.
+#[derive(Clone, Debug)]
+pub struct Memo {
+    /// The text.
+    pub document: Document,
+    /// The statement, in sentences.
+    pub statement: Vec<String>,
+    /// The files beside it: the certificates, the checker, and copies of the inputs.
+    pub files: Vec<File>,
+    /// The numbers that have no certificate, each with the reason.
+    pub without_certificate: Vec<(String, String)>,
+    /// Whether no printed value differs without an explanation; true for memos that judge none.
+    pub agrees: bool,
+}
+
+/// Refuses a folder that a memo cannot fill, before its numbers are computed.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    check_free(folder)
+}
+
+impl Memo {
+    /// The certificates.
+    pub fn certificates(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.name.starts_with("certificates/"))
+    }
+
+    /// All files of the folder: the two forms of the memo, the files beside it, and `SHA256SUMS`, which lists all others.
+    pub fn all_files(&self) -> Vec<File> {
+        let form = |name: &str, text: String| File { name: name.to_string(), text, about: "this memo".to_string() };
+        let mut all =
+            vec![form("memo.html", html::page(&self.document)), form("memo.md", markdown::text(&self.document))];
+        all.extend(self.files.iter().cloned());
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        let sums = all.iter().map(|file| format!("{}  {}\n", file.sha256(), file.name)).collect();
+        all.push(File {
+            name: "SHA256SUMS".to_string(),
+            text: sums,
+            about: "the SHA-256 of all other files".to_string(),
+        });
+        all
+    }
+
+    /// Writes the folder: complete, or not at all. A folder that holds files is refused.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        fill_folder(folder, |folder| {
+            self.all_files().iter().try_for_each(|file| write_text(&folder.join(&file.name), &file.text))
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! A memo that an auditor signs: a statement in words, its numbers, their certificates and how to check them, the assumptions, and
+//! the SHA-256 of all files. One structure, [`Document`], gives the page and the Markdown.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `folder` | the memo as a folder of files, and its request |
+//! | [`date`] | its date |
+//! | [`document`] | its text, in sections |
+//! | `html`, `markdown` | the two forms of the text |
+//! | `number` | a certified number with its certificate, or the reason why there is none |
+//! | `draft` | the sections that all memos have |
+//! | `of_release`, `of_ledger`, `of_published` | the statements and the numbers of each kind of memo |
+
+pub mod date;
+pub mod document;
+mod draft;
+mod folder;
+mod html;
+mod markdown;
+mod number;
+mod of_ledger;
+mod of_published;
+mod of_release;
+
+pub use date::Date;
+pub use document::Document;
+pub use folder::{File, Memo, Request, check_folder};
+pub use of_ledger::of_ledger;
+pub use of_published::of_published;
+pub use of_release::of_release;

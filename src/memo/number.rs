@@ -1,0 +1,125 @@
+//! A certified number of a memo, with its certificate or the reason why there is none.
+
+use rug::Rational;
+
+use super::folder::File;
+use crate::{
+    account::Account,
+    certificate::{Certificate, Given, Question},
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+    release::subject::Resolved,
+};
+
+/// A number, both of whose ends are proven.
+pub(super) struct Number {
+    /// The largest proven lower bound, as text.
+    pub lower: String,
+    /// The least proven upper bound, as text.
+    pub upper: String,
+    /// The same, exactly; `None` where a bound is infinite.
+    pub ends: [Option<Rational>; 2],
+    /// The certificate, or the reason why there is none.
+    pub certificate: std::result::Result<File, String>,
+}
+
+impl Number {
+    /// An epsilon or a delta of a subject. With a certificate, the ends are those that the certificate claims.
+    pub fn prove(subject: &Resolved, question: &Question, digits: u32, file: &str) -> Result<Number> {
+        let why = match Certificate::prove(subject, question, digits) {
+            Ok(certificate) => return Ok(Number::of_certificate(&certificate, file)),
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => reason(error),
+        };
+        let value = match question {
+            Question::Delta { epsilon } => subject.whole.delta(epsilon, digits)?.value,
+            Question::Epsilon { delta } => subject.whole.epsilon(delta, digits)?.value,
+            other => return Err(Error::fault(format!("a memo has no number {}", other.about()))),
+        };
+        Ok(Number::of_enclosure(&value, why))
+    }
+
+    /// The number that a certificate claims.
+    pub fn of_certificate(certificate: &Certificate, file: &str) -> Number {
+        let ends = &certificate.claim.ends;
+        let file = File {
+            name: format!("certificates/{file}.json"),
+            text: certificate.text(),
+            about: claim_in_words(certificate),
+        };
+        Number {
+            lower: rational::display(&ends.lower),
+            upper: rational::display(&ends.upper),
+            ends: [Some(ends.lower.clone()), Some(ends.upper.clone())],
+            certificate: Ok(file),
+        }
+    }
+
+    /// A number without a certificate.
+    pub fn of_enclosure(value: &Enclosure, why: String) -> Number {
+        let (lower, upper) = value.decimals();
+        Number {
+            lower: lower.unwrap_or_else(|| "-inf".to_string()),
+            upper: upper.unwrap_or_else(|| "inf".to_string()),
+            ends: [value.lower_rational(), value.upper_rational()],
+            certificate: Err(why),
+        }
+    }
+
+    /// The name of the certificate, for a cell of a table.
+    pub fn file(&self) -> String {
+        self.certificate.as_ref().map_or_else(|_| "none".to_string(), |file| file.name.clone())
+    }
+}
+
+/// The reason why there is no certificate.
+pub(super) fn reason(error: Error) -> String {
+    match error {
+        Error::Unprovable { why } => why,
+        other => other.to_string(),
+    }
+}
+
+/// What a certificate claims.
+fn claim_in_words(certificate: &Certificate) -> String {
+    let claim = &certificate.claim;
+    let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
+    let given = |(name, given): &(&str, Given)| match given {
+        Given::Number(value) => format!("{name} = {}", rational::display(value)),
+        Given::Word(word) => format!("{name} = {word}"),
+        Given::Counts(counts) => {
+            format!("{name} = {}", counts.iter().map(i64::to_string).collect::<Vec<_>>().join(" and "))
+        }
+    };
+    let given: Vec<String> = claim.question.given().iter().map(given).collect();
+    let about = match &claim.question {
+        Question::Scale { .. } => "least factor on all noise (not enough, enough)",
+        question => question.about(),
+    };
+    format!("{about} between {lower} and {upper} at {}; {}", given.join(", "), claim.subject)
+}
+
+/// A name for a file, of small letters, digits and hyphens.
+pub(super) fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        if letter.is_ascii_alphanumeric() {
+            out.push(letter.to_ascii_lowercase());
+        } else if !out.ends_with('-') && !out.is_empty() {
+            out.push('-');
+        }
+    }
+    let short: String = out.trim_end_matches('-').chars().take(60).collect();
+    if short.is_empty() { "input".to_string() } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn names_of_files_have_no_other_letters() {
+        let of = ["Block_Group", "../../etc/passwd", "USA level 1", "\u{fc}", "a/../b.toml"].map(slug);
+        assert_eq!(of, ["block-group", "etc-passwd", "usa-level-1", "input", "a-b-toml"]);
+    }
+}

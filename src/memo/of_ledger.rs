@@ -1,0 +1,242 @@
+//! The memo of a ledger: several releases about the same records.
+
+use rug::Rational;
+
+use super::{
+    draft::{Draft, common_assumptions, common_limits, table},
+    folder::{Memo, Request},
+    number::{Number, reason, slug},
+};
+use crate::{
+    account::ledger::{Balance, Ledger},
+    certificate::{Certificate, Question},
+    error::Result,
+    numeric::{Enclosure, rational},
+    release::{
+        Release,
+        ledger::{LedgerFile, Population},
+        subject::{Resolved, Subject},
+    },
+};
+
+/// A release of a population, or all composed, with its epsilon; `None` if only the budget is known.
+struct Line {
+    name: String,
+    rho: Rational,
+    epsilon: Option<Number>,
+    by: &'static str,
+    bound: String,
+}
+
+/// The memo of the ledger of this name, or in the file of this path.
+pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
+    let text = LedgerFile::text(name)?;
+    let ledger = LedgerFile::parse(&text, name)?;
+    let mut draft = Draft { title: format!("Privacy memo: {}: {}", ledger.name, ledger.title), ..Draft::default() };
+    draft.copy(name, text);
+    for place in ledger.populations.iter().flat_map(|population| &population.places) {
+        draft.copy(place, Release::text(place)?);
+    }
+    draft.about = vec![format!(
+        "A ledger of several releases about the same records, delta = {}",
+        rational::display(&request.delta)
+    )];
+    draft.statement = vec![ledger.rule.trim().to_string()];
+    for population in &ledger.populations {
+        put(&mut draft, population, request)?;
+    }
+    draft.assumptions = vec![
+        format!("Delta = {}: every epsilon is the least at this delta, and at no other.", rational::display(&request.delta)),
+        "It is not known which block path of one release a record takes together with which of another: all combinations are considered, and the worst \
+         counts."
+            .to_string(),
+    ];
+    draft.assumptions.extend(common_assumptions());
+    draft.not_said = common_limits();
+    Ok(draft.finish(request))
+}
+
+fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<()> {
+    let account = population.ledger()?;
+    let (name, neighbors) = (&population.name, population.neighbors);
+    let alone = account.each(&request.delta, request.digits)?;
+    let mut lines = Vec::new();
+    for (release, balance) in population.releases.iter().zip(&alone) {
+        let number = number_of_release(population, release, balance, request)?;
+        lines.push(line(release.name.clone(), balance, number));
+    }
+    let known = population.releases.iter().filter(|release| !release.budget_only).count();
+    let composed = account.composed(&request.delta, request.digits)?;
+    let number = number_of_all(population, &account, &composed, request)?;
+    let unknown: Vec<&str> = (population.releases.iter().filter(|release| release.budget_only))
+        .map(|release| release.name.as_str())
+        .collect();
+    let all = if unknown.is_empty() {
+        "all composed".to_string()
+    } else {
+        format!("all but {} composed", unknown.join(", "))
+    };
+    lines.push(line(all.clone(), &composed, number));
+    if !unknown.is_empty() {
+        lines.push(line("all, by zCDP alone".to_string(), &account.total(&request.delta, request.digits)?, None));
+    }
+    for line in &lines {
+        if let Some(number) = &line.epsilon {
+            draft.take(&format!("{name}: epsilon of {}", line.name), number);
+        }
+    }
+    if let Some(number) = lines.iter().find(|line| line.name == all).and_then(|line| line.epsilon.as_ref()) {
+        draft.statement.push(format!(
+            "{name}, {} neighbors ({}): at delta = {}, the epsilon of {known} of {} releases composed is at least {} and at most {}.",
+            neighbors.name(),
+            neighbors.meaning(),
+            rational::display(&request.delta),
+            population.releases.len(),
+            number.lower,
+            number.upper,
+        ));
+    }
+    if !unknown.is_empty() {
+        draft.statement.push(format!(
+            "{name}: of {} only the budget is known; no exact epsilon of this memo covers it.",
+            unknown.join(", ")
+        ));
+    }
+    draft.statement.extend(caveats(population, &composed));
+    draft.numbers.push(table(
+        &format!("{name}, {} neighbors ({}): the truth lies between both ends.", neighbors.name(), neighbors.meaning()),
+        vec![
+            "",
+            "rho",
+            "epsilon, at least",
+            "epsilon, at most",
+            "compared with",
+            "which gives, at most",
+            "certificate",
+        ],
+        lines.iter().map(row).collect(),
+        &[0, 4, 6],
+    ));
+    Ok(())
+}
+
+/// Where an exact epsilon is an upper bound only, or is not about every record.
+fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
+    let names = |keep: &dyn Fn(&Release) -> bool| -> String {
+        population
+            .releases
+            .iter()
+            .filter(|release| keep(release))
+            .map(|release| release.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let name = &population.name;
+    let mut said = Vec::new();
+    for (release, mix) in &composed.of_mixes {
+        said.push(format!(
+            "{name}: {release} is composed for the mix of groups that is worst for it alone: {mix}. About a record of another mix the composed epsilon does not speak."
+        ));
+    }
+    let converted = names(&|release| population.converts(release));
+    if !converted.is_empty() {
+        said.push(format!(
+            "{name}: counted twice, for the record that leaves and the one that enters, is every count of {converted}, whose own guarantee is about a record \
+             more or less. The lower end is that of this account."
+        ));
+    }
+    let free = |release: &Release| {
+        !release.budget_only && release.levels.iter().flat_map(|level| &level.queries).any(|query| query.free_rows)
+    };
+    let rows = names(&free);
+    if !rows.is_empty() {
+        said.push(format!(
+            "{name}: of {rows} a record moves a limited number of rows into cells of any choice; all in one cell of every query is proven to be the worst, and is accounted for."
+        ));
+    }
+    said
+}
+
+fn line(name: String, balance: &Balance, epsilon: Option<Number>) -> Line {
+    Line {
+        name,
+        rho: balance.rho.clone().into(),
+        epsilon,
+        by: balance.compared.by.name(),
+        bound: balance.compared.epsilon.upper_text(6),
+    }
+}
+
+fn row(line: &Line) -> Vec<String> {
+    let of =
+        |part: &dyn Fn(&Number) -> String, none: &str| line.epsilon.as_ref().map_or_else(|| none.to_string(), part);
+    vec![
+        line.name.clone(),
+        Enclosure::rational(&line.rho, 64).shown(6),
+        of(&|number| number.lower.clone(), "not known"),
+        of(&|number| number.upper.clone(), "not known"),
+        line.by.to_string(),
+        line.bound.clone(),
+        of(&Number::file, "-"),
+    ]
+}
+
+/// The epsilon of a release alone, under the relation of the population.
+fn number_of_release(
+    population: &Population,
+    release: &Release,
+    balance: &Balance,
+    request: &Request,
+) -> Result<Option<Number>> {
+    let Some(answer) = &balance.epsilon else { return Ok(None) };
+    let file = format!("{}-{}", slug(&population.name), slug(&release.name));
+    let subject =
+        Subject { release: Some(release.clone()), neighbors: Some(population.neighbors), ..Subject::default() };
+    let certificate = subject.resolve().and_then(|subject| prove(&subject, request));
+    Ok(Some(checked(certificate, answer.value.clone(), &file)?))
+}
+
+/// The epsilon of all releases composed.
+fn number_of_all(
+    population: &Population,
+    account: &Ledger,
+    composed: &Balance,
+    request: &Request,
+) -> Result<Option<Number>> {
+    let Some(answer) = &composed.epsilon else { return Ok(None) };
+    let file = format!("{}-all", slug(&population.name));
+    let certificate = match account.single()? {
+        Some(composition) => {
+            let title = format!("{}: all composed", population.name);
+            prove(&Resolved::of_composition(title, population.neighbors, composition), request)
+        }
+        None => {
+            let why = "the worst over all combinations of the block paths or mixes of several releases has no certificate; each release alone has its own";
+            return Ok(Some(Number::of_enclosure(&answer.value, why.to_string())));
+        }
+    };
+    Ok(Some(checked(certificate, answer.value.clone(), &file)?))
+}
+
+fn prove(subject: &Resolved, request: &Request) -> Result<Certificate> {
+    Certificate::prove(subject, &Question::Epsilon { delta: request.delta.clone() }, request.digits)
+}
+
+/// The number of a certificate that is about the same epsilon as the ledger's answer; otherwise that answer, with the reason.
+fn checked(certificate: Result<Certificate>, value: Enclosure, file: &str) -> Result<Number> {
+    let certificate = match certificate {
+        Ok(certificate) => certificate,
+        Err(error) if error.is_fatal() => return Err(error),
+        Err(error) => return Ok(Number::of_enclosure(&value, reason(error))),
+    };
+    let ends = &certificate.claim.ends;
+    let is_same = value.lower_rational().is_some_and(|lower| lower <= ends.upper)
+        && value.upper_rational().is_some_and(|upper| upper >= ends.lower);
+    match is_same {
+        true => Ok(Number::of_certificate(&certificate, file)),
+        false => {
+            let why = "a certificate of the release alone is about another account than that of this ledger";
+            Ok(Number::of_enclosure(&value, why.to_string()))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The memo of a release, or of counts given one by one.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::{
+    draft::{Draft, common_assumptions, common_limits, table},
+    folder::{Memo, Request},
+    number::{Number, slug},
+};
+use crate::{
+    account::{
+        Account, Epsilon,
+        compared::{Against, Compared},
+    },
+    certificate::Question,
+    error::{Error, Result},
+    io::provenance::sha256_of_text,
+    numeric::{Enclosure, rational},
+    release::{Neighbors, subject::Resolved},
+};
+
+/// A part of the release with its epsilon.
+struct Line {
+    name: String,
+    rho: Rational,
+    epsilon: Number,
+    compared: Compared,
+}
+
+/// The memo of a subject, and of the release file from which it was made: its name and its text.
+pub fn of_release(subject: &Resolved, release: Option<(&str, &str)>, request: &Request) -> Result<Memo> {
+    let mut draft = Draft { title: format!("Privacy memo: {}", subject.title), ..Draft::default() };
+    if let Some((name, text)) = release {
+        if subject.release_sha256().is_some_and(|sha256| sha256 != sha256_of_text(text)) {
+            return Err(Error::conflict(format!("{name} changed while it was read")));
+        }
+        draft.copy(name, text.to_string());
+    }
+    let lines = lines(subject, request)?;
+    let no_epsilon = Question::Delta { epsilon: Epsilon::try_from(Rational::new())? };
+    let advantage = Number::prove(subject, &no_epsilon, request.digits, "delta-at-epsilon-0")?;
+    let Some(whole) = lines.last() else { return Err(Error::EmptyComposition) };
+    draft.about = vec![format!(
+        "{} neighbors ({}), delta = {}",
+        subject.neighbors.name(),
+        subject.neighbors.meaning(),
+        rational::display(&request.delta)
+    )];
+    draft.statement = statement(subject, whole, &advantage, request);
+    draft.numbers = vec![
+        table(
+            "Epsilon: the truth lies between both ends.",
+            vec!["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives", "certificate"],
+            lines.iter().map(row).collect(),
+            &[0, 4, 6],
+        ),
+        table(
+            "The advantage of an adversary: delta at epsilon = 0, the largest difference of the probabilities of a set of outputs under two neighbors.",
+            vec!["", "at least", "at most", "certificate"],
+            vec![vec!["all".to_string(), advantage.lower.clone(), advantage.upper.clone(), advantage.file()]],
+            &[0, 3],
+        ),
+    ];
+    for line in &lines {
+        draft.take(&format!("epsilon of {}", line.name), &line.epsilon);
+    }
+    draft.take("advantage", &advantage);
+    draft.assumptions = assumptions(subject, request);
+    draft.not_said = common_limits();
+    Ok(draft.finish(request))
+}
+
+/// The levels, and the whole last.
+fn lines(subject: &Resolved, request: &Request) -> Result<Vec<Line>> {
+    let parts = subject.parts();
+    let names = subject.levels.iter().map(|part| part.name.clone());
+    let of_levels = names.zip(&parts).enumerate().map(|(at, (name, part))| {
+        let file = format!("epsilon-{}-{}", at + 1, slug(&name));
+        (name, part, file)
+    });
+    let whole = if parts.is_empty() { "all" } else { "all composed" };
+    let all: Vec<_> = of_levels.chain([(whole.to_string(), subject, "epsilon-all".to_string())]).collect();
+    all.into_par_iter()
+        .map(|(name, part, file)| {
+            let question = Question::Epsilon { delta: request.delta.clone() };
+            Ok(Line {
+                name,
+                rho: part.whole.rho().into(),
+                epsilon: Number::prove(part, &question, request.digits, &file)?,
+                compared: part.compared(Against::Usual, &request.delta, request.digits.min(20))?,
+            })
+        })
+        .collect()
+}
+
+fn row(line: &Line) -> Vec<String> {
+    let by = match &line.compared.published {
+        Some(figure) => format!("published {}, by {}", figure.printed, line.compared.by.name()),
+        None => line.compared.by.name().to_string(),
+    };
+    vec![
+        line.name.clone(),
+        Enclosure::rational(&line.rho, 64).shown(6),
+        line.epsilon.lower.clone(),
+        line.epsilon.upper.clone(),
+        by,
+        // The epsilon of an account is an upper bound, and stays one if it is rounded up.
+        line.compared.epsilon.upper_text(6),
+        line.epsilon.file(),
+    ]
+}
+
+fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Request) -> Vec<String> {
+    let (lower, upper, delta) = (&whole.epsilon.lower, &whole.epsilon.upper, rational::display(&request.delta));
+    let two = match subject.neighbors {
+        Neighbors::AddRemove => "whether one record is in the data",
+        Neighbors::Bounded => "which of two records one of the data is",
+    };
+    let mut said = vec![
+        format!(
+            "At delta = {delta}, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at least \
+             {lower} and at most {upper}."
+        ),
+        format!(
+            "In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the \
+             other it is at most p times exp({upper}), plus {delta}. In this account no epsilon below {lower} is enough."
+        ),
+    ];
+    if let [Some(least), Some(most)] = &advantage.ends {
+        said.push(format!(
+            "An adversary who knows everything else and decides, from all that is published, {two}, with even odds beforehand, is right with a \
+             probability of at most {}: at most {} times in 100. Some rule of decision is right with a probability of at least {}.",
+            right(most).upper_text(12),
+            in_hundred(most),
+            right(least).lower_text(12),
+        ));
+    }
+    said.push(beside(whole));
+    if let Some(ways) = subject.ways() {
+        said.push(format!("These numbers are the worst of {ways}."));
+    }
+    said
+}
+
+/// The probability of a right decision at even odds, (1 + delta(0)) / 2: half of the complements of both errors, whose largest sum over all
+/// rules of decision is 1 + delta(0).
+fn right(advantage: &Rational) -> Enclosure {
+    Enclosure::rational(&(Rational::from(advantage + 1_u32) / 2_u32), 128)
+}
+
+/// The same as times in a hundred, rounded up to the next tenth.
+fn in_hundred(advantage: &Rational) -> String {
+    let tenths = (Rational::from(advantage + 1_u32) * 500_u32).ceil().min(Rational::from(1000));
+    rational::display(&(tenths / 10_u32))
+}
+
+/// The epsilon of the whole and the number with which it is compared.
+fn beside(whole: &Line) -> String {
+    let compared = &whole.compared;
+    let bound = compared.epsilon.upper_text(6);
+    let Some(figure) = &compared.published else {
+        return format!("By {}, the smallest standard account, epsilon would be at most {bound}.", compared.by.name());
+    };
+    let relation = match &whole.epsilon.ends {
+        [_, Some(upper)] if *upper < figure.value => "below the printed number",
+        [Some(lower), _] if *lower > figure.value => "above the printed number, which is no bound",
+        _ => "not separated from the printed number",
+    };
+    format!(
+        "The published epsilon is {}, by {}; without rounding that account gives at most {bound}. The epsilon of this memo is {relation}. Source: {}.",
+        figure.printed,
+        compared.by.name(),
+        figure.source,
+    )
+}
+
+fn assumptions(subject: &Resolved, request: &Request) -> Vec<String> {
+    let relation = match subject.neighbors {
+        Neighbors::AddRemove => "one has a record that the other has not",
+        Neighbors::Bounded => "they differ in one record, which is changed; the number of records is not secret",
+    };
+    let mut all = vec![
+        format!("Neighbors: two data sets are neighbors if {relation}."),
+        format!(
+            "Delta = {}: every epsilon is the least at this delta, and at no other.",
+            rational::display(&request.delta)
+        ),
+    ];
+    all.extend(common_assumptions());
+    all.extend(subject.note().map(String::from));
+    if subject.whole.infinite_loss().is_some() {
+        all.push("Some outputs occur under only one of two neighbors; their probability is part of delta.".to_string());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_are_rounded_up() {
+        let of = |text: &str| in_hundred(&rational::parse(text).unwrap());
+        assert_eq!(["0", "1", "0.5", "0.8232807334", "0.5000000001"].map(of), ["50", "100", "75", "91.2", "75.1"]);
+        assert_eq!(right(&rational::parse("0.8").unwrap()).upper_text(4), "0.9");
+    }
+}

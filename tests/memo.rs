@@ -1,0 +1,221 @@
+//! `assay memo`: a folder that an auditor can check with the checker beside it, and sign.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::common::program::{assay, json, refusal};
+
+const OWN: &str = r#"
+name = "own"
+title = "A <b>table</b> | of `a` *town* & more"
+source = "made up for a test"
+neighbors = "add-remove"
+[[level]]
+name = "Town"
+[[level.query]]
+name = "total"
+sigma2 = 40
+[[level]]
+name = "Block/../Group"
+[[level.query]]
+name = "by age"
+sigma2 = 2.5
+cells = 2
+"#;
+
+fn put(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+/// All files below a folder, by their relative paths.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(below) = open.pop() {
+        for entry in fs::read_dir(folder.join(&below)).unwrap() {
+            let entry = entry.unwrap();
+            let name = below.join(entry.file_name());
+            if entry.path().is_dir() {
+                open.push(name);
+            } else {
+                all.insert(name.to_str().unwrap().to_string(), fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    all
+}
+
+/// Checks SHA256SUMS against all other files, and returns these.
+fn checked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = files(folder);
+    let sums = String::from_utf8(all.remove("SHA256SUMS").expect("SHA256SUMS")).unwrap();
+    let line = |(name, bytes): (&String, &Vec<u8>)| {
+        let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{hash}  {name}")
+    };
+    assert_eq!(sums.lines().map(String::from).collect::<Vec<_>>(), all.iter().map(line).collect::<Vec<_>>());
+    all
+}
+
+fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
+    String::from_utf8(files[name].clone()).unwrap()
+}
+
+/// Proves all certificates with the checker of the folder; the number of those that it proves.
+fn proven(folder: &Path) -> Option<usize> {
+    let mut certificates: Vec<String> =
+        files(folder).into_keys().filter(|name| name.starts_with("certificates/")).collect();
+    certificates.sort();
+    let run = Command::new("python3").current_dir(folder).args(["check.py", "--quiet"]).args(&certificates).output();
+    let run = run.ok()?;
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let count = String::from_utf8_lossy(&run.stdout).lines().filter(|line| line.ends_with(": proven")).count();
+    assert_eq!(count, certificates.len());
+    Some(count)
+}
+
+#[test]
+fn a_release_gives_a_folder_that_its_own_checker_proves() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = put(folder.path(), "own.toml", OWN);
+    let out = folder.path().join("memo");
+    let args = ["memo", "--release", &own, "--delta", "1e-6", "--date", "2026-02-28", "--out"];
+    let answer = json(&[&args[..], &[out.to_str().unwrap()]].concat());
+    assert_eq!((&answer["certificates"], &answer["date"]), (&Value::from(4), &Value::from("2026-02-28")));
+    let all = checked(&out);
+    assert_eq!(text(&all, "inputs/own.toml"), OWN);
+    assert_eq!(text(&all, "check.py"), include_str!("../proofs/check.py"));
+    assert_eq!(proven(&out).unwrap_or(4), 4);
+    let (html, markdown) = (text(&all, "memo.html"), text(&all, "memo.md"));
+    // The ends in both forms are those of the certificate.
+    let certificate: Value = serde_json::from_str(&text(&all, "certificates/epsilon-all.json")).unwrap();
+    let epsilon = json(&["epsilon", "--release", &own, "--delta", "1e-6", "--digits", "12"]);
+    let middle = epsilon["epsilon"]["lower"].to_string();
+    for form in [&html, &markdown] {
+        assert!(form.contains(&middle[..9]) && form.contains("certificates/epsilon-2-block-group.json"), "{form}");
+        assert!(form.contains("Date of this memo: 2026-02-28") && form.contains("Signature"));
+        let checker: String = Sha256::digest(&all["check.py"]).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(form.contains(&checker));
+    }
+    assert!(certificate["claim"].to_string().contains("own"));
+    // Nothing of an input is markup.
+    assert!(!html.contains("<b>") && html.contains("&lt;b&gt;table") && !html.contains("<script"));
+    assert!(!markdown.contains("<b>") && markdown.contains("\\| of \\`a\\` \\*town\\* &amp; more"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_apart_from_the_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |name: &str, date: &str| {
+        let out = folder.path().join(name);
+        let args = ["memo", "--discrete-gaussian", "5x10", "--delta", "1e-9", "--date", date, "--out"];
+        assay(&[&args[..], &[out.to_str().unwrap()]].concat()).assert().success();
+        checked(&out)
+    };
+    let (first, again, later) = (written("a", "2026-01-02"), written("b", "2026-01-02"), written("c", "2026-01-03"));
+    assert_eq!(first, again);
+    for (name, bytes) in &first {
+        assert_eq!(*bytes == later[name], !name.starts_with("memo."), "{name}");
+    }
+    let changed = |name: &str| text(&later, name).replace("2026-01-03", "2026-01-02") == text(&first, name);
+    assert!(changed("memo.html") && changed("memo.md"));
+}
+
+#[test]
+fn a_number_without_a_certificate_has_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("memo");
+    let answer = json(&["memo", "--randomized-response", "1x3", "--delta", "1e-6", "--out", out.to_str().unwrap()]);
+    assert_eq!(answer["certificates"], 0);
+    let without = answer["without_certificate"].as_array().unwrap();
+    assert_eq!(without.len(), 2);
+    let all = checked(&out);
+    assert!(!all.contains_key("check.py"), "nothing is there to be checked");
+    let markdown = text(&all, "memo.md");
+    assert!(
+        markdown.contains("No certificate was written") && markdown.contains(without[0]["reason"].as_str().unwrap())
+    );
+    assert!(!markdown.contains("How to check"));
+}
+
+#[test]
+fn a_ledger_has_a_certificate_of_all_where_nothing_is_a_worst_case() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "one.toml", &OWN.replace("\"own\"", "\"one\""));
+    put(folder.path(), "two.toml", &OWN.replace("\"own\"", "\"two\"").replace("40", "9"));
+    let ledger = put(
+        folder.path(),
+        "ledger.toml",
+        "name='l'\ntitle='Two'\nsource='made up'\nrule='Both.'\n[[population]]\nname='persons'\nneighbors='add-remove'\nreleases=['one.toml', 'two.toml']\n",
+    );
+    let out = folder.path().join("memo");
+    let answer = json(&["memo", "--ledger", &ledger, "--delta", "1e-6", "--out", out.to_str().unwrap()]);
+    assert_eq!(
+        (&answer["certificates"], answer["without_certificate"].as_array().unwrap().len()),
+        (&Value::from(3), 0)
+    );
+    let all = checked(&out);
+    assert!(["inputs/ledger.toml", "inputs/one.toml", "inputs/two.toml"].iter().all(|name| all.contains_key(*name)));
+    assert_eq!(proven(&out).unwrap_or(3), 3);
+    let of = json(&["ledger", &ledger, "--delta", "1e-6"]);
+    let composed = of["populations"][0]["composed"]["epsilon"]["lower"].to_string();
+    assert!(text(&all, "memo.md").contains(&composed[..9]), "{composed}");
+}
+
+#[test]
+fn a_wrong_printed_value_is_in_the_memo_and_in_the_exit_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |id: &str, printed: &str| {
+        format!(
+            "[[value]]\nid = \"{id}\"\nplace = \"Table 1\"\nprinted = \"{printed}\"\nunit = \"nats\"\ncompute = {{ kind = \"epsilon\", discrete-gaussian = \"5x10\", delta = 1e-11 }}\n"
+        )
+    };
+    let head = "paper = \"mine\"\ntitle = \"Mine\"\n";
+    let file = put(folder.path(), "mine.toml", &format!("{head}{}{}", row("right", "10.12"), row("wrong", "9.12")));
+    let out = folder.path().join("memo");
+    assay(&["memo", "--verify", &file, "--out", out.to_str().unwrap()]).assert().code(1);
+    let all = checked(&out);
+    let markdown = text(&all, "memo.md");
+    assert!(markdown.contains("Of 2 printed values that were recomputed: 1 agrees, 1 differs."), "{markdown}");
+    assert!(markdown.contains("these do not agree: wrong."), "{markdown}");
+    assert!(all.contains_key("inputs/mine.toml"));
+    assert_eq!(proven(&out).unwrap_or(2), 2);
+}
+
+#[test]
+fn bad_input_is_refused_and_no_folder_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("memo");
+    let at = out.to_str().unwrap();
+    let counts = ["--discrete-gaussian", "5x10"];
+    for (args, said) in [
+        (vec!["--release", "zzz"], "--release: unknown release \"zzz\""),
+        (vec![], "nothing to account for"),
+        (vec!["--ledger", "zzz"], "--ledger: unknown ledger"),
+        (vec!["--verify", "none.toml"], "--verify: none.toml: no such file"),
+        (vec!["--verify", "safetab-2021", "--delta", "1e-9"], "cannot be used with"),
+        (vec!["--verify", "safetab-2021", "--repeat", "2"], "cannot be used with"),
+        ([&counts[..], &["--ledger", "us-2020-persons"]].concat(), "cannot be used with"),
+        ([&counts[..], &["--date", "2026-02-29"]].concat(), "--date: the date"),
+        ([&counts[..], &["--delta", "0"]].concat(), "--delta"),
+        (vec!["--approximate", "1:1e-5", "--delta", "1e-6"], "no epsilon is finite"),
+    ] {
+        let message = refusal(&[&["memo"], &args[..], &["--out", at]].concat());
+        assert!(message.contains(said), "{args:?}: {message}");
+        assert!(!out.exists() && fs::read_dir(folder.path()).unwrap().next().is_none(), "{args:?}");
+    }
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("mine.txt"), "mine").unwrap();
+    let message = refusal(&["memo", "--discrete-gaussian", "5x10", "--out", at]);
+    assert!(message.contains("holds files"), "{message}");
+    assert_eq!(files(&out).len(), 1);
+}
