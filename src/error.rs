@@ -379,8 +379,10 @@ pub fn unknown<'a>(kind: &str, name: &str, has: &str, known: impl IntoIterator<I
     let list = || match known.len() {
         0 => "none".to_string(),
         many => {
-            let first = known.iter().take(MOST).map(listed).collect::<Vec<_>>().join(", ");
-            if many > MOST { format!("{first}, and {} more", many - MOST) } else { first }
+            // A single name more takes no more room than the words for it.
+            let shown = if many <= MOST + 1 { many } else { MOST };
+            let first = known.iter().take(shown).map(listed).collect::<Vec<_>>().join(", ");
+            if many > shown { format!("{first}, and {} more", many - shown) } else { first }
         }
     };
     match near.as_slice() {
@@ -508,6 +510,8 @@ mod tests {
             "unknown column \"colum 7x\", did you mean \"column 7x\"?"
         );
         assert!(unknown("column", "y", "there are", many()).ends_with(", column 19x, and 80 more"));
+        assert!(unknown("column", "y", "there are", many().take(21)).ends_with(", column 20x"));
+        assert!(unknown("column", "y", "there are", many().take(22)).ends_with(", column 19x, and 2 more"));
         assert!(unknown("column", &"y".repeat(1000), "there are", many()).len() < 900);
     }
 }

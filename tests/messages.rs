@@ -16,7 +16,7 @@ fn put(folder: &Path, name: &str, text: &str) -> String {
 
 const BUNDLED: &str = "pl94-persons-us, pl94-persons-pr, pl94-units-us, pl94-units-pr, dhc-persons-us, dhc-persons-pr, dhc-units-us, dhc-units-pr, \
                        dhc-demo-persons-us, dhc-demo-persons-pr, dhc-demo-units-us, dhc-demo-units-pr, ddhca-us, ddhca-pr, ddhcb-us, ddhcb-pr, \
-                       sdhc-us, sdhc-pr, demo-2010-persons-us, demo-2010-households-us, and 1 more";
+                       sdhc-us, sdhc-pr, demo-2010-persons-us, demo-2010-households-us, su-su-wang-2025";
 const LEVELS: &str = "The release pl94-persons-us has US, State, County, Tract, Block_Group, Block";
 const QUERIES: &str = "Attributes and recodes may be joined by *; there are total, detailed, hhgq, votingage, hispanic, cenrace, hhinstlevels";
 const REGIONS: &str = "There are USA, STATE, COUNTY, TRACT, PLACE, AIANNH, PR-STATE, PR-COUNTY, PR-TRACT, PR-PLACE";
