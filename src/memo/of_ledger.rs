@@ -3,6 +3,7 @@
 use rug::Rational;
 
 use super::{
+    document::Block,
     draft::{Draft, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, reason, slug},
@@ -76,7 +77,7 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
     } else {
         format!("all but {} composed", unknown.join(", "))
     };
-    lines.push(line(all.clone(), &composed, number));
+    lines.push(line(all, &composed, number));
     if !unknown.is_empty() {
         lines.push(line("all, by zCDP alone".to_string(), &account.total(&request.delta, request.digits)?, None));
     }
@@ -85,7 +86,7 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
             draft.take(&format!("{name}: epsilon of {}", line.name), number);
         }
     }
-    if let Some(number) = lines.iter().find(|line| line.name == all).and_then(|line| line.epsilon.as_ref()) {
+    if let Some(number) = lines.get(alone.len()).and_then(|line| line.epsilon.as_ref()) {
         draft.statement.push(format!(
             "{name}, {} neighbors ({}): at delta = {}, the epsilon of {known} of {} releases composed is at least {} and at most {}.",
             neighbors.name(),
@@ -103,7 +104,14 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
         ));
     }
     draft.statement.extend(caveats(population, &composed));
-    draft.numbers.push(table(
+    draft.numbers.push(table_of(population, &lines));
+    Ok(())
+}
+
+/// The numbers of a population.
+fn table_of(population: &Population, lines: &[Line]) -> Block {
+    let (name, neighbors) = (&population.name, population.neighbors);
+    table(
         &format!("{name}, {} neighbors ({}): the truth lies between both ends.", neighbors.name(), neighbors.meaning()),
         vec![
             "",
@@ -116,8 +124,7 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
         ],
         lines.iter().map(row).collect(),
         &[0, 4, 6],
-    ));
-    Ok(())
+    )
 }
 
 /// Where an exact epsilon is an upper bound only, or is not about every record.
