@@ -59,6 +59,8 @@ mod search;
 pub mod second;
 mod shared;
 mod sieve;
+#[allow(dead_code)]
+pub(crate) mod sampled;
 pub(crate) mod smoothed;
 mod split;
 pub mod stop;

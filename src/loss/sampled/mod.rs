@@ -1,0 +1,137 @@
+//! Poisson sampling: Gaussian noise on a random part of the records, as in DP-SGD.
+//!
+//! # The pair
+//!
+//! A step samples every record with probability g, adds N(0, sigma2) to the sum, and one record changes the sum by `shift`. In units of the loss,
+//! v = (shift / sigma2) x, the density of the noise has variance 1/s2 with s2 = sigma2 / shift^2, and the ratio of the two hypotheses is
+//!
+//! ```text
+//! r(v) = 1 - g + g exp(v - 1 / (2 s2)),      L = ln r(v) where a record was removed (v ~ the mixture),  L = -ln r(v) where it was added (v ~ the noise).
+//! ```
+//!
+//! The pair is not symmetric: every number is that of the direction in which it is larger, for the whole composition.
+//!
+//! # The moments
+//!
+//! With F(p) = E[r(v)^p] over the noise, E[exp(s L)] is F(1 + s) for a removed record and F(-s) for an added one. For p = a + i tau it is an integral of
+//! phi(w) r(w)^p along any line Im w = theta, 0 <= theta < pi, because r has no zeros there. On that line, for tau >= 0,
+//!
+//! ```text
+//! |r^(i tau)| = exp(-tau arg r) <= 1,    since arg r lies between 0 and pi,
+//! |r|^a <= r(v)^a (a >= 0),  (cos(theta / 2) r(v))^a (a < 0),    since |A + B exp(i theta)|^2 - (A + B)^2 cos(theta / 2)^2 = (A - B)^2 sin(theta / 2)^2.
+//! ```
+//!
+//! So the integral of the modulus, N(tau), falls as tau grows, and bounds all that lies beyond. Both integrals are taken by the trapezoid rule: its error
+//! is at most 2 B / (exp(2 pi a / d) - 1) for a step d and a strip of half width a, with B a bound on the integral of the modulus on both edges (`line`).
+//!
+//! # The profile
+//!
+//! For n steps, delta(eps) = (1 / 2 pi i) times the integral of F^n exp(-s eps) / (s (s + 1)) along Re s = c > 0, again by the trapezoid rule, whose error
+//! is a sum of positive terms: the profile at eps - 2 pi m / h, times exp(-2 pi m c / h) (`contour`). Between -1 and 0 the same integral is -(1 - delta).
+
+mod arithmetic;
+mod closed;
+mod contour;
+mod line;
+mod search;
+
+use rug::Rational;
+
+use super::{
+    answer::{Answer, Proof},
+    gaussian,
+    stop::Stop,
+};
+use crate::{
+    error::Result,
+    numeric::Enclosure,
+};
+pub(crate) use search::Side;
+
+/// Steps of equal sampling and noise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Phase {
+    /// The probability g of each record to be in the sample, between 0 and 1 exclusive.
+    pub(crate) rate: Rational,
+    /// The variance of the noise over the square of the change of a sampled sum.
+    pub(crate) sigma2: Rational,
+    /// How many steps.
+    pub(crate) steps: u64,
+}
+
+/// Which of two neighbors has the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The first: the record is removed.
+    Remove,
+    /// The second: the record is added.
+    Add,
+}
+
+/// The privacy losses of phases of sampled noise, beside continuous Gaussian noise that sees every record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SampledSum {
+    phases: Vec<Phase>,
+    /// The rho of the noise without sampling.
+    rho: Rational,
+}
+
+impl SampledSum {
+    /// Of these phases and of continuous Gaussian noise of this rho. A rate of one is no sampling.
+    pub(crate) fn new(phases: impl IntoIterator<Item = Phase>, mut rho: Rational) -> Self {
+        let mut sampled: Vec<Phase> = Vec::new();
+        for phase in phases {
+            let same = |other: &&mut Phase| other.rate == phase.rate && other.sigma2 == phase.sigma2;
+            if phase.rate == 1 {
+                rho += Rational::from(phase.steps) / (phase.sigma2 * 2_u32);
+            } else if let Some(other) = sampled.iter_mut().find(same) {
+                other.steps = other.steps.saturating_add(phase.steps);
+            } else {
+                sampled.push(phase);
+            }
+        }
+        sampled.sort_by(|a, b| (&a.rate, &a.sigma2).cmp(&(&b.rate, &b.sigma2)));
+        SampledSum { phases: sampled, rho }
+    }
+
+    /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
+    /// and one of the two without sampling.
+    pub(crate) fn rho_without_sampling(&self) -> Rational {
+        let of = |phase: &Phase| Rational::from(phase.steps) / Rational::from(&phase.sigma2 * 2_u32);
+        self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase))
+    }
+
+    /// The hockey stick of one direction, for epsilon >= 0, or one minus it.
+    pub(crate) fn hockey_stick(
+        &self,
+        direction: Direction,
+        side: Side,
+        epsilon: &Rational,
+        digits: u32,
+        stop: &Stop,
+    ) -> Result<Answer> {
+        if let Some(value) = closed::hockey_stick(self, direction, epsilon, digits) {
+            let value = match side {
+                Side::Delta => value,
+                Side::Complement => Enclosure::double(1.0, value.lower().prec()).sub(&value).clamp(0.0, 1.0),
+            };
+            let proof = Proof::new("closed form", "closed form of one sampled step, or of losses that end before epsilon");
+            return Ok(Answer { met: value.is_tight(digits), value, proof });
+        }
+        contour::enclose(self, direction, side, epsilon, digits, stop)
+    }
+
+    /// ln of a hockey stick in doubles: an approximation without proof.
+    pub(crate) fn ln_hockey_stick_approx(&self, direction: Direction, epsilon: &Rational, stop: &Stop) -> Result<f64> {
+        const DIGITS: u32 = 15;
+        if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
+            return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
+        }
+        contour::ln_approx(self, direction, epsilon, stop)
+    }
+
+    /// That of the same noise without sampling: at least as large.
+    pub(crate) fn above(&self, epsilon: &Rational, digits: u32) -> Enclosure {
+        gaussian::hockey_stick(&self.rho_without_sampling(), epsilon, digits)
+    }
+}

@@ -1,0 +1,281 @@
+//! The choice of a contour in doubles: where it runs, how far, and how dense its nodes are. No choice can make an answer false.
+
+use rug::Rational;
+
+use super::{Direction, Phase, SampledSum, line::Grid};
+
+/// Which of two complementary numbers the contour encloses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// delta: Re s > 0.
+    Delta,
+    /// One minus delta: -1 < Re s < 0.
+    Complement,
+}
+
+/// The contour of one request.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Re s.
+    pub(super) c: f64,
+    /// The distance of nodes.
+    pub(super) h: f64,
+    /// The number of nodes with Im s > 0.
+    pub(super) nodes: i64,
+    /// Of each phase: the line of integration, ln N, and the line of the bound beyond the last node.
+    pub(super) phases: Vec<PhasePlan>,
+    /// Re s of the bounds on what the trapezoid rule adds on either side.
+    pub(super) left: f64,
+    pub(super) right: f64,
+    /// ln of the answer, an estimate.
+    pub(super) ln_estimate: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PhasePlan {
+    pub(super) grid: Grid,
+    pub(super) ln_norm: f64,
+    pub(super) beyond: Grid,
+}
+
+impl Plan {
+    /// The number of products that it takes.
+    pub(super) fn cost(&self) -> f64 {
+        self.nodes as f64 * self.phases.iter().map(|phase| phase.grid.len()).sum::<f64>()
+    }
+}
+
+/// p at Re s = c.
+pub(super) fn power(direction: Direction, c: f64) -> f64 {
+    match direction {
+        Direction::Remove => 1.0 + c,
+        Direction::Add => -c,
+    }
+}
+
+/// ln F(p) in doubles, by the trapezoid rule on the real line.
+pub(super) fn ln_moment(phase: &Phase, p: f64) -> f64 {
+    let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
+    let mu = s2.sqrt().recip();
+    let step = 0.1_f64;
+    let last = ((13.0 + p.max(0.0) * mu) / step).ceil().min(2e5) as i64;
+    let density = step / std::f64::consts::TAU.sqrt();
+    let ln_r = |x: f64| {
+        let loss = mu * x - mu * mu / 2.0;
+        // Beyond, the one does not matter beside exp.
+        if loss > 600.0 { g.ln() + loss } else { (g * loss.exp_m1()).ln_1p() }
+    };
+    let points = || (-130..=last).map(|k| f64::from(k as i32) * step).map(|x| (-x * x / 2.0, p * ln_r(x)));
+    let most = points().map(|(gauss, power)| gauss + power).fold(f64::NEG_INFINITY, f64::max);
+    if most < 600.0 && points().all(|(_, power)| power < 600.0) {
+        let less_one: f64 = points().map(|(gauss, power)| density * gauss.exp() * power.exp_m1()).sum();
+        if less_one > -0.5 {
+            return less_one.ln_1p();
+        }
+    }
+    most + points().map(|(gauss, power)| density * (gauss + power - most).exp()).sum::<f64>().ln()
+}
+
+/// What the search knows of a request.
+pub(super) struct Search<'a> {
+    pub(super) sum: &'a SampledSum,
+    pub(super) direction: Direction,
+    pub(super) side: Side,
+    pub(super) epsilon: f64,
+}
+
+impl Search<'_> {
+    /// ln of M(c) exp(-c eps).
+    fn ln_psi(&self, c: f64) -> f64 {
+        let of = |phase: &Phase| phase.steps as f64 * ln_moment(phase, power(self.direction, c));
+        self.sum.phases.iter().map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c) - c * self.epsilon
+    }
+
+    /// The same with the kernel 1 / |s (s + 1)| at the real axis.
+    fn ln_height(&self, c: f64) -> f64 {
+        self.ln_psi(c) - (c * (c + 1.0)).abs().ln()
+    }
+
+    /// Re s by a parameter without bounds.
+    fn place(&self, u: f64) -> f64 {
+        match self.side {
+            Side::Delta => u.exp(),
+            Side::Complement => -1.0 / (1.0 + u.exp()),
+        }
+    }
+
+    /// The saddle point: the lowest of the heights, which are convex in c.
+    fn saddle(&self) -> f64 {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        let (mut low, mut high) = match self.side {
+            Side::Delta => (-9.0_f64, 12.0_f64),
+            Side::Complement => (-30.0, 30.0),
+        };
+        let height = |u: f64| {
+            let height = self.ln_height(self.place(u));
+            if height.is_nan() { f64::INFINITY } else { height }
+        };
+        let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+        let (mut of_a, mut of_b) = (height(a), height(b));
+        while high - low > 0.02 {
+            if of_a <= of_b {
+                (high, b, of_b) = (b, a, of_a);
+                a = high - GOLDEN * (high - low);
+                of_a = height(a);
+            } else {
+                (low, a, of_a) = (a, b, of_b);
+                b = low + GOLDEN * (high - low);
+                of_b = height(b);
+            }
+        }
+        self.place((low + high) / 2.0)
+    }
+
+    /// ln of the answer, by the saddle point: integral of the height over t as of a Gaussian.
+    fn ln_estimate(&self, c: f64) -> f64 {
+        let e = 1e-2 * match self.side {
+            Side::Delta => c,
+            Side::Complement => c.abs().min(1.0 + c),
+        };
+        let [before, at, after] = [c - e, c, c + e].map(|c| self.ln_height(c));
+        let curvature = ((before - 2.0 * at + after) / (e * e)).max(1e-6 / (e * e));
+        at - (std::f64::consts::TAU * curvature).ln() / 2.0
+    }
+
+    /// 2 pi / h for which both sums of what the trapezoid rule adds are about exp(ln_target), with the Re s of their bounds.
+    fn period(&self, c: f64, ln_target: f64) -> (f64, f64, f64) {
+        let best = |candidates: Vec<f64>| {
+            let of = |other: f64| {
+                let psi = if other == 0.0 && self.side == Side::Delta { 0.0 } else { self.ln_psi(other) };
+                ((psi - ln_target) / (c - other).abs(), other)
+            };
+            let all = candidates.into_iter().map(of).filter(|(period, _)| period.is_finite());
+            all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, c))
+        };
+        let (to_left, to_right) = match self.side {
+            Side::Delta => (c, f64::INFINITY),
+            Side::Complement => (1.0 + c, -c),
+        };
+        let shares = (1..=8).map(|k| 1.0 - 0.5_f64.powi(k)).chain([0.25, 1.0]);
+        let (left, left_at) = best(shares.map(|share| (c - share * to_left).max(if self.side == Side::Delta { 0.0 } else { -1.0 })).collect());
+        let right = match self.side {
+            Side::Delta => (-4..=10).map(|k| c + c * 2_f64.powi(k)).collect(),
+            Side::Complement => (1..=8).map(|k| c + to_right * (1.0 - 0.5_f64.powi(k))).chain([0.0]).collect(),
+        };
+        let (right, right_at) = best(right);
+        (left.max(right).max(1e-9), left_at, right_at)
+    }
+
+    /// The contour whose errors are about 10^-digits of the answer; `None` where doubles find none.
+    pub(super) fn plan(&self, digits: f64) -> Option<Plan> {
+        let c = self.saddle();
+        let ln_estimate = self.ln_estimate(c);
+        let ln_target = ln_estimate - digits * std::f64::consts::LN_10 - 2.0;
+        let ln_psi = self.ln_psi(c);
+        if !(ln_estimate.is_finite() && ln_psi.is_finite()) {
+            return None;
+        }
+        let (period, left, right) = self.period(c, ln_target);
+        let h = std::f64::consts::TAU / period;
+        let p = power(self.direction, c);
+        let steps: u64 = self.sum.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps));
+        // Errors of a moment count as often as there are steps.
+        let ln_small = -digits * std::f64::consts::LN_10 - (steps as f64).ln() - 6.0 + (ln_estimate - ln_psi).min(0.0);
+        let norms: Vec<f64> = self.sum.phases.iter().map(|phase| ln_moment(phase, p)).collect();
+        let (height, thetas) = self.height(p, &norms, ln_target - ln_psi, steps)?;
+        let phases = self.sum.phases.iter().zip(norms).zip(thetas).map(|((phase, ln_norm), theta)| PhasePlan {
+            grid: quickest(phase, p, ln_norm + ln_small),
+            ln_norm,
+            // Its error as well counts once a step.
+            beyond: Grid::choose(phase, p, theta, theta, ln_norm - (steps as f64).ln() - 5.0),
+        });
+        let nodes = (height / h).ceil();
+        if !(nodes < 1e12) {
+            return None;
+        }
+        Some(Plan { c, h, nodes: nodes as i64, phases: phases.collect(), left, right, ln_estimate })
+    }
+
+    /// How far the contour runs, so that what lies beyond is about exp(ln_target) of the height, and the theta of each phase's bound there.
+    fn height(&self, p: f64, norms: &[f64], ln_target: f64, steps: u64) -> Option<(f64, Vec<f64>)> {
+        let rho = self.sum.rho.to_f64();
+        let lines: Vec<Vec<Line>> = self.sum.phases.iter().zip(norms).map(|(phase, norm)| Line::all(phase, p, *norm, steps)).collect();
+        let beyond = |t: f64| -> (f64, Vec<f64>) {
+            let mut ln = -rho * t * t - (std::f64::consts::PI * t).ln();
+            let mut thetas = Vec::new();
+            for (phase, lines) in self.sum.phases.iter().zip(&lines) {
+                let all = lines.iter().map(|line| (line.ln_modulus(t), line.theta));
+                let (least, theta) = all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0.1));
+                ln += phase.steps as f64 * least;
+                thetas.push(theta);
+            }
+            (ln, thetas)
+        };
+        let (mut low, mut high) = (-10.0_f64, 35.0_f64);
+        if beyond(high.exp()).0 > ln_target {
+            return None;
+        }
+        while high - low > 0.02 {
+            let middle = (low + high) / 2.0;
+            if beyond(middle.exp()).0 > ln_target { low = middle } else { high = middle }
+        }
+        Some((high.exp(), beyond(high.exp()).1))
+    }
+}
+
+/// The line of integration that takes the fewest nodes, among those whose cancellation costs at most five digits.
+fn quickest(phase: &Phase, p: f64, ln_target: f64) -> Grid {
+    const MOST_CANCELLED: f64 = 12.0;
+    let s2 = phase.sigma2.to_f64();
+    let most = (2.0 * MOST_CANCELLED / s2).sqrt().min(1.45);
+    let grids = (0..12).map(|k| Grid::choose(phase, p, most * 0.75_f64.powi(k), most * 0.75_f64.powi(k), ln_target));
+    grids.min_by(|a, b| a.len().total_cmp(&b.len())).unwrap_or(Grid::choose(phase, p, 0.1, 0.1, ln_target))
+}
+
+/// The modulus along one line, in doubles.
+struct Line {
+    theta: f64,
+    /// ln of the modulus of each node at height 0, and arg r there.
+    nodes: Vec<(f64, f64)>,
+}
+
+impl Line {
+    fn all(phase: &Phase, p: f64, ln_norm: f64, steps: u64) -> Vec<Line> {
+        const MOST: f64 = 1.5;
+        let s2 = phase.sigma2.to_f64();
+        let most = MOST.min((60.0 / s2).sqrt());
+        // A record that is sampled once in very many steps needs small angles.
+        (0..16).map(|k| Line::new(phase, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
+    }
+
+    fn new(phase: &Phase, p: f64, ln_norm: f64, theta: f64, steps: u64) -> Line {
+        let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
+        // Coarser than the line of the proof, whose step serves a strip of width theta: along the line itself the modulus is smooth.
+        let fine = Grid::choose(phase, p, theta, 1.0_f64.min((8.0 / s2).sqrt()), ln_norm - (steps as f64).ln() - 5.0);
+        let node = |k: i64| {
+            let v = fine.step * k as f64;
+            let b = g * (v - 1.0 / (2.0 * s2)).exp();
+            let (sin, cos) = theta.sin_cos();
+            // |r|^2 = (1 - g + b)^2 - 2 (1 - g) b (1 - cos)
+            let size = if b < 1e150 { ((b - g + b * cos * 0.0) * (2.0 + b - g) - 2.0 * (1.0 - g) * b * (1.0 - cos)).ln_1p() / 2.0 } else { b.ln() };
+            let arg = (b * sin).atan2(1.0 - g + b * cos);
+            let density = fine.step * (s2 / std::f64::consts::TAU).sqrt();
+            ((theta * theta - v * v) * s2 / 2.0 + p * size + density.ln() - ln_norm, arg)
+        };
+        Line { theta, nodes: (fine.from..=fine.to).map(node).collect() }
+    }
+
+    fn ln_modulus(&self, t: f64) -> f64 {
+        let exponents = || self.nodes.iter().map(|(ln, arg)| ln - t * arg);
+        let most = exponents().fold(f64::NEG_INFINITY, f64::max);
+        most + exponents().map(|ln| (ln - most).exp()).sum::<f64>().ln()
+    }
+}
+
+/// The request in exact numbers: p at Re s = c.
+pub(super) fn exact_power(direction: Direction, c: &Rational) -> Rational {
+    match direction {
+        Direction::Remove => Rational::from(c + 1_u32),
+        Direction::Add => Rational::from(-c),
+    }
+}
