@@ -14,6 +14,7 @@ use crate::{
         evaluator::SumEvaluator,
         law::{Group, Law},
         parameter::{Rho, Sigma2},
+        sampled::{Phase, SampledSum},
         stop::Stop,
         sum::LossSum,
     },
@@ -168,6 +169,21 @@ impl Counts {
         Counts { law, count, shift, free_rows: false }.checked()
     }
 
+    /// Reads `RATE:LAW:PARAMETER[xCOUNT][@SHIFT]` as counts of a Poisson sample, as in `0.01:gaussian:1x1000`: the noise of `LAW`, which has to be
+    /// `gaussian`, is added to the sum over a sample of the records. An error for other forms, laws, or values out of range.
+    pub fn parse_sampled(text: &str) -> Result<Self> {
+        let expected = "RATE:gaussian:SIGMA2, as in 0.01:gaussian:1x1000";
+        let malformed = || Error::malformed("sampled", text, expected);
+        let (rate, rest) = text.split_once(':').ok_or_else(malformed)?;
+        let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
+        let base = Counts::parse(key.trim(), rest)?;
+        let Law::Gaussian { sigma2 } = base.law else {
+            let why = format!("{} on a sample of the records: there is an account for gaussian only", base.law.in_words());
+            return Err(Error::unsuitable(why));
+        };
+        Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
+    }
+
     #[cfg(feature = "mechanisms")]
     /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`read`](crate::law::NoiseTable::read)). Where both FILE with the count and FILE without it exist, the
     /// text has two meanings and is refused.
@@ -253,6 +269,8 @@ pub struct Composition {
     loss: Arc<LossSum>,
     /// One that is at least as private, where `loss` is not exact.
     below: Option<Arc<LossSum>>,
+    /// The losses with Poisson sampling of the records; `loss` is then that of the same noise without sampling, which is at most as private.
+    sampled: Option<Arc<SampledSum>>,
     rho: Rho,
     stop: Stop,
 }
@@ -264,7 +282,7 @@ impl Composition {
         let sum_of = |rounding: Rounding| {
             let group = |counts: &Counts| match counts.law.rounded(counts.shift, rounding) {
                 Some(law) => Group { law, shift: 1, copies: counts.count },
-                None => Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count },
+                None => Group { law: counts.law.without_sampling(), shift: counts.shift, copies: counts.count },
             };
             LossSum::new(counts.iter().map(group)).map(Arc::new)
         };
@@ -272,7 +290,8 @@ impl Composition {
         let is_exact = loss.groups().iter().all(|group| !group.law.is_listed());
         let below = if is_exact { None } else { Some(sum_of(Rounding::Down)?) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        Ok(Composition { counts, loss, below, rho: Rho::new(rho)?, stop: Stop::default() })
+        let sampled = sampled_sum(&counts)?.map(Arc::new);
+        Ok(Composition { counts, loss, below, sampled, rho: Rho::new(rho)?, stop: Stop::default() })
     }
 
     /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
@@ -288,6 +307,19 @@ impl Composition {
     /// An evaluator of its loss, with the same stop signal; of losses on no common lattice, one of a sum that is at most as private.
     pub fn loss_evaluator(&self) -> SumEvaluator {
         self.loss.evaluator().until(&self.stop)
+    }
+
+    /// The losses with Poisson sampling of the records; `None` where no noise is sampled.
+    pub(crate) fn sampled(&self) -> Option<&SampledSum> {
+        self.sampled.as_deref()
+    }
+
+    /// An error where records are sampled, for what is not known of such noise.
+    pub(crate) fn check_not_sampled(&self, what: &str) -> Result<()> {
+        match self.sampled {
+            Some(_) => Err(Error::unsuitable(format!("{what} of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric"))),
+            None => Ok(()),
+        }
     }
 
     /// Whether its losses have no common lattice, so that answers lie between those for two others.
@@ -351,9 +383,17 @@ impl Composition {
     /// The composition for groups of `size` people who leave or enter together: every shift times `size`. An error if a shift exceeds its
     /// range.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
+        if size > 1 {
+            let why = "a group of records under Poisson sampling: each of them is sampled on its own, which is a mixture of several shifts";
+            self.refuse_sampled(why)?;
+        }
         let counts: Result<Vec<Counts>> =
             (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
         self.derived(counts?)
+    }
+
+    fn refuse_sampled(&self, why: &str) -> Result<()> {
+        if self.sampled.is_some() { Err(Error::unsuitable(why)) } else { Ok(()) }
     }
 
     /// The same released `times` times, each time with independent noise: every number of counts times `times`. An error for no
@@ -365,9 +405,33 @@ impl Composition {
     /// The composition when a record changes instead of being added or removed: it leaves one cell and enters another, so every count
     /// occurs twice. A guarantee, or the pair of randomized response, is about either relation: it occurs once.
     pub fn for_changed_records(&self) -> Result<Self> {
+        self.refuse_sampled("a record that changes under Poisson sampling: use the neighbor relation add-remove")?;
         let twice = self.counts.iter().filter(|counts| !counts.law.is_guarantee());
         self.derived(self.counts.iter().chain(twice).cloned())
     }
+}
+
+/// The losses of counts some of which see a Poisson sample; `None` where none does. An error for other noise than Gaussian beside them.
+fn sampled_sum(counts: &[Counts]) -> Result<Option<SampledSum>> {
+    if counts.iter().all(|counts| !counts.law.is_sampled()) {
+        return Ok(None);
+    }
+    let (mut phases, mut rho) = (Vec::new(), Rational::new());
+    for counts in counts {
+        match &counts.law {
+            Law::SampledGaussian { rate, sigma2 } => phases.push(Phase {
+                rate: rate.clone(),
+                sigma2: sigma2 / Rational::from(counts.shift).square(),
+                steps: counts.count,
+            }),
+            Law::Gaussian { .. } => rho += counts.rho(),
+            other => {
+                let why = format!("{} beside Poisson-sampled noise: only continuous Gaussian noise can be composed with it", other.in_words());
+                return Err(Error::unsuitable(why));
+            }
+        }
+    }
+    Ok(Some(SampledSum::new(phases, rho)))
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
             let [below, above] = both.each_ref().map(|one| largest_loss(one, digits));
             Some(below?.hull(&above?))
         }
-        Evaluator::Sum(_) | Evaluator::Family(_) | Evaluator::Infinite(..) => None,
+        Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) => None,
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &An
     // By moments as well, in closed form: no epsilon is above.
     let infinite = match evaluator {
         Evaluator::Infinite(_, infinite) => Some(infinite),
-        Evaluator::Sum(_) | Evaluator::Family(_) | Evaluator::Between(_) => None,
+        Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Between(_) => None,
     };
     let ceiling = ceiling(rho, infinite, delta)?;
     let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
@@ -190,7 +190,9 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::Infinite(..) | Evaluator::Between(_) => self.hockey_stick(epsilon, digits),
+            Evaluator::Sampled(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => {
+                self.hockey_stick(epsilon, digits)
+            }
         }
     }
 
@@ -198,7 +200,9 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
-            Evaluator::Infinite(..) | Evaluator::Between(_) => self.ln_hockey_stick_approx(epsilon),
+            Evaluator::Sampled(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => {
+                self.ln_hockey_stick_approx(epsilon)
+            }
         }
     }
 
@@ -206,6 +210,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.session(deadline),
             Evaluator::Family(family) => family.session(deadline),
+            Evaluator::Sampled(sampled) => sampled.session(deadline),
             Evaluator::Infinite(finite, _) => finite.session(deadline),
             Evaluator::Between(both) => both[1].session(deadline),
         }
@@ -218,14 +223,14 @@ impl Profile for Evaluator {
     fn sum(&self) -> Option<&SumEvaluator> {
         match self {
             Evaluator::Sum(sum) => Some(sum),
-            Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
+            Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
         }
     }
 
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
         match self {
             Evaluator::Sum(sum) => sum.around(delta),
-            Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
+            Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
         }
     }
 }

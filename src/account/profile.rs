@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Proof},
-        evaluator::Evaluator,
+        evaluator::{Evaluator, SampledEvaluator},
         infinite::InfiniteLoss,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
@@ -199,6 +199,9 @@ impl Account for Composition {
     }
 
     fn evaluator(&self) -> Evaluator {
+        if let Some(sampled) = self.sampled() {
+            return Evaluator::Sampled(Box::new(SampledEvaluator::new(sampled.clone(), self.stop())));
+        }
         let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
         let finite = match self.below() {
             Some(below) => Evaluator::Between(Box::new([Evaluator::Sum(Box::new(below.loss_evaluator())), finite])),
@@ -211,6 +214,7 @@ impl Account for Composition {
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        self.check_not_sampled("a trade-off function")?;
         match self.infinite_loss() {
             Some(infinite) => {
                 tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_finite(self, alpha, digits))
@@ -220,6 +224,7 @@ impl Account for Composition {
     }
 
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
+        self.check_not_sampled("a trade-off function")?;
         match self.infinite_loss() {
             Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             None => tradeoff::many_of_composition(self, alphas, digits),
@@ -231,6 +236,7 @@ impl Account for Composition {
     }
 
     fn extremes(&self) -> Result<Vec<Composition>> {
+        self.check_not_sampled("a conversion by moments")?;
         Ok(vec![self.clone()])
     }
 

@@ -50,6 +50,11 @@ pub(super) trait Facts<'a> {
         false
     }
 
+    /// Whether it sees a random part of the records.
+    fn is_sampled(&self) -> bool {
+        false
+    }
+
     /// The variance proxy of Gaussian noise, discrete or continuous.
     fn sigma2(&self) -> Option<&'a Rational> {
         None

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `discrete_gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer |
 //! | `gaussian` | N(0, sigma2) on the real line |
+//! | `sampled_gaussian` | the same on a Poisson sample of the records |
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
 //! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
 //! | `randomized_response` | the true one of K answers, or with some probability another |
@@ -26,6 +27,7 @@ mod guarantee;
 pub mod parameter;
 mod randomized_response;
 mod responses;
+mod sampled_gaussian;
 mod table;
 pub mod theta;
 mod truncated;
@@ -49,6 +51,7 @@ use guarantee::Guarantee;
 use randomized_response::RandomizedResponse;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;
+use sampled_gaussian::SampledGaussian;
 pub use table::NoiseTable;
 use truncated::Truncated;
 
@@ -62,6 +65,13 @@ pub enum Law {
     },
     /// N(0, sigma2) on the real line.
     Gaussian {
+        /// The variance.
+        sigma2: Rational,
+    },
+    /// N(0, sigma2) on a Poisson sample of the records.
+    SampledGaussian {
+        /// The probability of each record to be in the sample.
+        rate: Rational,
         /// The variance.
         sigma2: Rational,
     },
@@ -121,6 +131,10 @@ macro_rules! of_law {
                 let $facts = Gaussian { sigma2 };
                 $value
             }
+            Law::SampledGaussian { rate, sigma2 } => {
+                let $facts = SampledGaussian { rate, sigma2 };
+                $value
+            }
             Law::DiscreteLaplace { epsilon } => {
                 let $facts = DiscreteLaplace { epsilon };
                 $value
@@ -161,10 +175,11 @@ macro_rules! of_law {
 
 impl Law {
     /// The names of all laws in files, the default first.
-    pub const KEYS: [&str; 8] = [
+    pub const KEYS: [&str; 9] = [
         discrete_gaussian::KEY,
         discrete_laplace::KEY,
         gaussian::KEY,
+        sampled_gaussian::KEY,
         truncated::LAPLACE,
         truncated::GAUSSIAN,
         randomized_response::KEY,
@@ -180,6 +195,7 @@ impl Law {
                 discrete_gaussian::KEY => Law::DiscreteGaussian { sigma2: given("sigma2")? },
                 discrete_laplace::KEY => Law::DiscreteLaplace { epsilon: given("epsilon")? },
                 gaussian::KEY => Law::Gaussian { sigma2: given("sigma2")? },
+                sampled_gaussian::KEY => Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? },
                 truncated::LAPLACE => {
                     Law::TruncatedLaplace { epsilon: given("epsilon")?, bound: whole("bound", &given("bound")?)? }
                 }
@@ -238,11 +254,27 @@ impl Law {
         of_law!(self, facts => facts.is_guarantee())
     }
 
+    /// Whether it sees a random part of the records. Its facts are those of the same noise without sampling.
+    pub fn is_sampled(&self) -> bool {
+        of_law!(self, facts => facts.is_sampled())
+    }
+
+    /// The law without the sampling of records: at most as private.
+    pub(crate) fn without_sampling(&self) -> Law {
+        match self {
+            Law::SampledGaussian { sigma2, .. } => Law::Gaussian { sigma2: sigma2.clone() },
+            other => other.clone(),
+        }
+    }
+
     /// The law with another parameter; the same for a law that has none.
     pub fn with_parameter(&self, parameter: Rational) -> Law {
         let mut law = self.clone();
         match &mut law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } | Law::TruncatedGaussian { sigma2, .. } => {
+            Law::DiscreteGaussian { sigma2 }
+            | Law::Gaussian { sigma2 }
+            | Law::SampledGaussian { sigma2, .. }
+            | Law::TruncatedGaussian { sigma2, .. } => {
                 *sigma2 = parameter;
             }
             Law::DiscreteLaplace { epsilon }

@@ -13,6 +13,7 @@
 //! enough, the pairs that may attain it are answered one by one.
 
 mod family;
+mod sampled;
 mod sum;
 
 use rug::Rational;
@@ -27,6 +28,7 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 pub use family::{Above, FamilyEvaluator};
+pub use sampled::SampledEvaluator;
 pub use sum::SumEvaluator;
 pub(crate) use sum::Together;
 
@@ -37,6 +39,8 @@ pub enum Evaluator {
     Sum(Box<SumEvaluator>),
     /// Of a family: the largest over its units.
     Family(Box<FamilyEvaluator>),
+    /// Of noise on Poisson samples: the larger of both directions.
+    Sampled(Box<SampledEvaluator>),
     /// Of either, beside outcomes that only one of two neighbors can have.
     Infinite(Box<Evaluator>, InfiniteLoss),
     /// Between that of a pair that is at least as private, and that of one that is at most as private.
@@ -54,6 +58,7 @@ impl Evaluator {
                 answer::between(below?, above?, digits)
             }
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
+            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
@@ -67,6 +72,7 @@ impl Evaluator {
                 answer::between(below?, above?, digits)
             }
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
+            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
@@ -83,6 +89,7 @@ impl Evaluator {
                 answer::between(below?, above?, digits)
             }
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
+            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
         }
     }
@@ -98,6 +105,7 @@ impl Evaluator {
                 Ok(below?.or(above?))
             }
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
+            Evaluator::Sampled(sampled) => Ok(sampled.second_hockey_stick(epsilon)),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
         }
     }
@@ -111,6 +119,7 @@ impl Evaluator {
                 Ok(below?.or(above?))
             }
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
+            Evaluator::Sampled(sampled) => sampled.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
         }
     }
@@ -121,6 +130,7 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(finite.ln_hockey_stick_approx(epsilon)?)),
             Evaluator::Between(both) => both[1].ln_hockey_stick_approx(epsilon),
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
+            Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }

@@ -20,6 +20,7 @@
 //! | `smoothed` | Gaussian smoothing: a contour with a little continuous noise, and the losses near the threshold |
 //! | `merged` | common-step reduction: fine groups of nearly the same step, taken as one |
 //! | `fine` | groups whose sums are nearly Gaussian, for enumeration and for smoothing |
+//! | `sampled` | Poisson sampling: pairs that are not symmetric, by a contour of their own |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | `engine` | the engines, one file each, and the scheduler that chooses among them |
@@ -59,7 +60,6 @@ mod search;
 pub mod second;
 mod shared;
 mod sieve;
-#[allow(dead_code)]
 pub(crate) mod sampled;
 pub(crate) mod smoothed;
 mod split;

@@ -49,6 +49,9 @@ impl LossSum {
                 return Err(Error::out_of_range("count", 0, "at least one count, each moved by at least 1"));
             }
         }
+        if groups.iter().any(|group| group.law.is_sampled()) {
+            return Err(Error::unsuitable("Poisson-sampled noise in a sum of symmetric losses"));
+        }
         let is_zero = |group: &Group| group.law.largest_loss(group.shift).is_some_and(|largest| largest == 0);
         let (without_finite_loss, mut groups): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(is_zero);
         if groups.is_empty() {
