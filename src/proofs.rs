@@ -10,6 +10,7 @@
 //! | both sides of Jacobi's identity are one function | [`loss::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
 //! | outputs that only one neighbor can have add their probability: delta = 1 - s + s delta', f(alpha) = s f'(alpha / s) | [`infinite`](crate::loss::infinite) | `tests/laws.rs`: all outputs of up to nine counts |
 //! | a symmetric pair is a mixture of randomized responses, and larger losses are less private in every composition | [`Responses`](crate::law::Responses) | `tests/laws.rs`: tables against all outputs, against truncated noise, and by conditioning |
+//! | the profile of Poisson-sampled Gaussian noise is a contour integral of moments, each an integral along a shifted line | [`delta_of_directions`](crate::account::Account::delta_of_directions), `loss::sampled` | `tests/sampled.rs`: integrals of one and two steps, convolutions rounded both ways |
 //! | the pair of two responses dominates every mechanism with a guarantee (Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016) | [`Law::Approximate`](crate::law::Law::Approximate) | `tests/laws.rs`: all outputs; randomized response attains it |
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Account::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Account::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |

@@ -53,6 +53,7 @@ mod risk;
 mod rooms;
 #[path = "safetab_input/main.rs"]
 mod safetab_input;
+mod sampled;
 mod samplers;
 #[cfg(unix)]
 mod scripts;

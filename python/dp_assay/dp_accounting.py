@@ -32,6 +32,7 @@ from ._native import (
     Gaussian,
     Pure,
     RandomizedResponse,
+    SampledGaussian,
     zcdp_delta,
     zcdp_epsilon,
 )
@@ -63,10 +64,9 @@ _FIELDS = {
 }
 
 # Why an event is not supported, in addition to its name.
-_SAMPLED = "amplification by sampling is not accounted for"
+_SAMPLED = "of samples only Poisson samples of Gaussian noise are accounted for"
 _WHY = {
     "LaplaceDpEvent": "there is no continuous Laplace noise; DiscreteLaplaceDpEvent is that of integers",
-    "PoissonSampledDpEvent": _SAMPLED,
     "SampledWithReplacementDpEvent": _SAMPLED,
     "SampledWithoutReplacementDpEvent": _SAMPLED,
     "TruncatedSubsampledGaussianDpEvent": _SAMPLED,
@@ -120,8 +120,8 @@ class _Response:
 
 
 class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore[misc]
-    """Accounts exactly for Gaussian, discrete Laplace and discrete Gaussian events, randomized response and (epsilon, delta) guarantees, and by their rho
-    for zCDP events.
+    """Accounts exactly for Gaussian events, also on Poisson samples, discrete Laplace and discrete Gaussian events, randomized response and
+    (epsilon, delta) guarantees, and by their rho for zCDP events.
 
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
     Where neighbors replace a record by another (REPLACE_ONE), events of noise do not determine which values change by how much: then only
@@ -168,8 +168,10 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return _Details(invalid_event=event, error_message=str(error))
 
     def _add(self, key: Any, account: Any, count: int, do_compose: bool) -> None:
-        """Adds mechanisms whose account can be made; ValueError if it cannot."""
-        account(max(count, 1))
+        """Adds mechanisms whose account can be made, and composed with the others; ValueError if it cannot."""
+        made = account(max(count, 1))
+        if any(not isinstance(other, _Response) and other[0] is SampledGaussian for other in [key, *self._counts]):
+            Composition([made, *self._accounts(True)])
         if do_compose and count > 0:
             self._counts[key] = self._counts.get(key, 0) + count
 
@@ -205,12 +207,15 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
     def _compose_noise(self, event: Any, count: int, do_compose: bool) -> Any:
         kind: Any
         if self.neighboring_relation == _Relation.REPLACE_ONE and not isinstance(event, dp_event.ZCDpEvent):
-            if not isinstance(event, (dp_event.GaussianDpEvent, dp_event.DiscreteLaplaceDpEvent, DiscreteGaussianDpEvent)):
+            noise = (dp_event.GaussianDpEvent, dp_event.DiscreteLaplaceDpEvent, DiscreteGaussianDpEvent, dp_event.PoissonSampledDpEvent)
+            if not isinstance(event, noise):
                 raise self._unsupported(event)
             raise ValueError(f"{_Relation.REPLACE_ONE.name}: an event does not say which values a replaced record changes")
         match event:
             case dp_event.GaussianDpEvent(noise_multiplier=multiplier):
                 kind, parameter, shift = Gaussian, _exact(multiplier) ** 2, 1
+            case dp_event.PoissonSampledDpEvent(sampling_probability=rate, event=sampled):
+                return self._compose_sampled(_exact(rate), sampled, count, do_compose)
             case dp_event.DiscreteLaplaceDpEvent(noise_parameter=epsilon, sensitivity=shift):
                 kind, parameter = DiscreteLaplace, _exact(epsilon)
             case DiscreteGaussianDpEvent(sigma2=sigma2, sensitivity=shift):
@@ -231,6 +236,38 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return None
         self._add((kind, (parameter,), shift), lambda count: kind(parameter, count, shift), count, do_compose)
         return None
+
+    def _compose_sampled(self, rate: Fraction, event: Any, count: int, do_compose: bool) -> Any:
+        """Gaussian noise on a Poisson sample: several noises on one sample are one whose precision is the sum of theirs."""
+        if not 0 <= rate <= 1:
+            raise ValueError(f"sampling_probability = {float(rate)}: expected a probability from 0 to 1")
+        precision = self._precision(event)
+        if rate == 0 or precision == 0:
+            return None
+        if precision is None:
+            # No noise at all.
+            self._not_private |= do_compose and count > 0
+            return None
+        parameters = (1 / precision, rate)
+        self._add((SampledGaussian, parameters, 1), lambda count: SampledGaussian(*parameters, count), count, do_compose)
+        return None
+
+    def _precision(self, event: Any) -> Fraction | None:
+        """The sum of 1 / sigma2 over all Gaussian noise of an event; None where one has no noise."""
+        match event:
+            case dp_event.NoOpDpEvent():
+                return Fraction(0)
+            case dp_event.GaussianDpEvent(noise_multiplier=multiplier):
+                sigma2 = _exact(multiplier) ** 2
+                return 1 / sigma2 if sigma2 else None
+            case dp_event.SelfComposedDpEvent():
+                one, times = self._precision(event.event), _whole(event.count, "count", 0)
+                return Fraction(0) if times == 0 else None if one is None else one * times
+            case dp_event.ComposedDpEvent():
+                each = [self._precision(one) for one in event.events]
+                return None if any(one is None for one in each) else sum((one for one in each if one is not None), Fraction(0))
+            case _:
+                raise ValueError(f"PoissonSampledDpEvent of {type(event).__name__} is not supported: {_SAMPLED}")
 
     def _unsupported(self, event: Any) -> ValueError:
         name = type(event).__name__
@@ -344,7 +381,7 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
 
     def _pure_epsilon(self) -> float:
         """At delta = 0 only a bounded loss has an epsilon."""
-        unbounded = (Gaussian, DiscreteGaussian, Approximate)
+        unbounded = (Gaussian, SampledGaussian, DiscreteGaussian, Approximate)
         if self._rho or any(not isinstance(key, _Response) and key[0] in unbounded for key in self._counts):
             return math.inf
         return self._enclosed(lambda composition, digits: composition.epsilon(0, digits=digits)).upper_float

@@ -1,4 +1,4 @@
-//! Mechanisms that are accounted for and not sampled: guarantees, randomized response and truncated noise.
+//! Mechanisms that are accounted for and not drawn: guarantees, randomized response, truncated noise, and noise on Poisson samples.
 
 use dp_assay::{account::Counts, loss::law::Law};
 use pyo3::{
@@ -118,7 +118,7 @@ macro_rules! made {
     }};
 }
 
-law_classes!(Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian);
+law_classes!(Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian, SampledGaussian);
 
 /// count mechanisms of which only epsilon-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by randomized
 /// response (Kairouz, Oh & Viswanath 2015, Theorem 3.3).
@@ -245,3 +245,32 @@ truncated!(
     /// 1e-6 to 1e18. bound: from 1 to 100000. shift: from 1 to 1000 and below 2 bound. The other arguments are as in DiscreteGaussian.
     TruncatedGaussian, "TruncatedGaussian", sigma2, "truncated-gaussian"
 );
+
+/// count steps of continuous Gaussian noise N(0, sigma2) on a Poisson sample of the records, as in DP-SGD: each record is in the sample of a step with probability rate,
+/// and changes its sum by shift.
+///
+/// The pair of neighbors is not symmetric: epsilon and delta are those of the direction in which they are larger, a record removed or added. rho is that of the
+/// same noise without sampling, an upper bound. It can be composed with Gaussian and SampledGaussian alone, for neighbors that add or remove one record.
+/// sigma2: from 1e-6 to 1e18; for a noise multiplier, its square. rate: from 1e-9 to 1.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "SampledGaussian")]
+pub struct SampledGaussian(Given);
+
+#[pymethods]
+impl SampledGaussian {
+    #[new]
+    #[pyo3(signature = (sigma2, rate, count = 1, shift = 1))]
+    fn new(
+        sigma2: Exact,
+        rate: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        #[pyo3(from_py_with = numbers::shift)] shift: u64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        made!(SampledGaussian, account_of("sampled-gaussian", [sigma2, rate], [count, shift], &Options::default()))
+    }
+
+    /// By how much one person changes each sum.
+    #[getter]
+    fn shift(&self) -> u64 {
+        self.0.counts.shift
+    }
+}

@@ -9,7 +9,7 @@
 //! | `account` | the classes Account and Composition and their methods |
 //! | `calibrate` | calibration and allocation |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
-//! | `laws` | mechanisms that are accounted for and not sampled: Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian |
+//! | `laws` | mechanisms that are accounted for and not drawn: Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian, SampledGaussian |
 //! | `release` | Release and Ledger |
 //! | `risk` | attacks, and bounds for all adversaries |
 //! | `replication` | published values, verified |
@@ -36,7 +36,7 @@ mod _native {
         account::{Account, Composition, restored as restored_account, zcdp_delta, zcdp_epsilon},
         calibrate::allocate,
         enclosure::Enclosure,
-        laws::{Approximate, Pure, RandomizedResponse, TruncatedGaussian, TruncatedLaplace},
+        laws::{Approximate, Pure, RandomizedResponse, SampledGaussian, TruncatedGaussian, TruncatedLaplace},
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import attr
@@ -13,7 +14,7 @@ from dp_accounting import dp_event, privacy_accountant  # noqa: E402
 from dp_accounting.pld import pld_privacy_accountant  # noqa: E402
 from dp_accounting.rdp import rdp_privacy_accountant  # noqa: E402
 
-from dp_assay import Approximate, Composition, DiscreteGaussian, DiscreteLaplace, Gaussian, Pure, RandomizedResponse  # noqa: E402
+from dp_assay import Approximate, Composition, DiscreteGaussian, DiscreteLaplace, Gaussian, Pure, RandomizedResponse, SampledGaussian  # noqa: E402
 from dp_assay.dp_accounting import CertifiedAccountant, DiscreteGaussianDpEvent  # noqa: E402
 
 EVENTS: list[tuple[Any, int]] = [
@@ -52,6 +53,31 @@ def test_it_uses_the_same_account_as_the_classes() -> None:
     assert CertifiedAccountant().compose(DiscreteGaussianDpEvent(5, 2, 10)).get_epsilon(1e-9) < rdp.get_epsilon(1e-9)
 
 
+@pytest.mark.parametrize("rate,multiplier,steps,delta", [(0.01, 1.0, 1000, 1e-5), (0.2, 4.0, 100, 1e-6), (0.5, 2.0, 10, 1e-3)])
+def test_sampled_noise_lies_just_below_the_real_account(rate: float, multiplier: float, steps: int, delta: float) -> None:
+    event = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(multiplier))
+    own = CertifiedAccountant().compose(event, steps)
+    theirs = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-4).compose(event, steps)
+    certified = own.epsilon(delta)
+    assert certified.met and theirs.get_epsilon(delta) >= certified.lower_float - 1e-9
+    assert theirs.get_epsilon(delta) <= certified.upper_float * 1.01
+    assert rdp_privacy_accountant.RdpAccountant().compose(event, steps).get_epsilon(delta) > certified.upper_float
+
+
+def test_several_noises_on_one_sample_are_one() -> None:
+    both = dp_event.ComposedDpEvent([dp_event.GaussianDpEvent(3.0), dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(4.0), 2)])
+    own = CertifiedAccountant().compose(dp_event.PoissonSampledDpEvent(0.1, both), 20)
+    one = SampledGaussian(1 / (Fraction(1, 9) + Fraction(2, 16)), "0.1", 20)
+    assert own.composition is not None and own.composition.delta(1) == Composition([one]).delta(1)
+    assert CertifiedAccountant().compose(dp_event.PoissonSampledDpEvent(0.0, both)).get_epsilon(1e-6) == 0
+    none = dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(0.0))
+    assert CertifiedAccountant().compose(none).get_epsilon(1e-6) == math.inf
+    # Beside sampled noise only continuous Gaussian noise is accounted for.
+    own.compose(dp_event.GaussianDpEvent(5.0))
+    with pytest.raises(privacy_accountant.UnsupportedEventError):
+        own.compose(dp_event.DiscreteLaplaceDpEvent(0.5, 1))
+
+
 def test_zcdp_events_are_bounded_by_their_rho() -> None:
     own = CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=0.5), 2)
     theirs = rdp_privacy_accountant.RdpAccountant().compose(dp_event.ZCDpEvent(rho=0.5), 2)
@@ -76,8 +102,9 @@ def test_compositions_without_privacy_and_without_events() -> None:
 @pytest.mark.parametrize(
     "event,says",
     [
-        (dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(1.0)), "PoissonSampledDpEvent is not supported"),
-        (dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(1.0)), "amplification by sampling"),
+        (dp_event.PoissonSampledDpEvent(0.1, dp_event.LaplaceDpEvent(1.0)), "PoissonSampledDpEvent of LaplaceDpEvent is not supported"),
+        (dp_event.PoissonSampledDpEvent(1.5, dp_event.GaussianDpEvent(1.0)), "expected a probability"),
+        (dp_event.SampledWithReplacementDpEvent(100, 5, dp_event.GaussianDpEvent(1.0)), "only Poisson samples of Gaussian noise"),
         (dp_event.LaplaceDpEvent(1.0), "LaplaceDpEvent is not supported: there is no continuous Laplace noise"),
         (dp_event.SingleEpochTreeAggregationDpEvent(1.0, 8), "is not supported: a record changes"),
         (dp_event.RandomizedResponseDpEvent(0.5, 4), "REPLACE_ONE, here ADD_OR_REMOVE_ONE"),

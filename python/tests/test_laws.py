@@ -21,6 +21,7 @@ from dp_assay import (
     Pure,
     RandomizedResponse,
     Release,
+    SampledGaussian,
     TruncatedGaussian,
     TruncatedLaplace,
     add_noise,
@@ -39,6 +40,8 @@ ALL: list[tuple[Any, list[str]]] = [
         TruncatedGaussian(3, 12, 4, neighbors="bounded", counts_as_given=True),
         ["--truncated-gaussian", "3:12x4", "--neighbors", "bounded", "--counts-as-given"],
     ),
+    (SampledGaussian(1, "0.01", 1000), ["--sampled", "0.01:gaussian:1x1000"]),
+    (Composition([SampledGaussian(4, "1/8", 30, 2), Gaussian(50)]), ["--sampled", "1/8:gaussian:4x30@2", "--gaussian", "50"]),
     (
         Composition([Pure(1), TruncatedLaplace(1, 30), DiscreteGaussian(5, 10)]),
         ["--pure", "1", "--truncated-laplace", "1:30", "--discrete-gaussian", "5x10"],

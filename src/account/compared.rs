@@ -352,19 +352,25 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
             "the largest finite loss, with the probability of an infinite one".to_string(),
         )
     });
-    Ok([
-        row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
-        row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),
-        row(by_formula, Some(by_formula.epsilon_of_finite(account, delta, digits)?), by_formula.formula().to_string()),
-        Accountant {
+    // Where records are sampled, rho is only a bound, and no approximation.
+    let is_sampled = account.extremes()?.iter().any(Composition::is_sampled);
+    let gdp = || -> Result<Accountant> {
+        Ok(Accountant {
             name: "GDP",
             epsilon: Some(GaussianProfile::new(account.rho()).epsilon(delta, digits)?),
             is_bound: false,
             note: "continuous noise of the same rho: an approximation for integers".to_string(),
-        },
-        row(Conversion::Pure, pure, of_pure.to_string()),
+        })
+    };
+    let gdp = (!is_sampled).then(gdp).transpose()?;
+    Ok([
+        row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
+        row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),
+        row(by_formula, Some(by_formula.epsilon_of_finite(account, delta, digits)?), by_formula.formula().to_string()),
     ]
     .into_iter()
+    .chain(gdp)
+    .chain([row(Conversion::Pure, pure, of_pure.to_string())])
     .chain(basic)
     .collect())
 }

@@ -11,14 +11,14 @@ use crate::{
     error::{Error, Result},
     law::Rounding,
     loss::{
-        evaluator::SumEvaluator,
+        evaluator::{SampledEvaluator, SumEvaluator},
         law::{Group, Law},
         parameter::{Rho, Sigma2},
         sampled::{Phase, SampledSum},
         stop::Stop,
         sum::LossSum,
     },
-    numeric::rational,
+    numeric::{Enclosure, rational},
 };
 
 /// The largest number of counts with one noise.
@@ -178,7 +178,8 @@ impl Counts {
         let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
         let base = Counts::parse(key.trim(), rest)?;
         let Law::Gaussian { sigma2 } = base.law else {
-            let why = format!("{} on a sample of the records: there is an account for gaussian only", base.law.in_words());
+            let why =
+                format!("{} on a sample of the records: there is an account for gaussian only", base.law.in_words());
             return Err(Error::unsuitable(why));
         };
         Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
@@ -314,10 +315,32 @@ impl Composition {
         self.sampled.as_deref()
     }
 
+    /// Whether some noise is on a Poisson sample of the records. [`Composition::rho`] is then that of the same noise without sampling, an upper bound.
+    pub fn is_sampled(&self) -> bool {
+        self.sampled.is_some()
+    }
+
+    /// An evaluator of both directions of noise on Poisson samples, with the same stop signal; `None` where no noise is sampled.
+    pub(crate) fn sampled_evaluator(&self) -> Option<SampledEvaluator> {
+        self.sampled().map(|sampled| SampledEvaluator::new(sampled.clone(), &self.stop))
+    }
+
+    /// ln E[exp(s L)] for s > 0, in the direction in which it is larger: s times the Renyi divergence of order 1 + s.
+    pub(super) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
+        self.sampled().map_or_else(|| self.loss.ln_mgf(s, bits), |sampled| sampled.ln_mgf(s))
+    }
+
+    /// The same in doubles, to a few digits.
+    pub(super) fn ln_mgf_approx(&self, s: f64) -> f64 {
+        self.sampled().map_or_else(|| self.loss.ln_mgf_approx(s), |sampled| sampled.ln_mgf_approx(s))
+    }
+
     /// An error where records are sampled, for what is not known of such noise.
     pub(crate) fn check_not_sampled(&self, what: &str) -> Result<()> {
         match self.sampled {
-            Some(_) => Err(Error::unsuitable(format!("{what} of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric"))),
+            Some(_) => Err(Error::unsuitable(format!(
+                "{what} of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric"
+            ))),
             None => Ok(()),
         }
     }
@@ -426,7 +449,10 @@ fn sampled_sum(counts: &[Counts]) -> Result<Option<SampledSum>> {
             }),
             Law::Gaussian { .. } => rho += counts.rho(),
             other => {
-                let why = format!("{} beside Poisson-sampled noise: only continuous Gaussian noise can be composed with it", other.in_words());
+                let why = format!(
+                    "{} beside Poisson-sampled noise: only continuous Gaussian noise can be composed with it",
+                    other.in_words()
+                );
                 return Err(Error::unsuitable(why));
             }
         }

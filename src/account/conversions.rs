@@ -87,7 +87,13 @@ fn best_excess(rho: f64, composition: Option<&Composition>, delta: &Delta) -> f6
 
 /// The smallest epsilon that the exact Renyi divergences of the composition imply, by the same conversion.
 pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<OptimalOrder> {
-    optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta)
+    if composition.is_sampled() {
+        // Each moment is an integral: the order is searched for in doubles.
+        let best = best_excess(composition.rho().to_f64(), Some(composition), delta);
+        let ln_mgf = |s: &Rational| composition.ln_mgf(s, ORDER_BITS);
+        return around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum_near(0.0, best, g));
+    }
+    optimal_order(|s| composition.ln_mgf(s, ORDER_BITS), composition.rho(), delta)
 }
 
 /// The smallest epsilon by Renyi orders for the worst of several compositions: M(s) is the largest of theirs at every order.
@@ -107,8 +113,8 @@ pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Re
     loop {
         rounds += 1;
         let s = rational::from_f64(found.excess)?;
-        let moments: Vec<Enclosure> = compositions.par_iter().map(|one| one.loss().ln_mgf(&s, ORDER_BITS)).collect();
-        let own = lead.loss().ln_mgf(&s, ORDER_BITS);
+        let moments: Vec<Enclosure> = compositions.par_iter().map(|one| one.ln_mgf(&s, ORDER_BITS)).collect();
+        let own = lead.ln_mgf(&s, ORDER_BITS);
         let (mut worst, mut largest) = (lead, &own);
         for (one, moment) in compositions.iter().zip(&moments) {
             if moment.upper() > largest.upper() {
@@ -152,7 +158,7 @@ pub fn best_order_delta_approx(rho: f64, composition: Option<&Composition>, epsi
 }
 
 fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
-    composition.map_or(rho * (s + s * s), |composition| composition.loss().ln_mgf_approx(s))
+    composition.map_or(rho * (s + s * s), |composition| composition.ln_mgf_approx(s))
 }
 
 /// Upper bound on the total variation distance of the outputs by rho-zCDP alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))). The result

@@ -44,6 +44,9 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
         let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
         return answer::between(below?, above?, digits);
     }
+    if let Some(directions) = evaluator.directions() {
+        return of_directions(&directions, rho, delta, digits);
+    }
     // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
     let request = Request { delta, ceiling, digits };
@@ -55,6 +58,20 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
         Ok(Some(answer)) => Ok(answer),
         Err(error) => Err(error),
     }
+}
+
+/// The larger epsilon of two directions. That of the second is not computed where its delta is small enough at that of the first.
+fn of_directions([first, second]: &[Evaluator; 2], rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
+    const FEW: u32 = 3;
+    let leader = by(first, rho, delta, digits)?;
+    if let Some(at) = leader.value.upper_rational().filter(|_| leader.met) {
+        for digits in [FEW, digits] {
+            if *second.delta(&at, digits)?.value.upper() <= **delta {
+                return Ok(leader);
+            }
+        }
+    }
+    Ok(answer::larger(leader, by(second, rho, delta, digits)?, digits))
 }
 
 /// The epsilon of the losses that are finite, at the delta that infinite ones leave for them.
@@ -190,6 +207,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+            Evaluator::Sampled(_) if session.deadline().is_over() => Err(Error::OutOfTime),
             Evaluator::Sampled(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => {
                 self.hockey_stick(epsilon, digits)
             }

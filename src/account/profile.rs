@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Proof},
-        evaluator::{Evaluator, SampledEvaluator},
+        evaluator::Evaluator,
         infinite::InfiniteLoss,
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
@@ -131,6 +131,19 @@ pub trait Account: Sync {
         epsilon::by(evaluator, &self.rho(), &delta.try_into()?, digits)
     }
 
+    /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
+    /// larger.
+    fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
+        let Some([remove, add]) = self.evaluator().directions() else { return Ok(None) };
+        Ok(Some([self.epsilon_by(&remove, delta.clone(), digits)?, self.epsilon_by(&add, delta.clone(), digits)?]))
+    }
+
+    /// The same of delta(epsilon).
+    fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
+        let Some([remove, add]) = self.evaluator().directions() else { return Ok(None) };
+        Ok(Some([self.delta_by(&remove, epsilon.clone(), digits)?, self.delta_by(&add, epsilon.clone(), digits)?]))
+    }
+
     /// The privacy profile at the given points, on all cores.
     fn curve<E>(&self, epsilons: &[E], digits: u32) -> Result<Vec<Point>>
     where
@@ -199,8 +212,8 @@ impl Account for Composition {
     }
 
     fn evaluator(&self) -> Evaluator {
-        if let Some(sampled) = self.sampled() {
-            return Evaluator::Sampled(Box::new(SampledEvaluator::new(sampled.clone(), self.stop())));
+        if let Some(sampled) = self.sampled_evaluator() {
+            return Evaluator::Sampled(Box::new(sampled));
         }
         let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
         let finite = match self.below() {
@@ -214,7 +227,9 @@ impl Account for Composition {
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        self.check_not_sampled("a trade-off function")?;
+        if let Some(answer) = tradeoff::of_sampled(self, alpha, digits)? {
+            return Ok(answer);
+        }
         match self.infinite_loss() {
             Some(infinite) => {
                 tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_finite(self, alpha, digits))
@@ -224,8 +239,8 @@ impl Account for Composition {
     }
 
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-        self.check_not_sampled("a trade-off function")?;
         match self.infinite_loss() {
+            _ if self.sampled().is_some() => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             None => tradeoff::many_of_composition(self, alphas, digits),
         }
@@ -236,7 +251,6 @@ impl Account for Composition {
     }
 
     fn extremes(&self) -> Result<Vec<Composition>> {
-        self.check_not_sampled("a conversion by moments")?;
         Ok(vec![self.clone()])
     }
 

@@ -27,7 +27,7 @@ use std::cell::RefCell;
 
 use rug::{Float, Rational};
 
-pub(super) use self::lines::Lines;
+pub(super) use self::lines::{Lines, Source};
 use self::{
     line::{Line, width},
     peak::{Peak, between, beyond},
@@ -38,7 +38,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Proof},
-        evaluator::{SumEvaluator, Together},
+        evaluator::SumEvaluator,
         limit::Limit,
     },
     numeric::{Enclosure, enclosure, precision, rational},
@@ -68,7 +68,7 @@ const MOST_MORE_DIGITS: u32 = 150;
 /// The eps of the supporting line that is highest at alpha, in doubles; negative for the mirrored lines.
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
-    let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha, OF_DOUBLES);
+    let lines = Lines::new(Source::Sum(&evaluator), composition.rho().to_f64(), alpha, OF_DOUBLES);
     lines.highest_approx(1e-9, |eps| {
         let (height, _) = lines.height_approx(eps)?;
         Ok(if eps >= 0.0 { height } else { height * eps.exp() })
@@ -77,14 +77,14 @@ pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64
 
 impl<'a> Lines<'a> {
     /// The lines of a composition with this zCDP rho, for this number of digits.
-    pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
-        let session = evaluator.session(Limit::of(digits));
-        Lines { evaluator, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
+    pub(super) fn new(source: Source<'a>, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
+        let session = source.session(Limit::of(digits));
+        Lines { source, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
     }
 
     /// The same lines with a time limit.
     pub(super) fn until(self, limit: Limit) -> Self {
-        Lines { session: self.evaluator.session(limit), ..self }
+        Lines { session: self.source.session(limit), ..self }
     }
 
     /// The same lines, except that an enumeration that would certify the heights of lines may certify the function itself: one search
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
         let bits = precision::bits(digits, 64);
         let mut top = self.top_approx()?;
         let mut between = self.between_kinks(top, digits)?;
-        if between.is_none() && digits > OF_DOUBLES && self.evaluator.sum().step().is_some() {
+        if between.is_none() && digits > OF_DOUBLES && self.source.step().is_some() {
             // Where doubles were not precise enough, lines to a few digits locate the maximum.
             if let Some(proven) = self.top_by_lines(top)? {
                 top = proven;
@@ -137,9 +137,9 @@ impl<'a> Lines<'a> {
             return Ok((known, Proof::lines()));
         }
         // Up to this number of digits three lines suffice.
-        if self.may_list && digits > OF_DOUBLES {
+        if let Some(evaluator) = self.source.sum().filter(|_| self.may_list && digits > OF_DOUBLES) {
             let at = rational::from_f64(top.eps.abs())?;
-            let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.session)?;
+            let listed = evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.session)?;
             if let Some(Answer { value, met: true, proof }) = listed {
                 let value = value.meet(&known).ok_or(Error::Contradiction { what: TRADEOFF })?;
                 return Ok((value, proof));
@@ -211,7 +211,8 @@ impl<'a> Lines<'a> {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
             // Use the digits of an existing enumeration if they suffice.
-            let (needed, listed) = (top.needed(digits), self.evaluator.digits_prepared(&self.session));
+            let prepared = |evaluator: &SumEvaluator| evaluator.digits_prepared(&self.session);
+            let (needed, listed) = (top.needed(digits), self.source.sum().map_or(0, prepared));
             let wanted = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
             let mut lines = Vec::new();
             for _ in 0..=MOST_MOVES {
@@ -245,7 +246,7 @@ impl<'a> Lines<'a> {
             let wanted = if last { f64::from(digits) + ratio.sqrt().log10() } else { needed.min(f64::from(digits)) };
             let wanted = ((wanted + 1.0).min(most_digits) + top.lost).ceil() as u32;
             let distance = Float::with_val(bits, &away * top.scale);
-            if self.evaluator.sum().step().is_some_and(|step| distance < *step) {
+            if self.source.step().is_some_and(|step| distance < *step) {
                 // Between losses phi is linear, so its maximum is at one of them.
                 for loss in self.losses_around(&eps)? {
                     insert(&mut lines, self.line(loss, digits + 1 + top.lost.ceil() as u32)?);
@@ -294,14 +295,14 @@ impl<'a> Lines<'a> {
 
     /// Whether no loss of either law lies strictly between two losses; then delta, and so phi, is linear in E = exp(eps) there.
     fn is_linear(&self, from: &Rational, to: &Rational) -> bool {
-        let sum = self.evaluator.sum();
+        let Some(sum) = self.source.sum().map(SumEvaluator::sum) else { return false };
         sum.step().is_some() && sum.above(from) >= *to && sum.above(&Rational::from(-to)) >= Rational::from(-from)
     }
 
     /// The lattice losses next to a number, two on each side.
     fn losses_around(&self, eps: &Float) -> Result<Vec<Rational>> {
-        let sum = self.evaluator.sum();
         let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
+        let Some(sum) = self.source.sum().map(SumEvaluator::sum) else { return Ok(vec![exact]) };
         let (below, above) = (sum.at_most(&exact), sum.above(&exact));
         let step = Rational::from(&above - &below);
         Ok(vec![Rational::from(&below - &step), below, above.clone(), above + step])
@@ -310,11 +311,10 @@ impl<'a> Lines<'a> {
     /// The nearest loss of the lattice: phi has its maximum at a loss, so a corner is reached and not only approached. The given place
     /// itself if there is no lattice, or already a line at that loss.
     fn at_a_loss(&self, eps: &Float, lines: &[Line]) -> Result<Rational> {
-        let sum = self.evaluator.sum();
         let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
-        if sum.step().is_none() {
+        let Some(sum) = self.source.sum().map(SumEvaluator::sum).filter(|sum| sum.step().is_some()) else {
             return Ok(exact);
-        }
+        };
         let (below, above) = (sum.at_most(&exact), sum.above(&exact));
         let is_first = Rational::from(&exact - &below) < Rational::from(&above - &exact);
         let nearest = if is_first { below } else { above };
@@ -358,8 +358,7 @@ impl<'a> Lines<'a> {
         let bits = precision::bits(digits, 64) + SLOPE_BITS;
         let slope = Enclosure::rational(&exact, bits).exp();
         let at = exact.clone().abs();
-        let Answer { value: delta, met, .. } =
-            self.evaluator.hockey_stick_together(&at, digits, Together::Lines, &self.session)?;
+        let Answer { value: delta, met, .. } = self.source.hockey_stick(&at, digits, &self.session)?;
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
         let height = match (exact >= 0, *delta.upper() < 0.5) {
@@ -452,7 +451,7 @@ mod tests {
             // Many digits are slow.
             for &alpha in if digits < 20 { &["1/2", "0.01", "0.99", "1e-12"][..] } else { &["0.01"] } {
                 let alpha = rational::parse(alpha).unwrap();
-                let lines = Lines::new(&evaluator, rho, &alpha, digits).enclose().unwrap();
+                let lines = Lines::new(Source::Sum(&evaluator), rho, &alpha, digits).enclose().unwrap();
                 let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
                 assert!(lines.overlaps(&listed) && listed.is_tight(12), "{groups:?} {alpha}: {lines:?} {listed:?}");
                 assert!(lines.is_tight(digits), "{groups:?} {alpha}: {lines:?} {listed:?}");
@@ -470,7 +469,7 @@ mod tests {
             let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
             let (mut some, mut all) = (0, 0);
             for looks in 0..1_000 {
-                let lines = || Lines::new(&evaluator, rho, &alpha, 18).enclose().unwrap();
+                let lines = || Lines::new(Source::Sum(&evaluator), rho, &alpha, 18).enclose().unwrap();
                 let (value, left) = limit::tests::after(looks, lines);
                 assert!(value.overlaps(&listed), "{groups:?} {looks}: {value:?} {listed:?}");
                 let trivial = *value.lower() == 0 && value.upper().to_f64() >= Rational::from(1 - &alpha).to_f64();

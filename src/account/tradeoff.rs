@@ -15,7 +15,7 @@ use rug::Rational;
 
 use super::{
     Composition,
-    supporting::{Lines, TRADEOFF, proven},
+    supporting::{Lines, Source, TRADEOFF, proven},
 };
 use crate::{
     error::{Error, Result},
@@ -44,6 +44,7 @@ impl Composition {
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous, or losses are
     /// infinite or on no lattice.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
+        self.check_not_sampled("knots")?;
         if self.has_rounded_losses() || self.loss().infinite_loss().is_some() {
             return Err(Error::unsuitable(
                 "knots are those of losses that are finite and on a lattice: request f(alpha)",
@@ -63,12 +64,16 @@ impl Composition {
     /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
+        if let Some(answer) = of_sampled(self, alpha, digits)? {
+            return Ok(answer);
+        }
         if self.has_rounded_losses() {
             return Err(Error::NoLattice);
         }
         let evaluator = self.loss_evaluator();
         let of_finite = |alpha: &Rational| -> Result<Answer> {
-            let value = Lines::new(&evaluator, self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
+            let value =
+                Lines::new(Source::Sum(&evaluator), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
             evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
             Ok(Answer { met: value.is_tight(digits), value, proof: Proof::lines() })
         };
@@ -93,6 +98,31 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
     Curve::new(composition).at(alpha, digits)
+}
+
+/// f(alpha) of noise on Poisson samples; `None` where no noise is sampled.
+///
+/// The pair is not symmetric. Both directions bound the mechanism, so its function is the convex hull of the smaller of two functions, one of which is the
+/// inverse of the other: that of the larger of both profiles (Dong, Roth & Su 2022, Section 2.3).
+pub(super) fn of_sampled(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
+    let Some(evaluator) = composition.sampled_evaluator() else { return Ok(None) };
+    check_alpha(alpha)?;
+    let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
+    if *alpha == 0 || *alpha == 1 {
+        let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
+        return Ok(Some(Answer::immediate(trivial, why)));
+    }
+    let lines = Lines::new(Source::Sampled(&evaluator), composition.rho().to_f64(), alpha, digits);
+    let (value, proof) = match lines.answer() {
+        Err(error) if error.is_beyond_reach() => {
+            let why = "the bound 1 - alpha alone: the losses are beyond the reach of every engine";
+            (Enclosure::double(0.0, 64).hull(&trivial), Proof::bound(why))
+        }
+        answer => answer?,
+    };
+    let value = value.clamp(0.0, 1.0);
+    evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
+    Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
 }
 
 /// f(alpha) of the losses that are finite: between those of two compositions where they are on no common lattice.
@@ -187,7 +217,8 @@ impl Curve {
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }
-        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha, digits).until(limit).or_lists().answer();
+        let by_lines =
+            || Lines::new(Source::Sum(&self.evaluator), self.rho, alpha, digits).until(limit).or_lists().answer();
         let (value, proof) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits, limit) {

@@ -181,6 +181,9 @@ impl Paths {
                 (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
             }
         };
+        if matches!(whole, Whole::Composition(one) if one.is_sampled()) {
+            return Err(Error::Unprovable { why: "certificates are not yet about Poisson-sampled noise".into() });
+        }
         if let Some(other) = groups.iter().flatten().find(|group| !LAWS.contains(&group.law.key())) {
             let why = format!("certificates are not yet about {}", other.law.name());
             return Err(Error::Unprovable { why });

@@ -31,10 +31,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     let exact_delta = subject.whole.delta_by(&evaluator, &epsilon, digits)?;
     let pair = subject.deciding_pair(&exact_delta);
     let second = evaluator.second_hockey_stick(&epsilon, exact_delta.pair())?;
+    let directions = subject.whole.delta_of_directions(&epsilon, digits)?;
     let zcdp = total.zcdp_delta(&epsilon, digits);
     // The approximation is about counts alone.
-    let is_finite = subject.whole.infinite_loss().is_none();
-    let gdp = is_finite.then(|| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
+    let is_approximated = subject.whole.infinite_loss().is_none() && !total.is_sampled();
+    let gdp = is_approximated.then(|| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
     let mut page = args.format.page();
     let mut object = json!({
         "delta": exact_delta.value.to_json(),
@@ -48,6 +49,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         "worst_pair": pair,
     });
     subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
+    subject::put_directions(&mut object, directions.as_ref());
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);

@@ -64,6 +64,8 @@ pub struct Line {
     gdp: Option<Enclosure>,
     /// Epsilon by methods that share no code with the engines, if requested.
     second: Option<SecondEnclosure>,
+    /// Epsilon where a record is removed, and where it is added, if requested and different.
+    directions: Option<[Answer; 2]>,
 }
 
 impl Line {
@@ -77,7 +79,13 @@ impl Line {
             compared: part.compared(Against::Usual, delta, digits)?,
             decided_by: part.deciding(&epsilon),
             // The approximation is about counts alone.
-            gdp: (for_records && part.whole.infinite_loss().is_none()).then(gdp).transpose()?,
+            gdp: (for_records && part.whole.infinite_loss().is_none() && !part.total.is_sampled())
+                .then(gdp)
+                .transpose()?,
+            directions: match for_records {
+                true => part.whole.epsilon_of_directions(delta, digits)?,
+                false => None,
+            },
             rho: rho.into(),
             epsilon,
             second,
@@ -94,7 +102,17 @@ impl Line {
         let compared = Compared { by: Conversion::Pure, epsilon: value.clone(), published: None };
         let epsilon = Answer { value, proof: Proof::bound("the largest loss"), met: true };
         let (name, rho) = (part.name.clone(), part.rho().into());
-        Ok(Line { name, rho, epsilon, compared, zcdp: None, decided_by: None, gdp: None, second: None })
+        Ok(Line {
+            name,
+            rho,
+            epsilon,
+            compared,
+            zcdp: None,
+            decided_by: None,
+            gdp: None,
+            second: None,
+            directions: None,
+        })
     }
 
     fn json(&self) -> Value {
@@ -111,6 +129,7 @@ impl Line {
         if let Some(decided_by) = &self.decided_by {
             object["worst_pair"] = json!(decided_by);
         }
+        subject::put_directions(&mut object, self.directions.as_ref());
         object["method"] = json!(self.epsilon.proof.to_string());
         object["status"] = json!(self.epsilon.status());
         match (&self.second, &self.zcdp) {

@@ -10,7 +10,7 @@ use clap::{
 };
 use dp_assay::{
     Error,
-    account::{Account, Counts},
+    account::{Account, Answer, Counts},
     loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
@@ -59,6 +59,9 @@ pub struct Subject {
     /// COUNT mechanisms of which only (EPSILON, DELTA)-DP is known (repeatable)
     #[arg(long, value_name = "EPSILON:DELTA[xCOUNT]", allow_hyphen_values = true)]
     approximate: Vec<String>,
+    /// COUNT steps of LAW on a Poisson sample: each record is in it with probability RATE; LAW is gaussian, as in 0.01:gaussian:1x1000 (repeatable)
+    #[arg(long, value_name = "RATE:LAW:PARAMETER[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    sampled: Vec<String>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
@@ -176,6 +179,13 @@ pub fn infinite_loss_note(subject: &Resolved) -> Vec<String> {
     subject.whole.infinite_loss().map(sentence).into_iter().collect()
 }
 
+/// Adds the answer for each direction, where the pair of neighbors is not symmetric.
+pub fn put_directions(object: &mut Value, directions: Option<&[Answer; 2]>) {
+    if let Some([remove, add]) = directions {
+        object["directions"] = json!({ "remove": remove.value.to_json(), "add": add.value.to_json() });
+    }
+}
+
 /// The name of the whole of a subject.
 pub fn whole_name(subject: &Resolved) -> &'static str {
     if subject.levels.is_empty() { "composition" } else { "all composed" }
@@ -206,7 +216,8 @@ impl Subject {
 
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
-        !self.release.is_empty() || !self.table.is_empty() || self.by_law().iter().any(|(_, texts)| !texts.is_empty())
+        let by_law = || self.by_law().iter().any(|(_, texts)| !texts.is_empty());
+        !self.release.is_empty() || !self.table.is_empty() || !self.sampled.is_empty() || by_law()
     }
 
     /// The counts of each option, by the name of their law, which is that of the option.
@@ -291,6 +302,8 @@ impl Subject {
             |text: &String| Counts::parse_table(text, self.normalize).with_context(|| format!("--table {text}"));
         let tables = self.table.iter().map(table).collect::<Result<Vec<Counts>>>()?;
         let others = self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?;
-        Ok([others.concat(), tables].concat())
+        let sampled = |text: &String| Counts::parse_sampled(text).with_context(|| format!("--sampled {text}"));
+        let sampled = self.sampled.iter().map(sampled).collect::<Result<Vec<Counts>>>()?;
+        Ok([others.concat(), tables, sampled].concat())
     }
 }

@@ -58,8 +58,16 @@ const TUNING: &[&str] = &[
 /// Options that describe the mechanism: among them counts of each law, under its name.
 fn of_subject() -> Vec<&'static str> {
     let relation = ["neighbors", "counts-as-given", "group", "repeat"];
-    ["release", "level"].into_iter().chain(Law::KEYS).chain(relation).collect()
+    ["release", "level"].into_iter().chain(of_laws()).chain(relation).collect()
 }
+
+/// The options of all laws: their names, and `sampled` for the law on a sample of the records.
+pub fn of_laws() -> impl Iterator<Item = &'static str> {
+    Law::KEYS.into_iter().map(|key| if key == Law::SAMPLED_KEY { SAMPLED } else { key })
+}
+
+/// The option of noise on Poisson samples.
+pub const SAMPLED: &str = "sampled";
 
 /// A valid request.
 pub struct Question {
@@ -309,9 +317,12 @@ mod tests {
     /// The command line has an option for each law.
     #[test]
     fn each_law_is_an_option() {
-        for key in Law::KEYS {
-            let question = read("epsilon", json!({ key: ["1"], "delta": "1e-3" })).unwrap();
-            assert!(question.args::<epsilon::Args>().is_ok() && question.subject() == format!("--{key}=1"), "{key}");
+        for option in of_laws() {
+            let question = read("epsilon", json!({ option: ["1"], "delta": "1e-3" })).unwrap();
+            assert!(
+                question.args::<epsilon::Args>().is_ok() && question.subject() == format!("--{option}=1"),
+                "{option}"
+            );
         }
     }
 

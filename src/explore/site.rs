@@ -162,7 +162,7 @@ impl Site {
         let bundled = bundled.iter().map(|release| (release.name.as_str(), release, true));
         let own = own.iter().map(|(name, release)| (name.as_str(), release, false));
         let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
-        let laws: Vec<Value> = Law::KEYS.iter().filter_map(|key| law(key)).collect();
+        let laws: Vec<Value> = ask::of_laws().filter_map(law).collect();
         Ok(
             json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases, "laws": laws,
             "plan": self.store.plan().map(|(name, text)| json!({ "name": name, "text": text })),
@@ -188,6 +188,12 @@ impl Site {
 
 /// A law as the page knows it: its option, its name in words and the names of its parameters, each with a first value.
 fn law(key: &'static str) -> Option<Value> {
+    if key == ask::SAMPLED {
+        let parameters = [("rate", "1/10"), ("law:parameter", "gaussian:1")];
+        let parameters: Vec<Value> =
+            parameters.iter().map(|(name, first)| json!({ "name": name, "first": first })).collect();
+        return Some(json!({ "key": key, "name": "Gaussian noise on a Poisson sample", "parameters": parameters }));
+    }
     let mut parameters = Vec::new();
     let law = Law::named(key, |name| {
         let first = match name {

@@ -174,6 +174,9 @@ macro_rules! of_law {
 }
 
 impl Law {
+    /// The name in files of Poisson-sampled Gaussian noise.
+    pub const SAMPLED_KEY: &str = sampled_gaussian::KEY;
+
     /// The names of all laws in files, the default first.
     pub const KEYS: [&str; 9] = [
         discrete_gaussian::KEY,
@@ -426,6 +429,10 @@ impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         if let Some(label) = of_law!(self, facts => facts.label()) {
             return write!(out, "{} noise {label} ", self.name());
+        }
+        if let Law::SampledGaussian { rate, sigma2 } = self {
+            let (rate, sigma2) = (rational::display(rate), rational::display(sigma2));
+            return write!(out, "{} {rate}:{}:{sigma2}", self.name(), gaussian::KEY);
         }
         write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
         self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))

@@ -326,6 +326,13 @@ pub(crate) fn between(lower: Answer, upper: Answer, digits: u32) -> Result<Answe
     Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof: upper.proof.of_two() })
 }
 
+/// The larger of two numbers, with the proof of the one whose upper end is larger.
+pub(crate) fn larger(first: Answer, second: Answer, digits: u32) -> Answer {
+    let value = first.value.max(&second.value);
+    let proof = if first.value.upper() >= second.value.upper() { first.proof } else { second.proof };
+    Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof }
+}
+
 /// The intersection of two enclosures of one number.
 pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
     let (first, second) = match (first, second) {

@@ -48,6 +48,17 @@ pub enum Evaluator {
 }
 
 impl Evaluator {
+    /// Where the pair of neighbors is not symmetric: an evaluator of each direction, a record that is removed and one that is added. All else is about the
+    /// larger of both.
+    pub fn directions(&self) -> Option<[Evaluator; 2]> {
+        match self {
+            Evaluator::Sampled(both) if !both.is_of_one_direction() => {
+                Some(both.directions().map(|one| Evaluator::Sampled(Box::new(one))))
+            }
+            _ => None,
+        }
+    }
+
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0: that of the sum, or the largest of the
     /// family. The relative width is at most 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {

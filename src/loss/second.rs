@@ -9,6 +9,7 @@
 //! | `bounds` | hockey sticks and trade-off functions from these moments, on both sides |
 //! | `comparison` | the same by comparison of discrete with continuous Gaussian noise |
 //! | `normal` | profile, tail and quantile of the normal distribution |
+//! | `binomial` | Poisson-sampled Gaussian noise by moments of integer order |
 //! | `between` | doubles with a bound for their roundings |
 //!
 //! # Doubles
@@ -19,6 +20,7 @@
 //! 10^-60 to 10^60 are refused, so that no sum or product of them leaves the range of doubles unnoticed.
 
 mod between;
+pub(super) mod binomial;
 mod bounds;
 mod comparison;
 mod moments;
@@ -57,6 +59,8 @@ pub enum Means {
     Both,
     /// The trade-off function of every pair is 1 - alpha at alpha = 0 and 1.
     Closed,
+    /// The same noise without sampling of the records, which is at most as private.
+    Unsampled,
     /// The bound by zCDP alone.
     Zcdp,
     /// None: a parameter is out of their range.
@@ -70,6 +74,7 @@ impl fmt::Display for Means {
             Means::Comparison => "comparison with continuous Gaussian noise",
             Means::Both => "comparison with continuous Gaussian noise, and moments of the loss",
             Means::Closed => "1 - alpha, which every pair has at alpha = 0 and 1",
+            Means::Unsampled => "the same noise without sampling, which is at most as private",
             Means::Zcdp => "the bound by zCDP",
             Means::Nothing => "nothing independent",
         })

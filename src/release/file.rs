@@ -86,6 +86,7 @@ struct QueryFile {
     epsilon: Option<Spanned<Exact>>,
     delta: Option<Spanned<Exact>>,
     bound: Option<Spanned<Exact>>,
+    rate: Option<Spanned<Exact>>,
     answers: Option<Spanned<Exact>>,
     times: Option<Spanned<Exact>>,
     cells: Option<Spanned<Exact>>,
@@ -300,6 +301,19 @@ impl ReleaseReader<'_> {
         let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
         let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
         let law = self.law(query, declared.as_ref(), &needed)?;
+        if law.is_sampled() && common.neighbors != Neighbors::AddRemove {
+            return Err(self.0.refuse(
+                at,
+                format!("{what}: Poisson samples are accounted for under neighbors = \"add-remove\" only"),
+            ));
+        }
+        if law.is_sampled() && cells != 1 {
+            let why = format!(
+                "{what}: the cells of a record enter a Poisson sample together, which is not the same as steps of their own: give cells = 1 with the change \
+                 of the whole sum as sensitivity, and the number of steps as times"
+            );
+            return Err(self.0.refuse(at, why));
+        }
         // A guarantee is about two neighbors, whatever changes between them.
         let changed = if law.is_guarantee() { Changed::Guaranteed } else { changed };
         let taken = changed.times(common.neighbors)?;
@@ -354,9 +368,9 @@ impl ReleaseReader<'_> {
                 return self.0.positive(field, &format!("{parameter} of {what}"));
             }
             // The sigma2 that spends the declared rho.
-            match declared.filter(|_| parameter == "sigma2") {
+            match declared.filter(|_| parameter == "sigma2" && is_of_rho(name)) {
                 Some(rho) => Ok(Rational::from(needed / rho)),
-                None if parameter == "sigma2" => {
+                None if parameter == "sigma2" && is_of_rho(name) => {
                     Err(self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho")))
                 }
                 None => Err(self.0.refuse(at, format!("{what}: law = {name:?} needs its {parameter}"))),
@@ -383,15 +397,21 @@ impl ReleaseReader<'_> {
 
 impl QueryFile {
     /// The parameters of laws by their names.
-    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 5] {
+    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 6] {
         [
             ("sigma2", self.sigma2.as_ref()),
             ("epsilon", self.epsilon.as_ref()),
             ("delta", self.delta.as_ref()),
             ("bound", self.bound.as_ref()),
+            ("rate", self.rate.as_ref()),
             ("answers", self.answers.as_ref()),
         ]
     }
+}
+
+/// Whether rho determines the variance of the law of this name: not where records are sampled.
+fn is_of_rho(key: &str) -> bool {
+    key != Law::SAMPLED_KEY
 }
 
 /// Whether rho and the variance are in inverse proportion.

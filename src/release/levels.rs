@@ -54,6 +54,11 @@ impl Query {
         if each == 0 {
             return Ok(None);
         }
+        if self.law.is_sampled() && each != 1 {
+            return Err(Error::unsuitable(
+                "a record that changes under Poisson sampling: use the neighbor relation add-remove",
+            ));
+        }
         let count = self.times.saturating_mul(self.cells).saturating_mul(each);
         let counts = Counts::new(self.law.clone(), count, self.shift)?;
         if self.free_rows { counts.with_free_rows().map(Some) } else { Ok(Some(counts)) }

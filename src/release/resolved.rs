@@ -28,6 +28,10 @@ pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a ch
 const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice, and every guarantee once: a changed record leaves one cell and enters \
                                   another, and a guarantee is about both data sets.";
 
+/// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
+const SAMPLED: &str = "Poisson samples: epsilon and delta are those of the direction in which they are larger, a record removed or added; so are answers that follow from them. rho, and every \
+                       account by it, is that of the same noise without sampling, an upper bound.";
+
 /// The note on queries whose rows move freely.
 const ROWS: &str = "Queries with rows: one record moves at most that many rows, into cells of any choice; all in one cell is proven to be the \
                     worst, and is accounted for: an upper bound for any other change.";
@@ -302,6 +306,9 @@ impl Resolved {
     pub fn note(&self) -> Option<&'static str> {
         let has_guarantee = self.queries.iter().any(|query| query.counts.law.is_guarantee());
         let has_rows = self.queries.iter().any(|query| query.counts.free_rows);
+        if self.total.is_sampled() {
+            return Some(SAMPLED);
+        }
         match (self.is_release_twice, has_rows) {
             (true, true) => Some(ROWS_TWICE),
             (true, false) => Some(if has_guarantee { COUNTS_TAKEN_TWICE } else { TAKEN_TWICE }),

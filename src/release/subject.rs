@@ -200,7 +200,8 @@ impl Subject {
         }
         let times = self.changed().times(neighbors)?;
         let once = Composition::new(self.singles.iter().cloned())?;
-        let all = if times == 2 { once.for_changed_records()? } else { once };
+        let is_changed = neighbors == Neighbors::Bounded && once.is_sampled();
+        let all = if times == 2 || is_changed { once.for_changed_records()? } else { once };
         self.multiplied(&all).map(Some)
     }
 

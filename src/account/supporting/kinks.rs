@@ -8,7 +8,10 @@ use super::{Line, Lines, OF_DOUBLES, Top};
 use crate::{
     account::kinks::{Between, End},
     error::{Error, Result},
-    loss::smoothed::{Crowd, Interval},
+    loss::{
+        evaluator::SumEvaluator,
+        smoothed::{Crowd, Interval},
+    },
     numeric::{Enclosure, precision},
 };
 
@@ -45,12 +48,12 @@ fn most_losses(digits: u32) -> (f64, f64) {
 impl Lines<'_> {
     /// f(alpha) from two lines and the kinks between them; `None` where these cannot be enumerated.
     pub(super) fn between_kinks(&self, top: Top, digits: u32) -> Result<Option<Enclosure>> {
-        if self.evaluator.sum().step().is_none() {
+        let Some(evaluator) = self.source.sum().filter(|evaluator| evaluator.sum().step().is_some()) else {
             return Ok(None);
-        }
-        let Some(mut place) = self.place_of_few(top, digits)? else { return Ok(None) };
+        };
+        let Some(mut place) = self.place_of_few(evaluator, top, digits)? else { return Ok(None) };
         for _ in 0..MOST_ATTEMPTS {
-            let Some(interval) = self.enough_losses(&mut place, top, digits) else { break };
+            let Some(interval) = self.enough_losses(evaluator, &mut place, top, digits) else { break };
             let [a, b] = self.lines_at(&place, top, digits + 1 + top.lost.ceil() as u32)?;
             if let Some(value) = Between::new(a.end(), b.end(), &interval, digits).highest() {
                 return Ok(Some(value));
@@ -67,13 +70,13 @@ impl Lines<'_> {
 
     /// The place of the maximum, so narrow that the losses there can be enumerated. Lines on both sides locate it better than doubles.
     /// `None` if they do not narrow it.
-    fn place_of_few(&self, top: Top, digits: u32) -> Result<Option<Place>> {
+    fn place_of_few(&self, evaluator: &SumEvaluator, top: Top, digits: u32) -> Result<Option<Place>> {
         let eps = Float::with_val(precision::bits(2 * digits, 64), top.eps);
         let mut place = Place { eps, apart: (top.distance * 1e-3 * 10_f64.powf(top.lost) / top.scale).min(1.0) };
         let finest = 10_f64.powf(-f64::from(digits) / 2.0);
         for _ in 0..=MOST_ROUNDS {
             let apart = place.apart;
-            let Some(crowd) = self.crowd(&place, top, digits) else { return Ok(None) };
+            let Some(crowd) = self.crowd(evaluator, &place, top, digits) else { return Ok(None) };
             // The precision of the next place: by doubles, by the deviation from a parabola, and by the deviation of the kinks from it.
             let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
             let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
@@ -101,17 +104,12 @@ impl Lines<'_> {
     }
 
     /// The losses around a place, which is widened until they are enough.
-    fn enough_losses(&self, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
+    fn enough_losses(&self, evaluator: &SumEvaluator, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
         let (many, most) = most_losses(digits);
         loop {
             let (from, to) = place.around(top)?;
-            let interval = self.evaluator.losses_between(
-                &from,
-                &to,
-                place.ln_error(top, digits),
-                CROWDED * most,
-                &self.session,
-            )?;
+            let interval =
+                evaluator.losses_between(&from, &to, place.ln_error(top, digits), CROWDED * most, &self.session)?;
             let (losses, found) = (interval.losses.len(), interval.found as f64);
             if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > many / 2.0 {
                 return Some(interval);
@@ -120,7 +118,7 @@ impl Lines<'_> {
             let apart = place.apart * further.clamp(2.0, FURTHER).min(many / found.max(1.0));
             // Far from the bulk of the losses, a slightly wider place may have far too many.
             let wider = Place { apart, ..place.clone() };
-            if self.crowd(&wider, top, digits).is_none_or(|crowd| crowd.points > most) {
+            if self.crowd(evaluator, &wider, top, digits).is_none_or(|crowd| crowd.points > most) {
                 return Some(interval);
             }
             *place = wider;
@@ -128,9 +126,9 @@ impl Lines<'_> {
     }
 
     /// The predicted number of losses.
-    fn crowd(&self, place: &Place, top: Top, digits: u32) -> Option<Crowd> {
+    fn crowd(&self, evaluator: &SumEvaluator, place: &Place, top: Top, digits: u32) -> Option<Crowd> {
         let (from, to) = place.around(top)?;
-        self.evaluator.predicted_between(&from, &to, place.ln_error(top, digits))
+        evaluator.predicted_between(&from, &to, place.ln_error(top, digits))
     }
 
     /// The lines on both sides.
@@ -169,7 +167,10 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{account::Composition, numeric::rational};
+    use crate::{
+        account::{Composition, supporting::Source},
+        numeric::rational,
+    };
 
     /// Two lines and the kinks between them against an enumeration of all losses: of fine noise, on a lattice and not, beside coarse noise,
     /// and for maxima at positive and negative eps.
@@ -187,7 +188,7 @@ mod tests {
             let (mut above, mut below) = (false, false);
             for alpha in ["1/2", "0.01", "0.99", "1e-12", "0.734"] {
                 let alpha = rational::parse(alpha).unwrap();
-                let lines = Lines::new(&evaluator, rho, &alpha, digits);
+                let lines = Lines::new(Source::Sum(&evaluator), rho, &alpha, digits);
                 let top = lines.top_approx().unwrap();
                 let value = lines.between_kinks(top, digits).unwrap().unwrap();
                 let listed = evaluator.tradeoff(&alpha, digits, false).unwrap().unwrap().value;

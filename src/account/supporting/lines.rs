@@ -5,11 +5,71 @@ use std::cell::RefCell;
 use rug::Rational;
 
 use super::line::Line;
-use crate::loss::{engine::session::Session, evaluator::SumEvaluator};
+use crate::{
+    error::Result,
+    loss::{
+        answer::Answer,
+        engine::{Tolerance, session::Session},
+        evaluator::{SampledEvaluator, SumEvaluator, Together},
+        limit::Limit,
+    },
+};
+
+/// The profile that lines are drawn from.
+#[derive(Clone, Copy)]
+pub(in crate::account) enum Source<'a> {
+    /// Of a symmetric pair.
+    Sum(&'a SumEvaluator),
+    /// Of a pair that is not: the larger of both directions. The function is then the convex hull of those of both.
+    Sampled(&'a SampledEvaluator),
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn session(self, limit: Limit) -> Session {
+        match self {
+            Source::Sum(sum) => sum.session(limit),
+            Source::Sampled(sampled) => sampled.session(limit),
+        }
+    }
+
+    /// The evaluator of a sum of symmetric losses, if it is one.
+    pub(super) fn sum(self) -> Option<&'a SumEvaluator> {
+        match self {
+            Source::Sum(sum) => Some(sum),
+            Source::Sampled(_) => None,
+        }
+    }
+
+    /// The lattice of the losses.
+    pub(super) fn step(self) -> Option<&'a Rational> {
+        self.sum().and_then(|evaluator| evaluator.sum().step())
+    }
+
+    pub(super) fn hockey_stick(self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
+        match self {
+            Source::Sum(sum) => sum.hockey_stick_together(epsilon, digits, Together::Lines, session),
+            Source::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
+        }
+    }
+
+    pub(super) fn ln_approx(self, epsilon: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
+        match self {
+            Source::Sum(sum) => sum.ln_hockey_stick_approx_together(epsilon, session, tolerance),
+            Source::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
+        }
+    }
+
+    pub(super) fn mean_and_deviation_approx(self) -> (f64, f64) {
+        match self {
+            Source::Sum(sum) => sum.mean_and_deviation_approx(),
+            Source::Sampled(sampled) => sampled.mean_and_deviation_approx(),
+        }
+    }
+}
 
 /// The supporting lines at a type I error.
 pub(in crate::account) struct Lines<'a> {
-    pub(super) evaluator: &'a SumEvaluator,
+    pub(super) source: Source<'a>,
     /// The type I error, between 0 and 1.
     pub(super) alpha: &'a Rational,
     /// The zCDP rho, in doubles: how far losses reach, for searching.

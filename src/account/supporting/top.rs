@@ -69,7 +69,7 @@ impl Lines<'_> {
         const NEGLIGIBLE: f64 = 1e-14;
         let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
         let tolerance = Tolerance { negligible, ..Tolerance::OF_VALUE };
-        self.evaluator.ln_hockey_stick_approx_together(&rational::from_f64(eps.abs())?, &self.session, tolerance)
+        self.source.ln_approx(&rational::from_f64(eps.abs())?, &self.session, tolerance)
     }
 
     /// The height of the line of slope -exp(eps), divided by the slope for the mirrored lines, in doubles; and the number whose relative
@@ -104,14 +104,14 @@ impl Lines<'_> {
 
     /// The standard deviation of losses, or a small share of their mean if they are nearly constant.
     pub(super) fn spread(&self) -> f64 {
-        let (mean, deviation) = self.evaluator.mean_and_deviation_approx();
+        let (mean, deviation) = self.source.mean_and_deviation_approx();
         deviation.max(1e-6 * mean)
     }
 
     /// The eps of the largest height, to about this share of the standard deviation of losses. Under Q their mean is minus that under P.
     pub(super) fn highest_approx(&self, share: f64, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
         let (reach, spread) = (self.reach(), self.spread());
-        let (mean, _) = self.evaluator.mean_and_deviation_approx();
+        let (mean, _) = self.source.mean_and_deviation_approx();
         let around = extremum::uphill(-mean, spread, -reach, reach, &height)?;
         extremum::highest(around, spread * share, &height)
     }

@@ -1,11 +1,11 @@
 //! Answers about noise on Poisson samples: of each direction, and the larger of both.
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use crate::{
     error::Result,
     loss::{
-        answer::Answer,
+        answer::{self, Answer},
         engine::session::Session,
         gaussian,
         limit::Limit,
@@ -20,51 +20,89 @@ use crate::{
 #[derive(Debug)]
 pub struct SampledEvaluator {
     sum: SampledSum,
+    /// The only direction that counts; `None` for the larger of both.
+    only: Option<Direction>,
     stop: Stop,
 }
 
+/// From here on a hockey stick is taken from its complement.
+const HALF: f64 = 0.5;
 /// Digits of second enclosures.
 const SECOND_DIGITS: u32 = 15;
 /// Why they bound from one side only.
-const ONE_SIDE: &str = "the same noise without sampling, which is at most as private";
+const ONE_SIDE: &str = "with Poisson sampling these means bound from one side only";
 
 impl SampledEvaluator {
     /// An evaluator of these losses, which refuses every further request once `stop` is set.
     pub(crate) fn new(sum: SampledSum, stop: &Stop) -> Self {
-        SampledEvaluator { sum, stop: stop.clone() }
+        SampledEvaluator { sum, only: None, stop: stop.clone() }
     }
 
     pub(crate) fn session(&self, deadline: Limit) -> Session {
         Session::until(deadline, &self.stop)
     }
 
-    /// The hockey stick where a record is removed, and where it is added, for epsilon >= 0.
-    pub fn directions(&self, epsilon: &Rational, digits: u32) -> Result<[Answer; 2]> {
-        super::check_epsilon(epsilon)?;
-        self.stop.check()?;
-        let of = |direction| self.sum.hockey_stick(direction, Side::Delta, epsilon, digits, &self.stop);
-        Ok([of(Direction::Remove)?, of(Direction::Add)?])
+    /// An evaluator of each direction: where a record is removed, and where it is added.
+    pub(crate) fn directions(&self) -> [SampledEvaluator; 2] {
+        let of = |direction| SampledEvaluator { sum: self.sum.clone(), only: Some(direction), stop: self.stop.clone() };
+        [of(Direction::Remove), of(Direction::Add)]
     }
 
-    /// The larger of both.
+    /// Whether it is about one direction only.
+    pub(crate) fn is_of_one_direction(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// The hockey stick, for epsilon >= 0.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        let [remove, add] = self.directions(epsilon, digits)?;
-        let value = remove.value.max(&add.value);
-        let leader = if remove.value.upper() >= add.value.upper() { remove } else { add };
-        Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, ..leader })
+        super::check_epsilon(epsilon)?;
+        if let Some(direction) = self.only {
+            return self.of_direction(direction, epsilon, digits);
+        }
+        let remove = self.of_direction(Direction::Remove, epsilon, digits)?;
+        let add = self.of_direction(Direction::Add, epsilon, digits)?;
+        Ok(answer::larger(remove, add, digits))
+    }
+
+    fn of_direction(&self, direction: Direction, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
+        let side = |side| self.sum.hockey_stick(direction, side, epsilon, digits, &self.stop);
+        let delta = side(Side::Delta)?;
+        if *delta.value.lower() < HALF {
+            return Ok(delta);
+        }
+        // Near one the complement is as precise.
+        let rest = side(Side::Complement)?;
+        let value = Enclosure::double(1.0, rest.value.lower().prec()).sub(&rest.value);
+        answer::both(Ok(delta), Ok(Answer { value, ..rest }), digits)
+    }
+
+    /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
+    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        self.sum.mean_and_deviation_approx()
     }
 
     /// Its logarithm in doubles, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.stop.check()?;
         let of = |direction| self.sum.ln_hockey_stick_approx(direction, epsilon, &self.stop);
-        Ok(of(Direction::Remove)?.max(of(Direction::Add)?))
+        match self.only {
+            Some(direction) => of(direction),
+            None => Ok(of(Direction::Remove)?.max(of(Direction::Add)?)),
+        }
     }
 
-    /// At most that of the same noise without sampling, in closed form.
+    /// At most that of the same noise without sampling, in closed form, and at most the bound by moments of integer order.
     pub fn second_hockey_stick(&self, epsilon: &Rational) -> SecondEnclosure {
-        let value = Enclosure::double(0.0, 64).hull(&self.sum.above(epsilon, SECOND_DIGITS));
-        SecondEnclosure { value, by: Means::Closed, note: Some(ONE_SIDE) }
+        let without_sampling = self.sum.above(epsilon, SECOND_DIGITS);
+        let by_moments = self.sum.above_by_moments(epsilon);
+        let least = Float::new(64);
+        let (upper, by) = if by_moments < *without_sampling.upper() {
+            (by_moments, Means::Moments)
+        } else {
+            (without_sampling.upper().clone(), Means::Unsampled)
+        };
+        SecondEnclosure { value: Enclosure::new(least, upper), by, note: Some(ONE_SIDE) }
     }
 
     /// At least that of the same noise without sampling, and at most that of perfect privacy.
@@ -74,6 +112,6 @@ impl SampledEvaluator {
         }
         let least = gaussian::tradeoff(&self.sum.rho_without_sampling(), alpha, SECOND_DIGITS)?;
         let most = Enclosure::rational(&Rational::from(1 - alpha), 64);
-        Ok(SecondEnclosure { value: least.hull(&most), by: Means::Closed, note: Some(ONE_SIDE) })
+        Ok(SecondEnclosure { value: least.hull(&most), by: Means::Unsampled, note: Some(ONE_SIDE) })
     }
 }

@@ -58,7 +58,8 @@ fn ln_of_ball<F: Arithmetic>(z: &F, precision: Precision<F>) -> F {
     if most.is_nan() || most > 1e-6 {
         return first.with_error(f64::INFINITY);
     }
-    let terms = (f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 / -most.max(1e-30).ln()).ceil() as i64 + 1;
+    let terms =
+        (f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 / -most.max(1e-30).ln()).ceil() as i64 + 1;
     // d - d^2 / 2 + d^3 / 3 - ... by Horner's rule.
     let mut sum = F::new(exact(0.0, precision), exact(0.0, precision));
     for k in (1..=terms).rev() {

@@ -16,7 +16,12 @@ use crate::{
 /// M(S) - exp(eps) Q(S) = g (P(S) - exp(e) Q(S)),               exp(e) = 1 + (exp(eps) - 1) / g,
 /// Q(S) - exp(eps) M(S) = u (Q(S) - exp(e) P(S)),   u = 1 - exp(eps) (1 - g),   exp(e) = exp(eps) g / u,   and not above 0 where u <= 0.
 /// ```
-pub(super) fn hockey_stick(sum: &SampledSum, direction: Direction, epsilon: &Rational, digits: u32) -> Option<Enclosure> {
+pub(super) fn hockey_stick(
+    sum: &SampledSum,
+    direction: Direction,
+    epsilon: &Rational,
+    digits: u32,
+) -> Option<Enclosure> {
     let bits = precision::bits(digits, 128);
     let (one, real) = (Enclosure::double(1.0, bits), |x: &Rational| Enclosure::rational(x, bits));
     if sum.phases.is_empty() {
@@ -59,4 +64,3 @@ pub(super) fn hockey_stick(sum: &SampledSum, direction: Direction, epsilon: &Rat
     let at = |order: &Rational| gaussian::hockey_stick(&rho, order, digits + 3);
     Some(factor.mul(&at(&high).hull(&at(&low))).clamp(0.0, 1.0))
 }
-

@@ -5,25 +5,32 @@
 //!
 //! ```text
 //! |phi(w)| = exp((Im w)^2 s2 / 2) phi(v),     |r(w)|^p <= cos((theta + a) / 2)^min(p, 0) r(v)^p,     E[r^p] <= J(p),
-//! J(p) = 1 - g + g exp(p (p - 1) / (2 s2)) for p <= 0 and p >= 1 (x^p is convex), 1 between (it is concave, and E[r] = 1).
+//! J(p) = (1 - g)^p for p <= 0 (r >= 1 - g),
+//! J(p) = 1 between 0 and 1 (x^p is concave, and E[r] = 1),
+//! J(p) = E[r^m]^(m + 1 - p) E[r^(m + 1)]^(p - m) for p >= 1 and the integer m below it (ln E[r^p] is convex in p), with the binomial sum
+//!        E[r^m] = sum over k of C(m, k) (1 - g)^(m - k) g^k exp(k (k - 1) / (2 s2)),
+//! J(p) = 1 - g + g exp(p (p - 1) / (2 s2)) for both signs (x^p is convex): for p < 0 if it is less, and for large p.
 //! ```
 //!
 //! The same bound serves the integral of the modulus along Im w = theta: there |r|^p = (r(w + i theta) r(w - i theta))^(p / 2) and exp(-tau arg r) are analytic in
 //! w, and the real part of the continued arg r is the mean of two values of arg r on lines 0 <= Im <= theta + a, so that it is not negative.
 
-use rug::Rational;
+use rug::{Float, Rational, float::Round};
 
 use super::{
     Phase,
     arithmetic::{Arithmetic, Precision, exact, exp, im},
+    search::Table,
 };
 use crate::{
-    error::Result,
-    numeric::{Enclosure, field::Real, rational, upper_bound::UpperBound},
+    error::{Error, Result},
+    numeric::{Enclosure, field::Real, rational, twofold::ComplexTwofold, upper_bound::UpperBound},
 };
 
 /// Bits of error bounds.
 const BITS: u32 = 64;
+/// The most nodes of a line.
+const MOST_NODES: f64 = 1e5;
 
 /// Nodes v = step k, from <= k <= to, on the line Im w = theta.
 #[derive(Clone, Copy, Debug)]
@@ -48,32 +55,41 @@ impl Grid {
         (self.to - self.from + 1) as f64
     }
 
-    /// A grid whose errors are about exp(ln_target): chosen in doubles, and bounded by [`Grid::ln_error`] later.
-    pub(super) fn choose(phase: &Phase, p: f64, theta: f64, half_width: f64, ln_target: f64) -> Grid {
+    /// A grid whose errors are about exp(ln_relative) times the moment, whose logarithm is about `ln_moment`, where it is bounded nearly as closely.
+    pub(super) fn choose(phase: &Phase, p: f64, ln_moment: f64, strip: [f64; 2], ln_relative: f64) -> Grid {
+        Grid::choose_by(phase, p, ln_moment.max(0.0) + 0.7, strip, ln_moment + ln_relative)
+    }
+
+    /// A grid whose errors are about exp(ln_target), where ln of the moment is bounded by `ln_above`: chosen in doubles, and bounded by [`Grid::ln_error`]
+    /// later.
+    fn choose_by(phase: &Phase, p: f64, ln_above: f64, [theta, half_width]: [f64; 2], ln_target: f64) -> Grid {
         let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
-        let jensen = if (0.0..1.0).contains(&p) {
-            0.0
-        } else {
-            let (a, b) = ((-g).ln_1p(), g.ln() + p * (p - 1.0) / (2.0 * s2));
-            a.max(b) + (-(a - b).abs()).exp().ln_1p()
-        };
         let edge = theta + half_width;
-        let ln_b = edge * edge * s2 / 2.0 + p.min(0.0) * (edge / 2.0).cos().ln() + jensen;
+        let ln_b = edge * edge * s2 / 2.0 + p.min(0.0) * (edge / 2.0).cos().ln() + ln_above;
         let step = std::f64::consts::TAU * half_width / (ln_b - ln_target + 1.5).max(3.0);
-        let (ahead, growth) = match p > 0.0 {
-            true => (p / s2, 0.0),
-            false => (0.0, p * ((-g).ln_1p() + (theta / 2.0).cos().ln())),
-        };
+        let growth = p.min(0.0) * ((-g).ln_1p() + (theta / 2.0).cos().ln());
         let reach = theta * theta * s2 / 2.0 - ln_target + 3.0;
         let left = (2.0 * (reach + growth).max(1.0) / s2).sqrt();
-        let right = ahead + (2.0 * (reach + growth + (p * p - p).max(0.0) / (2.0 * s2) * f64::from(p > 0.0)).max(1.0) / s2).sqrt();
+        let mut right = left;
+        if p > 0.0 {
+            // From the far end inwards, while the terms stay negligible.
+            let ln_term = |from: f64, to: f64| {
+                let loss = to - 1.0 / (2.0 * s2);
+                let ln_r = if loss > 600.0 { g.ln() + loss } else { (g * loss.exp_m1()).ln_1p() };
+                reach - from * from * s2 / 2.0 + p * ln_r
+            };
+            right = far_end(p, s2).max(left);
+            while right > 1e-3 * left && ln_term(right / GROWTH, right) < -6.0 {
+                right /= GROWTH;
+            }
+        }
         // Steps of few bits, so that nodes are short numbers.
         let step = f64::from(step as f32);
         Grid { theta, half_width, step, from: -(left / step).ceil() as i64, to: (right / step).ceil() as i64 }
     }
 
-    /// Upper bound on ln of the error of the trapezoid rule and of the nodes left out, relative to N = exp(ln_norm).
-    pub(super) fn ln_error(&self, phase: &Phase, p: &Rational, ln_norm: f64) -> Result<f64> {
+    /// Upper bound on ln of the error of the trapezoid rule and of the nodes left out, relative to N = exp(ln_norm). `ln_above` is an upper bound on ln F(p).
+    pub(super) fn ln_error(&self, phase: &Phase, p: &Rational, ln_norm: f64, ln_above: f64) -> Result<f64> {
         let real = |x: &Rational| Enclosure::rational(x, BITS);
         let double = |x: f64| Enclosure::double(x, BITS);
         let (one, half) = (double(1.0), double(0.5));
@@ -88,13 +104,8 @@ impl Grid {
         if is_negative {
             ln_b = ln_b.add(&real(p).mul(&ln_cos(&edge.mul(&half))));
         }
-        let outside = is_negative || *p > 1;
-        let jensen = match outside {
-            true => one.sub(&rate).add(&rate.mul(&real(&(Rational::from(p - 1_u32) * p)).mul(&half).div(&s2).exp())),
-            false => one.clone(),
-        };
         let periods = Enclosure::pi(BITS).mul(&double(2.0 * self.half_width)).div(&double(self.step));
-        let rule = UpperBound::exp(&ln_b.add(&jensen.ln()))
+        let rule = UpperBound::exp(&ln_b.add(&double(ln_above)))
             .mul(&UpperBound::of_geometric(&periods))
             .mul(&UpperBound::of(&double(2.0)));
         // Beyond the last nodes the terms are below exp(u(v)) with u(v) = (theta^2 - v^2) s2 / 2 + growth, and fall geometrically.
@@ -115,11 +126,43 @@ impl Grid {
             let series = UpperBound::of(&one).add(&UpperBound::of_geometric(&falls));
             Ok(UpperBound::exp(&u).mul(&series))
         };
-        let slope = if *p > 0 { real(p) } else { double(0.0) };
-        let tails = tail(self.to + 1, &slope)?.add(&tail(self.from - 1, &double(0.0))?);
+        let mut tails = tail(self.from - 1, &double(0.0))?;
+        if *p > 0 {
+            let (between, last) = self.right_tail(phase, p)?;
+            tails = tails.add(&between).add(&tail(last, &real(p))?);
+        } else {
+            tails = tails.add(&tail(self.to + 1, &double(0.0))?);
+        }
         let density = double(self.step).mul(&s2.div(&Enclosure::pi(BITS).mul(&double(2.0))).sqrt());
         let all = rule.add(&tails.mul(&UpperBound::of(&density))).mul(&UpperBound::of(&norm)).into_float();
         Ok(Enclosure::new(all.clone(), all).ln_above())
+    }
+
+    /// For p > 0: upper bound on the terms to the right of the last node, up to a node from which they fall geometrically; and that node.
+    fn right_tail(&self, phase: &Phase, p: &Rational) -> Result<(UpperBound, i64)> {
+        let real = |x: &Rational| Enclosure::rational(x, BITS);
+        let half = Enclosure::double(0.5, BITS);
+        let (s2, rate) = (real(&phase.sigma2), real(&phase.rate));
+        let rest = Enclosure::double(1.0, BITS).sub(&rate);
+        let theta = Enclosure::double(self.theta, BITS);
+        let far = far_end(p.to_f64(), phase.sigma2.to_f64());
+        let far = (far / self.step).ceil();
+        if far.is_nan() || far > MOST_FAR {
+            return Err(Error::NotFinite { value: far });
+        }
+        let (mut sum, mut first, last) = (UpperBound::of(&Enclosure::double(0.0, BITS)), self.to + 1, far as i64);
+        while first < last {
+            let next = ((first as f64 * GROWTH).ceil() as i64).clamp(first + 1, last);
+            let at = |k: i64| Ok::<Enclosure, Error>(real(&(rational::from_f64(self.step)? * Rational::from(k))));
+            let (low, high) = (at(first)?, at(next)?);
+            // Of the nodes from `first` up to `next` each is at most exp((theta^2 - low^2) s2 / 2) r(high)^p, because r increases.
+            let ln_r = rest.add(&rate.mul(&high.sub(&half.div(&s2)).exp())).ln();
+            let u = theta.mul(&theta).sub(&low.mul(&low)).mul(&s2).mul(&half).add(&ln_r.mul(&real(p)));
+            let count = Enclosure::rational(&Rational::from(next - first), BITS);
+            sum = sum.add(&UpperBound::exp(&u).mul(&UpperBound::of(&count)));
+            first = next;
+        }
+        Ok((sum, first))
     }
 
     /// The nodes for r^p.
@@ -131,6 +174,9 @@ impl Grid {
         precision: Precision<F>,
         bits: u32,
     ) -> Result<Vec<Node<F>>> {
+        if self.len().is_nan() || self.len() > MOST_NODES {
+            return Err(Error::NotFinite { value: self.len() });
+        }
         let number = |x: &Rational| F::Real::rational(x, precision);
         let real = |x: &Rational| Enclosure::rational(x, bits);
         let s2 = real(&phase.sigma2);
@@ -159,9 +205,39 @@ impl Grid {
         Ok((self.from..=self.to).map(node).collect())
     }
 
+    /// F(p), relative to N, on the line Im w = 0.
+    pub(super) fn moment<F: Arithmetic>(
+        &self,
+        phase: &Phase,
+        p: &Rational,
+        [ln_norm, ln_above]: [f64; 2],
+        precision: Precision<F>,
+        bits: u32,
+    ) -> Result<Enclosure> {
+        let sum = self.sum_of_moduli::<F>(phase, p, ln_norm, 0.0, precision, bits)?;
+        let error = UpperBound::exp(&Enclosure::double(self.ln_error(phase, p, ln_norm, ln_above)?, BITS)).into_float();
+        // |F / N - sum| <= error
+        Ok(sum.add(&Enclosure::new(Float::with_val(BITS, -&error), error)))
+    }
+
     /// Upper bound on the integral of the modulus of phi r^(p + i tau) for tau = height and beyond, relative to N; at theta = 0 and height 0 on the moment
     /// F(p) itself.
     pub(super) fn modulus<F: Arithmetic>(
+        &self,
+        phase: &Phase,
+        p: &Rational,
+        [ln_norm, ln_above]: [f64; 2],
+        height: f64,
+        precision: Precision<F>,
+        bits: u32,
+    ) -> Result<UpperBound> {
+        let error = Enclosure::double(self.ln_error(phase, p, ln_norm, ln_above)?, BITS);
+        let sum = self.sum_of_moduli::<F>(phase, p, ln_norm, height, precision, bits)?;
+        Ok(UpperBound::of(&sum).add(&UpperBound::exp(&error)))
+    }
+
+    /// The sum over the nodes of the modulus at this height.
+    fn sum_of_moduli<F: Arithmetic>(
         &self,
         phase: &Phase,
         p: &Rational,
@@ -169,16 +245,106 @@ impl Grid {
         height: f64,
         precision: Precision<F>,
         bits: u32,
-    ) -> Result<UpperBound> {
-        let error = Enclosure::double(self.ln_error(phase, p, ln_norm)?, BITS);
+    ) -> Result<Enclosure> {
         let height: F::Real = exact(height, precision);
         let zero: F::Real = exact(0.0, precision);
         let sum = self.nodes::<F>(phase, p, ln_norm, precision, bits)?.iter().fold(zero, |sum, node| {
             let less = im(&node.ln_r, precision).mul(&height).neg();
             sum.add(&node.ln_weight.re().add(&less).exp())
         });
-        Ok(UpperBound::of(&F::enclosure(&sum)).add(&UpperBound::exp(&error)))
+        Ok(F::enclosure(&sum))
     }
+}
+
+/// The factor from one place to the next where a tail is bounded piece by piece.
+const GROWTH: f64 = 1.05;
+/// The most nodes of such a tail.
+const MOST_FAR: f64 = 1e12;
+/// Up to this order moments are bounded by binomial sums.
+const MOST_BINOMIAL: f64 = 2000.0;
+
+/// From where on exp(p v - v^2 s2 / 2) is negligible: below exp(-800).
+fn far_end(p: f64, s2: f64) -> f64 {
+    // p v - v^2 s2 / 2 = -(v - 2 p / s2) v s2 / 2
+    2.0 * p / s2 + 40.0 / s2.sqrt()
+}
+
+/// Upper bound on ln F(p): the integral along the real line where it is within reach, otherwise J(p).
+pub(super) fn ln_moment_above(phase: &Phase, table: &Table, p: &Rational) -> Result<f64> {
+    let ln_jensen = ln_jensen(phase, p).upper().to_f64_round(Round::Up);
+    let (near, ln_norm) = (p.to_f64(), table.ln_moment(p.to_f64()));
+    let ln_relative = -(phase.steps as f64).ln() - 5.0;
+    let grid = Grid::choose_by(phase, near, ln_jensen, [0.0, half_width(phase, near)], ln_norm + ln_relative);
+    let moment = match grid.moment::<ComplexTwofold>(phase, p, [ln_norm, ln_jensen], (), MOMENT_BITS) {
+        Err(error) if error.is_beyond_reach() => return Ok(ln_jensen),
+        moment => moment?,
+    };
+    let ln = moment.ln().add(&Enclosure::double(ln_norm, MOMENT_BITS)).upper().to_f64_round(Round::Up);
+    // Both are upper bounds; the minimum ignores one that is no number.
+    Ok(ln.min(ln_jensen))
+}
+
+/// Upper bound on ln E[r^p]: J(p) of the head of this file.
+fn ln_jensen(phase: &Phase, p: &Rational) -> Enclosure {
+    let real = |x: &Rational| Enclosure::rational(x, BITS);
+    let (one, rate) = (Enclosure::double(1.0, BITS), real(&phase.rate));
+    if *p >= 0 && *p <= 1 {
+        return Enclosure::double(0.0, BITS);
+    }
+    if *p > 1 && p.to_f64() < MOST_BINOMIAL {
+        let below = p.clone().floor();
+        let share = real(&Rational::from(p - &below));
+        let [low, high] = ln_moments_of_integers(phase, below.to_f64() as u32);
+        return low.mul(&one.sub(&share)).add(&high.mul(&share));
+    }
+    let exponent = Rational::from(p - 1_u32) * p / Rational::from(&phase.sigma2 * 2_u32);
+    let jensen = one.sub(&rate).add(&rate.mul(&real(&exponent).exp())).ln();
+    if *p > 0 {
+        return jensen;
+    }
+    let of_least = one.sub(&rate).ln().mul(&real(p));
+    // Both are upper bounds; one that is no number is not taken.
+    if *of_least.upper() < *jensen.upper() || jensen.upper().is_nan() { of_least } else { jensen }
+}
+
+/// ln E[r^m] of an integer m >= 1 and the next, by the binomial sum.
+fn ln_moments_of_integers(phase: &Phase, m: u32) -> [Enclosure; 2] {
+    let real = |x: &Rational| Enclosure::rational(x, BITS);
+    let rest = Rational::from(1 - &phase.rate);
+    let ratio = real(&Rational::from(&phase.rate / &rest));
+    let growth = real(&phase.sigma2.clone().recip()).exp();
+    [m, m + 1].map(|m| {
+        let mut sum = Enclosure::double(0.0, BITS);
+        // C(m, k) (1 - g)^(m - k) g^k exp(k (k - 1) / (2 s2)) from each k to the next; exp(k / s2).
+        let mut term = real(&rest).ln().mul(&real(&Rational::from(m))).exp();
+        let mut power = Enclosure::double(1.0, BITS);
+        for k in 0..=m {
+            sum = sum.add(&term);
+            term = term.mul(&ratio).mul(&power).mul(&real(&Rational::from((m - k, k + 1))));
+            power = power.mul(&growth);
+        }
+        sum.ln()
+    })
+}
+
+/// The half width of the strip that serves the moment of order p: the wider the fewer nodes, until the bound of the integrand grows on its edges.
+pub(super) fn half_width(phase: &Phase, p: f64) -> f64 {
+    let of_negative = if p < 0.0 { (160.0 / -p).sqrt() } else { f64::INFINITY };
+    1.4_f64.min((20.0 / phase.sigma2.to_f64()).sqrt()).min(of_negative)
+}
+
+/// Bits of moments.
+pub(super) const MOMENT_BITS: u32 = 128;
+
+/// ln F(p), to about 25 digits of F(p).
+pub(super) fn ln_moment(phase: &Phase, table: &Table, p: &Rational) -> Result<Enclosure> {
+    const LN_SMALL: f64 = -60.0;
+    let near = p.to_f64();
+    let ln_norm = table.ln_moment(near);
+    let grid = Grid::choose(phase, near, ln_norm, [0.0, half_width(phase, near)], LN_SMALL);
+    let ln_above = ln_moment_above(phase, table, p)?;
+    let moment = grid.moment::<ComplexTwofold>(phase, p, [ln_norm, ln_above], (), MOMENT_BITS)?;
+    Ok(moment.ln().add(&Enclosure::double(ln_norm, MOMENT_BITS)))
 }
 
 /// The cosine of an angle between 0 and pi / 2, at least zero.

@@ -35,18 +35,20 @@ mod contour;
 mod line;
 mod search;
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use super::{
     answer::{Answer, Proof},
     gaussian,
+    second::binomial,
     stop::Stop,
 };
 use crate::{
     error::Result,
-    numeric::Enclosure,
+    numeric::{Enclosure, precision},
 };
 pub(crate) use search::Side;
+use search::Table;
 
 /// Steps of equal sampling and noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,12 +71,22 @@ pub enum Direction {
 }
 
 /// The privacy losses of phases of sampled noise, beside continuous Gaussian noise that sees every record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct SampledSum {
     phases: Vec<Phase>,
+    /// Of each phase: for searches, which prove nothing.
+    tables: Vec<Table>,
     /// The rho of the noise without sampling.
     rho: Rational,
 }
+
+impl PartialEq for SampledSum {
+    fn eq(&self, other: &Self) -> bool {
+        self.phases == other.phases && self.rho == other.rho
+    }
+}
+
+impl Eq for SampledSum {}
 
 impl SampledSum {
     /// Of these phases and of continuous Gaussian noise of this rho. A rate of one is no sampling.
@@ -91,7 +103,8 @@ impl SampledSum {
             }
         }
         sampled.sort_by(|a, b| (&a.rate, &a.sigma2).cmp(&(&b.rate, &b.sigma2)));
-        SampledSum { phases: sampled, rho }
+        let tables = sampled.iter().map(Table::new).collect();
+        SampledSum { phases: sampled, tables, rho }
     }
 
     /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
@@ -115,23 +128,88 @@ impl SampledSum {
                 Side::Delta => value,
                 Side::Complement => Enclosure::double(1.0, value.lower().prec()).sub(&value).clamp(0.0, 1.0),
             };
-            let proof = Proof::new("closed form", "closed form of one sampled step, or of losses that end before epsilon");
+            let proof =
+                Proof::new("closed form", "closed form of one sampled step, or of losses that end before epsilon");
             return Ok(Answer { met: value.is_tight(digits), value, proof });
         }
         contour::enclose(self, direction, side, epsilon, digits, stop)
     }
 
-    /// ln of a hockey stick in doubles: an approximation without proof.
+    /// ln of a hockey stick in doubles: an approximation without proof. Where it is close to one, the logarithm is as precise as one minus it.
     pub(crate) fn ln_hockey_stick_approx(&self, direction: Direction, epsilon: &Rational, stop: &Stop) -> Result<f64> {
         const DIGITS: u32 = 15;
+        /// Nearer to one the complement is computed.
+        const NEAR: f64 = -0.1;
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
         }
-        contour::ln_approx(self, direction, epsilon, stop)
+        let ln = contour::ln_approx(self, direction, Side::Delta, epsilon, stop)?;
+        if ln < NEAR {
+            return Ok(ln);
+        }
+        Ok((-contour::ln_approx(self, direction, Side::Complement, epsilon, stop)?.exp()).ln_1p())
+    }
+
+    /// ln E[exp(s L)] of a removed record, for s > 0: s times the Renyi divergence of order 1 + s. That of an added record is not larger (Mironov, Talwar &
+    /// Zhang 2019, Section 3).
+    pub(crate) fn ln_mgf(&self, s: &Rational) -> Enclosure {
+        let concentrated = s + s.clone().square();
+        let power = search::exact_power(Direction::Remove, s);
+        let mut total = Enclosure::rational(&Rational::from(&concentrated * &self.rho), line::MOMENT_BITS);
+        for (phase, table) in self.phases.iter().zip(&self.tables) {
+            let Ok(one) = line::ln_moment(phase, table, &power) else { return self.ln_mgf_beyond_reach(concentrated) };
+            total = total.add(&one.mul(&Enclosure::rational(&Rational::from(phase.steps), line::MOMENT_BITS)));
+        }
+        if total.lower().is_nan() || total.upper().is_nan() { self.ln_mgf_beyond_reach(concentrated) } else { total }
+    }
+
+    /// At least that of perfect privacy, and at most that of the same noise without sampling.
+    fn ln_mgf_beyond_reach(&self, concentrated: Rational) -> Enclosure {
+        let most = Enclosure::rational(&(concentrated * self.rho_without_sampling()), line::MOMENT_BITS);
+        Enclosure::double(0.0, line::MOMENT_BITS).hull(&most)
+    }
+
+    /// The same in doubles, to a few digits.
+    pub(crate) fn ln_mgf_approx(&self, s: f64) -> f64 {
+        let power = search::power(Direction::Remove, s);
+        let one = |(phase, table): (&Phase, &Table)| phase.steps as f64 * table.ln_moment(power);
+        self.phases.iter().zip(&self.tables).map(one).sum::<f64>() + self.rho.to_f64() * (s + s * s)
+    }
+
+    /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
+    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        let rho = self.rho.to_f64();
+        let of = |(mean, variance): (f64, f64), phase: &Phase| {
+            let (one, spread) = search::mean_and_variance(phase);
+            let steps = phase.steps as f64;
+            (mean + steps * one, variance + steps * spread)
+        };
+        let (mean, variance) = self.phases.iter().fold((rho, 2.0 * rho), of);
+        (mean, variance.sqrt())
     }
 
     /// That of the same noise without sampling: at least as large.
     pub(crate) fn above(&self, epsilon: &Rational, digits: u32) -> Enclosure {
         gaussian::hockey_stick(&self.rho_without_sampling(), epsilon, digits)
+    }
+
+    /// Upper bound on both directions: hockey sticks are convex in the pair, and with probability prod (1 - g)^n no step has the record in its sample, so that
+    /// only the noise without sampling is left. delta <= delta of rho + 1 - prod (1 - g)^n.
+    pub(crate) fn above_by_mixture(&self, epsilon: &Rational, digits: u32) -> Float {
+        let bits = precision::bits(digits, 128);
+        let real = |x: &Rational| Enclosure::rational(x, bits);
+        let never = self.phases.iter().fold(Enclosure::double(0.0, bits), |ln, phase| {
+            ln.add(&real(&Rational::from(1 - &phase.rate)).ln().mul(&real(&Rational::from(phase.steps))))
+        });
+        let unsampled = match self.rho == 0 {
+            true => Enclosure::double(0.0, bits),
+            false => gaussian::hockey_stick(&self.rho, epsilon, digits),
+        };
+        never.exp_m1().negate().add(&unsampled).upper().clone()
+    }
+
+    /// Upper bound on both directions by moments of integer order, which share no code with the contour.
+    pub(crate) fn above_by_moments(&self, epsilon: &Rational) -> Float {
+        binomial::hockey_stick_above(&self.phases, &self.rho, epsilon)
     }
 }

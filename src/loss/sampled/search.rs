@@ -53,27 +53,104 @@ pub(super) fn power(direction: Direction, c: f64) -> f64 {
     }
 }
 
-/// ln F(p) in doubles, by the trapezoid rule on the real line.
-pub(super) fn ln_moment(phase: &Phase, p: f64) -> f64 {
+/// The most nodes of an integral in doubles.
+const MOST_POINTS: f64 = 1e5;
+/// The distance of nodes in standardized outputs.
+const STEP: f64 = 0.1;
+
+/// The losses of one step at equidistant outputs of the noise, in doubles: for searches.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    sigma2: f64,
+    rate: f64,
+    /// How far it reaches to either side.
+    left: f64,
+    right: f64,
+    /// ln of the density and of the ratio.
+    points: Vec<(f64, f64)>,
+}
+
+impl Table {
+    /// Wide enough for moments of moderate order.
+    pub(super) fn new(phase: &Phase) -> Table {
+        const RIGHT: f64 = 300.0;
+        const LEFT: f64 = 25.0;
+        Table::reaching(phase.sigma2.to_f64(), phase.rate.to_f64(), LEFT, RIGHT)
+    }
+
+    fn reaching(sigma2: f64, rate: f64, left: f64, right: f64) -> Table {
+        let mu = sigma2.sqrt().recip();
+        let point = |k: i64| {
+            let x = k as f64 * STEP;
+            let loss = mu * x - mu * mu / 2.0;
+            // Beyond, the one does not matter beside exp.
+            let ln_ratio = if loss > 600.0 { rate.ln() + loss } else { (rate * loss.exp_m1()).ln_1p() };
+            (-x * x / 2.0, ln_ratio)
+        };
+        let (first, last) = (-(left / STEP).ceil() as i64, (right / STEP).ceil() as i64);
+        Table { sigma2, rate, left, right, points: (first..=last).map(point).collect() }
+    }
+
+    /// ln F(p), by the trapezoid rule on the real line.
+    pub(super) fn ln_moment(&self, p: f64) -> f64 {
+        let (s2, g) = (self.sigma2, self.rate);
+        let mu = s2.sqrt().recip();
+        // Large positive powers move the mass to the right by up to p mu; large negative ones to where r hardly changes.
+        let negative = (-p).max(0.0);
+        let left = 13.0 + negative.min(negative * g * mu).min(negative.ln_1p() / mu);
+        let right = 13.0 + p.max(0.0) * mu;
+        if left <= self.left && right <= self.right {
+            return self.ln_moment_between(p, left, right);
+        }
+        let points = (left + right) / STEP;
+        if points.is_nan() || points > MOST_POINTS {
+            // The one term of the binomial sum that matters; for p < 0 an upper bound.
+            return if p > 0.0 { (p * g.ln() + p * (p - 1.0) / (2.0 * s2)).max(0.0) } else { p * (-g).ln_1p() };
+        }
+        Table::reaching(s2, g, left, right).ln_moment_between(p, left, right)
+    }
+
+    fn ln_moment_between(&self, p: f64, left: f64, right: f64) -> f64 {
+        let density = STEP / std::f64::consts::TAU.sqrt();
+        let first = (((self.left - left) / STEP) as usize).min(self.points.len());
+        let last = self.points.len() - (((self.right - right) / STEP) as usize).min(self.points.len() - first);
+        let points = &self.points[first..last];
+        let most = points.iter().map(|(gauss, ln_r)| gauss + p * ln_r).fold(f64::NEG_INFINITY, f64::max);
+        // F(p) - 1 has the digits of a small difference; where a power is large, F is not close to 1.
+        if most < 1.0 {
+            let less_one = |(gauss, ln_r): &(f64, f64)| {
+                let power = p * ln_r;
+                if power < 30.0 { gauss.exp() * power.exp_m1() } else { (gauss + power).exp() }
+            };
+            let less_one: f64 = density * points.iter().map(less_one).sum::<f64>();
+            if less_one > -0.5 {
+                return less_one.ln_1p();
+            }
+        }
+        most + (density * points.iter().map(|(gauss, ln_r)| (gauss + p * ln_r - most).exp()).sum::<f64>()).ln()
+    }
+}
+
+/// Mean and variance of the loss of one step where a record was removed, in doubles.
+pub(super) fn mean_and_variance(phase: &Phase) -> (f64, f64) {
     let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
     let mu = s2.sqrt().recip();
-    let step = 0.1_f64;
-    let last = ((13.0 + p.max(0.0) * mu) / step).ceil().min(2e5) as i64;
-    let density = step / std::f64::consts::TAU.sqrt();
-    let ln_r = |x: f64| {
+    let density = STEP / std::f64::consts::TAU.sqrt();
+    let last = ((13.0 + mu) / STEP).ceil().min(2e5) as i64;
+    let (mut mean, mut square) = (0.0, 0.0);
+    for x in (-130..=last).map(|k| STEP * k as f64) {
         let loss = mu * x - mu * mu / 2.0;
-        // Beyond, the one does not matter beside exp.
-        if loss > 600.0 { g.ln() + loss } else { (g * loss.exp_m1()).ln_1p() }
-    };
-    let points = || (-130..=last).map(|k| f64::from(k as i32) * step).map(|x| (-x * x / 2.0, p * ln_r(x)));
-    let most = points().map(|(gauss, power)| gauss + power).fold(f64::NEG_INFINITY, f64::max);
-    if most < 600.0 && points().all(|(_, power)| power < 600.0) {
-        let less_one: f64 = points().map(|(gauss, power)| density * gauss.exp() * power.exp_m1()).sum();
-        if less_one > -0.5 {
-            return less_one.ln_1p();
-        }
+        let (ratio, ln_ratio) = if loss > 600.0 {
+            (-x * x / 2.0 + loss + g.ln(), loss + g.ln())
+        } else {
+            let ln_ratio = (g * loss.exp_m1()).ln_1p();
+            (-x * x / 2.0 + ln_ratio, ln_ratio)
+        };
+        let mass = density * ratio.exp();
+        mean += mass * ln_ratio;
+        square += mass * ln_ratio * ln_ratio;
     }
-    most + points().map(|(gauss, power)| density * (gauss + power - most).exp()).sum::<f64>().ln()
+    (mean.max(0.0), (square - mean * mean).max(f64::MIN_POSITIVE))
 }
 
 /// What the search knows of a request.
@@ -87,8 +164,9 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// ln of M(c) exp(-c eps).
     fn ln_psi(&self, c: f64) -> f64 {
-        let of = |phase: &Phase| phase.steps as f64 * ln_moment(phase, power(self.direction, c));
-        self.sum.phases.iter().map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c) - c * self.epsilon
+        let of = |(phase, table): (&Phase, &Table)| phase.steps as f64 * table.ln_moment(power(self.direction, c));
+        self.sum.phases.iter().zip(&self.sum.tables).map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c)
+            - c * self.epsilon
     }
 
     /// The same with the kernel 1 / |s (s + 1)| at the real axis.
@@ -105,7 +183,7 @@ impl Search<'_> {
     }
 
     /// The saddle point: the lowest of the heights, which are convex in c.
-    fn saddle(&self) -> f64 {
+    pub(super) fn saddle(&self) -> f64 {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let (mut low, mut high) = match self.side {
             Side::Delta => (-9.0_f64, 12.0_f64),
@@ -133,10 +211,11 @@ impl Search<'_> {
 
     /// ln of the answer, by the saddle point: integral of the height over t as of a Gaussian.
     fn ln_estimate(&self, c: f64) -> f64 {
-        let e = 1e-2 * match self.side {
-            Side::Delta => c,
-            Side::Complement => c.abs().min(1.0 + c),
-        };
+        let e = 1e-2
+            * match self.side {
+                Side::Delta => c,
+                Side::Complement => c.abs().min(1.0 + c),
+            };
         let [before, at, after] = [c - e, c, c + e].map(|c| self.ln_height(c));
         let curvature = ((before - 2.0 * at + after) / (e * e)).max(1e-6 / (e * e));
         at - (std::f64::consts::TAU * curvature).ln() / 2.0
@@ -157,7 +236,9 @@ impl Search<'_> {
             Side::Complement => (1.0 + c, -c),
         };
         let shares = (1..=8).map(|k| 1.0 - 0.5_f64.powi(k)).chain([0.25, 1.0]);
-        let (left, left_at) = best(shares.map(|share| (c - share * to_left).max(if self.side == Side::Delta { 0.0 } else { -1.0 })).collect());
+        let (left, left_at) = best(
+            shares.map(|share| (c - share * to_left).max(if self.side == Side::Delta { 0.0 } else { -1.0 })).collect(),
+        );
         let right = match self.side {
             Side::Delta => (-4..=10).map(|k| c + c * 2_f64.powi(k)).collect(),
             Side::Complement => (1..=8).map(|k| c + to_right * (1.0 - 0.5_f64.powi(k))).chain([0.0]).collect(),
@@ -166,50 +247,74 @@ impl Search<'_> {
         (left.max(right).max(1e-9), left_at, right_at)
     }
 
+    /// Re s and the period there. Where moments of slightly higher order explode, a lower Re s has a much shorter period; but the terms of its sum cancel.
+    fn place_of_short_period(&self, saddle: f64, ln_estimate: f64, ln_target: f64) -> (f64, (f64, f64, f64)) {
+        const MOST_CANCELLED: f64 = 16.0;
+        let of = |c: f64| (c, self.period(c, ln_target));
+        let mut best = of(saddle);
+        let is_long = best.1.0 > 3.0 * (-ln_target).max(1.0) / saddle.abs();
+        if self.side != Side::Delta || !is_long {
+            return best;
+        }
+        for share in [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3] {
+            let c = saddle * share;
+            if self.ln_psi(c) - ln_estimate > MOST_CANCELLED {
+                break;
+            }
+            let next = of(c);
+            if next.1.0 < best.1.0 {
+                best = next;
+            }
+        }
+        best
+    }
+
     /// The contour whose errors are about 10^-digits of the answer; `None` where doubles find none.
     pub(super) fn plan(&self, digits: f64) -> Option<Plan> {
-        let c = self.saddle();
-        let ln_estimate = self.ln_estimate(c);
+        let saddle = self.saddle();
+        let ln_estimate = self.ln_estimate(saddle);
         let ln_target = ln_estimate - digits * std::f64::consts::LN_10 - 2.0;
+        let (c, (period, left, right)) = self.place_of_short_period(saddle, ln_estimate, ln_target);
         let ln_psi = self.ln_psi(c);
         if !(ln_estimate.is_finite() && ln_psi.is_finite()) {
             return None;
         }
-        let (period, left, right) = self.period(c, ln_target);
         let h = std::f64::consts::TAU / period;
         let p = power(self.direction, c);
         let steps: u64 = self.sum.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps));
         // Errors of a moment count as often as there are steps.
         let ln_small = -digits * std::f64::consts::LN_10 - (steps as f64).ln() - 6.0 + (ln_estimate - ln_psi).min(0.0);
-        let norms: Vec<f64> = self.sum.phases.iter().map(|phase| ln_moment(phase, p)).collect();
-        let (height, thetas) = self.height(p, &norms, ln_target - ln_psi, steps)?;
-        let phases = self.sum.phases.iter().zip(norms).zip(thetas).map(|((phase, ln_norm), theta)| PhasePlan {
-            grid: quickest(phase, p, ln_norm + ln_small),
+        let norms: Vec<f64> = self.sum.tables.iter().map(|table| table.ln_moment(p)).collect();
+        let (height, ends) = self.height(p, &norms, ln_target - ln_psi, steps)?;
+        let phases = self.sum.phases.iter().zip(norms).zip(ends).map(|((phase, ln_norm), end)| PhasePlan {
+            grid: quickest(phase, p, ln_norm, ln_small),
             ln_norm,
-            // Its error as well counts once a step.
-            beyond: Grid::choose(phase, p, theta, theta, ln_norm - (steps as f64).ln() - 5.0),
+            // Its error counts once a step, beside a modulus that may be small.
+            beyond: Grid::choose(phase, p, ln_norm, [end.theta; 2], end.ln_modulus - (steps as f64).ln() - 5.0),
         });
         let nodes = (height / h).ceil();
-        if !(nodes < 1e12) {
+        if nodes.is_nan() || nodes >= 1e12 {
             return None;
         }
         Some(Plan { c, h, nodes: nodes as i64, phases: phases.collect(), left, right, ln_estimate })
     }
 
-    /// How far the contour runs, so that what lies beyond is about exp(ln_target) of the height, and the theta of each phase's bound there.
-    fn height(&self, p: f64, norms: &[f64], ln_target: f64, steps: u64) -> Option<(f64, Vec<f64>)> {
+    /// How far the contour runs, so that what lies beyond is about exp(ln_target) of the height, and each phase's bound there.
+    fn height(&self, p: f64, norms: &[f64], ln_target: f64, steps: u64) -> Option<(f64, Vec<End>)> {
         let rho = self.sum.rho.to_f64();
-        let lines: Vec<Vec<Line>> = self.sum.phases.iter().zip(norms).map(|(phase, norm)| Line::all(phase, p, *norm, steps)).collect();
-        let beyond = |t: f64| -> (f64, Vec<f64>) {
+        let lines: Vec<Vec<Line>> =
+            self.sum.phases.iter().zip(norms).map(|(phase, norm)| Line::all(phase, p, *norm, steps)).collect();
+        let beyond = |t: f64| -> (f64, Vec<End>) {
             let mut ln = -rho * t * t - (std::f64::consts::PI * t).ln();
-            let mut thetas = Vec::new();
+            let mut ends = Vec::new();
             for (phase, lines) in self.sum.phases.iter().zip(&lines) {
-                let all = lines.iter().map(|line| (line.ln_modulus(t), line.theta));
-                let (least, theta) = all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0.1));
-                ln += phase.steps as f64 * least;
-                thetas.push(theta);
+                let all = lines.iter().map(|line| End { ln_modulus: line.ln_modulus(t), theta: line.theta });
+                let least = all.min_by(|a, b| a.ln_modulus.total_cmp(&b.ln_modulus));
+                let least = least.unwrap_or(End { theta: 0.1, ln_modulus: 0.0 });
+                ln += phase.steps as f64 * least.ln_modulus;
+                ends.push(least);
             }
-            (ln, thetas)
+            (ln, ends)
         };
         let (mut low, mut high) = (-10.0_f64, 35.0_f64);
         if beyond(high.exp()).0 > ln_target {
@@ -224,12 +329,19 @@ impl Search<'_> {
 }
 
 /// The line of integration that takes the fewest nodes, among those whose cancellation costs at most five digits.
-fn quickest(phase: &Phase, p: f64, ln_target: f64) -> Grid {
+fn quickest(phase: &Phase, p: f64, ln_norm: f64, ln_small: f64) -> Grid {
     const MOST_CANCELLED: f64 = 12.0;
     let s2 = phase.sigma2.to_f64();
     let most = (2.0 * MOST_CANCELLED / s2).sqrt().min(1.45);
-    let grids = (0..12).map(|k| Grid::choose(phase, p, most * 0.75_f64.powi(k), most * 0.75_f64.powi(k), ln_target));
-    grids.min_by(|a, b| a.len().total_cmp(&b.len())).unwrap_or(Grid::choose(phase, p, 0.1, 0.1, ln_target))
+    let grid = |theta: f64| Grid::choose(phase, p, ln_norm, [theta; 2], ln_small);
+    let grids = (0..12).map(|k| grid(most * 0.75_f64.powi(k)));
+    grids.min_by(|a, b| a.len().total_cmp(&b.len())).unwrap_or_else(|| grid(0.1))
+}
+
+/// A bound on the modulus of one step's moment beyond the last node: its line, and ln of it relative to the norm.
+struct End {
+    theta: f64,
+    ln_modulus: f64,
 }
 
 /// The modulus along one line, in doubles.
@@ -245,24 +357,34 @@ impl Line {
         let s2 = phase.sigma2.to_f64();
         let most = MOST.min((60.0 / s2).sqrt());
         // A record that is sampled once in very many steps needs small angles.
-        (0..16).map(|k| Line::new(phase, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
+        (0..16).filter_map(|k| Line::new(phase, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
     }
 
-    fn new(phase: &Phase, p: f64, ln_norm: f64, theta: f64, steps: u64) -> Line {
+    fn new(phase: &Phase, p: f64, ln_norm: f64, theta: f64, steps: u64) -> Option<Line> {
         let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
         // Coarser than the line of the proof, whose step serves a strip of width theta: along the line itself the modulus is smooth.
-        let fine = Grid::choose(phase, p, theta, 1.0_f64.min((8.0 / s2).sqrt()), ln_norm - (steps as f64).ln() - 5.0);
+        // The modulus of one of few steps has to be small itself.
+        let steps = steps as f64;
+        let ln_relative = -steps.ln() - 5.0 - 35.0 / steps;
+        let fine = Grid::choose(phase, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt())], ln_relative);
+        if fine.len().is_nan() || fine.len() > MOST_POINTS {
+            return None;
+        }
         let node = |k: i64| {
             let v = fine.step * k as f64;
             let b = g * (v - 1.0 / (2.0 * s2)).exp();
             let (sin, cos) = theta.sin_cos();
             // |r|^2 = (1 - g + b)^2 - 2 (1 - g) b (1 - cos)
-            let size = if b < 1e150 { ((b - g + b * cos * 0.0) * (2.0 + b - g) - 2.0 * (1.0 - g) * b * (1.0 - cos)).ln_1p() / 2.0 } else { b.ln() };
+            let size = if b < 1e150 {
+                ((b - g) * (2.0 + b - g) - 2.0 * (1.0 - g) * b * (1.0 - cos)).ln_1p() / 2.0
+            } else {
+                b.ln()
+            };
             let arg = (b * sin).atan2(1.0 - g + b * cos);
             let density = fine.step * (s2 / std::f64::consts::TAU).sqrt();
             ((theta * theta - v * v) * s2 / 2.0 + p * size + density.ln() - ln_norm, arg)
         };
-        Line { theta, nodes: (fine.from..=fine.to).map(node).collect() }
+        Some(Line { theta, nodes: (fine.from..=fine.to).map(node).collect() })
     }
 
     fn ln_modulus(&self, t: f64) -> f64 {

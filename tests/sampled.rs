@@ -1,0 +1,392 @@
+//! Poisson-sampled Gaussian noise against integrals in doubles, convolutions on both sides, closed forms and figures of other accountants.
+
+use dp_assay::{
+    Error,
+    account::{Account, Composition, Counts, Delta, Epsilon, conversions},
+    numeric::{Enclosure, rational::parse},
+    release::{Neighbors, Release, subject::Subject},
+};
+use rug::Rational;
+
+fn counts(text: &str) -> Counts {
+    Counts::parse_sampled(text).unwrap()
+}
+
+fn sampled(text: &str) -> Composition {
+    Composition::new(text.split(' ').map(counts)).unwrap()
+}
+
+/// The double, exactly.
+fn exactly(x: f64) -> Rational {
+    Rational::from_f64(x).unwrap()
+}
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+/// delta of both directions, a record removed and one added: both ends, in doubles.
+fn directions(account: &Composition, at: f64) -> [(f64, f64); 2] {
+    let at = Epsilon::new(exactly(at)).unwrap();
+    let both = account.delta_of_directions(&at, 12).unwrap().unwrap();
+    both.map(|one| {
+        let (low, high) = one.value.doubles();
+        // Few steps of little noise do not reach all digits.
+        assert!(one.met || high - low < 1e-6 * high, "{one:?}");
+        (low, high)
+    })
+}
+
+/// P[N(0, 1) <= x].
+fn normal(x: f64) -> f64 {
+    Enclosure::double(-x / 2_f64.sqrt(), 64).erfc().approximate() / 2.0
+}
+
+/// One step with rate g and noise of standard deviation 1 / mu, in doubles.
+#[derive(Clone, Copy)]
+struct Step {
+    g: f64,
+    mu: f64,
+}
+
+impl Step {
+    /// The ratio of the mixture to the noise at the standardized output x.
+    fn ratio(self, x: f64) -> f64 {
+        1.0 - self.g + self.g * (self.mu * x - self.mu * self.mu / 2.0).exp()
+    }
+
+    /// E[(r - y)_+] over the noise.
+    fn above(self, y: f64) -> f64 {
+        if y <= 1.0 - self.g {
+            return 1.0 - y;
+        }
+        let at = ((y - 1.0 + self.g) / self.g).ln() / self.mu + self.mu / 2.0;
+        self.g * normal(self.mu - at) - (y - 1.0 + self.g) * normal(-at)
+    }
+
+    /// E[(y - r)_+] over the noise.
+    fn below(self, y: f64) -> f64 {
+        self.above(y) + y - 1.0
+    }
+
+    /// E of a function of the output of the noise, by the trapezoid rule.
+    fn mean(self, of: impl Fn(f64) -> f64) -> f64 {
+        const STEP: f64 = 1.0 / 256.0;
+        let last = (12.0 + 3.0 * self.mu) / STEP;
+        let density = STEP / std::f64::consts::TAU.sqrt();
+        (-(last as i64)..=last as i64).map(|k| k as f64 * STEP).map(|x| density * (-x * x / 2.0).exp() * of(x)).sum()
+    }
+}
+
+const STEPS: [(&str, Step); 4] = [
+    ("0.1:gaussian:1", Step { g: 0.1, mu: 1.0 }),
+    ("0.5:gaussian:4", Step { g: 0.5, mu: 0.5 }),
+    ("1/4:gaussian:25/4@5", Step { g: 0.25, mu: 2.0 }),
+    ("0.9:gaussian:1/4", Step { g: 0.9, mu: 2.0 }),
+];
+
+fn close(found: f64, expected: f64, relative: f64) -> bool {
+    (found - expected).abs() <= relative * expected.abs() + 1e-15
+}
+
+/// Whether an enclosure contains a number that is known to this relative error.
+fn holds((low, high): (f64, f64), expected: f64, relative: f64) -> bool {
+    let error = relative * expected.abs() + 1e-14;
+    low - error <= expected && expected <= high + error
+}
+
+/// One step, and two of them with the inner integral in closed form and the outer one by a sum.
+#[test]
+fn one_step_and_two_agree_with_integrals() {
+    for (text, step) in STEPS {
+        for eps in [0.0, 0.3, 1.0, 2.0] {
+            let order = f64::exp(eps);
+            let [remove, add] = directions(&sampled(text), eps);
+            assert!(holds(remove, step.above(order), 1e-9), "{text} at {eps}: {remove:?}");
+            assert!(holds(add, order * step.below(1.0 / order), 1e-9), "{text} at {eps}: {add:?}");
+            // Two steps of little noise take much longer.
+            if step.mu > 1.0 {
+                continue;
+            }
+            let text = format!("{text}x2");
+            let [remove, add] = directions(&sampled(&text), eps);
+            let of_remove = step.mean(|x| step.ratio(x) * step.above(order / step.ratio(x)));
+            let of_add = step.mean(|x| order * step.ratio(x) * step.below(1.0 / (order * step.ratio(x))));
+            assert!(holds(remove, of_remove, 1e-6), "{text} at {eps}: {remove:?} and not {of_remove}");
+            assert!(holds(add, of_add, 1e-6), "{text} at {eps}: {add:?} and not {of_add}");
+        }
+    }
+}
+
+/// Losses on a lattice with their probabilities, from the smallest multiple up.
+struct Losses {
+    first: i64,
+    masses: Vec<f64>,
+}
+
+impl Losses {
+    const STEP: f64 = 0.008;
+
+    /// The losses of one step, rounded down or up; `added` under the noise, otherwise under the mixture.
+    fn of(step: Step, added: bool, up: bool) -> Losses {
+        const FINE: f64 = 1.0 / 256.0;
+        let last = ((7.5 + step.mu) / FINE) as i64;
+        let mut found: Vec<(i64, f64)> = Vec::new();
+        for k in -last..last {
+            let (x, next) = (k as f64 * FINE, (k + 1) as f64 * FINE);
+            let ends = [x, next].map(|x| if added { -step.ratio(x).ln() } else { step.ratio(x).ln() });
+            let cell = |mean: f64| normal(next - mean) - normal(x - mean);
+            let mass = if added { cell(0.0) } else { (1.0 - step.g) * cell(0.0) + step.g * cell(step.mu) };
+            let loss = if up { ends[0].max(ends[1]) } else { ends[0].min(ends[1]) } / Losses::STEP;
+            found.push((if up { loss.ceil() } else { loss.floor() } as i64, mass));
+        }
+        let first = found.iter().map(|(at, _)| *at).min().unwrap();
+        let length = found.iter().map(|(at, _)| at - first).max().unwrap() as usize + 1;
+        let mut masses = vec![0.0; length];
+        found.into_iter().for_each(|(at, mass)| masses[(at - first) as usize] += mass);
+        Losses { first, masses }
+    }
+
+    fn plus(&self, other: &Losses) -> Losses {
+        let mut masses = vec![0.0; self.masses.len() + other.masses.len() - 1];
+        for (i, a) in self.masses.iter().enumerate() {
+            for (j, b) in other.masses.iter().enumerate() {
+                masses[i + j] += a * b;
+            }
+        }
+        Losses { first: self.first + other.first, masses }
+    }
+
+    fn delta(&self, eps: f64) -> f64 {
+        let loss = |at: usize| (self.first + at as i64) as f64 * Losses::STEP;
+        self.masses.iter().enumerate().map(|(at, mass)| mass * (1.0 - (eps - loss(at)).exp()).max(0.0)).sum()
+    }
+}
+
+/// Five steps, of one phase and of two, lie between the convolutions of losses rounded down and up, in both directions.
+#[test]
+fn many_steps_lie_between_convolutions() {
+    let [(_, a), (_, b), ..] = STEPS;
+    for (text, parts) in
+        [("0.1:gaussian:1x5", [(a, 5), (b, 0)]), ("0.1:gaussian:1x2 0.5:gaussian:4x3", [(a, 2), (b, 3)])]
+    {
+        let account = sampled(text);
+        for (at, added) in [false, true].into_iter().enumerate() {
+            let [low, high] = [false, true].map(|up| {
+                let steps = parts.iter().flat_map(|(step, times)| std::iter::repeat_n(*step, *times));
+                steps.map(|step| Losses::of(step, added, up)).reduce(|sum, one| sum.plus(&one)).unwrap()
+            });
+            for eps in [0.0, 0.2, 0.5, 0.8] {
+                let found = directions(&account, eps)[at];
+                let (low, high) = (low.delta(eps), high.delta(eps));
+                let is_between = low * (1.0 - 1e-9) <= found.1 + 1e-13 && found.0 <= high * (1.0 + 1e-9) + 1e-13;
+                assert!(is_between, "{text} {added} {eps}: {low} {found:?} {high}");
+                assert!(high < 2.0 * low + 2e-3, "the convolutions are too coarse to show anything: {low} {high}");
+            }
+        }
+    }
+}
+
+/// A rate close to one, and one of one, against no sampling.
+#[test]
+fn without_sampling_it_is_gaussian_noise() {
+    let plain = Composition::new([Counts::parse("gaussian", "2x10@1").unwrap()]).unwrap();
+    let delta = |account: &Composition| account.delta(epsilon("3"), 14).unwrap().value;
+    assert_eq!(delta(&sampled("1:gaussian:2x10")), delta(&plain));
+    let nearly = delta(&sampled("0.999999999:gaussian:2x10")).approximate();
+    let (exact, apart) = (delta(&plain).approximate(), nearly / delta(&plain).approximate() - 1.0);
+    assert!(apart < 0.0 && apart > -1e-7, "{nearly} {exact}");
+}
+
+/// delta falls in epsilon and in the noise, and rises in the rate and the number of steps.
+#[test]
+fn delta_is_monotone() {
+    let of = |text: &str, eps: &str| sampled(text).delta(epsilon(eps), 12).unwrap().value;
+    let falls = |values: Vec<Enclosure>| {
+        assert!(values.windows(2).all(|pair| pair[0].lower() > pair[1].upper()), "{values:?}");
+    };
+    let base = "0.02:gaussian:1x200";
+    falls(["0", "1/2", "1", "2", "4", "8"].iter().map(|eps| of(base, eps)).collect());
+    falls(["0.5", "1", "1.1", "4"].iter().map(|s2| of(&format!("0.02:gaussian:{s2}x200"), "1")).collect());
+    falls(["0.05", "0.02", "0.019", "0.001"].iter().map(|rate| of(&format!("{rate}:gaussian:1x200"), "1")).collect());
+    falls(["400", "200", "199", "2"].iter().map(|steps| of(&format!("0.02:gaussian:1x{steps}"), "1")).collect());
+}
+
+/// Two precisions, two kinds of arithmetic: the narrower lies in the wider.
+#[test]
+fn more_digits_lie_within_fewer() {
+    for (text, eps) in [("0.01:gaussian:1x1000", "1.5"), ("0.3:gaussian:2x5 0.01:gaussian:1x50", "2")] {
+        let account = sampled(text);
+        let few = account.delta(epsilon(eps), 12).unwrap();
+        let many = account.delta(epsilon(eps), 30).unwrap();
+        assert!(few.met && many.met && many.value.is_tight(30), "{text}: {many:?}");
+        assert!(few.value.lower() <= many.value.lower() && many.value.upper() <= few.value.upper(), "{text}");
+    }
+}
+
+/// epsilon at delta, down to 1e-100: delta at both ends decides.
+#[test]
+fn epsilon_is_the_root_of_delta() {
+    for (text, delta) in
+        [("0.01:gaussian:1x1000", "1e-5"), ("0.01:gaussian:1x1000", "1e-100"), ("0.5:gaussian:10000x1000", "1e-8")]
+    {
+        let (account, target) = (sampled(text), parse(delta).unwrap());
+        let found = account.epsilon(delta.parse::<Delta>().unwrap(), 12).unwrap();
+        assert!(found.met, "{text} {found:?}");
+        let at = |end: &rug::Float| {
+            let epsilon = Epsilon::new(end.to_rational().unwrap()).unwrap();
+            account.delta(epsilon, 15).unwrap().value
+        };
+        assert!(*at(found.value.upper()).upper() <= target && *at(found.value.lower()).lower() >= target, "{text}");
+    }
+}
+
+/// E[r^p] of integer order by the binomial formula bounds the RDP conversion from the same moments: the library's lies at or below every one of them.
+#[test]
+fn the_account_by_moments_agrees_with_the_binomial_formula() {
+    let (g, steps) = (0.01_f64, 1000.0);
+    let delta = 1e-5_f64;
+    let of_order = |p: u32| {
+        let mut ln_binomial = 0.0;
+        let mut sum = 0.0;
+        for k in 0..=p {
+            let (n, k) = (f64::from(p), f64::from(k));
+            sum += f64::exp(ln_binomial + (n - k) * (-g).ln_1p() + k * g.ln() + k * (k - 1.0) / 2.0);
+            ln_binomial += ((n - k) / (k + 1.0)).ln();
+        }
+        let (p, s) = (f64::from(p), f64::from(p) - 1.0);
+        (steps * sum.ln() + s * s.ln() - p * p.ln() - delta.ln()) / s
+    };
+    let least = (2..60).map(of_order).fold(f64::INFINITY, f64::min);
+    let found = conversions::renyi_epsilon(&sampled("0.01:gaussian:1x1000"), &"1e-5".parse().unwrap()).unwrap();
+    let found = found.epsilon.approximate();
+    assert!(found <= least && found > least * 0.99, "{found} {least}");
+}
+
+/// One step has a trade-off function in closed form: that of the direction with the larger profile where its slope is below -1, and a line of slope -1
+/// between it and its inverse.
+#[test]
+fn the_tradeoff_function_is_the_hull_of_both_directions() {
+    for (text, step) in STEPS {
+        let account = sampled(text);
+        let f = |alpha: f64| {
+            let answer = account.tradeoff(&exactly(alpha), 12).unwrap();
+            assert!(answer.met, "{text} {alpha}: {answer:?}");
+            answer.value.approximate()
+        };
+        // Reject where the output is above t.
+        let errors = |t: f64| (normal(-t), (1.0 - step.g) * normal(t) + step.g * normal(t - step.mu));
+        for t in [0.6, 1.2, 2.0, 3.0] {
+            let (alpha, beta) = errors(step.mu / 2.0 + t);
+            assert!(close(f(alpha), beta, 1e-9), "{text} {alpha}: {} {beta}", f(alpha));
+            assert!(close(f(beta), alpha, 1e-9), "{text} {beta}: {} {alpha}", f(beta));
+        }
+        let (alpha, beta) = errors(step.mu / 2.0);
+        let middle = (alpha + beta) / 2.0;
+        assert!(close(f(middle), middle, 1e-9), "{text} {middle}: {}", f(middle));
+    }
+}
+
+/// The points of the function support the profile: f(alpha) >= 1 - delta(eps) - exp(eps) alpha, with equality somewhere.
+#[test]
+fn the_tradeoff_function_of_many_steps_is_dual_to_the_profile() {
+    let account = sampled("0.01:gaussian:1x1000");
+    for alpha in [0.9, 0.3, 0.01, 1e-6] {
+        let f = account.tradeoff(&exactly(alpha), 10).unwrap();
+        assert!(f.met, "{f:?}");
+        let line = |eps: f64| {
+            let delta = account.delta(Epsilon::new(exactly(eps.abs())).unwrap(), 10).unwrap().value.approximate();
+            if eps >= 0.0 { 1.0 - delta - eps.exp() * alpha } else { (1.0 - delta - alpha) * eps.exp() }
+        };
+        let highest = (-120..=120).map(|k| line(f64::from(k) * 0.03)).fold(0.0, f64::max);
+        let f = f.value.approximate();
+        assert!(highest <= f * (1.0 + 1e-9) && highest > f * (1.0 - 5e-3), "{alpha}: {highest} {f}");
+    }
+}
+
+fn is_unsuitable<T: std::fmt::Debug>(result: Result<T, Error>, words: &str) {
+    match result {
+        Err(error) => assert!(error.to_string().contains(words), "{error}"),
+        Ok(value) => panic!("{value:?}"),
+    }
+}
+
+/// Nothing that the account does not cover is answered.
+#[test]
+fn other_pairs_are_refused() {
+    for (text, words) in [
+        ("0.01", "RATE:gaussian:SIGMA2"),
+        ("0.01:1", "RATE:gaussian:SIGMA2"),
+        ("0.01:discrete-gaussian:1", "gaussian only"),
+        ("0.01:discrete-laplace:1", "gaussian only"),
+        ("0:gaussian:1", "rate"),
+        ("1.1:gaussian:1", "rate"),
+        ("-0.1:gaussian:1", "rate"),
+        ("1e-10:gaussian:1", "rate"),
+        ("x:gaussian:1", "x"),
+        ("0.1:gaussian:0", "sigma2"),
+        ("0.1:gaussian:1x0", "count"),
+        ("0.1:gaussian:1@0", "shift"),
+        ("0.1:gausian:1", "gaussian"),
+    ] {
+        is_unsuitable(Counts::parse_sampled(text), words);
+    }
+    let own = sampled("0.01:gaussian:1x10");
+    is_unsuitable(own.for_changed_records(), "add-remove");
+    is_unsuitable(own.for_groups_of(2), "group");
+    assert!(own.for_groups_of(1).is_ok());
+    is_unsuitable(Composition::new([counts("0.01:gaussian:1"), "5x10".parse().unwrap()]), "continuous Gaussian");
+    is_unsuitable(own.knot(&Rational::from(1), 10), "Poisson");
+    let subject = |neighbors, counts_as_given| Subject {
+        release: None,
+        levels: Vec::new(),
+        singles: vec![counts("0.01:gaussian:1x10")],
+        neighbors: Some(neighbors),
+        counts_as_given,
+        group: 1,
+        repeat: 1,
+    };
+    is_unsuitable(subject(Neighbors::Bounded, false).resolve().map(drop), "add-remove");
+    is_unsuitable(subject(Neighbors::Bounded, true).resolve().map(drop), "add-remove");
+    assert!(subject(Neighbors::AddRemove, false).resolve().is_ok());
+}
+
+const RUN: &str = r#"name = "run"
+title = "A training run"
+source = "made up for a test"
+neighbors = "add-remove"
+
+[[level]]
+name = "warm-up"
+[[level.query]]
+name = "steps"
+law = "sampled-gaussian"
+rate = "0.02"
+sigma2 = "4"
+times = 100
+
+[[level]]
+name = "training"
+[[level.query]]
+name = "steps"
+law = "sampled-gaussian"
+rate = "0.01"
+sigma2 = "1"
+times = 1000
+"#;
+
+/// The same from a release file, whose cells and relations do not slip through.
+#[test]
+fn release_files_have_sampled_noise() {
+    let release = |text: &str| Release::parse(text, "run.toml");
+    let own = release(RUN).unwrap().composition(&[] as &[&str], None).unwrap();
+    let known = sampled("0.02:gaussian:4x100 0.01:gaussian:1x1000");
+    let of = |account: &Composition| account.delta(epsilon("2"), 12).unwrap().value;
+    assert_eq!(of(&own), of(&known));
+    is_unsuitable(release(&RUN.replace("rate = \"0.01\"\n", "")), "rate");
+    is_unsuitable(release(&RUN.replace("sigma2 = \"1\"\n", "rho = \"1/2\"\n")), "sigma2");
+    is_unsuitable(release(&RUN.replace("times = 100\n", "times = 100\ncells = 2\n")), "cells = 1");
+    is_unsuitable(release(&RUN.replace("times = 100\n", "times = 100\nrows = 2\n")), "rows");
+    is_unsuitable(release(&RUN.replace("add-remove", "bounded")), "add-remove");
+    is_unsuitable(release(RUN).unwrap().composition(&[] as &[&str], Some(Neighbors::Bounded)), "add-remove");
+}
