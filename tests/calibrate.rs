@@ -272,3 +272,155 @@ fn the_profiles_that_are_drawn_are_given_as_numbers() {
         json(&matched(&["--release", "su-su-wang-2025", "--level", "State"]))["levels"][0]["profiles_approx"].is_null()
     );
 }
+
+/// The promises of risk: the least noise keeps each, and the next smaller does not, by the commands that give the same numbers.
+#[test]
+fn noise_is_calibrated_to_what_an_adversary_learns() {
+    let noise = |sigma2: &Value| format!("{}x10", exact(sigma2));
+    let of = |options: &[&str], key: &str, read: &dyn Fn(&str) -> Rational, keeps: &dyn Fn(&Rational) -> bool| {
+        let answer = json(&[&["calibrate", "--discrete-gaussian", "5x10"], options].concat());
+        assert!(answer["delta"].is_null() && answer["goal"]["measure"] == key);
+        let row = &answer["levels"][0];
+        let (least, before) = (noise(&row["calibrated_sigma2"]), noise(&row["not_enough_sigma2"]));
+        assert!(keeps(&read(&least)) && !keeps(&read(&before)), "{options:?}: {row}");
+        let shown = exact(&row[key]["upper"]);
+        assert!((shown - read(&least)).abs() < number("1e-9"), "{options:?}: {row}");
+    };
+    let at = |text: &str, question: &[&str], pointer: &str| {
+        exact(json(&[question, &["--discrete-gaussian", text]].concat()).pointer(pointer).unwrap())
+    };
+    let bound =
+        |text: &str, prior: &str, key: &str| at(text, &["risk", "bound", "--prior", prior, "--delta", "1e-9"], key);
+    of(&["--advantage", "0.1"], "advantage", &|text| bound(text, "1/2", "/advantage/upper"), &|value| {
+        *value <= number("0.1")
+    });
+    of(
+        &["--posterior", "0.6", "--prior", "1/2"],
+        "correct_decision",
+        &|text| bound(text, "1/2", "/correct_decision_upper/upper"),
+        &|value| *value <= number("0.6"),
+    );
+    of(
+        &["--posterior", "0.92", "--prior", "0.9"],
+        "correct_decision",
+        &|text| bound(text, "0.9", "/correct_decision_upper/upper"),
+        &|value| *value <= number("0.92"),
+    );
+    of(
+        &["--alpha", "0.05", "--beta", "0.8"],
+        "beta",
+        &|text| at(text, &["tradeoff", "--alpha", "0.05"], "/beta_lower/0"),
+        &|value| *value >= number("0.8"),
+    );
+    let answer =
+        json(&["calibrate", "--discrete-gaussian", "5x10", "--posterior", "0.9", "--prior", "0.1", "--delta", "1e-9"]);
+    let row = &answer["levels"][0];
+    let posterior = |sigma2: &Value| bound(&noise(sigma2), "0.1", "/posterior_upper/upper");
+    assert!(
+        posterior(&row["calibrated_sigma2"]) <= number("0.9") && posterior(&row["not_enough_sigma2"]) > number("0.9")
+    );
+    // Levels that keep a promise each may break it together.
+    let whole = json(&["calibrate", "--release", "su-su-wang-2025", "--posterior", "0.6", "--prior", "1/2"]);
+    assert_eq!(whole["all_composed"]["keeps_target"], false);
+    let whole = json(&["calibrate", "--release", "su-su-wang-2025", "--alpha", "0.05", "--beta", "0.5", "--scale-all"]);
+    assert!(
+        exact(&whole["beta"]["lower"]) >= number("0.5") && exact(&whole["factor_before"]) < exact(&whole["factor"])
+    );
+}
+
+#[test]
+fn promises_of_risk_that_no_noise_or_every_noise_keeps_are_refused() {
+    for (rest, says) in [
+        (&["--advantage", "0"][..], "above 0"),
+        (&["--advantage", "1"], "below 1"),
+        (&["--advantage", "x"], "--advantage"),
+        (&["--advantage", "0.1", "--delta", "1e-9"], "cannot be used with"),
+        (&["--advantage", "0.1", "--epsilon", "1"], "cannot be used with"),
+        (&["--advantage", "0.1", "--queries"], "cannot be used with"),
+        (&["--alpha", "0.1"], "--beta"),
+        (&["--alpha", "0.5", "--beta", "0.5"], "sum below 1"),
+        (&["--alpha", "0.1", "--beta", "-1"], "beta"),
+        (&["--posterior", "0.6"], "--prior"),
+        (&["--posterior", "0.6", "--prior", "0.7"], "above 0.7"),
+        (&["--posterior", "0.05", "--prior", "0.1", "--delta", "1e-9"], "above the prior"),
+        (&["--posterior", "0.6", "--prior", "2"], "the prior"),
+        (&["--prior", "1/2", "--delta", "1e-9"], "--posterior"),
+    ] {
+        let message = refusal(&[&["calibrate", "--discrete-gaussian", "5x10"], rest].concat());
+        assert!(message.contains(says), "{rest:?}: {message}");
+    }
+}
+
+/// The written release has the calibrated noise, of counts and of levels.
+#[test]
+fn calibrated_noise_is_written_as_a_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calibrated.toml");
+    let file = path.to_str().unwrap();
+    let epsilon = |answer: &Value| exact(&answer["epsilon"]["upper"]);
+    let at = ["--delta", "1e-9", "--epsilon", "3"];
+    for (subject, more) in [
+        (&["--discrete-gaussian", "5x10", "--discrete-laplace", "0.5x3@2"][..], &["--scale-all"][..]),
+        (&["--discrete-gaussian", "5x10", "--neighbors", "bounded"], &[]),
+        (&["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--counts-as-given"], &[]),
+        (&["--release", "su-su-wang-2025"], &["--scale-all"]),
+        (&["--release", "su-su-wang-2025", "--level", "State", "--discrete-gaussian", "9"], &["--scale-all"]),
+        (&["--release", "pl94-units-us"], &["--scale-all", "--decimals", "2"]),
+    ] {
+        let answer = json(&[&["calibrate", "--out", file], subject, more, &at].concat());
+        let reached = if more.is_empty() { epsilon(&answer["levels"][0]) } else { epsilon(&answer) };
+        let read = json(&["epsilon", "--release", file, "--delta", "1e-9"]);
+        assert!((epsilon(&read) - reached).abs() < number("1e-10"), "{subject:?}");
+    }
+    // Each level alone.
+    let answer = json(&[&["calibrate", "--out", file, "--release", "su-su-wang-2025"], &at[..]].concat());
+    let read = json(&["epsilon", "--release", file, "--delta", "1e-9"]);
+    for (level, own) in answer["levels"].as_array().unwrap().iter().zip(read["levels"].as_array().unwrap()) {
+        assert!(level["name"] == own["name"] && (epsilon(level) - epsilon(own)).abs() < number("1e-10"));
+    }
+    let message = refusal(&[
+        "calibrate",
+        "--out",
+        file,
+        "--release",
+        "su-su-wang-2025",
+        "--discrete-gaussian",
+        "5",
+        "--counts-as-given",
+        "--neighbors",
+        "bounded",
+        "--delta",
+        "1e-9",
+        "--epsilon",
+        "3",
+        "--scale-all",
+    ]);
+    assert!(message.contains("--out"), "{message}");
+}
+
+/// The curve of risk: its ends, its order, and its refusals.
+#[test]
+fn the_risk_curve_falls_to_the_prior() {
+    let question = ["risk", "curve", "--release", "su-su-wang-2025", "--level", "State", "--prior", "0.01"];
+    let answer = json(&[&question[..], &["--points", "13", "--digits", "8"]].concat());
+    let column = |key: &str| -> Vec<Rational> { answer[key].as_array().unwrap().iter().map(exact).collect() };
+    let (alpha, posterior, relative) = (column("alpha"), column("posterior_upper"), column("relative_risk_upper"));
+    assert!(alpha.len() == 13 && alpha[0] == number("1e-6") && alpha[12] == 1);
+    assert!(
+        posterior.windows(2).all(|pair| pair[0] > pair[1])
+            && (posterior[12].clone() - number("0.01")).abs() < number("1e-9")
+    );
+    for (posterior, relative) in posterior.iter().zip(&relative) {
+        assert!((posterior / number("0.01") - relative).abs() < number("1e-6"));
+    }
+    for (rest, says) in [
+        (&["--prior", "0"][..], "--prior"),
+        (&["--prior", "0.1", "--alpha", "0"], "alpha"),
+        (&["--prior", "0.1", "--alpha", "1.5"], "alpha"),
+        (&["--prior", "0.1", "--from", "1"], "--from"),
+        (&["--prior", "0.1", "--from", "1e-301"], "--from"),
+    ] {
+        let message = refusal(&[&["risk", "curve", "--gaussian", "1"], rest].concat());
+        assert!(message.contains(says), "{rest:?}: {message}");
+    }
+}

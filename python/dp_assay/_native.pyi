@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypedDict, final
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import numpy
 import numpy.typing
@@ -112,7 +112,8 @@ class _Calibrated(TypedDict):
     sigma2: list[Fraction]
     calibrated_sigma2: list[Fraction]
     account: Account
-    epsilon: Enclosure
+    epsilon: NotRequired[Enclosure]
+    risk: NotRequired[Enclosure]
     target: Enclosure
 
 @disjoint_base
@@ -151,6 +152,7 @@ class Account:
     ) -> dict[str, Any]: ...
     def explain(self, delta: _Number, *, digits: int = 12) -> dict[str, Any]: ...
     def risk(self, prior: _Number, *, delta: _Number | None = None, digits: int = 12) -> dict[str, Enclosure]: ...
+    def risk_curve(self, prior: _Number, alphas: _Numbers, *, digits: int = 12) -> dict[str, list[Enclosure]]: ...
     def calibrate(
         self,
         delta: _Number | None = None,
@@ -158,6 +160,11 @@ class Account:
         epsilon: _Number | None = None,
         match: Literal["published", "zcdp", "best-order", "rdp", "pure", "basic"] | None = None,
         match_curve: tuple[_Number, _Number] | None = None,
+        advantage: _Number | None = None,
+        alpha: _Number | None = None,
+        beta: _Number | None = None,
+        posterior: _Number | None = None,
+        prior: _Number | None = None,
         grid: Literal["sigma2", "factor"] = "sigma2",
         decimals: int | None = None,
         digits: int = 12,

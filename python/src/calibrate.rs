@@ -1,6 +1,7 @@
 //! The least noise that meets a target, and where the budget should go.
 
 use dp_assay::{
+    Error,
     account::{
         Account as _, Counts, Delta, Epsilon,
         allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible},
@@ -14,6 +15,7 @@ use dp_assay::{
         query_targets::{self, Accuracy},
         subject::Subject,
     },
+    risk::promise::RiskPromise,
     rug::Rational,
 };
 use pyo3::{
@@ -39,13 +41,17 @@ impl Account {
     /// - delta=D alone: the epsilon that compared_with(D) has, the published figure or the smallest standard account;
     /// - match="zcdp" (Bun-Steinke), "best-order", "rdp", "pure" or "basic" at delta=D: the epsilon that this account gives for the present noise;
     /// - match="published" at delta=D: the published figure, not rounded (ValueError if nothing was published);
-    /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the present noise, at every delta of the range.
+    /// - match_curve=(FROM, TO): the zCDP (Bun-Steinke) curve of the present noise, at every delta of the range;
+    /// - advantage=A: the advantage of every adversary is at most A;
+    /// - alpha=A with beta=B: every test of type I error A has a type II error of B or more;
+    /// - posterior=P with prior=Q: every adversary with that prior decides correctly with probability P or less; with delta=D as well, no posterior exceeds P,
+    ///   except on outputs of probability D.
     ///
     /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). The noise found is proven to be
     /// enough, and the next smaller point of the grid is proven not to be. Returns a dict: `factor` and `before` (Fractions; before is None
-    /// if the grid starts here), `sigma2` and `calibrated_sigma2` (lists of Fractions), `epsilon` and `target` (Enclosures),
-    /// `compared_with` (as compared_with, or None), `account` (an Account with that noise).
-    #[pyo3(signature = (delta = None, *, epsilon = None, r#match = None, match_curve = None, grid = "sigma2", decimals = None, digits = 12))]
+    /// if the grid starts here), `sigma2` and `calibrated_sigma2` (lists of Fractions), `epsilon` and `target` (Enclosures; for a target of risk `risk`
+    /// in place of epsilon), `compared_with` (as compared_with, or None), `account` (an Account with that noise).
+    #[pyo3(signature = (delta = None, *, epsilon = None, r#match = None, match_curve = None, advantage = None, alpha = None, beta = None, posterior = None, prior = None, grid = "sigma2", decimals = None, digits = 12))]
     #[allow(clippy::too_many_arguments)]
     fn calibrate<'py>(
         &self,
@@ -54,11 +60,23 @@ impl Account {
         epsilon: Option<Exact>,
         r#match: Option<&str>,
         match_curve: Option<(Exact, Exact)>,
+        advantage: Option<Exact>,
+        alpha: Option<Exact>,
+        beta: Option<Exact>,
+        posterior: Option<Exact>,
+        prior: Option<Exact>,
         grid: &str,
         #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let goal = goal_of(delta, epsilon, r#match, match_curve)?;
+        let risks = [advantage, alpha, beta, posterior, prior];
+        let goal = match risks.iter().all(Option::is_none) {
+            true => goal_of(delta, epsilon, r#match, match_curve)?,
+            false if epsilon.is_none() && r#match.is_none() && match_curve.is_none() => {
+                Goal::Risk(risk_of(delta, risks)?)
+            }
+            false => return Err(one_target()),
+        };
         let grid = match grid {
             "sigma2" => (GridOf::SmallestSigma2, decimals.unwrap_or(2)),
             "factor" => (GridOf::Factor, decimals.unwrap_or(4)),
@@ -67,24 +85,32 @@ impl Account {
             }
         };
         let resolved = self.resolved();
-        let (found, least, epsilon, target, compared) = work::run(py, move |_| {
+        let (found, least, (name, value), target, compared) = work::run(py, move |_| {
             const TARGET_DIGITS: u32 = 40;
-            let (promise, compared) = match goal {
-                Goal::Promise(promise) => (promise, None),
+            let (promise, compared) = match &goal {
+                Goal::Promise(promise) => (promise.clone(), None),
+                Goal::Risk(risk) => (risk.promise()?, None),
                 Goal::Compared(delta, against) => {
-                    let compared = resolved.compared(against, &delta, TARGET_DIGITS)?;
-                    (Promise::known(delta, &compared.epsilon), Some(compared))
+                    let compared = resolved.compared(*against, delta, TARGET_DIGITS)?;
+                    (Promise::known(delta.clone(), &compared.epsilon), Some(compared))
                 }
             };
             let least = promise::calibrate(&resolved.whole, &resolved.noise()?, &promise, grid)?;
-            let epsilon = least.account.epsilon(promise.delta(), digits)?;
-            let target = promise.target(&resolved.whole, promise.delta());
-            Ok((resolved.with_noise_times(&least.factor)?, least, epsilon, target, compared))
+            let (reached, target) = match (&goal, promise.delta()) {
+                (Goal::Risk(risk), _) => {
+                    (("risk", risk.of(&least.account, digits)?), Some(Interval::rational(risk.target(), 160)))
+                }
+                (_, Some(delta)) => {
+                    (("epsilon", least.account.epsilon(delta, digits)?), promise.target(&resolved.whole, delta))
+                }
+                (_, None) => return Err(Error::Unbounded { what: "the target epsilon" }),
+            };
+            Ok((resolved.with_noise_times(&least.factor)?, least, reached, target, compared))
         })?;
         let subject = quick(self.subject().with_noise_times(&least.factor))?;
         let answer = calibrated(py, Account::known(subject, found), &least)?;
-        answer.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
-        answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;
+        answer.set_item(name, Bound::new(py, Enclosure::from(value))?)?;
+        answer.set_item("target", target.map(|target| Bound::new(py, Enclosure::from(target))).transpose()?)?;
         answer.set_item("compared_with", compared.map(|compared| compared_of(py, &compared)).transpose()?)?;
         Ok(answer)
     }
@@ -93,6 +119,7 @@ impl Account {
 /// The target of the noise.
 enum Goal {
     Promise(Promise),
+    Risk(RiskPromise),
     Compared(Delta, Against),
 }
 
@@ -109,11 +136,28 @@ fn goal_of(
         }
         (Some(delta), None, matched, None) => Ok(Goal::Compared(delta_of(delta)?, against_of(matched)?)),
         (None, None, None, Some((from, to))) => Ok(Goal::Promise(quick(Promise::zcdp_curve(from.0, to.0))?)),
-        _ => Err(PyValueError::new_err(
-            "expected one target: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\", \"pure\" or \"basic\"; \
-             or match_curve=(FROM, TO)",
-        )),
+        _ => Err(one_target()),
     }
+}
+
+fn one_target() -> PyErr {
+    PyValueError::new_err(
+        "expected one target: delta=D alone or with epsilon=E or match=\"published\", \"zcdp\", \"best-order\", \"rdp\", \"pure\" or \"basic\"; \
+         match_curve=(FROM, TO); advantage=A; alpha=A with beta=B; or posterior=P with prior=Q, alone or with delta=D",
+    )
+}
+
+/// The promise of risk that is given.
+fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<RiskPromise> {
+    Ok(match (risks, delta) {
+        ([Some(most), None, None, None, None], None) => quick(RiskPromise::advantage(most.0))?,
+        ([None, Some(alpha), Some(beta), None, None], None) => quick(RiskPromise::type_two_error(alpha.0, beta.0))?,
+        ([None, None, None, Some(most), Some(prior)], None) => quick(RiskPromise::correct_decision(prior.0, most.0))?,
+        ([None, None, None, Some(most), Some(prior)], Some(delta)) => {
+            quick(RiskPromise::posterior(prior.0, most.0, delta_of(delta)?))?
+        }
+        _ => return Err(one_target()),
+    })
 }
 
 fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) -> PyResult<Bound<'py, PyDict>> {

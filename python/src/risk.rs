@@ -4,6 +4,7 @@ use dp_assay::{
     numeric::Enclosure as Interval,
     risk::{
         bound::{self, Bound as Limits},
+        curve::{self, RiskPoint},
         decision::NoisyOutput,
         hierarchical::{Hierarchy, Upper},
         single::Attack as Single,
@@ -68,6 +69,33 @@ impl Account {
             set("pure_advantage", pure.advantage)?;
             set("pure_posterior", pure.posterior)?;
         }
+        Ok(answer)
+    }
+
+    /// The risk from the best test of each type I error alpha, the share of absent records that it reports as present, for an adversary with this prior. Returns a
+    /// dict of lists of n Enclosures, for a one-dimensional array or sequence of n alphas, each above 0 and at most 1: `power`, the largest share of present
+    /// records that a test reports, `posterior`, the largest probability that a reported record is present, and `relative_risk`, that divided by the prior.
+    /// 0 < prior < 1, or ValueError.
+    #[pyo3(signature = (prior, alphas, *, digits = 12))]
+    fn risk_curve<'py>(
+        &self,
+        py: Python<'py>,
+        prior: Exact,
+        alphas: Numbers,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let resolved = self.resolved();
+        let points = work::run(py, move |stop| {
+            work::all(&alphas.0, stop, |alpha| curve::at(&resolved.whole, &prior.0, alpha, digits))
+        })?;
+        let answer = PyDict::new(py);
+        let column = |key: &str, value: &dyn Fn(RiskPoint) -> Interval| {
+            let values = points.iter().map(|point| Bound::new(py, Enclosure::from(value(point.clone()))));
+            answer.set_item(key, values.collect::<PyResult<Vec<_>>>()?)
+        };
+        column("power", &|point| point.power)?;
+        column("posterior", &|point| point.posterior)?;
+        column("relative_risk", &|point| point.relative_risk)?;
         Ok(answer)
     }
 }

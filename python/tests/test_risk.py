@@ -30,6 +30,28 @@ def test_no_attack_beats_the_bound() -> None:
     assert both.lower_float <= most.upper_float and most.overlaps(both)
 
 
+def test_noise_is_calibrated_to_a_risk_and_its_curve_agrees(assay: Assay) -> None:
+    noise = DiscreteGaussian(5) * 10
+    found = noise.calibrate(posterior="0.6", prior="1/2")
+    assert found["risk"] <= found["target"] and "epsilon" not in found
+    assert found["account"].risk("1/2")["correct_decision"].overlaps(found["risk"])
+    printed = assay("calibrate", "--discrete-gaussian", "5x10", "--posterior", "0.6", "--prior", "1/2")["levels"][0]
+    assert same(found["risk"], printed["correct_decision"])
+    for target in [{"advantage": "0.1"}, {"alpha": "0.05", "beta": "0.9"}, {"posterior": "0.9", "prior": "0.1", "delta": "1e-9"}]:
+        assert noise.calibrate(**target)["before"] < noise.calibrate(**target)["factor"]
+    for wrong in [{"advantage": 2}, {"alpha": "0.1"}, {"posterior": "0.6"}, {"advantage": "0.1", "epsilon": 1}, {"advantage": "0.1", "delta": "1e-9"}]:
+        with pytest.raises(ValueError):
+            noise.calibrate(**wrong)
+    curve = noise.risk_curve("0.01", ["0.001", 1])
+    printed = assay("risk", "curve", "--discrete-gaussian", "5x10", "--prior", "0.01", "--alpha", "0.001", "--alpha", "1")
+    for key in ["power", "posterior", "relative_risk"]:
+        for value, lower, upper in zip(curve[key], printed[f"{key}_lower"], printed[f"{key}_upper"]):
+            assert same(value, {"lower": lower, "upper": upper})
+    assert abs(curve["relative_risk"][1].lower_float - 1) < 1e-9
+    with pytest.raises(ValueError, match="alpha"):
+        noise.risk_curve("0.01", [0])
+
+
 def test_hierarchical_attacks_use_the_counts_above() -> None:
     attack = HierarchicalAttack("1/2", ["0.099", "0.246"], 27)
     found = attack.posterior([2, 1], [-1])

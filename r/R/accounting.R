@@ -117,7 +117,8 @@ compare <- function(account, delta, digits = 12) {
     c(if (length(accounts) > 1L) "account", "accountant", "epsilon", "is_bound", "note"))
 }
 
-calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match_curve = NULL, decimals = NULL, scale_all = FALSE, digits = 12) {
+calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match_curve = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
+                      prior = NULL, decimals = NULL, scale_all = FALSE, digits = 12) {
   account <- as_account(account)
   curve <- if (!is.null(match_curve)) {
     if (length(match_curve) != 2L) refuse("match_curve = ", shown_value(match_curve), ": expected the two ends of a range of delta")
@@ -129,18 +130,26 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
     if (!is.null(epsilon)) option("epsilon", one_exact(epsilon, "epsilon")),
     if (!is.null(match)) option("match", one_name(match, "match")),
     if (!is.null(curve)) option("match-curve", curve),
+    if (!is.null(advantage)) option("advantage", one_exact(advantage, "advantage")),
+    if (!is.null(alpha)) option("alpha", one_exact(alpha, "alpha")),
+    if (!is.null(beta)) option("beta", one_exact(beta, "beta")),
+    if (!is.null(posterior)) option("posterior", one_exact(posterior, "posterior")),
+    if (!is.null(prior)) option("prior", one_exact(prior, "prior")),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0)),
     if (flag(scale_all, "scale_all")) "--scale-all"
   ))
-  one <- function(name, row) c(list(level = name), flat(row, drop = "name", enclosures = c("epsilon", "target_epsilon")))
+  # The value that the target bounds: epsilon, or a risk.
+  measure <- if (is.null(a$goal)) "epsilon" else a$goal$measure
+  measured <- c(measure, paste0("target_", measure))
+  one <- function(name, row) c(list(level = name), flat(row, drop = "name", enclosures = measured))
   rows <- lapply(a$levels, function(row) one(row$name, row))
   # Levels calibrated alone do not always keep the target together.
   if (!is.null(a$all_composed)) rows <- c(rows, list(one("all composed", a$all_composed)))
   answer(bound(rows), "calibration", a, c(
-    title_of(account), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta)),
+    title_of(account), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
     "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be.",
     if (identical(a$all_composed$keeps_target, FALSE)) "All levels composed exceed their target: each is calibrated alone (scale_all = TRUE keeps it)."
-  ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", "epsilon", "target_epsilon"))
+  ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
 }
 
 ledger <- function(name = "us-2020-persons", delta, digits = 12) {

@@ -3,7 +3,7 @@
 //! All noise of an account is scaled by one factor. The search uses a grid of the factor itself or of the smallest sigma2. The result is
 //! proven from both sides: the noise found keeps the promise, and the next smaller noise of the grid does not.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::{Float, Integer, Rational, ops::Pow};
 
 use super::{
     Composition,
@@ -33,12 +33,20 @@ pub enum Promise {
         /// The delta.
         delta: Delta,
     },
-    /// The reference epsilon of the noise before calibration: see [`Promise::known`].
+    /// An epsilon that is known within an enclosure, such as a logarithm, or the reference epsilon of the noise before calibration
+    /// ([`Promise::known`]).
     Known {
         /// The delta.
         delta: Delta,
-        /// The epsilon, a single number.
+        /// The epsilon.
         epsilon: Enclosure,
+    },
+    /// A point of the trade-off function: every test of type I error alpha has a type II error of beta or more.
+    Tradeoff {
+        /// The type I error.
+        alpha: Rational,
+        /// The type II error.
+        beta: Rational,
     },
     /// The zCDP curve of the noise before calibration, by the same conversion, at every delta of a range.
     ZcdpCurve {
@@ -88,26 +96,134 @@ impl Promise {
         Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper) }
     }
 
-    /// The delta of the promised epsilon: the least of a range.
-    pub fn delta(&self) -> &Delta {
+    /// The promise of a point of the trade-off function: 0 < alpha, 0 < beta and alpha + beta < 1. Anything else is an error: no noise is needed for beta = 0, and
+    /// no noise reaches alpha + beta = 1.
+    pub fn tradeoff(alpha: Rational, beta: Rational) -> Result<Self> {
+        for (what, error) in [("alpha", &alpha), ("beta", &beta)] {
+            if *error <= 0 || *error >= 1 {
+                return Err(Error::out_of_range(what, rational::display(error), "an error above 0 and below 1"));
+            }
+        }
+        if Rational::from(&alpha + &beta) >= 1 {
+            let sum = format!("alpha + beta = {}", rational::display(&Rational::from(&alpha + &beta)));
+            return Err(Error::out_of_range(
+                "beta",
+                sum,
+                "a sum below 1: with 1 the outputs would reveal nothing at all",
+            ));
+        }
+        Ok(Promise::Tradeoff { alpha, beta })
+    }
+
+    /// The delta of the promised epsilon, the least of a range; `None` if the promise is about no epsilon.
+    pub fn delta(&self) -> Option<&Delta> {
         match self {
             Promise::Epsilon { delta, .. }
             | Promise::Known { delta, .. }
             | Promise::ZcdpEpsilon { delta }
-            | Promise::ZcdpCurve { from: delta, .. } => delta,
+            | Promise::ZcdpCurve { from: delta, .. } => Some(delta),
+            Promise::Tradeoff { .. } => None,
         }
     }
 
-    /// The promised epsilon at a delta of the promise, for the account before calibration.
-    pub fn target(&self, account: &impl Account, delta: &Delta) -> Enclosure {
+    /// The promised epsilon at a delta of the promise, for the account before calibration; `None` if the promise is about no epsilon.
+    pub fn target(&self, account: &impl Account, delta: &Delta) -> Option<Enclosure> {
         match self {
-            Promise::Epsilon { epsilon, .. } => Enclosure::rational(epsilon, 160),
-            Promise::Known { epsilon, .. } => epsilon.clone(),
+            Promise::Epsilon { epsilon, .. } => Some(Enclosure::rational(epsilon, 160)),
+            Promise::Known { epsilon, .. } => Some(epsilon.clone()),
             Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. } => {
-                conversions::zcdp_epsilon(&account.rho(), delta, 40)
+                Some(conversions::zcdp_epsilon(&account.rho(), delta, 40))
+            }
+            Promise::Tradeoff { .. } => None,
+        }
+    }
+
+    /// A point of the privacy profile that noise keeping the promise has, or nearly has: where the search starts.
+    fn point(&self, account: &impl Account) -> Result<(Enclosure, Delta)> {
+        Ok(match self {
+            Promise::Epsilon { delta, epsilon } => (Enclosure::rational(epsilon, 160), delta.clone()),
+            Promise::Known { delta, epsilon } => (epsilon.clone(), delta.clone()),
+            Promise::ZcdpEpsilon { delta } | Promise::ZcdpCurve { from: delta, .. } => {
+                (conversions::zcdp_epsilon(&account.rho(), delta, 40), delta.clone())
+            }
+            Promise::Tradeoff { alpha, beta } => tangent(alpha, beta)?,
+        })
+    }
+
+    /// Whether an account keeps the promise; `before` is the account before calibration.
+    fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
+        match self {
+            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
+                let (epsilon, delta) = self.point(before)?;
+                calibrate::meets(account, &epsilon, &delta)
+            }
+            Promise::Tradeoff { alpha, beta } => has_type_two(account, alpha, beta),
+            Promise::ZcdpCurve { from, to } => crossing::within_everywhere(account, &before.rho(), from, to),
+        }
+    }
+
+    /// The error for a grid point that neither provably keeps nor provably breaks the promise.
+    fn undecided(&self, target: &Enclosure) -> Error {
+        const APART: &str = "of every grid point by more than a relative 10^-40";
+        match self {
+            Promise::ZcdpCurve { from, to } => {
+                let shown = format!("{}..{}", rational::display(from), rational::display(to));
+                Error::undecided(
+                    "the range of delta",
+                    shown,
+                    "the curve of some grid point touches that of zCDP within it",
+                )
+            }
+            Promise::Tradeoff { beta, .. } => {
+                let apart = format!("it must differ from the type II error {APART}");
+                Error::undecided("the target beta", rational::display(beta), &apart)
+            }
+            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
+                let apart = format!("it must differ from the epsilon {APART}");
+                Error::undecided("the target epsilon", target.shown(17), &apart)
             }
         }
     }
+}
+
+/// Whether every test of type I error alpha has a type II error of beta or more: f(alpha) >= beta.
+fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Result<Certainty> {
+    for digits in [4, 7, 10, 20, 40] {
+        let value = account.tradeoff(alpha, digits)?.value;
+        // lower <= f(alpha) <= upper
+        if *value.lower() >= *beta {
+            return Ok(Certainty::Yes);
+        }
+        if *value.upper() < *beta {
+            return Ok(Certainty::No);
+        }
+    }
+    Ok(Certainty::Undecided)
+}
+
+/// The point of the profile whose line 1 - delta - exp(epsilon) alpha supports the trade-off function of continuous Gaussian noise at (alpha, beta): an
+/// approximation in doubles.
+///
+/// With z = Phi^-1(1 - alpha) and mu = z - Phi^-1(beta) the slope there is -exp(z mu - mu^2 / 2) (Dong, Roth & Su 2022, Section 2.2). As the function
+/// is its own inverse, alpha is taken as the smaller of the two errors, so that epsilon >= 0.
+fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, Delta)> {
+    let (alpha, beta) = if alpha <= beta { (alpha, beta) } else { (beta, alpha) };
+    let z = -normal_quantile(alpha.to_f64());
+    let mu = z - normal_quantile(beta.to_f64());
+    let epsilon = (z * mu - mu * mu / 2.0).max(0.0);
+    let delta = (1.0 - beta.to_f64() - epsilon.exp() * alpha.to_f64()).clamp(1e-300, 0.999_999);
+    Ok((Enclosure::double(epsilon, 64), Delta::new(rational::from_f64(delta)?)?))
+}
+
+/// Phi^-1(p) in doubles, for a probability p: an approximation.
+fn normal_quantile(p: f64) -> f64 {
+    let below = |z: f64| Float::with_val(64, -z / std::f64::consts::SQRT_2).erfc().to_f64() / 2.0;
+    let (mut low, mut high) = (-40.0, 40.0);
+    for _ in 0..70 {
+        let middle = f64::midpoint(low, high);
+        if below(middle) < p { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
 }
 
 /// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.
@@ -165,32 +281,26 @@ pub fn calibrate<A: Account>(
         return Err(Error::unsuitable(format!("{why} {decimals}")));
     }
     let family = |point: &Rational| account.with_noise_times(&factor(point));
-    let delta = promise.delta();
-    let target = promise.target(account, delta);
-    let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?;
+    let (target, delta) = promise.point(account)?;
+    let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?.max(Rational::new());
     let representative = account.representative(&Epsilon::new(near)?)?;
     let range = (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99);
     // If doubles give no starting point, the search starts from the noise before calibration.
-    let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, delta, range)
+    let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, &delta, range)
         .unwrap_or(unit.to_f64());
-    let least = match promise {
-        Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
-            calibrate::least_in(&grid, family, &target, delta, guess)?
-        }
-        Promise::ZcdpCurve { from, to } => grid.least_where(guess, |point| {
-            match crossing::within_everywhere(&family(point)?, &account.rho(), from, to)? {
-                Certainty::Yes => Ok(true),
-                Certainty::No => Ok(false),
-                Certainty::Undecided => {
-                    let shown = format!("{}..{}", rational::display(from), rational::display(to));
-                    let apart = "the curve of some grid point touches that of zCDP within it";
-                    Err(Error::undecided("the range of delta", shown, apart))
-                }
-            }
-        })?,
-    };
+    let least = grid.least_where(guess, |point| match promise.kept_by(&family(point)?, account)? {
+        Certainty::Yes => Ok(true),
+        Certainty::No => Ok(false),
+        Certainty::Undecided => Err(promise.undecided(&target)),
+    })?;
     let Some(Least { value, before }) = least else {
-        return Err(Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(delta) });
+        return Err(match promise {
+            Promise::Tradeoff { alpha, beta } => {
+                let point = format!("beta = {} at alpha = {}", rational::display(beta), rational::display(alpha));
+                Error::unsuitable(format!("no noise of the grid has a type II error of {point}"))
+            }
+            _ => Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(&delta) },
+        });
     };
     let calibrated = family(&value)?;
     Ok(Calibrated { account: calibrated, factor: factor(&value), before: before.as_ref().map(factor), variances })

@@ -233,6 +233,9 @@ impl Certificate {
                     "an epsilon that is known only within an enclosure: name the epsilon, or the one of zCDP",
                 ));
             }
+            Promise::Tradeoff { .. } => {
+                return Err(why("a target of the trade-off function is not one statement about delta"));
+            }
             Promise::ZcdpCurve { .. } => {
                 return Err(why("a target at every delta of a range is not two statements about delta"));
             }
@@ -241,7 +244,9 @@ impl Certificate {
         let (least, most) = match &target {
             Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
             Target::Zcdp => {
-                let Outward { lower, upper, .. } = Outward::new(&promise.target(&subject.whole, &delta), 25)?;
+                let epsilon = promise.target(&subject.whole, &delta);
+                let epsilon = epsilon.ok_or_else(|| why("the target is no epsilon"))?;
+                let Outward { lower, upper, .. } = Outward::new(&epsilon, 25)?;
                 (lower, upper)
             }
         };

@@ -87,6 +87,29 @@ pub fn tradeoff(title: &str, points: Vec<(f64, f64)>) -> Figure {
     lone(title, axis("type I error, alpha"), axis("type II error, beta"), series)
 }
 
+/// The risk from the best test of each type I error: the posterior of a reported record and the power, as points (alpha, value) from left to right, beside the prior;
+/// and the posterior relative to the prior.
+pub fn risk(title: &str, prior: f64, [posterior, power]: [Vec<(f64, f64)>; 2]) -> Figure {
+    let (from, to) = range(posterior.iter().map(|(alpha, _)| *alpha));
+    let from = if posterior.len() > 1 { from } else { to / 10.0 };
+    let drawn = |name: &str, ink, points: Vec<(f64, f64)>| match points.len() {
+        1 => Series::dots(name, ink, points),
+        _ => Series::line(name, ink, points),
+    };
+    let relative: Vec<(f64, f64)> = posterior.iter().map(|(alpha, value)| (*alpha, value / prior)).collect();
+    let most = relative.iter().fold(1.0, |most: f64, point| most.max(point.1));
+    let even = |value: f64| Series::line("no privacy loss", Ink::Black, vec![(from, value), (to, value)]);
+    let x = || Axis::log("type I error, alpha", from, to);
+    let probabilities =
+        vec![even(prior), drawn("power", Ink::Vermillion, power), drawn("posterior", Ink::Blue, posterior)];
+    let panel = |y, series| Panel { title: String::new(), x: x(), y, series };
+    let panels = vec![
+        panel(Axis::linear("probability", 0.0, 1.0), probabilities),
+        panel(Axis::linear("relative risk", 0.0, most), vec![even(1.0), drawn("posterior", Ink::Blue, relative)]),
+    ];
+    Figure { title: title.to_string(), panels, columns: 2 }
+}
+
 fn lone(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
     let panel = Panel { title: String::new(), x, y, series };
     Figure { title: title.to_string(), panels: vec![panel], columns: 1 }

@@ -3,6 +3,8 @@
 mod answer;
 mod found;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use dp_assay::{
@@ -10,23 +12,28 @@ use dp_assay::{
     account::{
         Account, Delta, Epsilon, Point,
         compared::{Against, Compared, Conversion},
-        crossing,
+        conversions, crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
     numeric::Enclosure,
     release::subject::{Part, QueryPart, SINGLES},
+    risk::promise::RiskPromise,
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 use serde_json::{Value, json};
 
 pub use self::found::{DECIMALS, FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with};
-use self::{answer::Layout, found::parts};
+use self::{
+    answer::{Layout, in_words},
+    found::parts,
+};
 use super::{
     arguments::{number, quantity},
     drawn::Drawn,
     exit::Exit,
+    invocation,
     progress::{self, Steps},
     queries::{self, CalibratedQuery},
     subject::{self, Format, Resolved, Subject},
@@ -38,13 +45,18 @@ use super::{
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
 /// is the number with which `assay epsilon` compares: the published figure, or the smallest standard account.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("promise").args(["epsilon", "match_", "match_curve"]))]
+#[command(group = clap::ArgGroup::new("promise").args(["epsilon", "match_", "match_curve", "advantage", "beta", "posterior"]))]
 pub struct Args {
     /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
-    /// The delta that goes with epsilon, 0 < delta < 1; not needed with --match-curve
-    #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present = "match_curve")]
+    /// The delta that goes with epsilon, 0 < delta < 1; not needed with --match-curve and with a promise about risk
+    #[arg(
+        long,
+        value_name = "DELTA",
+        allow_hyphen_values = true,
+        required_unless_present_any = ["match_curve", "advantage", "beta", "posterior"]
+    )]
     delta: Option<String>,
     /// The epsilon to reach at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
@@ -65,11 +77,30 @@ pub struct Args {
     #[arg(long)]
     scale_all: bool,
     /// Also a row for each query: its share of rho, its noise before and after, and its own epsilon
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["advantage", "beta", "posterior"])]
     queries: bool,
     /// Also list the deltas at which the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
+    /// The advantage of every adversary is at most A: true positives less false positives, at any prior
+    #[arg(long, value_name = "A", allow_hyphen_values = true, conflicts_with = "delta")]
+    advantage: Option<String>,
+    /// With --alpha: every test with that type I error has a type II error of B or more
+    #[arg(long, value_name = "B", allow_hyphen_values = true, requires = "alpha", conflicts_with = "delta")]
+    beta: Option<String>,
+    /// The type I error that goes with --beta, 0 < A < 1
+    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta")]
+    alpha: Option<String>,
+    /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
+    /// no posterior exceeds P, except on outputs of that probability
+    #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
+    posterior: Option<String>,
+    /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior
+    #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior")]
+    prior: Option<String>,
+    /// Write the calibrated noise as a release, which --release reads
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
     #[command(flatten)]
@@ -120,6 +151,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     args.drawn.write(|| {
         curves::calibrations(&subject.title, found.rows.iter().filter_map(|row| row.curves.clone()).collect())
     })?;
+    if let Some(path) = &args.out {
+        args.write_release(path, &request, &found.rows)?;
+        page.text(format!("written as a release to {}\n", path.display()));
+    }
     page.print()?;
     Ok(Exit::Done)
 }
@@ -197,8 +232,12 @@ fn flagged(error: Error) -> anyhow::Error {
 }
 
 impl Args {
-    fn goal(&self) -> Result<(Goal, Delta)> {
+    /// The goal, and the delta at which epsilons are shown.
+    fn goal(&self) -> Result<(Goal, Option<Delta>)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+        if let Some(risk) = self.risk(delta.as_ref())? {
+            return Ok((Goal::Risk(risk), None));
+        }
         if let Some(range) = &self.match_curve {
             let (from, to) = range
                 .split_once("..")
@@ -206,7 +245,7 @@ impl Args {
             let (from, to) = (number("--match-curve", from)?, number("--match-curve", to)?);
             let promise = Promise::zcdp_curve(from, to).map_err(flagged)?;
             // Epsilons are shown at the given delta, or at the least of the range.
-            let shown = delta.unwrap_or_else(|| promise.delta().clone());
+            let shown = delta.or_else(|| promise.delta().cloned());
             return Ok((Goal::Promise(promise), shown));
         }
         let delta = delta.context("--delta is missing")?;
@@ -217,7 +256,26 @@ impl Args {
             }
             (None, matched) => Goal::Compared(matched.map_or(Against::Usual, Against::from)),
         };
-        Ok((goal, delta))
+        Ok((goal, Some(delta)))
+    }
+
+    /// A promise in the terms of risk, if one is given.
+    fn risk(&self, delta: Option<&Delta>) -> Result<Option<RiskPromise>> {
+        let given = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text)).transpose();
+        if let Some(most) = given("--advantage", &self.advantage)? {
+            return Ok(Some(RiskPromise::advantage(most).context("--advantage")?));
+        }
+        if let (Some(alpha), Some(beta)) = (given("--alpha", &self.alpha)?, given("--beta", &self.beta)?) {
+            return Ok(Some(RiskPromise::type_two_error(alpha, beta).context("--alpha, --beta")?));
+        }
+        let (Some(most), Some(prior)) = (given("--posterior", &self.posterior)?, given("--prior", &self.prior)?) else {
+            return Ok(None);
+        };
+        let risk = match delta {
+            Some(delta) => RiskPromise::posterior(prior, most, delta.clone()),
+            None => RiskPromise::correct_decision(prior, most),
+        };
+        Ok(Some(risk.context("--posterior, --prior")?))
     }
 
     /// The answers, and the request.
@@ -259,6 +317,19 @@ impl Args {
         Ok((request, Found { rows, together, queries }))
     }
 
+    /// Writes the calibrated noise as a release.
+    fn write_release(&self, path: &Path, request: &Request, rows: &[Row]) -> Result<()> {
+        let one = self.scale_all || rows.len() == 1;
+        let factor = |name: &str| {
+            let row = if one { rows.first() } else { rows.iter().find(|row| row.name == name) };
+            row.map(|row| row.factor.clone())
+        };
+        let how = format!("assay calibrate {}: {}", env!("CARGO_PKG_VERSION"), in_words(request, rows));
+        let release = self.subject.described()?.calibrated_release(factor, &how).context("--out")?;
+        release.write(path).context("--out")?;
+        invocation::provenance()?.write_beside(path).context("--out")
+    }
+
     /// The answer as an object.
     pub fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
         self.layout().object(subject, request, found)
@@ -282,12 +353,13 @@ pub fn grid_of_part(part: &Part) -> Result<GridOf> {
 impl Request {
     /// Every query with the factor of its level, or of everything.
     fn queries(&self, subject: &Resolved, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
+        let delta = self.delta.as_ref().context("--delta is missing")?;
         let factor = |query: &QueryPart| {
             let level = query.level.as_deref().unwrap_or(SINGLES);
             let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
             row.map(|row| &row.factor)
         };
-        queries::calibrated(subject, factor, &self.delta, self.digits)
+        queries::calibrated(subject, factor, delta, self.digits)
     }
 
     /// The number with which the whole is compared, unless the goal is the same for all.
@@ -298,17 +370,33 @@ impl Request {
     /// The number with which a part is compared, unless the goal is the same for all.
     pub fn of_part(&self, part: &Part) -> Result<Option<Compared>> {
         match &self.goal {
-            Goal::Promise(_) => Ok(None),
-            Goal::Compared(against) => part.compared(*against, &self.delta, TARGET_DIGITS).map(Some).context("--match"),
+            Goal::Promise(_) | Goal::Risk(_) => Ok(None),
+            Goal::Compared(against) => {
+                let delta = self.delta.as_ref().context("--delta is missing")?;
+                part.compared(*against, delta, TARGET_DIGITS).map(Some).context("--match")
+            }
         }
     }
 
     /// The privacy target that a goal means for a part compared with this number.
-    fn promise(&self, compared: Option<&Compared>) -> Promise {
-        match (&self.goal, compared) {
+    fn promise(&self, compared: Option<&Compared>) -> Result<Promise> {
+        let delta = || self.delta.clone().context("--delta is missing");
+        Ok(match (&self.goal, compared) {
             (Goal::Promise(promise), _) => promise.clone(),
-            (Goal::Compared(_), Some(compared)) => Promise::known(self.delta.clone(), &compared.epsilon),
-            (Goal::Compared(_), None) => Promise::ZcdpEpsilon { delta: self.delta.clone() },
+            (Goal::Risk(risk), _) => risk.promise()?,
+            (Goal::Compared(_), Some(compared)) => Promise::known(delta()?, &compared.epsilon),
+            (Goal::Compared(_), None) => Promise::ZcdpEpsilon { delta: delta()? },
+        })
+    }
+
+    /// The bound that the promise means for an account with the noise before calibration.
+    fn target(&self, promise: &Promise, before: &impl Account) -> Result<Enclosure> {
+        match &self.goal {
+            Goal::Risk(risk) => Ok(Enclosure::rational(risk.target(), 160)),
+            Goal::Promise(_) | Goal::Compared(_) => {
+                let delta = self.delta.as_ref().context("--delta is missing")?;
+                promise.target(before, delta).context("the target is no epsilon")
+            }
         }
     }
 
@@ -316,24 +404,27 @@ impl Request {
     fn together(&self, subject: &Resolved, rows: &[Row]) -> Result<Together> {
         let factors: Vec<Rational> = rows.iter().map(|row| row.factor.clone()).collect();
         let calibrated = subject.with_noise_of_parts_times(&factors)?;
-        let compared = match &self.goal {
+        let compared = match (&self.goal, &self.delta) {
             // Perhaps nothing was published for these parts together.
-            Goal::Compared(Against::Published) => Some(subject.compared(Against::Usual, &self.delta, TARGET_DIGITS)?),
+            (Goal::Compared(Against::Published), Some(delta)) => {
+                Some(subject.compared(Against::Usual, delta, TARGET_DIGITS)?)
+            }
             _ => self.of_whole(subject)?,
         };
-        let target = self.promise(compared.as_ref()).target(&subject.whole, &self.delta);
+        let target = self.target(&self.promise(compared.as_ref())?, &subject.whole)?;
         // Every pair of block paths then has noise of its own: all digits of the worst would take minutes.
-        let epsilon = match calibrated.worst() {
-            Some(worst) => worst.rough_epsilon(&self.delta)?,
-            None => calibrated.whole.epsilon(&self.delta, self.digits)?,
+        let reached = match (calibrated.worst(), &self.goal, &self.delta) {
+            (Some(worst), Goal::Promise(_) | Goal::Compared(_), Some(delta)) => worst.rough_epsilon(delta)?,
+            _ => self.goal.value(&calibrated.whole, self.delta.as_ref(), self.digits)?,
         };
-        Ok(Together { epsilon, target, compared })
+        let keeps = self.goal.kept_by(&reached.value, &target);
+        Ok(Together { reached, target, keeps, compared })
     }
 
     /// The least noise of one part; `of_part` gives its comparison.
     pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
         let (name, before) = (&part.name, &part.whole);
-        let promise = self.promise(compared.as_ref());
+        let promise = self.promise(compared.as_ref())?;
         let Calibrated { account, factor, before: not_enough, variances } =
             promise::calibrate(before, &part.noise()?, &promise, grid).map_err(flagged)?;
         let stretches = self
@@ -343,15 +434,21 @@ impl Request {
                 crossing::stretches(&account, &before.rho(), &from, &Rational::from(1))
             })
             .transpose()?;
-        let target = promise.target(before, &self.delta);
-        let curves = self.curves.then(|| profiles(name, before, &account, &target)).transpose()?;
+        let target = self.target(&promise, before)?;
+        // A promise about risk names no epsilon at which a drawing could end.
+        let drawn_to = match &self.goal {
+            Goal::Risk(_) => conversions::zcdp_epsilon(&before.rho(), &Delta::new(Rational::from((1, 1_000_000)))?, 20),
+            Goal::Promise(_) | Goal::Compared(_) => target.clone(),
+        };
+        let curves = self.curves.then(|| profiles(name, before, &account, &drawn_to)).transpose()?;
         Ok(Row {
             name: name.clone(),
             factor,
             before: not_enough,
             variances,
-            epsilon: account.epsilon(&self.delta, self.digits)?,
+            reached: self.goal.value(&account, self.delta.as_ref(), self.digits)?,
             target,
+            key: self.goal.measure()[1],
             compared,
             stretches,
             curves,

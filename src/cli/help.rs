@@ -85,7 +85,7 @@ pub const GROUPS: &[Group] = &[
             with_own(
                 "calibrate",
                 "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp",
-                "assay calibrate --discrete-gaussian 5x10 --delta 1e-9 --epsilon 4",
+                "assay calibrate --discrete-gaussian 5x10 --posterior 0.6 --prior 1/2",
             ),
             entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),
             with_own(
@@ -164,6 +164,11 @@ pub const GROUPS: &[Group] = &[
                 "risk bound",
                 "assay risk bound --release su-su-wang-2025 --prior 1/2",
                 "assay risk bound --discrete-gaussian 5x10 --prior 1/2",
+            ),
+            with_own(
+                "risk curve",
+                "assay risk curve --release su-su-wang-2025 --level State --prior 0.01",
+                "assay risk curve --discrete-gaussian 5x10 --prior 0.01",
             ),
             entry("risk postprocess", "assay risk postprocess --rho 0.099 --others 27 --prior 1/2 --published 10"),
             entry(

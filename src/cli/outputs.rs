@@ -57,6 +57,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("", "csv", Written::File(&[Kind::Csv])),
     ("allocate", "out", Written::File(&[Kind::Toml])),
     ("audit", "out", Written::File(&[Kind::Csv])),
+    ("calibrate", "out", Written::File(&[Kind::Toml])),
     ("deployments", "out", Written::Folder),
     ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),
     ("figures", "out", Written::Folder),

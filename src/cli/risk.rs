@@ -2,6 +2,7 @@
 
 pub mod bound;
 mod common;
+mod curve;
 mod hierarchical;
 mod postprocess;
 mod sampler;
@@ -23,6 +24,7 @@ enum Question {
     Single(single::Args),
     Hierarchical(hierarchical::Args),
     Bound(bound::Args),
+    Curve(curve::Args),
     Postprocess(postprocess::Args),
     Sampler(sampler::Args),
 }
@@ -32,6 +34,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         Question::Single(args) => single::run(args),
         Question::Hierarchical(args) => hierarchical::run(args),
         Question::Bound(args) => bound::run(args),
+        Question::Curve(args) => curve::run(args),
         Question::Postprocess(args) => postprocess::run(args),
         Question::Sampler(args) => sampler::run(args),
     }

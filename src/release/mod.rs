@@ -53,6 +53,7 @@
 mod accounted;
 mod budgets;
 mod bundled;
+mod calibrated;
 mod derived;
 mod file;
 #[cfg(feature = "mechanisms")]

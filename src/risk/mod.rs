@@ -17,6 +17,8 @@
 //! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
 //! | [`postprocess`] | the risk that remains after the counts have been made consistent |
 //! | [`bound`] | upper bounds for every adversary |
+//! | [`curve`] | what the best test of each type I error reveals |
+//! | [`promise`] | promises in the terms of risk, for calibration |
 //!
 //! [`replication`](crate::replication) holds the sampler that the paper uses in place of the exact posterior, and the
 //! curves of the paper's figures.
@@ -28,6 +30,7 @@
 mod average;
 pub mod bound;
 mod chain;
+pub mod curve;
 pub mod decision;
 mod enumeration;
 mod few;
@@ -35,6 +38,7 @@ pub mod hierarchical;
 mod marginal;
 pub mod others;
 pub mod postprocess;
+pub mod promise;
 pub mod single;
 mod threshold;
 

@@ -9,6 +9,7 @@ use dp_assay::{
     },
     numeric::{Certainty, Enclosure},
     release::subject::Part,
+    risk::promise::RiskPromise,
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -37,27 +38,32 @@ impl Layout {
         let Found { rows, together, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
-            "delta": exact(&request.delta),
+            "delta": request.delta.as_ref().map(|delta| exact(delta)),
         });
         put_relation(&mut object, subject);
-        if let Goal::Promise(Promise::ZcdpCurve { from, to }) = &request.goal {
-            object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
+        match &request.goal {
+            Goal::Promise(Promise::ZcdpCurve { from, to }) => {
+                object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
+            }
+            Goal::Risk(risk) => object["goal"] = risk_json(risk),
+            Goal::Promise(_) | Goal::Compared(_) => {}
         }
         let levels: Vec<Value> = if self.scale_all {
             let whole = &rows[0];
             object["factor"] = exact(&whole.factor);
             object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
             let fields = whole.json();
-            const KEYS: [&str; 7] = [
+            let target = target_key(whole.key);
+            let keys = [
                 "reduction_percent",
                 "reduction_percent_exact",
-                "epsilon",
+                whole.key,
                 "status",
-                "target_epsilon",
+                &target,
                 "compared_with",
                 "curve",
             ];
-            for key in KEYS {
+            for key in keys {
                 if let Some(value) = fields.get(key) {
                     object[key] = value.clone();
                 }
@@ -70,7 +76,7 @@ impl Layout {
         };
         object["levels"] = levels.into();
         if let Some(together) = together {
-            object["all_composed"] = together.json();
+            object["all_composed"] = together.json(request.goal.measure()[1]);
         }
         if !queries.is_empty() {
             object["queries"] = queries.iter().map(CalibratedQuery::json).collect();
@@ -102,9 +108,9 @@ impl Layout {
         let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(request, rows));
         page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
         if self.scale_all {
-            self.put_factor(page, subject, &rows[0])?;
+            self.put_factor(page, subject, &request.goal, &rows[0])?;
         } else {
-            self.put_levels(page, rows, found.together.as_ref());
+            self.put_levels(page, &request.goal, rows, found.together.as_ref());
         }
         let compared = (rows.iter())
             .filter_map(|row| Some((row.name.as_str(), row.compared.as_ref()?)))
@@ -115,27 +121,28 @@ impl Layout {
             compared::notes(compared.iter().copied(), usual).iter().for_each(|note| page.text(format!("{note}\n")));
         }
         page.note(subject.note());
-        let together = found.together.iter().map(|whole| (ALL, &whole.epsilon));
-        page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)).chain(together));
+        let together = found.together.iter().map(|whole| (ALL, &whole.reached));
+        page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.reached)).chain(together));
         rows.iter().for_each(|row| row.put_stretches(page));
         Ok(())
     }
 
     /// The factor on all noise, and its effect on each level.
-    fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) -> Result<()> {
+    fn put_factor(&self, page: &mut Page, subject: &Resolved, goal: &Goal, whole: &Row) -> Result<()> {
         let digits = self.shown;
         let line = |part: Part| Ok(of_part(whole, &part)?.cells(digits)[..4].to_vec());
         let lines: Vec<Vec<String>> = parts(subject).into_iter().map(line).collect::<Result<_>>()?;
-        page.table(&HEADING[..4], lines);
+        page.table(&HEADING, lines);
         let before = whole.before.as_ref().map_or_else(
             || "and there is no smaller point on the grid".to_string(),
             |before| format!("and {} is proven not to be enough", exact_text(before)),
         );
         page.text(format!(
-            "\nfactor {} ({}) is proven to be enough, {before}.\nepsilon {}, target {}\n",
+            "\nfactor {} ({}) is proven to be enough, {before}.\n{} {}, target {}\n",
             exact_text(&whole.factor),
             change_in_words(&whole.factor, 8),
-            whole.epsilon.value.shown(digits),
+            goal.measure()[0],
+            whole.reached.value.shown(digits),
             whole.target.shown(digits),
         ));
         if let Some(ways) = subject.ways() {
@@ -145,7 +152,7 @@ impl Layout {
     }
 
     /// Each level calibrated alone, and all of them composed.
-    fn put_levels(&self, page: &mut Page, rows: &[Row], together: Option<&Together>) {
+    fn put_levels(&self, page: &mut Page, goal: &Goal, rows: &[Row], together: Option<&Together>) {
         let digits = self.shown;
         let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
         // The names of accounts have a column of their own if they differ.
@@ -160,18 +167,20 @@ impl Layout {
         }
         if let Some(whole) = together {
             let none = || "-".to_string();
-            let numbers = [whole.epsilon.value.shown(digits), whole.target.shown(digits)];
+            let numbers = [whole.reached.value.shown(digits), whole.target.shown(digits)];
             let cells = [ALL.to_string(), none(), none(), none()].into_iter().chain(numbers);
             lines.push(cells.chain(name(whole.compared.as_ref())).collect());
         }
-        let heading = HEADING.iter().map(ToString::to_string).chain(with_names.then(|| "target by".to_string()));
+        let measured = [goal.measure()[0], "target"];
+        let heading = HEADING.iter().chain(&measured).map(ToString::to_string);
+        let heading = heading.chain(with_names.then(|| "target by".to_string()));
         page.table(&heading.collect::<Vec<String>>(), lines);
         let each = if rows.iter().all(|row| row.variances.is_empty()) { "factor" } else { "calibrated sigma2" };
         page.text(format!(
             "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
         ));
         if let Some(whole) = together {
-            page.text(whole.in_words(digits));
+            page.text(whole.in_words(goal, digits));
         }
         if rows.iter().any(|row| row.before.is_none()) {
             page.text("If the smallest sigma2 that is accepted is enough, there is no next smaller one.\n");
@@ -193,43 +202,73 @@ fn of_part(whole: &Row, part: &Part) -> Result<Row> {
     Ok(whole.of_level(part.name.clone(), variances(&part.noise()?).unwrap_or_default()))
 }
 
-const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "change", "epsilon", "target"];
+const HEADING: [&str; 4] = ["", "sigma2", "calibrated", "change"];
 /// All levels together, in tables.
 const ALL: &str = "all composed";
 
 impl Together {
     /// Whether all levels with their calibrated noise meet the target of the whole.
-    pub fn in_words(&self, digits: usize) -> String {
-        let (epsilon, target) = (self.epsilon.value.shown(digits), self.target.shown(digits));
-        match self.keeps() {
+    pub fn in_words(&self, goal: &Goal, digits: usize) -> String {
+        let (value, target) = (self.reached.value.shown(digits), self.target.shown(digits));
+        let name = goal.noun();
+        let side = match goal {
+            Goal::Risk(RiskPromise::TypeTwoError { .. }) => "above",
+            Goal::Risk(_) | Goal::Promise(_) | Goal::Compared(_) => "below",
+        };
+        match self.keeps {
             Certainty::Yes => format!(
-                "All calibrated levels composed have epsilon {epsilon}, which is below the target of the whole, {target}.\n"
+                "All calibrated levels composed have {name} {value}, which is {side} the target of the whole, {target}.\n"
             ),
             Certainty::No | Certainty::Undecided => format!(
-                "WARNING: each level keeps its own target, but all calibrated levels composed have epsilon {epsilon}, which is not \
-                 below the target of the whole, {target}. --scale-all finds noise for the whole.\n"
+                "WARNING: each level keeps its own target, but all calibrated levels composed have {name} {value}, which is not \
+                 {side} the target of the whole, {target}. --scale-all finds noise for the whole.\n"
             ),
         }
     }
 
-    fn json(&self) -> Value {
-        json!({
-            "epsilon": self.epsilon.value.to_json(),
-            "status": self.epsilon.status(),
-            "target_epsilon": self.target.to_json(),
+    fn json(&self, key: &str) -> Value {
+        let mut object = json!({
+            key: self.reached.value.to_json(),
+            "status": self.reached.status(),
             "compared_with": self.compared.as_ref().map(compared::json),
-            "keeps_target": match self.keeps() {
+            "keeps_target": match self.keeps {
                 Certainty::Yes => Value::Bool(true),
                 Certainty::No => Value::Bool(false),
                 Certainty::Undecided => Value::Null,
             },
-        })
+        });
+        object[target_key(key)] = self.target.to_json();
+        object
     }
 }
 
+/// The key of the target of a value.
+fn target_key(key: &str) -> String {
+    format!("target_{key}")
+}
+
+/// A promise in the terms of risk, as an object.
+fn risk_json(risk: &RiskPromise) -> Value {
+    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words() });
+    let bound = match risk {
+        RiskPromise::TypeTwoError { .. } => "least",
+        RiskPromise::Advantage(_) | RiskPromise::CorrectDecision { .. } | RiskPromise::Posterior { .. } => "most",
+    };
+    object[bound] = exact(risk.target());
+    match risk {
+        RiskPromise::TypeTwoError { alpha, .. } => object["alpha"] = exact(alpha),
+        RiskPromise::CorrectDecision { prior, .. } | RiskPromise::Posterior { prior, .. } => {
+            object["prior"] = exact(prior)
+        }
+        RiskPromise::Advantage(_) => {}
+    }
+    object
+}
+
 /// The target of the noise.
-fn in_words(request: &Request, rows: &[Row]) -> String {
+pub(super) fn in_words(request: &Request, rows: &[Row]) -> String {
     match &request.goal {
+        Goal::Risk(risk) => risk.in_words(),
         Goal::Promise(Promise::Epsilon { delta, epsilon }) => {
             format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
         }
@@ -238,13 +277,15 @@ fn in_words(request: &Request, rows: &[Row]) -> String {
             exact_text(from),
             exact_text(to)
         ),
-        Goal::Promise(Promise::ZcdpEpsilon { .. } | Promise::Known { .. }) | Goal::Compared(_) => {
+        Goal::Promise(Promise::ZcdpEpsilon { .. } | Promise::Known { .. } | Promise::Tradeoff { .. })
+        | Goal::Compared(_) => {
             let name = match (&request.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
                 (_, Some(by)) => by.name().to_string(),
                 (Goal::Compared(Against::Published), None) => "what was published".to_string(),
                 _ => "the account that its row names".to_string(),
             };
-            format!("as private as {name} states for the present noise, at delta = {}", exact_text(&request.delta))
+            let delta = request.delta.as_ref().map(|delta| exact_text(delta)).unwrap_or_default();
+            format!("as private as {name} states for the present noise, at delta = {delta}")
         }
     }
 }
@@ -260,7 +301,7 @@ impl Row {
                 false => calibrated_text(&self.calibrated(&self.factor)),
             },
             change(&self.factor, 6),
-            self.epsilon.value.shown(digits),
+            self.reached.value.shown(digits),
             self.target.shown(digits),
         ]
     }
@@ -272,8 +313,9 @@ impl Row {
             factor: self.factor.clone(),
             before: self.before.clone(),
             variances,
-            epsilon: self.epsilon.clone(),
+            reached: self.reached.clone(),
             target: self.target.clone(),
+            key: self.key,
             compared: self.compared.clone(),
             stretches: None,
             curves: None,
@@ -303,11 +345,11 @@ impl Row {
             "factor": exact(&self.factor),
             "reduction_percent": exact(&self.reduction()),
             "reduction_percent_exact": self.reduction().to_string(),
-            "epsilon": self.epsilon.value.to_json(),
-            "status": self.epsilon.status(),
-            "target_epsilon": self.target.to_json(),
+            self.key: self.reached.value.to_json(),
+            "status": self.reached.status(),
             "compared_with": self.compared.as_ref().map(compared::json),
         });
+        row[target_key(self.key)] = self.target.to_json();
         if self.variances.len() > 1 {
             let pair = |sigma2: &Rational| {
                 json!({

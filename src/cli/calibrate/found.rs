@@ -1,8 +1,9 @@
 //! What is calibrated, and what was found.
 
+use anyhow::{Context, Result};
 use dp_assay::{
     account::{
-        Answer, Delta,
+        Account, Answer, Delta,
         compared::{Against, Compared},
         crossing::Stretch,
         promise::{GridOf, Promise},
@@ -10,6 +11,7 @@ use dp_assay::{
     chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
     release::subject::Part,
+    risk::promise::RiskPromise,
 };
 use rug::Rational;
 
@@ -24,14 +26,53 @@ pub enum Goal {
     Promise(Promise),
     /// For each part the number with which it is compared, at the delta that is shown.
     Compared(Against),
+    /// The same for every part, in the terms of risk.
+    Risk(RiskPromise),
+}
+
+impl Goal {
+    /// The value that the goal bounds: its heading, and its key in JSON.
+    pub fn measure(&self) -> [&'static str; 2] {
+        match self {
+            Goal::Promise(_) | Goal::Compared(_) => ["epsilon", "epsilon"],
+            Goal::Risk(risk) => [risk.name(), risk.key()],
+        }
+    }
+
+    /// The value in a sentence: "have epsilon 3", "have an advantage of 0.1".
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Goal::Promise(_) | Goal::Compared(_) => "epsilon",
+            Goal::Risk(RiskPromise::Advantage(_)) => "an advantage of",
+            Goal::Risk(RiskPromise::TypeTwoError { .. }) => "a type II error of",
+            Goal::Risk(RiskPromise::CorrectDecision { .. }) => "a probability of a correct decision of",
+            Goal::Risk(RiskPromise::Posterior { .. }) => "a posterior of",
+        }
+    }
+
+    /// The value of an account in the terms of the goal; of an epsilon that at `delta`.
+    pub fn value(&self, account: &impl Account, delta: Option<&Delta>, digits: u32) -> Result<Answer> {
+        match self {
+            Goal::Risk(risk) => Ok(risk.of(account, digits)?),
+            Goal::Promise(_) | Goal::Compared(_) => Ok(account.epsilon(delta.context("--delta is missing")?, digits)?),
+        }
+    }
+
+    /// Whether a value keeps a target.
+    pub fn kept_by(&self, value: &Enclosure, target: &Enclosure) -> Certainty {
+        match self {
+            Goal::Risk(risk) => risk.kept_by(value),
+            Goal::Promise(_) | Goal::Compared(_) => value.below(target),
+        }
+    }
 }
 
 /// The request, the same for every part.
 pub struct Request {
     /// The target of the noise.
     pub goal: Goal,
-    /// The delta at which epsilons are shown.
-    pub delta: Delta,
+    /// The delta at which epsilons are shown; `None` if the goal is about no epsilon.
+    pub delta: Option<Delta>,
     /// Relative widths of 10^-digits.
     pub digits: u32,
     /// Whether to find the deltas at which the calibrated noise is within the published curve.
@@ -42,10 +83,12 @@ pub struct Request {
 
 /// All levels with their calibrated noise, composed.
 pub struct Together {
-    /// Their epsilon.
-    pub epsilon: Answer,
-    /// The epsilon that the goal means for the whole with the present noise.
+    /// The value that the goal bounds, such as epsilon.
+    pub reached: Answer,
+    /// The bound that the goal means for the whole with the present noise.
     pub target: Enclosure,
+    /// Whether it is kept.
+    pub keeps: Certainty,
     /// The account or figure of that target, unless the goal is the same for all.
     pub compared: Option<Compared>,
 }
@@ -76,13 +119,6 @@ pub const DECIMALS: u32 = 2;
 
 pub const FACTOR_DECIMALS: u32 = 4;
 
-impl Together {
-    /// Whether all of them together meet the target of the whole.
-    pub fn keeps(&self) -> Certainty {
-        self.epsilon.value.below(&self.target)
-    }
-}
-
 /// The variances before and after, and the resulting privacy.
 pub struct Row {
     /// The name of the level or part.
@@ -93,8 +129,12 @@ pub struct Row {
     pub before: Option<Rational>,
     /// Every sigma2, smallest first.
     pub variances: Vec<Rational>,
-    pub epsilon: Answer,
+    /// The value that the goal bounds, such as epsilon.
+    pub reached: Answer,
+    /// Its target.
     pub target: Enclosure,
+    /// The name of that value in JSON.
+    pub key: &'static str,
     /// The account or figure of the target, unless the target was given.
     pub compared: Option<Compared>,
     pub stretches: Option<Vec<Stretch>>,

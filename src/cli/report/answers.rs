@@ -102,7 +102,7 @@ impl Request {
     fn least_noise(&self, part: &Part) -> Result<Option<Row>> {
         let request = calibrate::Request {
             goal: Goal::Compared(Against::Usual),
-            delta: self.delta.clone(),
+            delta: Some(self.delta.clone()),
             digits: self.digits,
             crossings: false,
             curves: false,

@@ -86,7 +86,7 @@ pub fn of_noise(spared: &Spared, digits: u32) -> Table {
             row.variances.first().map(|sigma2| words::shown(sigma2, 7)).unwrap_or_default(),
             exact_text(&row.calibrated(&row.factor)),
             change(&row.factor, 6),
-            row.epsilon.value.shown(digits),
+            row.reached.value.shown(digits),
             row.target.shown(digits),
             row.compared.as_ref().map_or("-", |compared| compared.by.name()).to_string(),
         ]

@@ -29,11 +29,11 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     let compared = request.of_whole(subject)?;
     let common_factor = match (&request.goal, &compared) {
         (Goal::Compared(_), Some(compared)) if !subject.levels.is_empty() && !question.is_moving => {
-            Some(common_factor(subject, &request.delta, compared)?)
+            request.delta.as_ref().map(|delta| common_factor(subject, delta, compared)).transpose()?
         }
         _ => None,
     };
-    let together = found.together.as_ref().map(|together| together.in_words(6).trim_end().to_string());
+    let together = found.together.as_ref().map(|together| together.in_words(&request.goal, 6).trim_end().to_string());
     let parts = found.rows.into_iter().map(|row| (row.name.clone(), Some(row))).collect();
     let spared = Spared { parts, common_factor, compared };
     let drawn = charts::noise(&spared).map(|figure| {
@@ -58,9 +58,12 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
         tables,
         notes: together
             .into_iter()
-            .chain(wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))))
+            .chain(wider(spared.rows().map(|row| (row.name.as_str(), row.reached.met))))
             .collect(),
-        assumed: if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() },
+        assumed: match &request.delta {
+            Some(delta) if spared.rows().next().is_some() => assumed::of_noise(delta),
+            _ => Vec::new(),
+        },
         ..Parts::default()
     })
 }

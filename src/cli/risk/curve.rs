@@ -1,0 +1,128 @@
+//! `assay risk curve`: what the best test of each type I error reveals.
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    chart::curves,
+    risk::curve::{self, RiskPoint},
+};
+use rayon::prelude::*;
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::super::{
+    arguments::number,
+    curve::short,
+    drawn::{Drawn, Points},
+    exit::Exit,
+    output::{ends, exact, exact_text, json_number},
+    page,
+    progress::{self, Steps},
+    subject::{self, Format, Subject},
+};
+use super::common::prior;
+
+/// The largest posterior of a reported record, and its ratio to the prior, over the type I error
+///
+/// An adversary reports a record as present by some test. Of absent records it reports a share alpha. The posterior is the largest
+/// probability, over all tests with this alpha, that a reported record is present; the relative risk is that over the prior.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    subject: Subject,
+    /// The prior probability, 0 < Q < 1
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    prior: String,
+    /// Number of type I errors from --from to 1, in equal steps of their logarithm [default: 201, of which a table shows every tenth]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    points: Option<u32>,
+    /// The least type I error
+    #[arg(long, value_name = "ALPHA", default_value = "1e-6", allow_hyphen_values = true)]
+    from: String,
+    /// Only this type I error (repeatable)
+    #[arg(long, value_name = "ALPHA", conflicts_with_all = ["points", "from"], allow_hyphen_values = true)]
+    alpha: Vec<String>,
+    #[command(flatten)]
+    format: Format,
+    #[command(flatten)]
+    drawn: Drawn,
+}
+
+const COLUMNS: [&str; 7] = [
+    "alpha",
+    "power_lower",
+    "power_upper",
+    "posterior_lower",
+    "posterior_upper",
+    "relative_risk_lower",
+    "relative_risk_upper",
+];
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let prior = prior(&args.prior)?;
+    let (alphas, points) = args.alphas()?;
+    let subject = args.subject.resolve()?;
+    progress::stage("best test of each type I error");
+    let steps = Steps::new(alphas.len() as u64);
+    let point = |alpha: &Rational| {
+        let point = curve::at(&subject.whole, &prior, alpha, args.format.digits).context("--alpha");
+        steps.step();
+        point
+    };
+    let found = alphas.par_iter().map(point).collect::<Result<Vec<RiskPoint>>>()?;
+    let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
+    let status = || found.iter().map(|point| point.beta.status());
+    let mut page = args.drawn.page(&args.format)?;
+    let mut object = json!({ "prior": exact(&prior) });
+    subject::put_relation(&mut object, &subject);
+    for (k, column) in COLUMNS.iter().enumerate() {
+        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
+    }
+    object["status"] = status().collect::<Value>();
+    page.object(object);
+    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
+    page.text(format!("{}\n{} neighbors, prior = {}\n\n", subject.title, subject.neighbors.name(), exact_text(&prior)));
+    let line = |point: &RiskPoint| {
+        let shown = [&point.power, &point.posterior, &point.relative_risk].map(|value| value.shown(6));
+        [vec![short(&point.alpha)], shown.to_vec()].concat()
+    };
+    points.put(&mut page, &["alpha", "power", "posterior", "relative risk"], found.iter().map(line), &args.drawn);
+    page.text(
+        "\nEach is the largest of all tests that report a share alpha of absent records. power: the share of present records that the test \
+         reports. posterior: the probability that a reported record is present. relative risk: that over the prior.\n",
+    );
+    page.note(subject.note());
+    page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(found.iter().map(|point| &point.beta)));
+    args.drawn.write(|| {
+        let of =
+            |value: fn(&RiskPoint) -> f64| found.iter().map(|point| (point.alpha.to_f64(), value(point))).collect();
+        let prior = prior.to_f64();
+        curves::risk(
+            &subject.title,
+            prior,
+            [of(|point| point.posterior.approximate()), of(|point| point.power.approximate())],
+        )
+    })?;
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// The values of a point, in the order of [`COLUMNS`].
+fn cells(point: &RiskPoint) -> Vec<String> {
+    let values = [&point.power, &point.posterior, &point.relative_risk].map(ends);
+    let pairs = values.into_iter().flat_map(|(lower, upper)| [lower, upper]);
+    [exact_text(&point.alpha)].into_iter().chain(pairs).collect()
+}
+
+impl Args {
+    /// The type I errors, and those that a table shows.
+    fn alphas(&self) -> Result<(Vec<Rational>, Points)> {
+        if !self.alpha.is_empty() {
+            let alphas = self.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<Vec<_>>>()?;
+            let points = Points::all(alphas.len());
+            return Ok((alphas, points));
+        }
+        let points = self.drawn.points(self.points, &self.format);
+        let alphas = curve::alphas(&number("--from", &self.from)?, points.count).context("--from")?;
+        Ok((alphas, points))
+    }
+}

@@ -1,0 +1,288 @@
+//! Promises in the terms of risk, and the points of the privacy profile or of the trade-off function that decide them.
+//!
+//! | promise | holds if and only if |
+//! | --- | --- |
+//! | the advantage of every adversary is at most A | delta(0) <= A |
+//! | every test with type I error alpha has a type II error of beta or more | f(alpha) >= beta |
+//! | no adversary with prior q decides correctly with probability above P | delta(epsilon) <= (P - M) / m at epsilon = ln(M / m) |
+//! | except on outputs of probability delta, no posterior exceeds P for prior q | implied by delta(epsilon) <= delta at epsilon = ln(odds(P) / odds(q)) |
+//!
+//! with M = max(q, 1 - q) and m = min(q, 1 - q). The first three are equivalences: see [`bound`](super::bound); where the
+//! pair of neighbors is not symmetric, with the larger profile and the convex hull of both trade-off functions. The last is an implication: it is the
+//! bound on the posterior that epsilon at delta gives.
+
+use rug::Rational;
+
+use super::{
+    bound::{most_correct, posterior_at},
+    check_length, check_prior, odds,
+};
+use crate::{
+    account::{Account, Answer, Delta, promise::Promise},
+    error::{Error, Result},
+    numeric::{Certainty, Enclosure, rational},
+};
+
+/// A promise in the terms of risk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RiskPromise {
+    /// The advantage of every adversary (true positives less false positives) is at most this.
+    Advantage(Rational),
+    /// Every test of type I error alpha has a type II error of beta or more.
+    TypeTwoError {
+        /// The type I error.
+        alpha: Rational,
+        /// The least type II error.
+        beta: Rational,
+    },
+    /// Every adversary with this prior decides correctly with at most this probability.
+    CorrectDecision {
+        /// The adversary's prior probability that the record is in the data.
+        prior: Rational,
+        /// The largest probability of a correct decision.
+        most: Rational,
+    },
+    /// Except on outputs of probability delta, the posterior of every adversary with this prior is at most this.
+    Posterior {
+        /// The adversary's prior probability that the record is in the data.
+        prior: Rational,
+        /// The largest posterior.
+        most: Rational,
+        /// The probability of the outputs that are excepted.
+        delta: Delta,
+    },
+}
+
+impl RiskPromise {
+    /// An advantage above 0 and below 1. Anything else is an error.
+    pub fn advantage(most: Rational) -> Result<Self> {
+        if most <= 0 || most >= 1 {
+            let expected = "above 0 (no noise reveals nothing at all) and below 1 (no noise is needed)";
+            return Err(Error::out_of_range("the advantage", rational::display(&most), expected));
+        }
+        check_length("the advantage", &most)?;
+        Ok(RiskPromise::Advantage(most))
+    }
+
+    /// Errors with 0 < alpha, 0 < beta and alpha + beta < 1. Anything else is an error.
+    pub fn type_two_error(alpha: Rational, beta: Rational) -> Result<Self> {
+        check_length("alpha", &alpha)?;
+        check_length("beta", &beta)?;
+        Promise::tradeoff(alpha.clone(), beta.clone())?;
+        Ok(RiskPromise::TypeTwoError { alpha, beta })
+    }
+
+    /// A probability above that with which the adversary is right without any output, max(prior, 1 - prior), and below 1.
+    pub fn correct_decision(prior: Rational, most: Rational) -> Result<Self> {
+        check_prior(&prior)?;
+        let without = prior.clone().max(Rational::from(1 - &prior));
+        if most <= without || most >= 1 {
+            let expected = format!(
+                "above {}, the probability without any output for this prior, and below 1",
+                rational::display(&without)
+            );
+            return Err(Error::out_of_range("the posterior", rational::display(&most), &expected));
+        }
+        check_length("the posterior", &most)?;
+        Ok(RiskPromise::CorrectDecision { prior, most })
+    }
+
+    /// A posterior above the prior and below 1.
+    pub fn posterior(prior: Rational, most: Rational, delta: Delta) -> Result<Self> {
+        check_prior(&prior)?;
+        if most <= prior || most >= 1 {
+            let expected = format!("above the prior, {}, and below 1", rational::display(&prior));
+            return Err(Error::out_of_range("the posterior", rational::display(&most), &expected));
+        }
+        check_length("the posterior", &most)?;
+        Ok(RiskPromise::Posterior { prior, most, delta })
+    }
+
+    /// The same promise about the privacy profile or the trade-off function.
+    pub fn promise(&self) -> Result<Promise> {
+        Ok(match self {
+            RiskPromise::Advantage(most) => {
+                Promise::Epsilon { delta: Delta::new(most.clone())?, epsilon: "0".parse()? }
+            }
+            RiskPromise::TypeTwoError { alpha, beta } => Promise::tradeoff(alpha.clone(), beta.clone())?,
+            RiskPromise::CorrectDecision { prior, most } => {
+                let other = Rational::from(1 - prior);
+                let (larger, smaller) = if *prior >= other { (prior.clone(), other) } else { (other, prior.clone()) };
+                // M + m delta(ln(M / m)) <= most
+                let delta = Delta::new(Rational::from(most - &larger) / &smaller)?;
+                Promise::Known { delta, epsilon: Enclosure::rational(&(larger / smaller), BITS).ln() }
+            }
+            RiskPromise::Posterior { prior, most, delta } => {
+                // q e^epsilon / (1 - q + q e^epsilon) <= most
+                let epsilon = Enclosure::rational(&(odds(most) / odds(prior)), BITS).ln();
+                Promise::Known { delta: delta.clone(), epsilon }
+            }
+        })
+    }
+
+    /// The risk of an account in the terms of the promise: the value that the promise bounds.
+    pub fn of(&self, account: &impl Account, digits: u32) -> Result<Answer> {
+        match self {
+            RiskPromise::Advantage(_) => account.delta(Rational::new(), digits),
+            RiskPromise::TypeTwoError { alpha, .. } => account.tradeoff(alpha, digits),
+            RiskPromise::CorrectDecision { prior, .. } => most_correct(account, prior, digits),
+            RiskPromise::Posterior { prior, delta, .. } => {
+                let epsilon = account.epsilon(delta, digits)?;
+                let value = posterior_at(prior, &epsilon.value);
+                Ok(Answer { met: value.is_tight(digits), value, proof: epsilon.proof })
+            }
+        }
+    }
+
+    /// The bound that is promised: a lower one for a type II error, an upper one for all others.
+    pub fn target(&self) -> &Rational {
+        match self {
+            RiskPromise::Advantage(most)
+            | RiskPromise::CorrectDecision { most, .. }
+            | RiskPromise::Posterior { most, .. } => most,
+            RiskPromise::TypeTwoError { beta, .. } => beta,
+        }
+    }
+
+    /// Whether a value, such as that of [`RiskPromise::of`], keeps the promise.
+    pub fn kept_by(&self, value: &Enclosure) -> Certainty {
+        match self {
+            RiskPromise::TypeTwoError { beta, .. } if *value.lower() >= *beta => Certainty::Yes,
+            RiskPromise::TypeTwoError { beta, .. } if *value.upper() < *beta => Certainty::No,
+            RiskPromise::TypeTwoError { .. } => Certainty::Undecided,
+            RiskPromise::Advantage(most)
+            | RiskPromise::CorrectDecision { most, .. }
+            | RiskPromise::Posterior { most, .. } => value.at_most(most),
+        }
+    }
+
+    /// The name of the value that is bounded.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RiskPromise::Advantage(_) => "advantage",
+            RiskPromise::TypeTwoError { .. } => "beta",
+            RiskPromise::CorrectDecision { .. } => "correct decision",
+            RiskPromise::Posterior { .. } => "posterior",
+        }
+    }
+
+    /// The same as a key of JSON.
+    pub fn key(&self) -> &'static str {
+        match self {
+            RiskPromise::Advantage(_) => "advantage",
+            RiskPromise::TypeTwoError { .. } => "beta",
+            RiskPromise::CorrectDecision { .. } => "correct_decision",
+            RiskPromise::Posterior { .. } => "posterior",
+        }
+    }
+
+    /// The promise in words.
+    pub fn in_words(&self) -> String {
+        let shown = rational::display;
+        match self {
+            RiskPromise::Advantage(most) => format!("the advantage of every adversary is at most {}", shown(most)),
+            RiskPromise::TypeTwoError { alpha, beta } => {
+                format!("every test with type I error {} has a type II error of {} or more", shown(alpha), shown(beta))
+            }
+            RiskPromise::CorrectDecision { prior, most } => format!(
+                "every adversary with prior {} decides correctly with probability {} or less",
+                shown(prior),
+                shown(most)
+            ),
+            RiskPromise::Posterior { prior, most, delta } => format!(
+                "with prior {} no posterior exceeds {}, except on outputs of probability {}",
+                shown(prior),
+                shown(most),
+                shown(delta)
+            ),
+        }
+    }
+}
+
+/// Bits of a logarithm of odds.
+const BITS: u32 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{
+        Composition, Counts,
+        promise::{GridOf, calibrate},
+    };
+
+    fn number(text: &str) -> Rational {
+        rational::parse(text).unwrap()
+    }
+
+    fn promises() -> Vec<RiskPromise> {
+        vec![
+            RiskPromise::advantage(number("0.05")).unwrap(),
+            RiskPromise::advantage(number("0.9")).unwrap(),
+            RiskPromise::type_two_error(number("0.05"), number("0.8")).unwrap(),
+            RiskPromise::type_two_error(number("0.7"), number("0.1")).unwrap(),
+            RiskPromise::correct_decision(number("1/2"), number("0.6")).unwrap(),
+            RiskPromise::correct_decision(number("0.9"), number("0.95")).unwrap(),
+            RiskPromise::correct_decision(number("0.01"), number("0.991")).unwrap(),
+            RiskPromise::posterior(number("1/2"), number("0.9"), "1e-9".parse().unwrap()).unwrap(),
+        ]
+    }
+
+    /// The least noise keeps the promise and the next smaller does not, by a direct evaluation of the risk at both.
+    #[test]
+    fn the_least_noise_keeps_the_promise_and_the_next_smaller_does_not() {
+        for counts in ["5x10", "5x10@2"] {
+            let account = Composition::new([counts.parse::<Counts>().unwrap()]).unwrap();
+            for promise in promises() {
+                let grid = (GridOf::SmallestSigma2, 2);
+                let found = calibrate(&account, &account, &promise.promise().unwrap(), grid).unwrap();
+                let value = promise.of(&found.account, 8).unwrap().value;
+                assert_eq!(promise.kept_by(&value), Certainty::Yes, "{promise:?}: {value}");
+                let before = account.with_noise_times(&found.before.unwrap()).unwrap();
+                let value = promise.of(&before, 8).unwrap().value;
+                assert_eq!(promise.kept_by(&value), Certainty::No, "{promise:?}: {value}");
+            }
+        }
+    }
+
+    /// One randomized answer with probability of truth 3/4: its advantage is 1/2, its trade-off function has the one knot (1/4, 1/4), and with a prior of 0.9
+    /// the answer is ignored.
+    #[test]
+    fn the_risk_of_a_randomized_answer_is_that_of_its_two_outcomes() {
+        // ln 3 from above and below, so that both ends enclose the value.
+        let response =
+            |epsilon: &str| Composition::new([Counts::parse("randomized-response", epsilon).unwrap()]).unwrap();
+        let (below, above) = (response("1.0986122886681"), response("1.0986122886682"));
+        for (promise, truth) in [
+            (RiskPromise::advantage(number("0.3")).unwrap(), "0.5"),
+            (RiskPromise::type_two_error(number("1/4"), number("0.1")).unwrap(), "0.25"),
+            (RiskPromise::correct_decision(number("1/2"), number("0.6")).unwrap(), "0.75"),
+            (RiskPromise::correct_decision(number("0.9"), number("0.95")).unwrap(), "0.9"),
+        ] {
+            for account in [&below, &above] {
+                let value = promise.of(account, 9).unwrap().value;
+                let (low, high) = (number(truth) - number("1e-9"), number(truth) + number("1e-9"));
+                assert!(*value.lower() >= low && *value.upper() <= high, "{promise:?}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_promises_are_refused() {
+        let delta: Delta = "1e-9".parse().unwrap();
+        for (refused, says) in [
+            (RiskPromise::advantage(number("0")), "above 0"),
+            (RiskPromise::advantage(number("1")), "below 1"),
+            (RiskPromise::type_two_error(number("0.4"), number("0.6")), "below 1"),
+            (RiskPromise::type_two_error(number("0"), number("0.6")), "alpha"),
+            (RiskPromise::type_two_error(number("0.1"), number("1.5")), "beta"),
+            (RiskPromise::correct_decision(number("0.7"), number("0.7")), "above 0.7"),
+            (RiskPromise::correct_decision(number("0.2"), number("0.8")), "above 0.8"),
+            (RiskPromise::correct_decision(number("1"), number("0.8")), "prior"),
+            (RiskPromise::posterior(number("0.2"), number("0.2"), delta.clone()), "above the prior"),
+            (RiskPromise::posterior(number("0.2"), number("1"), delta), "below 1"),
+        ] {
+            let message = refused.unwrap_err().to_string();
+            assert!(message.contains(says), "{message}");
+        }
+    }
+}
