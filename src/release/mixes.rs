@@ -8,6 +8,7 @@ use super::{Changed, GeoLevel, Mix, Neighbors, Query, Release};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
+    law::Law,
 };
 
 /// The number of a record's groups of the kind of each mix; `None` for a mix that is not requested.
@@ -59,11 +60,12 @@ impl Release {
         parts.join(", ")
     }
 
-    /// The counts that a record of this choice changes at these levels, each counted `times` times.
+    /// The counts that a record of this choice changes at these levels under a relation, each counted `times` times.
     pub(super) fn counts_of(
         &self,
         levels: &[usize],
         choice: &Choice,
+        neighbors: Neighbors,
         times: &dyn Fn(Changed) -> Result<u64>,
     ) -> Result<Vec<Counts>> {
         let mut counts = Vec::new();
@@ -77,18 +79,31 @@ impl Release {
                 };
                 // No group of this record is of the kind of this query.
                 if cells > 0 {
-                    counts.extend(Query { cells, ..query.clone() }.counts_times(times(query.changed)?)?);
+                    let query = self.as_changed(Query { cells, ..query.clone() }, neighbors);
+                    counts.extend(query.counts_times(times(query.changed)?)?);
                 }
             }
         }
         Ok(counts)
     }
 
+    /// A query under a relation. A guarantee about one record more or less covers a changed record as two records: one that leaves and one that enters. So a pure
+    /// guarantee has twice its epsilon, by group privacy; two copies of its pair would be too few, because the mechanism may answer both records with one draw of noise.
+    fn as_changed(&self, query: Query, neighbors: Neighbors) -> Query {
+        let is_any = matches!(query.law, Law::Pure { .. } | Law::Approximate { .. });
+        match (self.neighbors, neighbors) {
+            (Neighbors::AddRemove, Neighbors::Bounded) if is_any => {
+                Query { shift: query.shift.saturating_mul(2), ..query }
+            }
+            _ => query,
+        }
+    }
+
     /// The counts that a record of each choice enters or leaves at these levels, one side of a pair under bounded neighbors; with the choice in
     /// words.
-    pub(super) fn mixes_at(&self, levels: &[usize], neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
+    pub(crate) fn mixes_at(&self, levels: &[usize], neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
         let of = |choice: Choice| {
-            let counts = self.counts_of(levels, &choice, &|changed| changed.times_a_side(neighbors))?;
+            let counts = self.counts_of(levels, &choice, neighbors, &|changed| changed.times_a_side(neighbors))?;
             Ok((self.in_words(&choice), Composition::new(counts)?))
         };
         self.choices(levels).into_iter().map(of).collect()
@@ -100,7 +115,7 @@ impl Release {
             Some((_, mix)) if query.kind.as_ref() == Some(&mix.kind) => mix.most,
             _ => query.cells,
         };
-        Query { cells, ..query.clone() }.counts(neighbors)
+        self.as_changed(Query { cells, ..query.clone() }, neighbors).counts(neighbors)
     }
 
     /// The queries of these levels of which no count changes under a relation.
@@ -123,7 +138,7 @@ impl Release {
     }
 
     /// The indices of the named levels, each named once; of all levels if none is named.
-    pub(super) fn places(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
+    pub(crate) fn places(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
         if names.is_empty() {
             return Ok((0..self.levels.len()).collect());
         }
@@ -140,5 +155,33 @@ impl Release {
             places.push(place);
         }
         Ok(places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guarantee_for_add_remove_covers_a_changed_record_as_two() {
+        let of = |own: &str, law: &str, neighbors: Neighbors| {
+            let text = format!(
+                "name='g'\ntitle='t'\nsource='s'\nneighbors='{own}'\n[[level]]\nname='A'\n[[level.query]]\nname='q'\ntimes=3\n{law}\n"
+            );
+            Release::parse(&text, "f").unwrap().composition(&[] as &[&str], Some(neighbors))
+        };
+        let pure = "law='pure'\nepsilon='1/2'";
+        let counts = |own: &str, law: &str, neighbors| of(own, law, neighbors).unwrap().counts().to_vec();
+        let expected = |text: &str| vec![Counts::parse("pure", text).unwrap()];
+        assert_eq!(counts("add-remove", pure, Neighbors::AddRemove), expected("1/2x3"));
+        assert_eq!(counts("add-remove", pure, Neighbors::Bounded), expected("1/2x3@2"));
+        assert_eq!(counts("bounded", pure, Neighbors::Bounded), expected("1/2x3"));
+        // The delta of two is not that of one, and an answer of a person is one answer under each relation.
+        assert!(of("add-remove", "law='approximate'\nepsilon='1/2'\ndelta=1e-9", Neighbors::Bounded).is_err());
+        let response = "law='randomized-response'\nepsilon=1\nanswers=2";
+        assert_eq!(
+            counts("add-remove", response, Neighbors::Bounded),
+            counts("add-remove", response, Neighbors::AddRemove)
+        );
     }
 }

@@ -202,13 +202,13 @@ impl Release {
     }
 
     /// The same, each count counted `times` times.
-    fn composition_times(
+    pub(crate) fn composition_times(
         &self,
         places: &[usize],
         neighbors: Neighbors,
         times: &dyn Fn(Changed) -> Result<u64>,
     ) -> Result<Composition> {
-        let counts = self.counts_of(places, &self.typical(places), times)?;
+        let counts = self.counts_of(places, &self.typical(places), neighbors, times)?;
         let unmoved = self.unmoved(places, neighbors);
         if counts.is_empty() && !unmoved.is_empty() {
             return Err(Error::NothingMoves { relation: neighbors.name(), queries: unmoved.join(", ") });

@@ -25,8 +25,8 @@ pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a ch
                                not move).";
 
 /// The same where some queries are guarantees.
-const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice, and every guarantee once: a changed record leaves one cell and enters \
-                                  another, and a guarantee is about both data sets.";
+const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a changed record leaves one cell and enters another. A guarantee for bounded \
+                                  neighbors is counted once; one for add-remove covers a changed record as two, with twice its epsilon.";
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
 const SAMPLED: &str = "Poisson samples: epsilon and delta are those of the direction in which they are larger, a record removed or added; so are answers that follow from them. rho, and every \

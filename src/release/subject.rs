@@ -244,7 +244,8 @@ impl Subject {
         if release.budget_only {
             return Err(Error::BudgetOnly { release: release.name.clone() });
         }
-        let counts = release.counts_of(&places, &release.typical(&places), &|changed| changed.times(neighbors))?;
+        let counts =
+            release.counts_of(&places, &release.typical(&places), neighbors, &|changed| changed.times(neighbors))?;
         if counts.is_empty() {
             return Ok(None);
         }
