@@ -36,6 +36,7 @@
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and a release from persons or households.
+//! - [`ledger`]: releases about the same people as a file, with a log of what was added.
 //! - [`certificate`]: an epsilon or a delta with the hints from which another program proves it again.
 //! - [`csv_reader`]: the one reader of CSV, strict and streaming.
 //! - [`chart`]: drawings as SVG.
@@ -59,6 +60,8 @@ pub mod draws;
 pub mod error;
 mod io;
 pub mod law;
+#[cfg(feature = "mechanisms")]
+pub mod ledger;
 pub mod loss;
 #[cfg(feature = "mechanisms")]
 pub mod memo;

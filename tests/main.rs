@@ -29,6 +29,7 @@ mod hierarchy;
 mod hostile;
 mod households;
 mod laws;
+mod ledger;
 #[cfg(unix)]
 mod limits;
 mod measure;

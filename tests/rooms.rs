@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The rooms from the bottom up. What stands on one line may not import each other either.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "numeric",
     "io",
     "law",
@@ -24,6 +24,7 @@ const ORDER: [&str; 22] = [
     "spine",
     "topdown",
     "safetab",
+    "ledger",
     "certificate",
     "chart",
     "replication",

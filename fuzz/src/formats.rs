@@ -16,9 +16,10 @@ use dp_assay::{
     csv_reader::{CsvTable, Reading},
     draws::UnfinishedDraw,
     law::{Law, NoiseTable},
+    ledger::LedgerFile,
     noise::{Sampler, Streams, TableOptions, TableSink, TableSource},
     numeric::rational,
-    release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
+    release::{Release, query_targets, schema::Schema},
     replication::published,
     safetab::{
         groups::{FILES, Specification},
@@ -295,9 +296,11 @@ fn ledger(data: &[u8], _: &Bench) {
         let whole: toml::Table = text(data).and_then(|text| text.parse().ok()).expect("it was read");
         let there = tables_of(&whole, "population");
         assert_eq!(ledger.populations.len(), there.len(), "every population is read");
-        for (population, there) in ledger.populations.iter().zip(&there) {
-            let releases = there.get("releases").and_then(toml::Value::as_array).map_or(0, Vec::len);
-            assert_eq!(population.releases.len(), releases, "every release is read");
+        let of = |there: &toml::Table| there.get("releases").and_then(toml::Value::as_array).map_or(0, Vec::len);
+        let there: usize = there.iter().map(of).sum::<usize>() + tables_of(&whole, "entry").len();
+        let read: usize = ledger.populations.iter().map(|population| population.entries.len()).sum();
+        assert_eq!(read, there, "every entry is read");
+        for population in &ledger.populations {
             let _ = population.ledger();
         }
     }

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use dp_assay::{
-    account::ledger::Balance,
-    release::{
-        Neighbors, Published as Figure, Release as Published,
-        ledger::{LedgerFile, Population as Records},
-        subject::Subject,
-    },
+    account::ledger::{Balance, Part},
+    ledger::{LedgerEntry, LedgerFile, Population as Records},
+    release::{Neighbors, Published as Figure, Release as Published, subject::Subject},
 };
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
@@ -249,14 +246,25 @@ pub struct Ledger {
     populations: Vec<Records>,
 }
 
-/// A population as it is pickled: its name, its relation, and the texts of its releases.
-type Pickled = (String, String, Vec<String>);
+/// An entry as it is pickled: the text of its release, its name, how often it was published, and its partition and part.
+type PickledEntry = (String, String, u64, Option<(String, String)>);
+/// A population as it is pickled: its name, its relation, and its entries.
+type Pickled = (String, String, Vec<PickledEntry>);
+
+/// The text of an entry that no release describes: it distinguishes ledgers, and is not read again.
+const NO_RELEASE: &str = "no release: ";
 
 impl Ledger {
     fn state(&self) -> (String, String, Vec<Pickled>) {
+        let entry = |entry: &LedgerEntry| {
+            let other = || format!("{NO_RELEASE}{:?}", entry.spent);
+            let text = entry.release().map_or_else(other, Published::to_toml);
+            let part = entry.part.as_ref().map(|of| (of.partition.clone(), of.part.clone()));
+            (text, entry.name.clone(), entry.times, part)
+        };
         let population = |population: &Records| {
-            let releases = population.releases.iter().map(Published::to_toml).collect();
-            (population.name.clone(), population.neighbors.name().to_string(), releases)
+            let entries = population.entries.iter().map(entry).collect();
+            (population.name.clone(), population.neighbors.name().to_string(), entries)
         };
         (self.title.clone(), self.rule.clone(), self.populations.iter().map(population).collect())
     }
@@ -266,18 +274,23 @@ impl Ledger {
 #[pyfunction]
 #[pyo3(name = "_ledger")]
 pub fn restored(title: String, rule: String, populations: Vec<Pickled>) -> PyResult<Ledger> {
-    let population = |(name, neighbors, releases): Pickled| {
+    let entry = |(text, name, times, part): PickledEntry| {
+        let release = quick(Published::parse(&text, "a pickled release"))?;
+        let (place, part) = (release.name.clone(), part.map(|(partition, part)| Part { partition, part }));
+        Ok(LedgerEntry { name, times, part, ..LedgerEntry::of_release(release, place) })
+    };
+    let population = |(name, neighbors, entries): Pickled| {
         let neighbors = neighbors_of(Some(&neighbors))?.unwrap_or(Neighbors::Bounded);
-        let releases = releases.iter().map(|text| Published::parse(text, "a pickled release"));
-        let releases: Vec<Published> = quick(releases.collect())?;
-        Ok(Records { name, neighbors, places: names_of(&releases), releases })
+        let entries = entries.into_iter().map(entry).collect::<PyResult<_>>()?;
+        Ok(Records { name, neighbors, entries })
     };
     Ok(Ledger { title, rule, populations: populations.into_iter().map(population).collect::<PyResult<_>>()? })
 }
 
-/// The names of releases, which no ledger file names.
-fn names_of(releases: &[Published]) -> Vec<String> {
-    releases.iter().map(|release| release.name.clone()).collect()
+/// A release as an entry that no ledger file names.
+fn entry_of(release: Published) -> LedgerEntry {
+    let name = release.name.clone();
+    LedgerEntry::of_release(release, name)
 }
 
 /// A release of a list for a ledger.
@@ -330,7 +343,7 @@ impl Ledger {
         Ok(Ledger {
             title: all.iter().map(|release| release.name.as_str()).collect::<Vec<_>>().join(" + "),
             rule: "All releases are about the same people, so they compose.".to_string(),
-            populations: vec![Records { name, neighbors, places: names_of(&all), releases: all }],
+            populations: vec![Records { name, neighbors, entries: all.into_iter().map(entry_of).collect() }],
         })
     }
 
@@ -353,8 +366,14 @@ impl Ledger {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.state();
+        if state.2.iter().flat_map(|(_, _, entries)| entries).any(|(text, ..)| text.starts_with(NO_RELEASE)) {
+            let why =
+                "a ledger with certificates or folders of measurements is not pickled: read it from its file again";
+            return Err(PyValueError::new_err(why));
+        }
         let make = py.import("dp_assay._native")?.getattr("_ledger")?;
-        Ok((make, self.state()).into_pyobject(py)?.into_any())
+        Ok((make, state).into_pyobject(py)?.into_any())
     }
 
     /// Its description, in a line.
@@ -397,8 +416,8 @@ impl Ledger {
                 Ok((each, ledger.composed(&delta, digits)?, ledger.total(&delta, digits)?))
             })?;
             let releases = PyDict::new(py);
-            for (release, balance) in population.releases.iter().zip(balances.0) {
-                releases.set_item(&release.name, balance_of(py, balance)?)?;
+            for (entry, balance) in population.entries.iter().zip(balances.0) {
+                releases.set_item(&entry.name, balance_of(py, balance)?)?;
             }
             let one = PyDict::new(py);
             one.set_item("neighbors", population.neighbors.name())?;

@@ -7,6 +7,27 @@
 //! When a record changes, it leaves some counts and enters others, so everything that one record enters counts twice. This is exact for a
 //! release with the same neighbor relation. For a release whose guarantee is about adding or removing one record it is the conservative
 //! conversion: a changed record is one removed and one added, and in the worst case the two move different counts.
+//!
+//! # Partitions
+//!
+//! A partition is a rule by which each record lies in exactly one part, decided by that record alone: the day of a trip, the region of a home. An
+//! entry about one part uses the records of that part and no others, with noise independent of all other noise.
+//!
+//! *One record more or less.* Let x lie in part a. The records of every other part are the same for both neighbors, so, given all earlier outputs, the outputs
+//! about these parts have the same law for both, and their loss is 0. The pair of neighbors is that of the entries about a, composed with the entries about all
+//! records. Whoever publishes does not know a: delta(epsilon) of everything is the maximum over a, and over one part of each partition where there are
+//! several. So a partition adds ways in which a record enters the counts, just as block paths do, and nothing else: no sum over parts.
+//!
+//! *One record changed.* The old record lies in part a and the new one in part b, and a change may choose both: TWO parts change if a and b differ. Part a
+//! loses a record, which leaves the counts of a way p of part a; part b gains one, which enters those of a way q of part b. The pair is that of p composed with q,
+//! and the account is the maximum over all pairs of ways, of the same part or not ([`Units::Pairs`]). The maximum over changes within one part
+//! would be too small: coarse Laplace noise of one part and Gaussian noise of another together can be worse than either twice (a test below has the numbers). A guarantee about
+//! changed records says nothing about a part that loses or gains one, so an entry that is known for a change as a whole ([`Entry::is_change`]) is refused in a part.
+//!
+//! A way whose counts another way has as well is left out: to publish fewer counts is post-processing of publishing more, so its delta is at most that of the
+//! other at every epsilon, alone or composed with anything.
+
+use std::collections::BTreeMap;
 
 use rug::Rational;
 
@@ -14,14 +35,16 @@ use super::{
     Composition,
     compared::{Compared, Conversion},
     conversions,
-    paths::WorstPath,
+    paths::{Whole, WorstPath},
     profile::Account,
 };
 use crate::{
     error::{Error, Result},
+    law::Law,
     loss::{
         answer::Answer,
         family::Units,
+        infinite::{InfiniteLoss, Target},
         parameter::{Delta, Rho},
     },
     numeric::Enclosure,
@@ -31,6 +54,8 @@ use crate::{
 const MOST_COMBINATIONS: usize = 5_000;
 /// The largest number of combinations of block paths and all mixes of groups that is composed.
 const MOST_WITH_MIXES: usize = 200;
+/// The largest number of pairs of ways that are composed with a change as a whole: each is evaluated separately.
+const MOST_PAIRS: usize = 200;
 
 /// A release in a ledger.
 #[derive(Clone, Debug)]
@@ -41,8 +66,21 @@ pub struct Entry {
     pub paths: Vec<Composition>,
     /// The mixes in words, where the ways are mixes of groups; empty where they are block paths.
     pub mixes: Vec<String>,
+    /// Whether the only path is what a change of one record changes in all, and not what a record enters: counts as given, or a guarantee.
+    pub is_change: bool,
     /// Its zCDP rho under the ledger's relation.
     pub rho: Rho,
+    /// The part of a partition that it is about; `None` if it is about all records.
+    pub part: Option<Part>,
+}
+
+/// A part of a partition: a rule by which each record lies in exactly one part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The name of the partition.
+    pub partition: String,
+    /// The name of the part.
+    pub part: String,
 }
 
 /// Releases about the same people under one neighbor relation.
@@ -69,20 +107,49 @@ pub struct Balance {
     pub of_mixes: Vec<(String, String)>,
 }
 
+/// An upper bound on the epsilon of everything in a ledger.
+#[derive(Clone, Debug)]
+pub struct Spent {
+    /// The certified enclosure whose upper end is the bound.
+    pub epsilon: Enclosure,
+    /// Whether it is that of the exact composition. Otherwise it follows from the sum of all rho, because of some entry only the budget is known, or because
+    /// the mixes of groups are too many.
+    pub is_composed: bool,
+    /// The sum of all rho.
+    pub rho: Rho,
+    /// The epsilon that this sum implies.
+    pub zcdp_epsilon: Enclosure,
+}
+
+/// All ways in which a record enters the entries whose counts are known, and the mixes of groups that stand for others.
+type Ways = (Vec<Composition>, Vec<(String, String)>);
+
 impl Ledger {
-    /// A ledger of at least one release. An error without releases, or for more than 5000 combinations of their paths.
+    /// A ledger of at least one release; with [`Units::Pairs`] a record changes, and leaves one way and enters another. An error without releases, for more than 5000
+    /// combinations of their paths, and for what is known for a change as a whole where one part of a partition may lose a record and another gain one.
     pub fn new(entries: Vec<Entry>, units: Units) -> Result<Self> {
         if entries.is_empty() {
             return Err(Error::EmptyComposition);
         }
+        for entry in entries.iter().filter(|entry| entry.is_change) {
+            if units == Units::Single || entry.part.is_some() || entry.paths.len() > 1 {
+                let why = format!(
+                    "{}: counts as given, or a guarantee, for bounded neighbors: a record that moves to another part changes the number of records of both, about which they say \
+                     nothing; give it for add-remove, or without a partition, block paths and mixes",
+                    entry.name
+                );
+                return Err(Error::unsuitable(why));
+            }
+        }
+        let ledger = Ledger { entries, units };
         // Where all mixes would be too many, at most the two that a changed record leaves and enters.
-        let ways = |entry: &Entry| if entry.mixes.is_empty() { entry.paths.len().max(1) } else { 2 };
-        let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(ways(entry)));
+        let combinations =
+            ledger.combinations(|entry| if entry.mixes.is_empty() { entry.paths.len().max(1) } else { 2 });
         if combinations > MOST_COMBINATIONS {
             let expected = format!("at most {MOST_COMBINATIONS} combinations of the paths of all releases");
             return Err(Error::out_of_range("the number of combinations of paths", combinations, &expected));
         }
-        Ok(Ledger { entries, units })
+        Ok(ledger)
     }
 
     /// The releases.
@@ -90,52 +157,156 @@ impl Ledger {
         &self.entries
     }
 
-    /// Each release alone, in order.
-    pub fn each(&self, delta: &Delta, digits: u32) -> Result<Vec<Balance>> {
-        self.entries
-            .iter()
-            .map(|entry| self.balance(entry.paths.clone(), entry.rho.clone().into(), delta, digits))
-            .collect()
+    /// Whether some output is possible for one of two neighbors only, which rho leaves out.
+    pub fn has_infinite_loss(&self) -> bool {
+        self.entries.iter().flat_map(|entry| &entry.paths).any(|path| path.infinite_loss().is_some())
     }
 
-    /// The exact composition of all releases whose counts are known: the worst over all block paths and mixes of groups. If these
+    /// The number of combinations of ways: products of what composes, and sums over the parts of a partition.
+    fn combinations(&self, ways: impl Fn(&Entry) -> usize) -> usize {
+        let product = |entries: &[&Entry]| entries.iter().fold(1_usize, |all, entry| all.saturating_mul(ways(entry)));
+        let of_partition =
+            |parts: &Vec<Vec<&Entry>>| parts.iter().fold(0_usize, |sum, part| sum.saturating_add(product(part)));
+        let standing = product(&self.standing());
+        self.partitions().iter().map(of_partition).fold(standing, usize::saturating_mul)
+    }
+
+    /// The entries about all records.
+    fn standing(&self) -> Vec<&Entry> {
+        self.entries.iter().filter(|entry| entry.part.is_none()).collect()
+    }
+
+    /// The entries about each part of each partition.
+    fn partitions(&self) -> Vec<Vec<Vec<&Entry>>> {
+        let mut partitions: BTreeMap<&str, BTreeMap<&str, Vec<&Entry>>> = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(Part { partition, part }) = &entry.part {
+                partitions.entry(partition).or_default().entry(part).or_default().push(entry);
+            }
+        }
+        partitions.into_values().map(|parts| parts.into_values().collect()).collect()
+    }
+
+    /// Each release alone, in order.
+    pub fn each(&self, delta: &Delta, digits: u32) -> Result<Vec<Balance>> {
+        let of = |entry: &Entry| {
+            let (ways, change) = match (&entry.paths[..], entry.is_change) {
+                ([change], true) => (Vec::new(), Some(change.clone())),
+                (ways, _) => (ways.to_vec(), None),
+            };
+            self.balance(self.accounts(ways, change)?, entry.rho.clone(), delta, digits)
+        };
+        self.entries.iter().map(of).collect()
+    }
+
+    /// The exact composition of all releases whose counts are known: the worst over all block paths, mixes of groups and parts of partitions. If these
     /// combinations are too many, the mix that is worst for a release alone represents that release.
     pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
-        let known = || self.entries.iter().filter(|entry| !entry.paths.is_empty());
-        let (mut all, mut of_mixes): (Vec<Composition>, _) = (Vec::new(), Vec::new());
-        let every = known().fold(1_usize, |all, entry| all.saturating_mul(entry.paths.len()));
-        for entry in known() {
-            let worst_alone = if every > MOST_WITH_MIXES { self.worst_mix(entry, delta)? } else { None };
-            let ways = match worst_alone {
-                None => entry.paths.clone(),
-                Some((ways, mix)) => {
-                    of_mixes.push((entry.name.clone(), mix));
-                    ways
-                }
-            };
-            all = match all.is_empty() {
-                true => ways,
-                false => {
-                    (all.iter()).flat_map(|before| ways.iter().map(|way| before.compose(way))).collect::<Result<_>>()?
-                }
-            };
+        if self.entries.iter().all(|entry| entry.paths.is_empty()) {
+            return self.total(delta, digits);
         }
-        let rho = known().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
-        Ok(Balance { of_mixes, ..self.balance(all, rho, delta, digits)? })
+        let (ways, of_mixes) = self.ways(delta)?;
+        let accounts = self.accounts(ways, self.change()?)?;
+        let rho = self.rho_of(|entry| !entry.paths.is_empty())?;
+        Ok(Balance { of_mixes, ..self.balance(accounts, rho, delta, digits)? })
+    }
+
+    /// An upper bound on the epsilon of everything: the exact composition if every release has one and every mix is composed, otherwise what the sum of all rho implies.
+    pub fn spent(&self, delta: &Delta, digits: u32) -> Result<Spent> {
+        let total = self.total(delta, digits)?;
+        let is_known = self.entries.iter().all(|entry| !entry.paths.is_empty());
+        let composed = if is_known { Some(self.composed(delta, digits)?) } else { None };
+        let exact = composed.filter(|all| all.of_mixes.is_empty()).and_then(|all| all.epsilon);
+        let (rho, zcdp_epsilon) = (total.rho, total.zcdp_epsilon);
+        Ok(match exact {
+            Some(answer) => Spent { epsilon: answer.value, is_composed: true, rho, zcdp_epsilon },
+            None => Spent { epsilon: zcdp_epsilon.clone(), is_composed: false, rho, zcdp_epsilon },
+        })
     }
 
     /// Everything composed, if one record enters each release in one way only, so that there is nothing to take the worst of; `None` otherwise, and if
     /// of some release only the budget is known.
     pub fn single(&self) -> Result<Option<Composition>> {
-        let mut all: Option<Composition> = None;
-        for entry in &self.entries {
-            let [only] = &entry.paths[..] else { return Ok(None) };
-            all = Some(match all {
-                None => only.clone(),
-                Some(before) => before.compose(only)?,
-            });
+        if self.entries.iter().any(|entry| entry.paths.len() != 1) {
+            return Ok(None);
         }
-        all.map(|all| WorstPath::new(vec![all], self.units)?.composition((0, 0))).transpose()
+        let ways = self.all_ways(|entry| Ok(entry.paths.clone()))?;
+        match &self.accounts(ways, self.change()?)?[..] {
+            [Whole::Composition(only)] => Ok(Some(only.clone())),
+            [Whole::WorstPath(worst)] if worst.count() == 1 => worst.composition((0, 0)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What a change of one record changes in all in the entries for which that is known as a whole; `None` if there are none.
+    fn change(&self) -> Result<Option<Composition>> {
+        let counts = self.entries.iter().filter(|entry| entry.is_change).flat_map(|entry| &entry.paths);
+        let counts: Vec<_> = counts.flat_map(|path| path.counts().iter().cloned()).collect();
+        if counts.is_empty() { Ok(None) } else { Composition::new(counts).map(Some) }
+    }
+
+    /// All ways in which a record enters what is known of all entries but those that are known for a change as a whole.
+    fn ways(&self, delta: &Delta) -> Result<Ways> {
+        let every = self.combinations(|entry| entry.paths.len().max(1));
+        let mut of_mixes = Vec::new();
+        let ways = self.all_ways(|entry| {
+            let worst_alone = if every > MOST_WITH_MIXES { self.worst_mix(entry, delta)? } else { None };
+            Ok(match worst_alone {
+                None => entry.paths.clone(),
+                Some((ways, mix)) => {
+                    of_mixes.push((entry.name.clone(), mix));
+                    ways
+                }
+            })
+        })?;
+        Ok((ways, of_mixes))
+    }
+
+    /// The same, with `of` the ways of an entry: products of what composes, and of each partition the union over its parts.
+    fn all_ways(&self, mut of: impl FnMut(&Entry) -> Result<Vec<Composition>>) -> Result<Vec<Composition>> {
+        let mut product = |entries: &[&Entry]| {
+            let mut all = Vec::new();
+            for entry in entries.iter().filter(|entry| !entry.is_change && !entry.paths.is_empty()) {
+                all = together(all, &of(entry)?)?;
+            }
+            Ok::<_, Error>(all)
+        };
+        let mut all = product(&self.standing())?;
+        for parts in self.partitions() {
+            let mut ways = Vec::new();
+            for part in &parts {
+                ways.extend(product(part)?);
+            }
+            all = together(all, &largest(ways))?;
+        }
+        Ok(all)
+    }
+
+    /// The accounts of which everything is the worst: of the ways of a record, single or in pairs, with what a change changes as a whole.
+    fn accounts(&self, ways: Vec<Composition>, change: Option<Composition>) -> Result<Vec<Whole>> {
+        match (self.units, change) {
+            (_, None) if ways.is_empty() => Ok(Vec::new()),
+            (Units::Single, None) => classes(ways),
+            (Units::Pairs, None) => Ok(vec![Whole::WorstPath(WorstPath::new(ways, Units::Pairs)?)]),
+            (_, Some(change)) if ways.is_empty() => classes(vec![change]),
+            (_, Some(change)) => {
+                let ways = largest(ways);
+                let pairs = ways.len() * (ways.len() + 1) / 2;
+                if pairs > MOST_PAIRS {
+                    let expected = format!(
+                        "at most {MOST_PAIRS} beside a guarantee or counts as given for bounded neighbors: each pair is evaluated separately"
+                    );
+                    return Err(Error::out_of_range("the number of pairs of paths", pairs, &expected));
+                }
+                let mut all = Vec::new();
+                for (place, p) in ways.iter().enumerate() {
+                    for q in &ways[place..] {
+                        all.push(p.compose(q)?.compose(&change)?);
+                    }
+                }
+                classes(all)
+            }
+        }
     }
 
     /// The mix of an entry, or the pair of them, that decides its own epsilon, and its words; `None` for an entry without mixes.
@@ -155,45 +326,159 @@ impl Ledger {
     /// The zCDP rho of all releases, whether or not their counts are known, and the epsilon that it implies by the best order: an upper
     /// bound.
     pub fn total(&self, delta: &Delta, digits: u32) -> Result<Balance> {
-        let rho = self.entries.iter().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
-        self.balance(Vec::new(), rho, delta, digits)
+        let rho = self.rho_of(|_| true)?;
+        // Beside the rho of all finite losses, the probability of infinite ones.
+        let accounts = match self.has_infinite_loss() {
+            true => self.accounts(self.ways(delta)?.0, self.change()?)?,
+            false => Vec::new(),
+        };
+        let zcdp_epsilon = zcdp_epsilon(&accounts, &rho, delta, digits)?;
+        let compared = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
+        Ok(Balance { rho, epsilon: None, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
 
-    fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Delta, digits: u32) -> Result<Balance> {
-        let rho = Rho::new(rho)?;
-        let zcdp_epsilon = match paths.first().and_then(Account::infinite_loss) {
-            None => conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon,
-            Some(_) => Conversion::BestOrder
-                .epsilon(&WorstPath::new(paths.clone(), self.units)?, delta, digits)?
-                .ok_or(Error::Unbounded { what: "the epsilon that rho gives at this delta" })?,
+    /// The rho of some entries together: of each partition that of the part that spends most. A changed record that leaves a part of rho a and enters one of rho b spends
+    /// a / 2 + b / 2, which is at most the larger of both.
+    fn rho_of(&self, keep: impl Fn(&Entry) -> bool) -> Result<Rho> {
+        let sum = |entries: &[&Entry]| {
+            let kept = entries.iter().filter(|entry| keep(entry));
+            kept.fold(Rational::new(), |sum, entry| sum + &*entry.rho)
         };
+        let largest = |parts: &Vec<Vec<&Entry>>| parts.iter().map(|part| sum(part)).max().unwrap_or_default();
+        Rho::new(self.partitions().iter().fold(sum(&self.standing()), |all, parts| all + largest(parts)))
+    }
+
+    /// The worst of some accounts, together of this rho; without any only the budget is known.
+    fn balance(&self, accounts: Vec<Whole>, rho: Rho, delta: &Delta, digits: u32) -> Result<Balance> {
+        let zcdp_epsilon = zcdp_epsilon(&accounts, &rho, delta, digits)?;
         let by_rho = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
-        if paths.is_empty() {
-            return Ok(Balance { rho, epsilon: None, zcdp_epsilon, compared: by_rho, of_mixes: Vec::new() });
+        let (mut worst, mut pure): (Option<Answer>, Option<Enclosure>) = (None, None);
+        let is_bounded = accounts.iter().all(is_bounded);
+        for account in &accounts {
+            let own = if is_bounded { Conversion::Pure.epsilon(account, delta, digits)? } else { None };
+            pure = match (pure, own) {
+                (Some(before), Some(own)) => Some(before.max(&own)),
+                (before, own) => before.or(own),
+            };
+            // The smallest epsilon at which all are at most delta is the largest of theirs, because each delta decreases.
+            let answer = account.epsilon(delta, digits)?;
+            worst = Some(match worst {
+                None => answer,
+                Some(before) => larger(before, answer),
+            });
         }
-        let is_bounded = paths.iter().all(|path| path.pure_epsilon().is_some());
-        let worst = WorstPath::new(paths, self.units)?;
-        let pure = if is_bounded { Conversion::Pure.epsilon(&worst, delta, digits)? } else { None };
         let compared = match pure {
             Some(epsilon) if epsilon.upper() <= zcdp_epsilon.upper() => {
                 Compared { by: Conversion::Pure, epsilon, published: None }
             }
             _ => by_rho,
         };
-        let epsilon = Some(worst.epsilon(delta, digits)?);
-        Ok(Balance { rho, epsilon, zcdp_epsilon, compared, of_mixes: Vec::new() })
+        Ok(Balance { rho, epsilon: worst, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
+}
+
+/// Whether every loss of an account is bounded.
+fn is_bounded(account: &Whole) -> bool {
+    match account {
+        Whole::Composition(one) => one.pure_epsilon().is_some(),
+        Whole::WorstPath(worst) => worst.paths().iter().all(|path| path.pure_epsilon().is_some()),
+    }
+}
+
+/// The larger of two answers: its enclosure holds the larger of both truths.
+fn larger(one: Answer, other: Answer) -> Answer {
+    let (value, met) = (one.value.max(&other.value), one.met && other.met);
+    let proof = if one.value.upper() >= other.value.upper() { one.proof } else { other.proof };
+    Answer { value, proof, met }
+}
+
+/// Each way composed with each other way; all of the second if there is nothing before.
+fn together(before: Vec<Composition>, ways: &[Composition]) -> Result<Vec<Composition>> {
+    match (before.is_empty(), ways.is_empty()) {
+        (true, _) => Ok(ways.to_vec()),
+        (false, true) => Ok(before),
+        (false, false) => before.iter().flat_map(|before| ways.iter().map(|way| before.compose(way))).collect(),
+    }
+}
+
+/// The ways that are contained in no other one.
+fn largest(ways: Vec<Composition>) -> Vec<Composition> {
+    let numbers = |way: &Composition| {
+        let mut numbers: BTreeMap<(Law, u64, bool), u64> = BTreeMap::new();
+        for counts in way.counts() {
+            let number = numbers.entry((counts.law.clone(), counts.shift, counts.free_rows)).or_default();
+            *number = number.saturating_add(counts.count);
+        }
+        numbers
+    };
+    let mut all: Vec<_> = ways.into_iter().map(|way| (numbers(&way), way)).collect();
+    let within = |small: &BTreeMap<(Law, u64, bool), u64>, large: &BTreeMap<(Law, u64, bool), u64>| {
+        small.iter().all(|(law, number)| large.get(law).is_some_and(|larger| larger >= number))
+    };
+    let mut kept: Vec<(BTreeMap<(Law, u64, bool), u64>, Composition)> = Vec::new();
+    for (own, way) in all.drain(..) {
+        if kept.iter().any(|(other, _)| within(&own, other)) {
+            continue;
+        }
+        kept.retain(|(other, _)| !within(other, &own));
+        kept.push((own, way));
+    }
+    kept.into_iter().map(|(_, way)| way).collect()
+}
+
+/// Accounts of which the worst is that of all ways, each single. Those that differ in the probability of an infinite loss, and those of Poisson samples, are
+/// accounts of their own.
+fn classes(ways: Vec<Composition>) -> Result<Vec<Whole>> {
+    let mut classes: Vec<Vec<Composition>> = Vec::new();
+    for way in ways {
+        let like = |class: &&mut Vec<Composition>| {
+            let first = class.first().filter(|first| !first.is_sampled() && !way.is_sampled());
+            first.is_some_and(|first| first.infinite_loss() == way.infinite_loss())
+        };
+        match classes.iter_mut().find(like) {
+            Some(class) => class.push(way),
+            None => classes.push(vec![way]),
+        }
+    }
+    let account = |mut class: Vec<Composition>| match class.len() {
+        1 => Ok(class.pop().map(Whole::Composition)),
+        _ => WorstPath::new(class, Units::Single).map(|worst| Some(Whole::WorstPath(worst))),
+    };
+    classes.into_iter().filter_map(|class| account(class).transpose()).collect()
+}
+
+/// The epsilon that rho implies by the best order, beside the infinite losses of the worst of some accounts.
+fn zcdp_epsilon(accounts: &[Whole], rho: &Rho, delta: &Delta, digits: u32) -> Result<Enclosure> {
+    // A bound may be negative at a large delta; then epsilon is 0.
+    let at = |delta: &Delta| {
+        conversions::zcdp_epsilon_best_order(rho, delta).map(|epsilon| epsilon.clamp(0.0, f64::INFINITY))
+    };
+    let beside = |infinite: InfiniteLoss| match infinite.target(delta, digits)? {
+        Target::At(delta) => at(&delta),
+        Target::Between { least, most } => Ok(at(&most)?.hull(&at(&least)?)),
+        Target::Zero => Err(Error::Unbounded { what: "the epsilon that rho gives at this delta" }),
+    };
+    let mut worst: Option<Enclosure> = None;
+    for infinite in accounts.iter().filter_map(Account::infinite_loss) {
+        let own = beside(infinite)?;
+        worst = Some(match worst {
+            None => own,
+            Some(before) => before.max(&own),
+        });
+    }
+    worst.map_or_else(|| Ok(conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon), Ok)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Counts;
 
     fn entry(name: &str, paths: &[&[&str]]) -> Entry {
         let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();
         let paths: Vec<Composition> = paths.iter().map(composition).collect();
         let rho = Rational::from(&**paths[0].rho() * 2_u32).try_into().unwrap();
-        Entry { name: name.to_string(), rho, paths, mixes: Vec::new() }
+        Entry { name: name.to_string(), rho, paths, mixes: Vec::new(), is_change: false, part: None }
     }
 
     #[test]
@@ -224,11 +509,162 @@ mod tests {
     #[test]
     fn a_release_with_only_a_known_budget_enters_the_bound_alone() {
         let delta: Delta = "1e-8".parse().unwrap();
-        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), mixes: Vec::new(), rho: "1".parse().unwrap() };
+        let unknown = Entry { paths: Vec::new(), rho: "1".parse().unwrap(), ..entry("u", &[&["5x5"]]) };
         let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();
         assert_eq!(ledger.composed(&delta, 8).unwrap().rho, 1);
         let total = ledger.total(&delta, 8).unwrap();
         assert!(total.rho == 2 && total.epsilon.is_none());
         assert!(Ledger::new(Vec::new(), Units::Pairs).is_err());
+    }
+
+    fn in_part(partition: &str, part: &str, entry: Entry) -> Entry {
+        Entry { part: Some(Part { partition: partition.to_string(), part: part.to_string() }), ..entry }
+    }
+
+    /// The epsilon of a composition that is written down, and the largest of several.
+    fn largest_of(all: &[&[&str]], delta: &Delta) -> Enclosure {
+        let of = |counts: &&[&str]| {
+            let read = |text: &&str| match text.split_once(' ') {
+                Some((law, rest)) => Counts::parse(law, rest).unwrap(),
+                None => text.parse().unwrap(),
+            };
+            Composition::new(counts.iter().map(read)).unwrap().epsilon(delta, 12).unwrap().value
+        };
+        let each: Vec<Enclosure> = all.iter().map(of).collect();
+        each.iter().skip(1).fold(each[0].clone(), |largest, next| largest.max(next))
+    }
+
+    fn single(entry: Entry) -> Entry {
+        let rho = entry.paths.iter().map(|path| path.rho().clone()).max().unwrap();
+        Entry { rho, ..entry }
+    }
+
+    #[test]
+    fn parts_of_a_partition_do_not_add_up_and_the_worst_choice_counts() {
+        let delta: Delta = "1e-6".parse().unwrap();
+        // Two partitions: days, of which one was published twice, and regions, one of them in two ways.
+        let days = [
+            single(in_part("day", "1", entry("a", &[&["9x1"]]))),
+            single(in_part("day", "1", entry("b", &[&["7x2"]]))),
+            single(in_part("day", "2", entry("c", &[&["5x2"]]))),
+            single(in_part("day", "3", entry("d", &[&["9x1"]]))),
+        ];
+        let regions = [
+            single(in_part("region", "x", entry("e", &[&["3x1"], &["20x9"]]))),
+            single(in_part("region", "y", entry("f", &[&["4x1", "30x1"]]))),
+        ];
+        let entries: Vec<Entry> = days.into_iter().chain(regions).chain([single(entry("g", &[&["11x1"]]))]).collect();
+        let ledger = Ledger::new(entries, Units::Single).unwrap();
+        let found = ledger.composed(&delta, 10).unwrap();
+        let choices: &[&[&str]] = &[
+            &["11x1", "9x1", "7x2", "3x1"],
+            &["11x1", "9x1", "7x2", "20x9"],
+            &["11x1", "9x1", "7x2", "4x1", "30x1"],
+            &["11x1", "5x2", "3x1"],
+            &["11x1", "5x2", "20x9"],
+            &["11x1", "5x2", "4x1", "30x1"],
+            &["11x1", "9x1", "3x1"],
+        ];
+        let truth = largest_of(choices, &delta);
+        let value = found.epsilon.unwrap().value;
+        assert!(value.overlaps(&truth) && value.is_tight(9), "{value} {truth}");
+        // 1/22 + max(1/18 + 1/7, 1/5, 1/18) + max(9/40, 1/8 + 1/60)
+        assert_eq!(found.rho, Rational::from((1, 22)) + Rational::from((1, 5)) + Rational::from((9, 40)));
+        assert!(value.upper() <= found.zcdp_epsilon.upper());
+        let spent = ledger.spent(&delta, 10).unwrap();
+        assert!(spent.is_composed && spent.rho == found.rho && spent.epsilon.overlaps(&truth));
+    }
+
+    #[test]
+    fn a_changed_record_leaves_one_part_and_enters_another() {
+        let delta: Delta = "1e-6".parse().unwrap();
+        // The same part twice, or both.
+        let parts = [in_part("day", "1", entry("a", &[&["5x2"]])), in_part("day", "2", entry("b", &[&["9x3"]]))];
+        let ledger = |entries: Vec<Entry>| Ledger::new(entries, Units::Pairs).unwrap();
+        let both = ledger(parts.to_vec()).composed(&delta, 10).unwrap();
+        let pairs: [&[&str]; 3] = [&["5x4"], &["5x2", "9x3"], &["9x6"]];
+        let value = both.epsilon.unwrap().value;
+        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
+        // One part alone is no less than a release about all records.
+        let one = ledger(vec![parts[0].clone()]).composed(&delta, 10).unwrap().epsilon.unwrap().value;
+        assert!(one.overlaps(&largest_of(&[&["5x4"]], &delta)));
+        // Of a part with discrete Laplace and one with discrete Gaussian noise the worst pair is that of both: no change within a part is as bad.
+        let laplace = Composition::new([Counts::parse("discrete-laplace", "3").unwrap()]).unwrap();
+        let rho = Rational::from(&**laplace.rho() * 2_u32).try_into().unwrap();
+        let coarse = Entry { paths: vec![laplace], rho, ..in_part("day", "1", entry("l", &[&["5x1"]])) };
+        let mixed = ledger(vec![coarse, in_part("day", "2", entry("g", &[&["1/2x1"]]))]);
+        let delta: Delta = "0.001".parse().unwrap();
+        let value = mixed.composed(&delta, 10).unwrap().epsilon.unwrap().value;
+        let pairs: [&[&str]; 3] = [&["discrete-laplace 3x2"], &["1/2x2"], &["discrete-laplace 3x1", "1/2x1"]];
+        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
+        assert!(*value.lower() > *largest_of(&pairs[..2], &delta).upper(), "{value}");
+        // What is known for a change as a whole says nothing about a part that loses a record.
+        let whole = Entry { is_change: true, ..in_part("day", "1", entry("w", &[&["5x1"]])) };
+        assert!(Ledger::new(vec![whole.clone()], Units::Pairs).unwrap_err().to_string().contains("add-remove"));
+        assert!(Ledger::new(vec![Entry { part: None, ..whole }], Units::Single).is_err());
+    }
+
+    #[test]
+    fn a_guarantee_for_changed_records_composes_with_pairs_of_paths() {
+        let delta: Delta = "1e-4".parse().unwrap();
+        let of = |law: &str, text: &str| Composition::new([Counts::parse(law, text).unwrap()]).unwrap();
+        let change = |path: Composition| {
+            let rho = path.rho().clone();
+            Entry { paths: vec![path], is_change: true, rho, ..entry("w", &[&["5x1"]]) }
+        };
+        let boxed = change(of("approximate", "1/2:1e-5"));
+        let paths = entry("p", &[&["5x2"], &["20x8"]]);
+        let found = Ledger::new(vec![boxed.clone(), paths], Units::Pairs).unwrap().composed(&delta, 9).unwrap();
+        let guarantee = "approximate 1/2:1e-5";
+        let pairs: [&[&str]; 3] = [&["5x4", guarantee], &["5x2", "20x8", guarantee], &["20x16", guarantee]];
+        let value = found.epsilon.unwrap().value;
+        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
+        assert!(value.upper() <= found.zcdp_epsilon.upper());
+        // The bound by rho alone has the delta of the guarantee in it: at a delta below that there is none.
+        let unknown = Entry { paths: Vec::new(), ..entry("u", &[&["5x1"]]) };
+        let ledger = Ledger::new(vec![boxed.clone(), unknown], Units::Pairs).unwrap();
+        let total = ledger.total(&delta, 8).unwrap();
+        let without = conversions::zcdp_epsilon_optimal(&total.rho, &delta).unwrap().epsilon;
+        assert!(total.zcdp_epsilon.lower() > without.upper());
+        assert!(matches!(ledger.total(&"1e-6".parse().unwrap(), 8), Err(Error::InfiniteLoss { .. })));
+        assert!(!ledger.spent(&delta, 8).unwrap().is_composed);
+        // Twenty paths are 210 pairs.
+        let many: Vec<String> = (0..20).map(|n| format!("{}x{}", 5 + n, 2 + 40 * n)).collect();
+        let many: Vec<[&str; 1]> = many.iter().map(|one| [one.as_str()]).collect();
+        let many: Vec<&[&str]> = many.iter().map(|one| &one[..]).collect();
+        let refused = Ledger::new(vec![boxed, entry("m", &many)], Units::Pairs).unwrap().composed(&delta, 8);
+        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn ways_that_another_contains_are_left_out() {
+        let of = |paths: &[&[&str]]| {
+            let kept = largest(entry("a", paths).paths);
+            kept.iter()
+                .map(|way| way.counts().iter().map(|counts| counts.count).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[&["5x2"], &["5x3"], &["5x1", "5x1"]]), [[3]]);
+        assert_eq!(of(&[&["5x2", "7x1"], &["5x3"], &["7x1"]]), [vec![2, 1], vec![3]]);
+        assert_eq!(of(&[&["5x2"], &["5x2@2"]]), [[2], [2]]);
+    }
+
+    #[test]
+    fn sampled_noise_composes_in_one_way_and_is_an_account_of_its_own_in_parts() {
+        let delta: Delta = "1e-5".parse().unwrap();
+        let sampled = Composition::new([Counts::parse_sampled("0.01:gaussian:1x100").unwrap()]).unwrap();
+        let of = |path: &Composition, part: &str| {
+            let rho = path.rho().clone();
+            Entry { paths: vec![path.clone()], rho, ..in_part("day", part, entry(part, &[&["5x1"]])) }
+        };
+        let gaussian = Composition::new([Counts::parse_gaussian("30").unwrap()]).unwrap();
+        let ledger = Ledger::new(vec![of(&sampled, "1"), of(&gaussian, "2")], Units::Single).unwrap();
+        let value = ledger.composed(&delta, 6).unwrap().epsilon.unwrap().value;
+        let each = [&sampled, &gaussian].map(|one| one.epsilon(&delta, 8).unwrap().value);
+        assert!(value.overlaps(&each[0].max(&each[1])), "{value}");
+        let both = [of(&sampled, "1"), of(&gaussian, "1")].map(|entry| Entry { part: None, ..entry });
+        let value =
+            Ledger::new(both.to_vec(), Units::Single).unwrap().composed(&delta, 6).unwrap().epsilon.unwrap().value;
+        assert!(value.overlaps(&sampled.compose(&gaussian).unwrap().epsilon(&delta, 8).unwrap().value));
     }
 }

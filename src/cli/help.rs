@@ -81,7 +81,11 @@ pub const GROUPS: &[Group] = &[
                 "assay prove --release su-su-wang-2025 --delta 1e-10 --out certificate.json",
                 "assay prove --discrete-gaussian 5x10 --delta 1e-9 --out certificate.json",
             ),
-            entry("ledger", "assay ledger us-2020-persons --delta 1e-10 --digits 8"),
+            with_own(
+                "ledger",
+                "assay ledger us-2020-persons --delta 1e-10 --digits 8",
+                "assay ledger own.toml --add release.toml --promise 2 --delta 1e-6",
+            ),
             with_own(
                 "calibrate",
                 "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp",

@@ -26,6 +26,7 @@ enum Kind {
 
 /// The arguments that name inputs, by their ids.
 const INPUTS: &[(&str, Kind)] = &[
+    ("add", Kind::Large),
     ("areas", Kind::Public),
     ("blocks", Kind::Public),
     ("certificates", Kind::Public),

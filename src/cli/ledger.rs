@@ -1,14 +1,16 @@
 //! `assay ledger`: several releases about the same people, each alone and all composed.
 
-use anyhow::Result;
+mod added;
+mod shown;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Rho, compared::Conversion, ledger::Balance},
+    ledger::{LedgerEntry, LedgerFile, Population},
     numeric::Enclosure,
-    release::{
-        Release,
-        ledger::{LedgerFile, Population},
-        subject::TAKEN_TWICE,
-    },
+    release::{Neighbors, subject::TAKEN_TWICE},
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -24,14 +26,26 @@ use super::{
 };
 
 /// Several releases about the same people, each alone and all composed
+///
+/// A ledger lists what was published: releases, certificates of tabulate, folders of measure, each once or several times, about all records or about one part of a partition. With --add it is
+/// an odometer: it adds a release only if everything stays below a promise, and keeps a log, FILE.log, that is never rewritten. Exit status 1 if the promise would be broken; then nothing is
+/// written.
 #[derive(clap::Args)]
 pub struct Args {
     /// A bundled ledger (us-2020-persons) or a TOML file of the same form
     #[arg(value_name = "NAME|FILE", default_value = "us-2020-persons")]
     ledger: String,
     /// The delta at which epsilon is computed, 0 < delta < 1
-    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
-    delta: String,
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present_any = ["new", "show"])]
+    delta: Option<String>,
+    /// Write a commented ledger to start your own from: a new file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add"])]
+    new: Option<PathBuf>,
+    /// List entries, partitions and the log, and compute nothing
+    #[arg(long, conflicts_with_all = ["delta", "add"])]
+    show: bool,
+    #[command(flatten)]
+    addition: added::AdditionArgs,
     #[command(flatten)]
     format: Format,
 }
@@ -40,73 +54,96 @@ pub struct Args {
 struct Account<'a> {
     population: &'a Population,
     each: Vec<Balance>,
+    /// All of them; `None` if nothing was entered.
+    all: Option<All>,
+}
+
+/// All releases composed, and all by their budgets.
+struct All {
     composed: Balance,
     total: Balance,
 }
 
 impl Account<'_> {
     fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
+        if population.entries.is_empty() {
+            return Ok(Account { population, each: Vec::new(), all: None });
+        }
         let ledger = population.ledger()?;
-        let count = output::count_of(population.releases.len() as u64, "release");
+        let count = output::count_of(population.entries.len() as u64, "release");
         progress::stage(&format!("{}: epsilon of {count}, each alone", population.name));
         let each = ledger.each(delta, digits)?;
         progress::stage(&format!("{}: epsilon of {count} composed", population.name));
         let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
-        Ok(Account { population, each, composed, total })
+        Ok(Account { population, each, all: Some(All { composed, total }) })
     }
 
     /// The releases of which only the budget is known.
     fn left_out(&self) -> Vec<&str> {
-        let unknown = self.population.releases.iter().filter(|release| release.budget_only);
-        unknown.map(|release| release.name.as_str()).collect()
+        let unknown = self.population.entries.iter().filter(|entry| entry.is_budget_only());
+        unknown.map(|entry| entry.name.as_str()).collect()
     }
 
     fn converted(&self) -> Vec<&str> {
-        let converted = self.population.releases.iter().filter(|release| self.population.converts(release));
-        converted.map(|release| release.name.as_str()).collect()
-    }
-
-    /// How often the counts of a release are counted; `None` if only its budget is known.
-    fn taken(&self, release: &Release) -> Option<u64> {
-        release.times_each_count(self.population.neighbors).ok().filter(|_| !release.budget_only)
+        let converted = self.population.entries.iter().filter(|entry| self.population.converts(entry));
+        converted.map(|entry| entry.name.as_str()).collect()
     }
 
     fn json(&self) -> Value {
-        let releases: Vec<Value> = (self.population.releases.iter().zip(&self.each))
-            .map(|(release, alone)| {
+        let releases: Vec<Value> = (self.population.entries.iter().zip(&self.each))
+            .map(|(entry, alone)| {
                 let mut object = json!({
-                    "name": release.name,
-                    "neighbors": release.neighbors.name(),
-                    "converted": self.population.converts(release),
-                    "times_each_count": self.taken(release),
-                    "rows_move_freely": has_rows(release),
+                    "name": entry.name,
+                    "neighbors": entry.neighbors().name(),
+                    "converted": self.population.converts(entry),
+                    "times_each_count": entry.times_each_count(self.population.neighbors),
+                    "rows_move_freely": entry.has_free_rows(),
                 });
+                extend(&mut object, shown::place(entry));
                 extend(&mut object, balance(alone));
                 object
             })
             .collect();
-        let mut composed = balance(&self.composed);
-        composed["not_covered"] = json!(self.left_out());
-        if !self.composed.of_mixes.is_empty() {
-            let mixes = self.composed.of_mixes.iter();
-            composed["of_mixes"] = mixes.map(|(release, mix)| json!({ "name": release, "mix": mix })).collect();
-        }
+        let composed = self.all.as_ref().map(|All { composed, .. }| {
+            let mut object = balance(composed);
+            object["not_covered"] = json!(self.left_out());
+            if !composed.of_mixes.is_empty() {
+                let mixes = composed.of_mixes.iter();
+                object["of_mixes"] = mixes.map(|(release, mix)| json!({ "name": release, "mix": mix })).collect();
+            }
+            object
+        });
         json!({
             "name": self.population.name,
             "neighbors": self.population.neighbors.name(),
             "releases": releases,
             "composed": composed,
-            "zcdp_total": balance(&self.total),
+            "zcdp_total": self.all.as_ref().map(|all| balance(&all.total)),
         })
+    }
+
+    /// Whether a release has outputs that only one of two neighbors can have, which rho leaves out.
+    fn has_infinite_loss(&self) -> bool {
+        self.population.ledger().is_ok_and(|ledger| ledger.has_infinite_loss())
     }
 
     /// The releases, each alone, all of them composed, and all by their budgets.
     fn balances(&self) -> impl Iterator<Item = &Balance> {
-        self.each.iter().chain([&self.composed, &self.total])
+        self.each.iter().chain(self.all.iter().flat_map(|all| [&all.composed, &all.total]))
     }
 
     fn put(&self, page: &mut Page, digits: usize) {
         page.text(format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()));
+        let Some(all) = &self.all else {
+            page.text("  Nothing was entered.\n\n");
+            return;
+        };
+        self.put_table(page, all, digits);
+        self.put_notes(page, all);
+        page.text("\n");
+    }
+
+    fn put_table(&self, page: &mut Page, together: &All, digits: usize) {
         let columns = Columns::of(self.balances().map(|balance| &balance.compared));
         let row = |name: String, balance: &Balance| {
             let epsilon = balance.epsilon.as_ref().map(|epsilon| &epsilon.value);
@@ -119,8 +156,8 @@ impl Account<'_> {
             cells.push(epsilon.map_or(String::new(), |epsilon| compared::percent_below(epsilon, &balance.compared)));
             cells
         };
-        let mut rows: Vec<Vec<String>> = (self.population.releases.iter().zip(&self.each))
-            .map(|(release, alone)| row(format!("  {}", release.name), alone))
+        let mut rows: Vec<Vec<String>> = (self.population.entries.iter().zip(&self.each))
+            .map(|(entry, alone)| row(format!("  {}", entry.shown()), alone))
             .collect();
         let left_out = self.left_out();
         let all = if left_out.is_empty() {
@@ -128,27 +165,35 @@ impl Account<'_> {
         } else {
             format!("  all but {} composed", left_out.join(", "))
         };
-        rows.push(row(all, &self.composed));
+        rows.push(row(all, &together.composed));
         if !left_out.is_empty() {
-            let mut bound = row("  all, by zCDP alone".to_string(), &self.total);
+            let mut bound = row("  all, by zCDP alone".to_string(), &together.total);
             bound[2] = "-".to_string();
             rows.push(bound);
         }
         page.table(&[vec!["  release", "rho", "epsilon"], columns.heading(), vec!["lower by"]].concat(), rows);
-        for (release, mix) in &self.composed.of_mixes {
+    }
+
+    fn put_notes(&self, page: &mut Page, all: &All) {
+        for (release, mix) in &all.composed.of_mixes {
             page.text(format!(
                 "  {release} is composed for the mix of groups that is worst for it alone: {mix}. A record of another mix spends the same \
                  rho, and its composed epsilon can differ a little.\n"
             ));
         }
-        let is_twice = |release: &&Release| !self.population.converts(release) && self.taken(release) == Some(2);
-        let twice = self.population.releases.iter().filter(is_twice).map(|release| release.name.as_str());
+        let neighbors = self.population.neighbors;
+        let is_twice = |entry: &&LedgerEntry| {
+            !self.population.converts(entry)
+                && entry.release().is_some()
+                && entry.times_each_count(neighbors) == Some(2)
+        };
+        let twice = self.population.entries.iter().filter(is_twice).map(|entry| entry.name.as_str());
         match twice.collect::<Vec<_>>().as_slice() {
             [] => {}
             names => page.text(format!("  {}: {TAKEN_TWICE}\n", names.join(", "))),
         }
-        let rows = self.population.releases.iter().filter(|release| has_rows(release));
-        let rows: Vec<&str> = rows.map(|release| release.name.as_str()).collect();
+        let rows = self.population.entries.iter().filter(|entry| entry.has_free_rows());
+        let rows: Vec<&str> = rows.map(|entry| entry.name.as_str()).collect();
         if !rows.is_empty() {
             page.text(format!(
                 "  An upper bound: {}, of which a record moves a limited number of rows into cells of any choice. All in one cell of every \
@@ -164,26 +209,37 @@ impl Account<'_> {
                 converted.join(", ")
             ));
         }
-        page.text("\n");
+        let mut parts: Vec<&str> =
+            self.population.entries.iter().filter_map(|entry| Some(entry.part.as_ref()?.partition.as_str())).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        if !parts.is_empty() {
+            let moves = match neighbors {
+                Neighbors::AddRemove => "",
+                Neighbors::Bounded => {
+                    " A changed record may leave one part and enter another: the worst pair of parts counts."
+                }
+            };
+            page.text(format!(
+                "  Parts of {} do not add up: a record lies in one of them, and the worst counts.{moves}\n",
+                parts.join(", ")
+            ));
+        }
     }
 
     /// A record for each release, and one for all of them composed.
     fn records(&self) -> Vec<Value> {
         let object = self.json();
         let releases = object["releases"].as_array().into_iter().flatten().cloned();
-        let all = [("all composed", &object["composed"]), ("all, by zCDP alone", &object["zcdp_total"])]
-            .map(|(name, balance)| output::named(name, balance.clone()));
+        let all = [("all composed", &object["composed"]), ("all, by zCDP alone", &object["zcdp_total"])];
+        let all = all.into_iter().filter(|(_, balance)| !balance.is_null());
+        let all = all.map(|(name, balance)| output::named(name, balance.clone()));
         let population = |mut record: Value| {
             record["population"] = json!(self.population.name);
             record
         };
         releases.chain(all).map(population).collect()
     }
-}
-
-/// Whether a record moves rows of its queries into cells of any choice.
-fn has_rows(release: &Release) -> bool {
-    !release.budget_only && release.levels.iter().flat_map(|level| &level.queries).any(|query| query.free_rows)
 }
 
 fn balance(balance: &Balance) -> Value {
@@ -205,28 +261,56 @@ fn extend(object: &mut Value, more: Value) {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Delta = quantity("--delta", &args.delta)?;
+    if let Some(file) = &args.new {
+        dp_assay::ledger::write_template(file).context("--new")?;
+        let mut page = args.format.page();
+        page.object(json!({ "ledger": file.display().to_string(), "status": "written" }));
+        page.text(format!("A ledger without entries is in {}.\n", file.display()));
+        page.print()?;
+        return Ok(Exit::Done);
+    }
+    if args.show {
+        return shown::run(&LedgerFile::find(&args.ledger)?, args.format.page());
+    }
+    let Some(delta) = &args.delta else { bail!("--delta is missing: epsilon is computed at a delta") };
+    let delta: Delta = quantity("--delta", delta)?;
+    match args.addition.release() {
+        Some(release) => added::run(&args.ledger, release, delta, &args.addition, &args.format),
+        None => account(args, &delta),
+    }
+}
+
+fn account(args: &Args, delta: &Delta) -> Result<Exit> {
     let file = LedgerFile::find(&args.ledger)?;
     let digits = args.format.digits;
     let accounts: Vec<Account> =
-        file.populations.iter().map(|population| Account::of(population, &delta, digits)).collect::<Result<_>>()?;
-    let both = accounts.iter().fold(Rational::new(), |sum, account| sum + &*account.total.rho);
-    let everything = dp_assay::account::conversions::zcdp_epsilon_optimal(&Rho::new(both.clone())?, &delta)?.epsilon;
+        file.populations.iter().map(|population| Account::of(population, delta, digits)).collect::<Result<_>>()?;
+    let totals: Vec<&Balance> =
+        accounts.iter().filter_map(|account| account.all.as_ref()).map(|all| &all.total).collect();
+    let both = totals.iter().fold(Rational::new(), |sum, total| sum + &*total.rho);
+    let by_rho = |rho: Rho| dp_assay::account::conversions::zcdp_epsilon_optimal(&rho, delta).map(|all| all.epsilon);
+    // Of one population, and of nothing, the sum says nothing new; it would leave out infinite losses.
+    let everything = match totals.len() {
+        0 => None,
+        1 => Some(totals[0].zcdp_epsilon.clone()),
+        _ if accounts.iter().any(Account::has_infinite_loss) => None,
+        _ => Some(by_rho(Rho::new(both.clone())?)?),
+    };
     let mut page = args.format.page();
     page.object(json!({
         "ledger": file.name,
         "title": file.title,
         "rule": file.rule,
-        "delta": exact(&delta),
+        "delta": exact(delta),
         "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
-        "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.to_json() },
+        "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.as_ref().map(Enclosure::to_json) },
     }));
     page.records(accounts.iter().flat_map(Account::records));
-    page.text(format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(&delta)));
+    page.text(format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(delta)));
     for account in &accounts {
         account.put(&mut page, args.format.shown());
     }
-    if accounts.len() > 1 {
+    if let Some(everything) = everything.filter(|_| totals.len() > 1) {
         let rho = Enclosure::rational(&both, 64).shown(6);
         let line = format!(
             "All populations together, by zCDP (best order): rho = {rho}, epsilon <= {}.\n\n",
@@ -242,7 +326,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if accounts.iter().flat_map(Account::balances).any(|balance| balance.compared.by == Conversion::Pure) {
         page.text(format!("{}: {}.\n", Conversion::Pure.name(), Conversion::Pure.formula()));
     }
-    let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));
+    let met = accounts.iter().flat_map(Account::balances);
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
         page.text("Some enclosures are below the requested precision; --json gives both ends.\n");
     }

@@ -61,6 +61,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("deployments", "out", Written::Folder),
     ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),
     ("figures", "out", Written::Folder),
+    ("ledger", "new", Written::File(&[Kind::Toml])),
     ("man", "out", Written::Folder),
     ("measure", "out", Written::Folder),
     ("memo", "out", Written::Folder),

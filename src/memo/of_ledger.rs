@@ -1,5 +1,7 @@
 //! The memo of a ledger: several releases about the same records.
 
+use std::path::Path;
+
 use rug::Rational;
 
 use super::{
@@ -12,10 +14,11 @@ use crate::{
     account::ledger::{Balance, Ledger},
     certificate::{Certificate, Question},
     error::Result,
+    io::reading::read_text,
+    ledger::{Kind, LedgerEntry, LedgerFile, Population, log_path},
     numeric::{Enclosure, rational},
     release::{
         Release,
-        ledger::{LedgerFile, Population},
         subject::{Resolved, Subject},
     },
 };
@@ -32,11 +35,19 @@ struct Line {
 /// The memo of the ledger of this name, or in the file of this path.
 pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     let text = LedgerFile::text(name)?;
-    let ledger = LedgerFile::parse(&text, name)?;
+    let ledger = LedgerFile::find(name)?;
     let mut draft = Draft { title: format!("Privacy memo: {}: {}", ledger.name, ledger.title), ..Draft::default() };
     draft.copy(name, text);
-    for place in ledger.populations.iter().flat_map(|population| &population.places) {
-        draft.copy(place, Release::text(place)?);
+    if !ledger.log.is_empty() {
+        let log = log_path(Path::new(name));
+        draft.copy(&log.display().to_string(), read_text(&log)?);
+    }
+    for entry in ledger.populations.iter().flat_map(|population| &population.entries) {
+        let text = match entry.kind {
+            Kind::Release => Release::text(&entry.place)?,
+            Kind::SafeTab | Kind::Measurements => read_text(Path::new(&entry.place))?,
+        };
+        draft.copy(&entry.place, text);
     }
     draft.about = vec![format!(
         "A ledger of several releases about the same records, delta = {}",
@@ -52,26 +63,37 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
          counts."
             .to_string(),
     ];
+    let stated = ledger.partitions.iter().map(|partition| {
+        format!(
+            "Each record lies in exactly one part of the partition {:?}, and the record alone decides which: {} An entry about a part uses the records of that part only.",
+            partition.name,
+            partition.rule.trim()
+        )
+    });
+    draft.assumptions.extend(stated);
     draft.assumptions.extend(common_assumptions());
     draft.not_said = common_limits();
     Ok(draft.finish(request))
 }
 
 fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<()> {
+    if population.entries.is_empty() {
+        draft.statement.push(format!("{}: nothing was entered.", population.name));
+        return Ok(());
+    }
     let account = population.ledger()?;
     let (name, neighbors) = (&population.name, population.neighbors);
     let alone = account.each(&request.delta, request.digits)?;
     let mut lines = Vec::new();
-    for (release, balance) in population.releases.iter().zip(&alone) {
-        let number = number_of_release(population, release, balance, request)?;
-        lines.push(line(release.name.clone(), balance, number));
+    for (entry, balance) in population.entries.iter().zip(&alone) {
+        let number = number_of_entry(population, entry, balance, request)?;
+        lines.push(line(entry.shown(), balance, number));
     }
-    let known = population.releases.iter().filter(|release| !release.budget_only).count();
+    let known = population.entries.iter().filter(|entry| !entry.is_budget_only()).count();
     let composed = account.composed(&request.delta, request.digits)?;
     let number = number_of_all(population, &account, &composed, request)?;
-    let unknown: Vec<&str> = (population.releases.iter().filter(|release| release.budget_only))
-        .map(|release| release.name.as_str())
-        .collect();
+    let unknown: Vec<&str> =
+        (population.entries.iter().filter(|entry| entry.is_budget_only())).map(|entry| entry.name.as_str()).collect();
     let all = if unknown.is_empty() {
         "all composed".to_string()
     } else {
@@ -92,7 +114,7 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
             neighbors.name(),
             neighbors.meaning(),
             rational::display(&request.delta),
-            population.releases.len(),
+            population.entries.len(),
             number.lower,
             number.upper,
         ));
@@ -129,12 +151,12 @@ fn table_of(population: &Population, lines: &[Line]) -> Block {
 
 /// Where an exact epsilon is an upper bound only, or is not about every record.
 fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
-    let names = |keep: &dyn Fn(&Release) -> bool| -> String {
+    let names = |keep: &dyn Fn(&LedgerEntry) -> bool| -> String {
         population
-            .releases
+            .entries
             .iter()
-            .filter(|release| keep(release))
-            .map(|release| release.name.as_str())
+            .filter(|entry| keep(entry))
+            .map(|entry| entry.name.as_str())
             .collect::<Vec<_>>()
             .join(", ")
     };
@@ -145,17 +167,14 @@ fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
             "{name}: {release} is composed for the mix of groups that is worst for it alone: {mix}. About a record of another mix the composed epsilon does not speak."
         ));
     }
-    let converted = names(&|release| population.converts(release));
+    let converted = names(&|entry| population.converts(entry));
     if !converted.is_empty() {
         said.push(format!(
             "{name}: counted twice, for the record that leaves and the one that enters, is every count of {converted}, whose own guarantee is about a record \
              more or less. The lower end is that of this account."
         ));
     }
-    let free = |release: &Release| {
-        !release.budget_only && release.levels.iter().flat_map(|level| &level.queries).any(|query| query.free_rows)
-    };
-    let rows = names(&free);
+    let rows = names(&LedgerEntry::has_free_rows);
     if !rows.is_empty() {
         said.push(format!(
             "{name}: of {rows} a record moves a limited number of rows into cells of any choice; all in one cell of every query is proven to be the worst, and is accounted for."
@@ -188,17 +207,25 @@ fn row(line: &Line) -> Vec<String> {
     ]
 }
 
-/// The epsilon of a release alone, under the relation of the population.
-fn number_of_release(
+/// The epsilon of an entry alone, under the relation of the population.
+fn number_of_entry(
     population: &Population,
-    release: &Release,
+    entry: &LedgerEntry,
     balance: &Balance,
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &balance.epsilon else { return Ok(None) };
-    let file = format!("{}-{}", slug(&population.name), slug(&release.name));
-    let subject =
-        Subject { release: Some(release.clone()), neighbors: Some(population.neighbors), ..Subject::default() };
+    let file = format!("{}-{}", slug(&population.name), slug(&entry.name));
+    let Some(release) = entry.release().filter(|_| entry.kind == Kind::Release) else {
+        let why = "the worst over all ways of a record has no certificate";
+        return Ok(Some(Number::of_enclosure(&answer.value, why.to_string())));
+    };
+    let subject = Subject {
+        release: Some(release.clone()),
+        neighbors: Some(population.neighbors),
+        repeat: entry.times,
+        ..Subject::default()
+    };
     let certificate = subject.resolve().and_then(|subject| prove(&subject, request));
     Ok(Some(checked(certificate, answer.value.clone(), &file)?))
 }

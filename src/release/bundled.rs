@@ -40,10 +40,12 @@ pub(super) const BUNDLED: &[(&str, &str)] = bundled![
 ];
 
 /// The bundled ledgers, from data/ledgers.
-pub(super) const LEDGERS: &[(&str, &str)] =
+#[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
+pub(crate) const LEDGERS: &[(&str, &str)] =
     &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
 
 /// The text of the bundled release or ledger of this name.
+#[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the readers of the feature mechanisms"))]
 pub fn bundled_text(name: &str) -> Option<&'static str> {
     BUNDLED.iter().chain(LEDGERS).find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
@@ -69,7 +71,7 @@ pub(crate) fn covers_state(name: &str, state: u64) -> bool {
 }
 
 /// The text of a bundled file, or of the one at a path.
-pub(super) fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
+pub(crate) fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
     if let Some((_, text)) = bundled.iter().find(|(name, _)| *name == name_or_path) {
         return Ok(text.to_string());
     }

@@ -43,7 +43,6 @@
 //! | `published` | published figures of a release |
 //! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and its query groups |
-//! | [`ledger`] | the releases about the same records |
 //! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
 //! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
@@ -58,7 +57,6 @@ mod derived;
 mod file;
 #[cfg(feature = "mechanisms")]
 pub mod input;
-pub mod ledger;
 mod levels;
 mod mixes;
 mod neighbors;
@@ -75,10 +73,10 @@ use std::path::Path;
 
 use rug::Rational;
 
+use self::bundled::{BUNDLED, NO_FILE};
 #[cfg(feature = "mechanisms")]
-pub(crate) use self::bundled::covers_state;
-pub(crate) use self::bundled::place_beside;
-use self::bundled::{BUNDLED, NO_FILE, find_text};
+pub(crate) use self::bundled::{LEDGERS, covers_state};
+pub(crate) use self::bundled::{find_text, place_beside};
 pub use self::{
     bundled::bundled_text,
     levels::{GeoLevel, Mix, Paths, Published, Query, Release},

@@ -183,7 +183,8 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let entry = |paths: &[Composition]| -> Option<Entry> {
         let factor = if units == Units::Pairs { 2_u32 } else { 1 };
         let rho = paths.iter().map(|path| Rational::from(&**path.rho() * factor)).max()?;
-        Some(Entry { name: "a".to_string(), paths: paths.to_vec(), mixes: Vec::new(), rho: Rho::new(rho).ok()? })
+        let (name, paths, rho) = ("a".to_string(), paths.to_vec(), Rho::new(rho).ok()?);
+        Some(Entry { name, paths, mixes: Vec::new(), is_change: false, rho, part: None })
     };
     let text = || format!("ledger of {} at {delta}", text());
     let ledger = record.ask("ledger", &text, || Ledger::new(vec![entry(&each).expect("paths")], units))?;

@@ -30,14 +30,14 @@ use crate::{
     error::{Error, Result},
     loss::{family::Units, law::Law},
     numeric::{Enclosure, enclosure},
-    safetab::schema::{Granularity, IterationLevel, Pass, Privacy},
+    safetab::schema::{Granularity, Pass, Privacy},
 };
 
 /// The relative width of certified numbers is 10^-DIGITS.
 const DIGITS: u32 = 10;
 
 /// The number of counts of each law that change by one.
-type Mix = BTreeMap<Law, u64>;
+pub(super) type Mix = BTreeMap<Law, u64>;
 
 /// The guarantee of a part of a run under one neighbor relation.
 #[derive(Clone, Debug)]
@@ -188,13 +188,51 @@ impl Accountant {
     }
 }
 
+/// What the mixes of a person depend on at one level.
+pub(super) struct LevelFacts {
+    /// The granularity, and the number of the level of iterations.
+    pub(super) kind: (Granularity, u64),
+    /// The largest number of groups that a person enters.
+    pub(super) stability: u64,
+    /// The number of iterations.
+    pub(super) iterations: u64,
+    /// The number of those that publish one count alone.
+    pub(super) detailed_only: u64,
+    /// The noise of that count, and of the two counts of any other group.
+    pub(super) laws: [Law; 3],
+}
+
+impl LevelFacts {
+    fn of(level: &TabulatedLevel) -> LevelFacts {
+        LevelFacts {
+            kind: (level.region_type.granularity(), level.level.number().into()),
+            stability: level.stability.into(),
+            iterations: level.iterations.len() as u64,
+            detailed_only: level.detailed_only() as u64,
+            laws: [&level.total_only, &level.stage_1, &level.stage_2].map(|noise| noise.law.clone()),
+        }
+    }
+}
+
 /// Every mix of detailed-only and other groups that a person of a pass can have.
 fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
-    let mut kinds: Vec<((Granularity, IterationLevel), u64)> = Vec::new();
-    for plan in levels {
-        let kind = (plan.region_type.granularity(), plan.level);
-        if !kinds.iter().any(|(known, _)| *known == kind) {
-            kinds.push((kind, (plan.detailed_only() as u64).min(plan.stability.into())));
+    mixes_of(&levels.iter().map(|level| LevelFacts::of(level)).collect::<Vec<_>>(), privacy)
+}
+
+/// Adds counts of a law to a mix.
+pub(super) fn counted(mix: &mut Mix, law: &Law, count: u64) {
+    if count > 0 {
+        let number = mix.entry(law.clone()).or_default();
+        *number = number.saturating_add(count);
+    }
+}
+
+/// The same for the facts of the levels.
+pub(super) fn mixes_of(levels: &[LevelFacts], privacy: Privacy) -> Vec<Mix> {
+    let mut kinds: Vec<((Granularity, u64), u64)> = Vec::new();
+    for level in levels {
+        if !kinds.iter().any(|(known, _)| *known == level.kind) {
+            kinds.push((level.kind, level.detailed_only.min(level.stability)));
         }
     }
     let mut choices: Vec<Vec<u64>> = vec![Vec::new()];
@@ -205,17 +243,13 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
     }
     let mix = |choice: Vec<u64>| {
         let mut mix = Mix::new();
-        for plan in levels {
-            let kind = (plan.region_type.granularity(), plan.level);
+        for level in levels {
             // The kind of every level is among them.
-            let Some(place) = kinds.iter().position(|(known, _)| *known == kind) else { continue };
-            let others = (plan.iterations.len() - plan.detailed_only()) as u64;
-            let others = others.min(u64::from(plan.stability) - choice[place]);
-            for (noise, count) in [(&plan.total_only, choice[place]), (&plan.stage_1, others), (&plan.stage_2, others)]
-            {
-                if count > 0 {
-                    *mix.entry(noise.law.clone()).or_default() += count;
-                }
+            let Some(place) = kinds.iter().position(|(known, _)| *known == level.kind) else { continue };
+            let others = level.iterations.saturating_sub(level.detailed_only);
+            let others = others.min(level.stability.saturating_sub(choice[place]));
+            for (law, count) in level.laws.iter().zip([choice[place], others, others]) {
+                counted(&mut mix, law, count);
             }
         }
         mix
@@ -276,7 +310,7 @@ mod tests {
         numbers::number,
         safetab::{
             groups::TabulatedIteration,
-            schema::{IterationCode, RegionType},
+            schema::{IterationCode, IterationLevel, RegionType},
         },
     };
 

@@ -27,6 +27,7 @@
 //! | [`coterminous`] | entities that consist of the same blocks publish the same counts |
 //! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
 //! | [`certificate`], [`certified_level`], `certificate_page` | the certificate, as JSON and as a page |
+//! | `certified_ways` | from a certificate to the counts that one record can change |
 //! | [`config_account`] | the privacy and accuracy of a configuration; changes of its budgets |
 //! | `job` | a release job: its check, and its account without a draw |
 //! | `run` | the run from beginning to end |
@@ -34,6 +35,7 @@
 pub mod certificate;
 mod certificate_page;
 pub mod certified_level;
+mod certified_ways;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_counts;
@@ -64,6 +66,7 @@ pub mod two_stage;
 pub mod workload;
 
 pub use crate::topdown::jobs::Progress;
+pub use certified_ways::CertifiedWays;
 pub use cluster::{Cluster, ClusterAddress, ClusterToken};
 pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};

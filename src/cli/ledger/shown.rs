@@ -1,0 +1,132 @@
+//! `assay ledger --show`: what a ledger holds, without an account of it.
+
+use anyhow::Result;
+use dp_assay::ledger::{LedgerEntry, LedgerFile, Partition, Population};
+use serde_json::{Value, json};
+
+use crate::cli::{exit::Exit, page::Page};
+
+/// How often an entry was published, and its part, where that is not once and about all records.
+pub fn place(entry: &LedgerEntry) -> Value {
+    let mut object = json!({});
+    if entry.times != 1 {
+        object["times"] = json!(entry.times);
+    }
+    if let Some(part) = &entry.part {
+        object["partition"] = json!(part.partition);
+        object["part"] = json!(part.part);
+    }
+    object
+}
+
+pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
+    let records = |population: &Population| {
+        let name = population.name.clone();
+        let entries = population.entries.iter().map(entry);
+        let named = move |mut entry: Value| {
+            entry["population"] = json!(name);
+            entry
+        };
+        entries.map(named).collect::<Vec<Value>>()
+    };
+    page.object(object(ledger));
+    page.records(ledger.populations.iter().flat_map(records));
+    page.text(format!("{}: {}\n\n{}\n\n", ledger.name, ledger.title, ledger.rule.trim()));
+    for population in &ledger.populations {
+        page.text(format!("{}, {} neighbors\n", population.name, population.neighbors.name()));
+        if population.entries.is_empty() {
+            page.text("  Nothing was entered.\n");
+        } else {
+            page.table(
+                &["  entry", "times", "part", "described by", "known"],
+                population.entries.iter().map(row).collect(),
+            );
+        }
+        page.text("\n");
+    }
+    for Partition { name, rule, parts } in &ledger.partitions {
+        let parts = parts.as_ref().map_or(String::new(), |parts| format!(" Its parts are {}.", parts.join(", ")));
+        page.text(format!("Partition {name}: {}{parts}\n", rule.trim()));
+    }
+    if !ledger.log.is_empty() {
+        let lines = ledger.log.iter().map(|(line, _)| {
+            vec![
+                line.number.to_string(),
+                line.date.clone(),
+                line.population.clone(),
+                line.name.clone(),
+                line.epsilon.clone(),
+                line.promise.clone(),
+                line.delta.clone(),
+            ]
+        });
+        page.text("Added, with the epsilon of everything then, at most:\n");
+        page.table(&["line", "date", "population", "entry", "epsilon", "promise", "delta"], lines.collect());
+        let head = ledger.log.last().map(|(_, hash)| hash.as_str()).unwrap_or_default();
+        page.text(format!("The last line of the log has the SHA-256 {head}\n"));
+    }
+    if ledger.pending > 0 {
+        page.text(format!(
+            "The last {} of these are in the log only: an addition was interrupted. They count, and the next addition completes the ledger.\n",
+            ledger.pending
+        ));
+    }
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+fn row(entry: &LedgerEntry) -> Vec<String> {
+    let part = entry.part.as_ref().map_or("all records".to_string(), |of| format!("{} {}", of.partition, of.part));
+    vec![
+        format!("  {}", entry.name),
+        entry.times.to_string(),
+        part,
+        format!("{} {}", entry.kind.key(), entry.place),
+        if entry.is_budget_only() { "budget" } else { "counts" }.to_string(),
+    ]
+}
+
+fn entry(entry: &LedgerEntry) -> Value {
+    json!({
+        "name": entry.name,
+        "kind": entry.kind.key(),
+        "described_by": entry.place,
+        "sha256": entry.sha256,
+        "neighbors": entry.neighbors().name(),
+        "times": entry.times,
+        "partition": entry.part.as_ref().map(|part| &part.partition),
+        "part": entry.part.as_ref().map(|part| &part.part),
+        "budget_only": entry.is_budget_only(),
+        "log": entry.log,
+    })
+}
+
+fn object(ledger: &LedgerFile) -> Value {
+    let populations = ledger.populations.iter().map(|population| {
+        let entries: Vec<Value> = population.entries.iter().map(entry).collect();
+        json!({ "name": population.name, "neighbors": population.neighbors.name(), "entries": entries })
+    });
+    let partitions = ledger.partitions.iter();
+    let partitions = partitions.map(|one| json!({ "name": one.name, "rule": one.rule, "parts": one.parts }));
+    let lines = ledger.log.iter().map(|(line, hash)| {
+        json!({
+            "number": line.number,
+            "date": line.date,
+            "population": line.population,
+            "name": line.name,
+            "epsilon": line.epsilon,
+            "promise": line.promise,
+            "delta": line.delta,
+            "sha256": hash,
+        })
+    });
+    json!({
+        "ledger": ledger.name,
+        "title": ledger.title,
+        "rule": ledger.rule,
+        "populations": populations.collect::<Vec<_>>(),
+        "partitions": partitions.collect::<Vec<_>>(),
+        "log": lines.collect::<Vec<_>>(),
+        "pending": ledger.pending,
+    })
+}

@@ -1,0 +1,102 @@
+//! The entries of a population as an account.
+
+use rug::Rational;
+
+use super::entry::{LedgerEntry, Spent};
+use crate::{
+    account::{
+        Composition, Rho,
+        ledger::{Entry, Ledger},
+    },
+    error::{Error, Result},
+    loss::family::Units,
+    release::{Changed, Neighbors, Release},
+};
+
+/// Records of one kind and what one of them enters.
+#[derive(Clone, Debug)]
+pub struct Population {
+    /// The kind of the records.
+    pub name: String,
+    /// The relation of the account.
+    pub neighbors: Neighbors,
+    /// What one of them enters.
+    pub entries: Vec<LedgerEntry>,
+}
+
+/// What one record enters: each of several ways, the mixes in words, and whether the only way is what a change changes as a whole.
+type Ways = (Vec<Composition>, Vec<String>, bool);
+
+impl Population {
+    /// The account of the population; an error if nothing was entered.
+    pub fn ledger(&self) -> Result<Ledger> {
+        let entries = self.entries.iter().map(|entry| self.entry(entry)).collect::<Result<_>>()?;
+        let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        Ledger::new(entries, units)
+    }
+
+    /// Whether the guarantee of an entry is about another relation than the population's.
+    pub fn converts(&self, entry: &LedgerEntry) -> bool {
+        entry.neighbors() != self.neighbors
+    }
+
+    /// What an entry spends.
+    pub(super) fn entry(&self, entry: &LedgerEntry) -> Result<Entry> {
+        let (name, part) = (entry.name.clone(), entry.part.clone());
+        let budget = match &entry.spent {
+            Spent::Budget { rho, .. } => Some(rho),
+            Spent::Release(release) => Some(&release.rho).filter(|_| release.budget_only),
+            Spent::Ways { .. } => None,
+        };
+        if let Some(rho) = budget {
+            // A change is one record less and one more, which enter counts and leave none, so a budget for one of these is spent twice.
+            let twice = if self.converts(entry) { 2_u32 } else { 1 };
+            let rho = Rho::new(Rational::from(rho * twice) * entry.times)?;
+            return Ok(Entry { name, paths: Vec::new(), mixes: Vec::new(), is_change: false, rho, part });
+        }
+        let (paths, mixes, is_change) = match &entry.spent {
+            Spent::Release(release) => self.ways(release)?,
+            Spent::Ways { ways, .. } => (ways.clone(), Vec::new(), false),
+            Spent::Budget { .. } => (Vec::new(), Vec::new(), false),
+        };
+        let repeated = |path: Composition| if entry.times == 1 { Ok(path) } else { path.repeated(entry.times) };
+        let paths: Vec<Composition> = paths.into_iter().map(repeated).collect::<Result<_>>()?;
+        if self.neighbors == Neighbors::Bounded && paths.iter().any(Composition::is_sampled) {
+            let why = format!("{name}: Poisson samples are accounted for under neighbors = \"add-remove\" only");
+            return Err(Error::unsuitable(why));
+        }
+        let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
+        // A changed record leaves one way and enters another.
+        let sides = if self.neighbors == Neighbors::Bounded && !is_change { 2_u32 } else { 1 };
+        let rho = Rho::new(Rational::from(&**largest * sides))?;
+        Ok(Entry { name, paths, mixes, is_change, rho, part })
+    }
+
+    /// The counts that a record enters, in each of several ways or in one; one side of a change under bounded neighbors, if its counts have sides.
+    fn ways(&self, release: &Release) -> Result<Ways> {
+        let queries = || release.levels.iter().flat_map(|level| &level.queries);
+        let is_whole = |changed: Changed| matches!(changed, Changed::AsGiven | Changed::Guaranteed);
+        let is_change = self.neighbors == Neighbors::Bounded && queries().any(|query| is_whole(query.changed));
+        if is_change && (release.paths.is_some() || !release.mixes.is_empty()) {
+            let expected = "a population without counts_as_given: its counts have no side that a record leaves or enters, as block paths and \
+                            mixes of groups need it";
+            return Err(Error::malformed("the release", &release.name, expected));
+        }
+        if release.paths.is_some() {
+            return Ok((release.path_compositions()?, Vec::new(), false));
+        }
+        let all = release.places(&[] as &[&str])?;
+        if !release.mixes.is_empty() {
+            let (words, ways) = release.mixes_at(&all, self.neighbors)?.into_iter().unzip();
+            return Ok((ways, words, false));
+        }
+        let neighbors = self.neighbors;
+        let times = move |changed: Changed| match is_change {
+            true => changed.times(neighbors),
+            // A guarantee about a record more or less is on the only side that there is.
+            false if changed == Changed::Guaranteed => Ok(1),
+            false => changed.times_a_side(neighbors),
+        };
+        Ok((vec![release.composition_times(&all, neighbors, &times)?], Vec::new(), is_change))
+    }
+}

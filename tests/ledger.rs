@@ -1,0 +1,502 @@
+//! Ledgers: entries of every kind, partitions, and the odometer, also with several processes at once and killed at any moment.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::common::{
+    numbers::Numbers,
+    program::{assay, json, refusal},
+};
+
+/// A folder with a ledger of one population and releases.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+const DELTA: [&str; 2] = ["--delta", "1e-6"];
+
+impl Bench {
+    fn new(neighbors: &str, more: &str) -> Bench {
+        let bench = Bench { folder: tempfile::tempdir().unwrap() };
+        let head = "name = 'l'\ntitle = 't'\nsource = 's'\nrule = 'all compose'\n";
+        bench.put("l.toml", &format!("{head}[[population]]\nname = 'p'\nneighbors = '{neighbors}'\n{more}"));
+        for (name, query) in [
+            ("weekly", "sigma2 = 200\ncells = 3"),
+            ("coarse", "law = 'discrete-laplace'\nepsilon = 0.3"),
+            ("pure", "law = 'pure'\nepsilon = '1/2'"),
+            ("approximate", "law = 'approximate'\nepsilon = '1/2'\ndelta = 1e-8"),
+            ("sgd", "law = 'sampled-gaussian'\nrate = 0.01\nsigma2 = 1\ntimes = 100"),
+            ("gaussian", "law = 'gaussian'\nsigma2 = 40"),
+            ("still", "sigma2 = 50\nmoves = 0\n[[level.query]]\nname = 'r'\nsigma2 = 20"),
+        ] {
+            bench.put(&format!("{name}.toml"), &release(name, "add-remove", query));
+        }
+        bench.put("given.toml", &release("given", "bounded", "law = 'pure'\nepsilon = '1/2'"));
+        bench
+    }
+
+    fn put(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_string()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+
+    /// The account of the ledger, or its refusal.
+    fn account(&self) -> Value {
+        json(&[&["ledger", &self.at("l.toml"), "--digits", "8"][..], &DELTA].concat())
+    }
+
+    fn refused(&self, more: &[&str]) -> String {
+        refusal(&[&["ledger", &self.at("l.toml")][..], more].concat())
+    }
+
+    fn add(&self, release: &str, promise: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+        command.env_remove("ASSAY_FACTS").args(["ledger", &self.at("l.toml"), "--add", &self.at(release)]);
+        command.args(["--promise", promise, "--json", "--digits", "6"]).args(DELTA).args(more);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Adds a release: the status and the answer.
+    fn added(&self, release: &str, promise: &str, more: &[&str]) -> (i32, Value) {
+        let output = self.add(release, promise, more).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{error}"));
+        (output.status.code().unwrap(), answer)
+    }
+
+    fn shown(&self) -> Value {
+        json(&["ledger", &self.at("l.toml"), "--show"])
+    }
+
+    /// Every file in the folder of the ledger that is not a release.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".toml") || name == "l.toml").collect();
+        names.sort();
+        names
+    }
+}
+
+fn release(name: &str, neighbors: &str, query: &str) -> String {
+    format!(
+        "name = '{name}'\ntitle = 't'\nsource = 's'\nneighbors = '{neighbors}'\n[[level]]\nname = 'A'\n[[level.query]]\nname = 'q'\n{query}\n"
+    )
+}
+
+fn ends(value: &Value) -> (f64, f64) {
+    let end = |key: &str| value[key].to_string().parse().unwrap_or_else(|_| panic!("{value}"));
+    (end("lower"), end("upper"))
+}
+
+fn overlap(a: &Value, b: &Value) -> bool {
+    let (a, b) = (ends(a), ends(b));
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// The epsilon of counts on the command line.
+fn epsilon(words: &[&str]) -> Value {
+    json(&[&["epsilon", "--digits", "8"][..], &DELTA, words].concat())["epsilon"].clone()
+}
+
+fn entry(release: &str, more: &str) -> String {
+    format!("[[entry]]\nrelease = '{release}.toml'\n{more}\n")
+}
+
+#[test]
+fn entries_of_every_law_compose_as_their_counts_do() {
+    for (entries, counts) in [
+        (entry("weekly", "times = 3"), vec!["--discrete-gaussian", "200x9"]),
+        (
+            entry("weekly", "") + &entry("pure", "times = 2") + &entry("approximate", ""),
+            vec!["--discrete-gaussian", "200x3", "--pure", "1/2x2", "--approximate", "1/2:1e-8"],
+        ),
+        (
+            entry("sgd", "times = 2") + &entry("gaussian", ""),
+            vec!["--sampled", "0.01:gaussian:1x200", "--gaussian", "40"],
+        ),
+        // Of a partition the worst part counts, with what is about all records.
+        (
+            "[[partition]]\nname = 'day'\nrule = 'the day'\n".to_string()
+                + &entry("gaussian", "")
+                + &entry("weekly", "partition = 'day'\npart = '1'")
+                + &entry("weekly", "name = 'w'\npartition = 'day'\npart = '2'\ntimes = 2")
+                + &entry("coarse", "partition = 'day'\npart = '3'"),
+            vec!["--gaussian", "40", "--discrete-gaussian", "200x6"],
+        ),
+    ] {
+        let bench = Bench::new("add-remove", &entries);
+        let answer = bench.account();
+        let composed = &answer["populations"][0]["composed"];
+        assert!(overlap(&composed["epsilon"], &epsilon(&counts)), "{counts:?}: {answer}");
+    }
+}
+
+#[test]
+fn what_no_account_is_known_of_is_refused_with_its_place() {
+    let partition = "[[partition]]\nname = 'day'\nrule = 'the day'\nparts = ['1', '2']\n";
+    let part = "partition = 'day'\npart = '1'";
+    for (neighbors, entries, said) in [
+        ("bounded", entry("sgd", ""), "Poisson samples are accounted for under neighbors = \"add-remove\" only"),
+        ("add-remove", entry("given", ""), "says nothing about one record more or less"),
+        ("bounded", entry("approximate", ""), "a group has a guarantee of its own"),
+        ("bounded", partition.to_string() + &entry("given", part), "has to be a release for add-remove"),
+        (
+            "bounded",
+            partition.to_string() + &entry("pure", part),
+            "is a guarantee, which does not say which counts are left",
+        ),
+        ("bounded", partition.to_string() + &entry("still", part), "\"q\" of still has moves = 0"),
+        ("bounded", partition.to_string() + &entry("weekly", "partition = 'day'\npart = '3'"), "unknown part \"3\""),
+        ("add-remove", entry("weekly", "") + &entry("weekly", ""), "occurs twice: say times = 2"),
+    ] {
+        let bench = Bench::new(neighbors, &entries);
+        let message = bench.refused(&DELTA);
+        assert!(message.contains(said) && message.contains("l.toml, line "), "{said}: {message}");
+    }
+    // Sampled noise composes with continuous Gaussian noise alone.
+    let bench = Bench::new("add-remove", &(entry("sgd", "") + &entry("weekly", "")));
+    assert!(bench.refused(&DELTA).contains("only continuous Gaussian noise can be composed with it"));
+    assert!(bench.refused(&[]).contains("--delta"));
+    // In different parts they do not compose.
+    let parts = entry("sgd", part) + &entry("weekly", &part.replace('1', "2"));
+    let answer = Bench::new("add-remove", &(partition.to_string() + &parts)).account();
+    let worst = epsilon(&["--sampled", "0.01:gaussian:1x100"]);
+    let other = epsilon(&["--discrete-gaussian", "200x3"]);
+    let larger = if ends(&worst).0 > ends(&other).0 { worst } else { other };
+    assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &larger));
+}
+
+#[test]
+fn a_changed_record_may_leave_one_part_and_enter_another() {
+    let partition = "[[partition]]\nname = 'day'\nrule = 'the day'\n";
+    let parts = entry("weekly", "partition = 'day'\npart = '1'") + &entry("coarse", "partition = 'day'\npart = '2'");
+    let bench = Bench::new("bounded", &(partition.to_string() + &parts));
+    let answer = bench.account();
+    let pairs = [
+        epsilon(&["--discrete-gaussian", "200x6"]),
+        epsilon(&["--discrete-gaussian", "200x3", "--discrete-laplace", "0.3"]),
+        epsilon(&["--discrete-laplace", "0.3x2"]),
+    ];
+    let largest = pairs.iter().max_by(|a, b| ends(a).1.total_cmp(&ends(b).1)).unwrap();
+    assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], largest), "{answer}");
+    // A guarantee for add-remove covers a changed record as two; one for bounded neighbors is as given.
+    for (name, times) in [("pure", "1/2x1@2"), ("given", "1/2x1")] {
+        let answer = Bench::new("bounded", &(entry("weekly", "") + &entry(name, ""))).account();
+        let counts = epsilon(&["--discrete-gaussian", "200x6", "--pure", times]);
+        assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &counts), "{name}: {answer}");
+    }
+    let own = |name: &str| {
+        let words = ["epsilon", "--delta", "1e-6", "--neighbors", "bounded", "--release", &bench.at(name)];
+        ends(&json(&words)["epsilon"]).1
+    };
+    assert!(own("pure.toml") > 0.99 && own("given.toml") < 0.51);
+}
+
+#[test]
+fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
+    let data = |name: &str| format!("{}/data/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (spec, geography) = (data("safetab"), data("safetab/GRF-C.txt"));
+    let (config, persons) = (data("safetab/config.json"), data("safetab/person-records.txt"));
+    let persons = ["--config", &config, "--spec", &spec, "--persons", &persons, "--geography", &geography];
+    let (config, records) = (data("safetab-h/config.json"), data("safetab-h/household-records.txt"));
+    let totals = data("safetab-h/pop-group-totals.txt");
+    let households = ["--households", &records, "--totals", &totals, "--geography", &geography];
+    let households = [&["--config", &config, "--spec", &spec][..], &households].concat();
+    for words in [&persons[..], &households] {
+        let certificate = json(&[&["tabulate", "--dry-run"][..], words].concat());
+        for neighbors in ["add-remove", "bounded"] {
+            let bench = Bench::new(neighbors, "[[entry]]\nsafetab = 'certificate.json'\n");
+            bench.put("certificate.json", &certificate.to_string());
+            let answer = json(&["ledger", &bench.at("l.toml"), "--delta", "1e-10", "--digits", "8"]);
+            let stated = if neighbors == "bounded" { &certificate["bounded"] } else { &certificate };
+            assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &stated["epsilon"]), "{answer}");
+        }
+        let bench = Bench::new("add-remove", "[[entry]]\nsafetab = 'certificate.json'\n");
+        let (rho, stability) = (&certificate["rho_exact"], &certificate["passes"][0]["levels"][0]["stability"]);
+        for (from, to, said) in [
+            ("\"insecure_seed\":null", "\"insecure_seed\":7", "insecure_seed: expected null"),
+            ("\"algorithm\":\"SafeTab", "\"algorithm\":\"Safe", "algorithm: expected"),
+            (
+                &format!("\"rho_exact\":{rho}"),
+                "\"rho_exact\":\"1/9\"",
+                "rho_exact: expected a budget that covers the noise",
+            ),
+            (&format!("\"stability\":{stability}"), "\"stability\":\"many\"", "stability: expected a whole number"),
+            ("\"passes\":[", "\"pases\":[", "passes: expected a list"),
+            ("\"earlier_draws\":null", "\"earlier_draws\":1", "earlier_draws: expected"),
+            ("{", "[", "certificate.json, line 1"),
+        ] {
+            let text = certificate.to_string();
+            assert!(text.contains(from), "{from}");
+            bench.put("certificate.json", &text.replacen(from, to, 1));
+            let message = bench.refused(&DELTA);
+            assert!(message.contains(said), "{to}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
+    let bench = Bench::new("bounded", "[[entry]]\nmeasurements = 'measured'\n");
+    let folder = bench.folder.path();
+    let blocks: String =
+        (0..20).map(|n| format!("44001{:06}{}00{}\n", 100 * (n / 10 + 1), n / 5 % 2 + 1, n % 5)).collect();
+    let blocks = bench.put("blocks.csv", &format!("block\n{blocks}"));
+    let plan = bench.put("plan.toml", "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n");
+    let counts = bench.put("counts.csv", "block,h1,count\n440010001001000,occupied,7\n");
+    let (spine, out) = (folder.join("spine"), folder.join("measured"));
+    let (spine, out) = (spine.to_str().unwrap(), out.to_str().unwrap());
+    assay(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", spine]).assert().success();
+    let release = ["--release", "pl94-units-us"];
+    let measure = [&["measure", "--spine", spine, "--counts", &counts, "--out", out][..], &release].concat();
+    let drawn = json(&measure);
+    // Only the budget.
+    let answer = bench.account();
+    let people = &answer["populations"][0];
+    assert_eq!(people["composed"]["not_covered"][0], "measured");
+    assert_eq!(people["zcdp_total"]["rho"], drawn["rho"], "{drawn}");
+    // With the release and the spine the exact account, which is that of the draw at its delta.
+    let own = bench.read("l.toml");
+    bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
+    let answer = json(&["ledger", &bench.at("l.toml"), "--delta", "1e-10", "--digits", "8"]);
+    assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &drawn["epsilon"]), "{answer} {drawn}");
+    bench.put("l.toml", &format!("{own}release = 'pl94-units-pr'\nspine = 'spine'\n"));
+    assert!(bench.refused(&DELTA).contains("is not what was drawn"));
+    bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\n"));
+    assert!(bench.refused(&DELTA).contains("belong together"));
+    bench.put("l.toml", &own);
+    let manifest = bench.read("measured/measurements.json");
+    bench.put("measured/measurements.json", &manifest.replacen("\"insecure_seed\": null", "\"insecure_seed\": 3", 1));
+    assert!(bench.refused(&DELTA).contains("insecure_seed"));
+    bench.put("measured/measurements.json", &manifest.replacen("\"neighbors\"", "\"neighbours\"", 1));
+    assert!(bench.refused(&DELTA).contains("expected neighbors and rho"));
+}
+
+#[test]
+fn a_new_ledger_is_written_once_and_shown_without_an_account() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.toml");
+    let name = file.to_str().unwrap();
+    assay(&["ledger", "--new", name]).assert().success();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(refusal(&["ledger", "--new", name]).contains("is there already"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert!(refusal(&["ledger", "--new", &name.replace(".toml", ".csv")]).contains("toml"));
+    let shown = json(&["ledger", name, "--show"]);
+    assert_eq!((&shown["populations"][0]["entries"], &shown["pending"]), (&serde_json::json!([]), &0.into()));
+    let empty = json(&["ledger", name, "--delta", "1e-6"]);
+    assert!(empty["populations"][0]["composed"].is_null());
+    let bundled = json(&["ledger", "us-2020-persons", "--show"]);
+    assert_eq!(bundled["populations"][0]["entries"].as_array().unwrap().len(), 4);
+    assert!(refusal(&["ledger", name, "--show", "--delta", "1e-6"]).contains("--delta"));
+    assert!(refusal(&["ledger", name, "--promise", "1", "--delta", "1e-6"]).contains("--add"));
+}
+
+#[test]
+fn the_odometer_adds_below_the_promise_and_writes_nothing_above() {
+    let bench = Bench::new("add-remove", "");
+    let (status, first) = bench.added("weekly.toml", "0.75", &[]);
+    assert_eq!((status, &first["added"], &first["log"]["line"]), (0, &true.into(), &1.into()), "{first}");
+    assert!(overlap(&first["after"]["epsilon"], &epsilon(&["--discrete-gaussian", "200x3"])));
+    let (status, second) = bench.added("weekly.toml", "0.75", &[]);
+    assert_eq!((status, second["name"].as_str()), (0, Some("weekly (2)")), "{second}");
+    let before = (bench.read("l.toml"), bench.read("l.toml.log"), bench.files());
+    let (status, third) = bench.added("weekly.toml", "0.75", &[]);
+    assert_eq!((status, &third["added"], &third["log"]), (1, &false.into(), &Value::Null), "{third}");
+    assert!(ends(&third["after"]["epsilon"]).1 > 0.75);
+    assert_eq!((bench.read("l.toml"), bench.read("l.toml.log"), bench.files()), before);
+    // By the sum of rho less remains: two of them are 0.77.
+    let (status, answer) = bench.added("gaussian.toml", "0.9", &["--adaptive"]);
+    assert_eq!((status, answer["after"]["by"].as_str()), (1, Some("rho")), "{answer}");
+    assert_eq!(answer["other_promise"]["epsilon"], "0.75");
+    assert_eq!(bench.read("l.toml"), before.0);
+    // A budget alone decides by rho; several times, under a name, in a part.
+    fs::copy("tests/common/budget-only.toml", bench.at("budget.toml")).unwrap();
+    let (status, answer) = bench.added("budget.toml", "1000", &["--name", "b", "--times", "2"]);
+    assert_eq!((status, answer["after"]["by"].as_str()), (0, Some("rho")), "{answer}");
+    // 2 * 1.25 and 2 * 3 / 400.
+    assert_eq!((answer["after"]["rho"].to_string(), &answer["name"]), ("2.515".to_string(), &"b".into()));
+    assert_eq!(bench.shown()["populations"][0]["entries"][2]["times"], 2);
+    for (more, said) in [
+        (vec!["--population", "q"], "unknown population"),
+        (vec!["--partition", "day", "--part", "1"], "unknown partition"),
+        (vec!["--name", "weekly"], "occurs twice"),
+        (vec!["--times", "0"], "--times"),
+        (vec!["--partition", "day"], "--part"),
+    ] {
+        let output = bench.add("weekly.toml", "9", &more).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(said), "{more:?}: {message}");
+    }
+    for (promise, delta) in [("0", "2"), ("-1", "1e-6"), ("x", "1e-6")] {
+        refusal(&[
+            "ledger",
+            &bench.at("l.toml"),
+            "--add",
+            &bench.at("weekly.toml"),
+            "--promise",
+            promise,
+            "--delta",
+            delta,
+        ]);
+    }
+    assert!(
+        refusal(&["ledger", "us-2020-persons", "--add", "su-su-wang-2025", "--promise", "1", "--delta", "1e-6"])
+            .contains("bundled")
+    );
+}
+
+#[test]
+fn a_log_or_ledger_that_was_changed_is_noticed_and_an_interrupted_addition_counts() {
+    let bench = Bench::new("add-remove", "");
+    let at_first = bench.read("l.toml");
+    for release in ["weekly.toml", "gaussian.toml", "weekly.toml"] {
+        assert_eq!(bench.added(release, "9", &[]).0, 0);
+    }
+    let (ledger, log) = (bench.read("l.toml"), bench.read("l.toml.log"));
+    let refused = |ledger: &str, log: Option<&str>| {
+        bench.put("l.toml", ledger);
+        match log {
+            Some(log) => drop(bench.put("l.toml.log", log)),
+            None => fs::remove_file(bench.at("l.toml.log")).unwrap(),
+        }
+        bench.refused(&["--show"])
+    };
+    let lines: Vec<&str> = log.lines().collect();
+    let blocks: Vec<&str> = ledger.split("\n[[entry]]").collect();
+    assert!(refused(&ledger, None).contains("has no such line"));
+    assert!(refused(&ledger, Some(&format!("{}\n{}\n", lines[0], lines[1]))).contains("has no such line"));
+    assert!(refused(&ledger, Some(&log.replacen("\"promise\":\"9\"", "\"promise\":\"1\"", 1))).contains("line 2"));
+    assert!(refused(&ledger.replacen("'p'", "'q'", 1), Some(&log)).contains("unknown population \"p\""));
+    let without = format!("{}\n[[entry]]{}\n[[entry]]{}", blocks[0], blocks[1], blocks[3]);
+    assert!(refused(&without, Some(&log)).contains("was removed or moved"));
+    let changed = ledger.replacen("name = \"weekly\"", "name = \"weekly\"\ntimes = 1", 1);
+    assert!(refused(&changed, Some(&log)).contains("is not the one that was added"));
+    bench.put("weekly.toml", &release("weekly", "add-remove", "sigma2 = 2000"));
+    assert!(refused(&ledger, Some(&log)).contains("is not the file that was entered"));
+    bench.put("weekly.toml", &release("weekly", "add-remove", "sigma2 = 200\ncells = 3"));
+    // A ledger that lacks the last entries has them by its log, and the next addition completes it; a torn line is none.
+    let all = (bench.put("l.toml", &ledger), bench.account()).1;
+    for kept in [1, 2] {
+        let partial = ledger.split("\n[[entry]]").take(kept).collect::<Vec<_>>().join("\n[[entry]]");
+        bench.put("l.toml", &partial);
+        bench.put("l.toml.log", &format!("{log}{{\"number\":4,\"da"));
+        assert_eq!(bench.shown()["pending"], 4 - kept);
+        assert_eq!(bench.account()["populations"], all["populations"]);
+        let (status, answer) = bench.added("gaussian.toml", "9", &[]);
+        assert_eq!((status, &answer["log"]["line"]), (0, &4.into()), "{answer}");
+        let shown = bench.shown();
+        assert_eq!((&shown["pending"], shown["log"].as_array().unwrap().len()), (&0.into(), 4));
+        assert!(bench.read("l.toml").starts_with(ledger.trim_end()), "the same text as without the interruption");
+    }
+    // What a person enters by hand stays, and comments do.
+    bench.put("l.toml", &format!("# mine\n{at_first}{}", entry("coarse", "")));
+    bench.put("l.toml.log", &log);
+    assert_eq!(bench.added("gaussian.toml", "9", &[]).0, 0);
+    assert!(bench.read("l.toml").starts_with("# mine\n"));
+    assert_eq!(bench.shown()["populations"][0]["entries"].as_array().unwrap().len(), 5);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_names_of_a_ledger_have_one_log() {
+    let bench = Bench::new("add-remove", "");
+    std::os::unix::fs::symlink("l.toml", bench.at("link.toml")).unwrap();
+    let words = ["ledger", &bench.at("link.toml"), "--add", &bench.at("weekly.toml"), "--promise", "9"];
+    json(&[&words[..], &DELTA].concat());
+    assert_eq!(bench.files(), ["l.toml", "l.toml.log"]);
+    assert!(fs::symlink_metadata(bench.at("link.toml")).unwrap().is_symlink());
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 1);
+}
+
+/// Waits for all, and counts those that added and those that refused.
+fn wait(children: Vec<Child>) -> (usize, usize) {
+    let codes: Vec<Option<i32>> =
+        children.into_iter().map(|child| child.wait_with_output().unwrap().status.code()).collect();
+    let count = |code: i32| codes.iter().filter(|own| **own == Some(code)).count();
+    assert_eq!(count(0) + count(1), codes.len(), "{codes:?}");
+    (count(0), count(1))
+}
+
+#[test]
+fn processes_at_once_keep_the_promise_together() {
+    let bench = Bench::new("add-remove", "");
+    // Four of them have 1.04, five 1.17.
+    let children = (0..8).map(|_| bench.add("weekly.toml", "1.1", &[]).spawn().unwrap()).collect();
+    assert_eq!(wait(children), (4, 4));
+    let shown = bench.shown();
+    let names = |list: &Value| list.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(names(&shown["log"]), names(&shown["populations"][0]["entries"]));
+    assert_eq!((names(&shown["log"]).len(), &shown["pending"]), (4, &0.into()));
+    assert_eq!(bench.files(), ["l.toml", "l.toml.log"]);
+    let (_, upper) = ends(&bench.account()["populations"][0]["composed"]["epsilon"]);
+    assert!(upper <= 1.1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_state_or_the_new_one() {
+    let bench = Bench::new("add-remove", "");
+    let start = Instant::now();
+    assert_eq!(bench.added("weekly.toml", "99", &[]).0, 0);
+    let seconds = start.elapsed().as_secs_f64();
+    let (mut numbers, mut known, mut killed) = (Numbers(7), 1, 0);
+    for _ in 0..30 {
+        // Two at once: one is killed, the other one adds.
+        let mut child = bench.add("weekly.toml", "99", &[]).spawn().unwrap();
+        let beside = bench.add("gaussian.toml", "99", &[]).spawn().unwrap();
+        thread::sleep(Duration::from_secs_f64(numbers.below(1000) as f64 / 1000.0 * seconds * 1.5));
+        child.kill().unwrap();
+        let is_killed = child.wait().unwrap().code().is_none();
+        killed += usize::from(is_killed);
+        assert_eq!(wait(vec![beside]), (1, 0));
+        let lines = whole_lines(Path::new(&bench.at("l.toml.log")));
+        assert!(lines == known + 1 || lines == known + 2, "{lines} lines after {known}");
+        assert!(is_killed || lines == known + 2);
+        let shown = bench.shown();
+        assert_eq!(shown["populations"][0]["entries"].as_array().unwrap().len(), lines);
+        known = lines;
+    }
+    assert!(killed > 5, "{killed} were killed");
+    // The next addition completes the ledger.
+    assert_eq!(bench.added("gaussian.toml", "99", &[]).0, 0);
+    assert_eq!(bench.shown()["pending"], 0);
+    assert_eq!(bench.read("l.toml").matches("[[entry]]").count(), known + 1);
+    let left: Vec<String> = bench.files().into_iter().filter(|name| !name.starts_with("l.toml")).collect();
+    assert!(left.iter().all(|name| name.starts_with(".assay-") && name.ends_with(".part")), "{left:?}");
+}
+
+fn whole_lines(path: &Path) -> usize {
+    fs::read_to_string(path).unwrap_or_default().matches('\n').count()
+}
+
+#[test]
+fn a_path_in_a_ledger_is_relative_to_its_folder() {
+    let bench = Bench::new("add-remove", "");
+    let below: PathBuf = bench.folder.path().join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    fs::rename(bench.at("l.toml"), below.join("l.toml")).unwrap();
+    let ledger = below.join("l.toml");
+    let ledger = ledger.to_str().unwrap();
+    json(&["ledger", ledger, "--add", &bench.at("weekly.toml"), "--promise", "9", "--delta", "1e-6"]);
+    assert!(fs::read_to_string(ledger).unwrap().contains("release = \"../../weekly.toml\""));
+    assert_eq!(json(&["ledger", ledger, "--show"])["populations"][0]["entries"][0]["name"], "weekly");
+}
