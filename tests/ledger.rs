@@ -229,6 +229,20 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
             let stated = if neighbors == "bounded" { &certificate["bounded"] } else { &certificate };
             assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &stated["epsilon"]), "{answer}");
         }
+        // After earlier draws, of which only the budgets are known, their sum counts.
+        let bench = Bench::new("bounded", "[[entry]]\nsafetab = 'certificate.json'\n");
+        let mut after = certificate.clone();
+        after["earlier_draws"] = 1.into();
+        after["earlier_budgets_exact"] = serde_json::json!(["1/2"]);
+        after["earlier_draws_of_another_unit"] = 0.into();
+        after["earlier_draws_into_other_folders"] = 0.into();
+        after["all_draws"] = serde_json::json!({ "rho": 20, "rho_exact": "20" });
+        bench.put("certificate.json", &after.to_string());
+        let people = &bench.account()["populations"][0];
+        assert!(people["composed"]["epsilon"].is_null() && people["zcdp_total"]["rho"] == 40, "{people}");
+        after["earlier_draws_of_another_unit"] = 1.into();
+        bench.put("certificate.json", &after.to_string());
+        assert!(bench.refused(&DELTA).contains("earlier_draws_of_another_unit"));
         let bench = Bench::new("add-remove", "[[entry]]\nsafetab = 'certificate.json'\n");
         let (rho, stability) = (&certificate["rho_exact"], &certificate["passes"][0]["levels"][0]["stability"]);
         for (from, to, said) in [
@@ -245,7 +259,7 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
             ("{", "[", "certificate.json, line 1"),
         ] {
             let text = certificate.to_string();
-            assert!(text.contains(from), "{from}");
+            assert!(text.contains(from), "{from} in {text}");
             bench.put("certificate.json", &text.replacen(from, to, 1));
             let message = bench.refused(&DELTA);
             assert!(message.contains(said), "{to}: {message}");
@@ -407,6 +421,14 @@ fn a_log_or_ledger_that_was_changed_is_noticed_and_an_interrupted_addition_count
         assert_eq!((&shown["pending"], shown["log"].as_array().unwrap().len()), (&0.into(), 4));
         assert!(bench.read("l.toml").starts_with(ledger.trim_end()), "the same text as without the interruption");
     }
+    // Entries in a list have no end at which another one can stand.
+    fs::remove_file(bench.at("l.toml.log")).unwrap();
+    bench.put("l.toml", &format!("entry = [{{ release = 'coarse.toml' }}]\n{at_first}"));
+    let output = bench.add("gaussian.toml", "9", &[]).output().unwrap();
+    assert!(
+        output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("can stand at its end")
+    );
+    assert_eq!(bench.files(), ["l.toml"]);
     // What a person enters by hand stays, and comments do.
     bench.put("l.toml", &format!("# mine\n{at_first}{}", entry("coarse", "")));
     bench.put("l.toml.log", &log);
@@ -420,9 +442,15 @@ fn a_log_or_ledger_that_was_changed_is_noticed_and_an_interrupted_addition_count
 fn two_names_of_a_ledger_have_one_log() {
     let bench = Bench::new("add-remove", "");
     std::os::unix::fs::symlink("l.toml", bench.at("link.toml")).unwrap();
+    fs::create_dir(bench.at("other")).unwrap();
+    std::os::unix::fs::symlink("../l.toml", bench.at("other/link.toml")).unwrap();
     let words = ["ledger", &bench.at("link.toml"), "--add", &bench.at("weekly.toml"), "--promise", "9"];
     json(&[&words[..], &DELTA].concat());
-    assert_eq!(bench.files(), ["l.toml", "l.toml.log"]);
+    assert_eq!(bench.files(), ["l.toml", "l.toml.log", "other"]);
+    let log = bench.read("l.toml.log");
+    // In another folder the same paths are other files.
+    assert!(refusal(&["ledger", &bench.at("other/link.toml"), "--show"]).contains("no such file"));
+    assert_eq!(bench.read("l.toml.log"), log);
     assert!(fs::symlink_metadata(bench.at("link.toml")).unwrap().is_symlink());
     assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 1);
 }

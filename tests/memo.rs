@@ -172,6 +172,43 @@ fn a_ledger_has_a_certificate_of_all_where_nothing_is_a_worst_case() {
 }
 
 #[test]
+fn a_memo_of_a_ledger_with_parts_has_their_rule_and_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = put(folder.path(), "one.toml", &OWN.replace("\"own\"", "\"one\""));
+    let entry = |name: &str, more: &str| {
+        format!("[[entry]]\nname='{name}'\nrelease='one.toml'\npartition='day'\npart='{name}'\n{more}\n")
+    };
+    let head = "name='l'\ntitle='Days'\nsource='made up'\nrule='All.'\n[[population]]\nname='persons'\nneighbors='add-remove'\n";
+    let partition = "[[partition]]\nname='day'\nrule='The day of the visit.'\n";
+    let parts = entry("all", "") + &entry("day 1", "times=2") + &entry("day-1", "");
+    let ledger = put(folder.path(), "ledger.toml", &format!("{head}{partition}{parts}"));
+    let delta = ["--delta", "1e-6"];
+    assay(&[&["ledger", &ledger, "--add", &one, "--promise", "99"][..], &delta].concat()).assert().success();
+    let out = folder.path().join("memo");
+    let answer = json(&[&["memo", "--ledger", &ledger, "--out", out.to_str().unwrap()][..], &delta].concat());
+    // Of the parts one contains the others, so everything is one composition.
+    assert_eq!((&answer["certificates"], answer["without_certificate"].as_array().unwrap().len()), (&5.into(), 0));
+    let all = checked(&out);
+    for name in [
+        "inputs/ledger-toml.log",
+        "certificates/persons-all.json",
+        "certificates/persons-all-2.json",
+        "certificates/persons-day-1-2.json",
+    ] {
+        assert!(all.contains_key(name), "{name}: {:?}", all.keys());
+    }
+    let markdown = text(&all, "memo.md");
+    assert!(
+        markdown.contains("The day of the visit.") && markdown.contains("day 1, 2 times (day day 1)"),
+        "{markdown}"
+    );
+    assert_eq!(proven(&out).unwrap_or(5), 5);
+    let of = json(&[&["ledger", &ledger][..], &delta].concat());
+    let composed = of["populations"][0]["composed"]["epsilon"]["lower"].to_string();
+    assert!(markdown.contains(&composed[..9]), "{composed}");
+}
+
+#[test]
 fn a_wrong_printed_value_is_in_the_memo_and_in_the_exit_status() {
     let folder = tempfile::tempdir().unwrap();
     let row = |id: &str, printed: &str| {

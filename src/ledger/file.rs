@@ -204,7 +204,8 @@ impl LedgerFile {
         }
         self.pending = log.lines.len() - next;
         for (line, _) in &log.lines[next..] {
-            let file = format!("{}, line {}: entry", log.file, line.number);
+            // Its paths are relative to the folder of the ledger, by the name under which that is read.
+            let file = format!("{}.log, line {}: entry", reader.file(), line.number);
             let own = TomlReader::new(&file, &line.entry);
             let added: RawEntries = own.toml()?;
             for raw in &added.entries {

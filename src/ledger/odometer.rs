@@ -20,7 +20,7 @@ use std::{
 use super::{
     entry::{Kind, LedgerEntry},
     file::LedgerFile,
-    form::RawEntries,
+    form::{RawEntries, RawLedger},
     log::{Log, LogLine, log_path},
 };
 use crate::{
@@ -158,11 +158,26 @@ pub fn add(ledger: &str, addition: &Addition, limit: &Limit) -> Result<Decision>
         previous: log.head().to_string(),
     };
     let (number, at) = (line.number, log_path(path));
+    check_form(ledger, &text, &line)?;
     let hash = Log::append(&at, &line)?;
-    complete(path, &text, before.pending, &Log::read(&at)?)?;
+    let completed = Log::read(&at).and_then(|log| complete(path, &text, before.pending, &log));
+    completed.map_err(|error| {
+        let why = format!("{error}; the addition counts all the same, by line {number} of {}", at.display());
+        file_error(path, why)
+    })?;
     drop(lock);
     decision.added = Some((number, hash, at));
     Ok(decision)
+}
+
+/// Refuses a ledger at whose end no entry can stand.
+fn check_form(ledger: &str, text: &str, line: &LogLine) -> Result<()> {
+    let whole = format!("{text}\n{}", line.entry);
+    let reader = TomlReader::new(ledger, &whole);
+    reader.toml::<RawLedger>().map(drop).map_err(|_| {
+        reader
+            .refuse_file("no [[entry]] can stand at its end: write its entries as [[entry]] tables, and not as a list")
+    })
 }
 
 /// Writes the ledger with the entries of the log that it lacks: the last one, and the number `pending` before it. A ledger that somebody else changed meanwhile is left
@@ -280,8 +295,9 @@ fn kind_of(release: &str) -> (Kind, String) {
 fn relative(kind: Kind, path: &Path, ledger: &Path) -> Result<String> {
     // A name that is no file is reported as it was given.
     let Ok(real) = fs::canonicalize(path) else { return Ok(path.display().to_string()) };
-    let ledger = fs::canonicalize(ledger).map_err(|why| file_error(ledger, why))?;
-    let folder: Vec<Component> = ledger.parent().into_iter().flat_map(Path::components).collect();
+    let folder = ledger.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(folder).map_err(|why| file_error(folder, why))?;
+    let folder: Vec<Component> = folder.components().collect();
     let own: Vec<Component> = real.components().collect();
     let shared = folder.iter().zip(&own).take_while(|(a, b)| a == b).count();
     let up = std::iter::repeat_n(Component::ParentDir, folder.len() - shared);

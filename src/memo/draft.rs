@@ -42,7 +42,8 @@ impl Draft {
         if self.inputs.iter().any(|file| file.about == name && file.text == text) {
             return;
         }
-        let end = if name.to_lowercase().ends_with(".csv") { "csv" } else { "toml" };
+        let lower = name.to_lowercase();
+        let end = ["csv", "json", "log"].into_iter().find(|end| lower.ends_with(&format!(".{end}"))).unwrap_or("toml");
         let base = std::path::Path::new(name).file_stem().map_or(String::new(), |stem| slug(&stem.to_string_lossy()));
         let named = |base: &str| format!("inputs/{base}.{end}");
         let mut path = named(&base);

@@ -39,8 +39,7 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     let mut draft = Draft { title: format!("Privacy memo: {}: {}", ledger.name, ledger.title), ..Draft::default() };
     draft.copy(name, text);
     if !ledger.log.is_empty() {
-        let log = log_path(Path::new(name));
-        draft.copy(&log.display().to_string(), read_text(&log)?);
+        draft.copy(&format!("{name}.log"), read_text(&log_path(Path::new(name)))?);
     }
     for entry in ledger.populations.iter().flat_map(|population| &population.entries) {
         let text = match entry.kind {
@@ -85,8 +84,11 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
     let (name, neighbors) = (&population.name, population.neighbors);
     let alone = account.each(&request.delta, request.digits)?;
     let mut lines = Vec::new();
+    let mut files = vec![format!("{}-all", slug(name))];
     for (entry, balance) in population.entries.iter().zip(&alone) {
-        let number = number_of_entry(population, entry, balance, request)?;
+        let file = free_name(format!("{}-{}", slug(name), slug(&entry.name)), &files);
+        let number = number_of_entry(population, entry, balance, &file, request)?;
+        files.push(file);
         lines.push(line(entry.shown(), balance, number));
     }
     let known = population.entries.iter().filter(|entry| !entry.is_budget_only()).count();
@@ -212,10 +214,10 @@ fn number_of_entry(
     population: &Population,
     entry: &LedgerEntry,
     balance: &Balance,
+    file: &str,
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &balance.epsilon else { return Ok(None) };
-    let file = format!("{}-{}", slug(&population.name), slug(&entry.name));
     let Some(release) = entry.release().filter(|_| entry.kind == Kind::Release) else {
         let why = "the worst over all ways of a record has no certificate";
         return Ok(Some(Number::of_enclosure(&answer.value, why.to_string())));
@@ -227,7 +229,13 @@ fn number_of_entry(
         ..Subject::default()
     };
     let certificate = subject.resolve().and_then(|subject| prove(&subject, request));
-    Ok(Some(checked(certificate, answer.value.clone(), &file)?))
+    Ok(Some(checked(certificate, answer.value.clone(), file)?))
+}
+
+/// A name that no other file has: names that differ may be the same word.
+fn free_name(name: String, taken: &[String]) -> String {
+    let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name)
 }
 
 /// The epsilon of all releases composed.
