@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use dp_assay::release::{GeoLevel, Release};
 use serde_json::Value;
 
 use crate::common::{
@@ -302,6 +303,29 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert!(bench.refused(&DELTA).contains("insecure_seed"));
     bench.put("measured/measurements.json", &manifest.replacen("\"neighbors\"", "\"neighbours\"", 1));
     assert!(bench.refused(&DELTA).contains("expected neighbors and rho"));
+    bench.put("measured/measurements.json", &manifest.replacen("\"draw\": 1", "\"draw\": 2", 1));
+    assert!(bench.refused(&DELTA).contains("the draws before it spent budgets as well"));
+    // Pure differential privacy: a guarantee, or with the spine the noise itself.
+    let shares = Release::find("pl94-units-us").unwrap();
+    let share = |level: &GeoLevel| {
+        let share = dp_assay::rug::Rational::from(&level.rho / &shares.rho);
+        format!("[[level]]\nname = \"{}\"\nproportion = \"{share}\"\n", level.name)
+    };
+    let levels: String = shares.levels.iter().map(share).collect();
+    let plan = format!("settings = \"redistricting-units\"\nprivacy = \"pure\"\n{levels}");
+    let plan = bench.put("pure-plan.toml", &plan);
+    let (spine, out) = (bench.at("pure-spine"), bench.at("pure-measured"));
+    assay(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &spine]).assert().success();
+    let others = bench.put("others.csv", "block,h1,count\n440010001001000,occupied,7\n");
+    let measure = ["measure", "--spine", &spine, "--counts", &others, "--out", &out, "--epsilon", "2"];
+    let drawn = json(&[&measure[..], &release].concat());
+    let own = own.replace("'measured'", "'pure-measured'");
+    bench.put("l.toml", &own);
+    let guarantee = &bench.account()["populations"][0]["composed"]["epsilon"];
+    assert!(overlap(guarantee, &epsilon(&["--pure", "2"])), "{guarantee}");
+    bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'pure-spine'\n"));
+    let answer = json(&["ledger", &bench.at("l.toml"), "--delta", "1e-10", "--digits", "8"]);
+    assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &drawn["epsilon"]), "{answer} {drawn}");
 }
 
 #[test]
@@ -477,6 +501,22 @@ fn processes_at_once_keep_the_promise_together() {
     assert_eq!(bench.files(), ["l.toml", "l.toml.log"]);
     let (_, upper) = ends(&bench.account()["populations"][0]["composed"]["epsilon"]);
     assert!(upper <= 1.1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_ledger_as_it_was() {
+    let bench = Bench::new("add-remove", "");
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    let before = (bench.read("l.toml"), bench.read("l.toml.log"), bench.files());
+    let add = bench.add("weekly.toml", "9", &[]);
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "trap '' XFSZ; ulimit -c 0; ulimit -f 0; exec \"$@\"", "bash"]);
+    let output = shell.arg(add.get_program()).args(add.get_args()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!((bench.read("l.toml"), bench.read("l.toml.log"), bench.files()), before);
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 2);
 }
 
 #[cfg(unix)]

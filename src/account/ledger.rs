@@ -401,10 +401,13 @@ fn together(before: Vec<Composition>, ways: &[Composition]) -> Result<Vec<Compos
     }
 }
 
+/// The number of counts of each law and shift, with rows that move freely or not.
+type Numbers = BTreeMap<(Law, u64, bool), u64>;
+
 /// The ways that are contained in no other one.
 fn largest(ways: Vec<Composition>) -> Vec<Composition> {
     let numbers = |way: &Composition| {
-        let mut numbers: BTreeMap<(Law, u64, bool), u64> = BTreeMap::new();
+        let mut numbers = Numbers::new();
         for counts in way.counts() {
             let number = numbers.entry((counts.law.clone(), counts.shift, counts.free_rows)).or_default();
             *number = number.saturating_add(counts.count);
@@ -412,10 +415,10 @@ fn largest(ways: Vec<Composition>) -> Vec<Composition> {
         numbers
     };
     let mut all: Vec<_> = ways.into_iter().map(|way| (numbers(&way), way)).collect();
-    let within = |small: &BTreeMap<(Law, u64, bool), u64>, large: &BTreeMap<(Law, u64, bool), u64>| {
+    let within = |small: &Numbers, large: &Numbers| {
         small.iter().all(|(law, number)| large.get(law).is_some_and(|larger| larger >= number))
     };
-    let mut kept: Vec<(BTreeMap<(Law, u64, bool), u64>, Composition)> = Vec::new();
+    let mut kept: Vec<(Numbers, Composition)> = Vec::new();
     for (own, way) in all.drain(..) {
         if kept.iter().any(|(other, _)| within(&own, other)) {
             continue;

@@ -298,63 +298,85 @@ fn pure(name: &str, neighbors: Neighbors, epsilon: &Rational) -> Result<Spent> {
     Release::parse(&text, name).map(|release| Spent::Release(Box::new(release)))
 }
 
+/// What `measurements.json` says of a draw.
+struct Drawn {
+    file: PathBuf,
+    release: String,
+    neighbors: Neighbors,
+    /// Its rho as a number of JSON, which is rounded up if it has no end.
+    rho: serde_json::Value,
+    budget: Rational,
+    pure_epsilon: Option<Rational>,
+}
+
+impl Drawn {
+    fn parse(file: &Path, text: &str) -> Result<Drawn> {
+        let manifest: Manifest =
+            serde_json::from_str(text).map_err(|why| wrong(file, (why.line(), why.column()), why.to_string()))?;
+        if manifest.insecure_seed.is_some() {
+            return Err(wrong(file, (0, 0), "insecure_seed: noise from a known seed protects nobody"));
+        }
+        if let Some(draw) = manifest.draw.filter(|draw| *draw > 1) {
+            let why = format!(
+                "draw: this is draw {draw}, and the draws before it spent budgets as well: enter the sum of all, by the log beside the folder, as a release with budget_only"
+            );
+            return Err(wrong(file, (0, 0), why));
+        }
+        let number = |key: &str| {
+            let value = &manifest.privacy[key];
+            let number = value.is_number().then(|| rational::parse(&value.to_string()).ok()).flatten();
+            number.filter(|number| *number > 0)
+        };
+        let neighbors = manifest.privacy["neighbors"].as_str().and_then(|name| name.parse::<Neighbors>().ok());
+        let (Some(neighbors), Some(budget)) = (neighbors, number("rho")) else {
+            return Err(wrong(file, (0, 0), "privacy: expected neighbors and rho, as `measure` writes them"));
+        };
+        Ok(Drawn {
+            file: file.to_path_buf(),
+            pure_epsilon: number("pure_epsilon"),
+            rho: manifest.privacy["rho"].clone(),
+            release: manifest.release,
+            neighbors,
+            budget,
+        })
+    }
+
+    /// The counts that a record enters on each path of the spine; an error if the release on this spine is not what was drawn.
+    fn exactly(&self, release: &Release, spine: &Path) -> Result<Spent> {
+        let other = || {
+            let (name, spine, spent) = (&release.name, spine.display(), rational::display(&self.budget));
+            let drawn = &self.release;
+            let why = format!(
+                "release and spine: {name} on {spine} is not what was drawn, which is {drawn} and spends rho = {spent}"
+            );
+            wrong(&self.file, (0, 0), why)
+        };
+        if release.name != self.release || release.neighbors != self.neighbors {
+            return Err(other());
+        }
+        let saved = SavedSpine::read(spine)?;
+        let plan = MeasurementPlan::on_saved(&saved, release, self.pure_epsilon.as_ref())?;
+        if exact_json(&Rational::from(plan.worst_path()?.rho())) != self.rho {
+            return Err(other());
+        }
+        Ok(Spent::Ways { neighbors: self.neighbors, ways: plan.paths()? })
+    }
+}
+
+fn wrong(file: &Path, (line, column): (usize, usize), why: impl Into<String>) -> Error {
+    Error::DataFile { file: file.display().to_string(), line, column, why: why.into() }
+}
+
 /// A folder of `measure`, by its path or that of its `measurements.json`: its budget, or with the release and the spine its exact account.
 fn measurements(path: &Path, exact: Option<(Release, PathBuf)>) -> Result<Described> {
     let (file, folder) = within(path, MANIFEST);
     let text = read_text(&file)?;
-    let wrong = |line: usize, column: usize, why: String| Error::DataFile {
-        file: file.display().to_string(),
-        line,
-        column,
-        why,
-    };
-    let manifest: Manifest =
-        serde_json::from_str(&text).map_err(|why| wrong(why.line(), why.column(), why.to_string()))?;
-    if manifest.insecure_seed.is_some() {
-        return Err(wrong(0, 0, "insecure_seed: noise from a known seed protects nobody".to_string()));
-    }
-    if let Some(draw) = manifest.draw.filter(|draw| *draw > 1) {
-        let why = format!(
-            "draw: this is draw {draw}, and the draws before it spent budgets as well: enter the sum of all, by the log beside the folder, as a release with budget_only"
-        );
-        return Err(wrong(0, 0, why));
-    }
-    let number = |key: &str| {
-        let value = &manifest.privacy[key];
-        let number = value.is_number().then(|| rational::parse(&value.to_string()).ok()).flatten();
-        number.filter(|number| *number > 0)
-    };
-    let neighbors = manifest.privacy["neighbors"].as_str().and_then(|name| name.parse::<Neighbors>().ok());
-    let (Some(neighbors), Some(rho)) = (neighbors, number("rho")) else {
-        return Err(wrong(0, 0, "privacy: expected neighbors and rho, as `measure` writes them".to_string()));
-    };
-    let pure_epsilon = number("pure_epsilon");
-    let name = if folder.is_empty() { manifest.release.clone() } else { folder };
-    let spent = match (exact, &pure_epsilon) {
-        (Some((release, spine)), _) => {
-            let other = || {
-                let spent = rational::display(&rho);
-                let why = format!(
-                    "release and spine: {} on {} is not what was drawn, which is {} and spends rho = {spent}",
-                    release.name,
-                    spine.display(),
-                    manifest.release
-                );
-                wrong(0, 0, why)
-            };
-            if release.name != manifest.release || release.neighbors != neighbors {
-                return Err(other());
-            }
-            let saved = SavedSpine::read(&spine)?;
-            let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref())?;
-            let drawn = Rational::from(plan.worst_path()?.rho());
-            if exact_json(&drawn) != manifest.privacy["rho"] {
-                return Err(other());
-            }
-            Spent::Ways { neighbors, ways: plan.paths()? }
-        }
-        (None, Some(epsilon)) => pure(&name, neighbors, epsilon)?,
-        (None, None) => Spent::Budget { neighbors, rho },
+    let drawn = Drawn::parse(&file, &text)?;
+    let name = if folder.is_empty() { drawn.release.clone() } else { folder };
+    let spent = match (exact, &drawn.pure_epsilon) {
+        (Some((release, spine)), _) => drawn.exactly(&release, &spine)?,
+        (None, Some(epsilon)) => pure(&name, drawn.neighbors, epsilon)?,
+        (None, None) => Spent::Budget { neighbors: drawn.neighbors, rho: drawn.budget },
     };
     Ok(Described {
         kind: Kind::Measurements,

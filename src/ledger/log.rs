@@ -125,7 +125,11 @@ impl Log {
         // A last line without a line end is an entry that was never added: a crash interrupted it.
         let whole = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1) as u64;
         file.set_len(whole).and_then(|()| file.seek(SeekFrom::Start(whole)).map(drop)).map_err(wrong)?;
-        file.write_all(format!("{text}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
+        if let Err(why) = file.write_all(format!("{text}\n").as_bytes()).and_then(|()| file.sync_all()) {
+            // What was written is no addition. If it cannot be removed, it counts as one, which is on the safe side.
+            let _ = file.set_len(whole);
+            return Err(wrong(why));
+        }
         sync_folder_of(path);
         Ok(sha256_of_text(&text))
     }

@@ -22,6 +22,7 @@ use super::{
     file::LedgerFile,
     form::{RawEntries, RawLedger},
     log::{Log, LogLine, log_path},
+    population::Population,
 };
 use crate::{
     account::{Delta, Epsilon, ledger::Spent},
@@ -32,7 +33,7 @@ use crate::{
         reading::read_text,
         toml_reader::TomlReader,
     },
-    numeric::rational,
+    numeric::{Enclosure, rational},
     release::bundled_text,
 };
 
@@ -92,82 +93,123 @@ pub struct Decision {
     pub added: Option<(u64, String, PathBuf)>,
 }
 
+/// A ledger and the same with a new entry.
+struct Prepared<'a> {
+    ledger: &'a str,
+    text: String,
+    log: Log,
+    before: LedgerFile,
+    after: LedgerFile,
+    /// The index of the population.
+    place: usize,
+    /// The new entry as it will stand in the ledger, and its name.
+    entry: String,
+    name: String,
+}
+
 /// Adds a release to the ledger in this file if everything then stays below the promise.
 pub fn add(ledger: &str, addition: &Addition, limit: &Limit) -> Result<Decision> {
     if bundled_text(ledger).is_some() {
-        return Err(Error::conflict(format!(
-            "{ledger} is bundled, and nothing is added to it: start a ledger of your own"
-        )));
+        let why = format!("{ledger} is bundled, and nothing is added to it: start a ledger of your own");
+        return Err(Error::conflict(why));
     }
-    let path = Path::new(ledger);
-    let lock = locked(path)?;
-    let (text, log) = (read_text(path)?, Log::read(&log_path(path))?);
-    let before = LedgerFile::with_log(&text, ledger, log.clone())?;
-    let place = before.place_of(addition.population.as_deref()).map_err(Error::conflict)?;
-    let (entry, name) = entry_text(ledger, &before, place, addition)?;
-    let mut after = before.clone();
-    // The text is read as the ledger will be: the file of the entry is found beside the ledger.
-    let reader = TomlReader::new(ledger, &entry);
-    let raw: RawEntries = reader.toml()?;
-    raw.entries
-        .iter()
-        .try_for_each(|raw| after.enter(&reader, raw).map(drop))
-        .map_err(|error| without_place(error, &addition.release))?;
-    let spent = |file: &LedgerFile| -> Result<Option<Spent>> {
-        let population = &file.populations[place];
-        let nothing = population.entries.is_empty();
-        if nothing { Ok(None) } else { population.ledger()?.spent(&limit.delta, limit.digits).map(Some) }
-    };
-    if limit.basis == Basis::SumOfRho && after.populations[place].ledger()?.has_infinite_loss() {
-        let why = "a release has outputs that only one of two neighbors can have: the sum of rho is proven for noise chosen by earlier results only without such";
-        return Err(Error::unsuitable(why));
-    }
-    let Some(found) = spent(&after)? else { return Err(Error::EmptyComposition) };
-    let population = after.populations[place].name.clone();
-    let last = log.lines.iter().rev().map(|(line, _)| line).find(|line| line.population == population);
-    let (promise, delta) = (rational::display(&limit.epsilon), rational::display(&limit.delta));
-    let other_promise = last.filter(|line| (&line.promise, &line.delta) != (&promise, &delta));
-    let mut decision = Decision {
-        ledger: after.name.clone(),
-        population: population.clone(),
-        name: name.clone(),
-        before: spent(&before)?,
-        other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
-        after: found,
-        added: None,
-    };
-    let (epsilon, is_composed) = match limit.basis {
-        Basis::Composition => (&decision.after.epsilon, decision.after.is_composed),
-        Basis::SumOfRho => (&decision.after.zcdp_epsilon, false),
-    };
+    let _lock = locked(Path::new(ledger))?;
+    let prepared = Prepared::new(ledger, addition)?;
+    let decision = prepared.decision(limit)?;
     // The upper end is at least epsilon: a promise that it keeps is kept.
-    if epsilon.upper_rational().is_none_or(|upper| upper > *limit.epsilon) {
-        return Ok(decision);
+    let upper = limit.deciding(&decision.after).upper_rational();
+    match upper.is_some_and(|upper| upper <= *limit.epsilon) {
+        true => Ok(Decision { added: Some(prepared.write(&decision, limit)?), ..decision }),
+        false => Ok(decision),
     }
-    let line = LogLine {
-        number: log.lines.len() as u64 + 1,
-        date: now(),
-        version: VERSION.to_string(),
-        population,
-        name,
-        entry,
-        epsilon: epsilon.upper_text(12),
-        is_composed,
-        promise,
-        delta,
-        previous: log.head().to_string(),
-    };
-    let (number, at) = (line.number, log_path(path));
-    check_form(ledger, &text, &line)?;
-    let hash = Log::append(&at, &line)?;
-    let completed = Log::read(&at).and_then(|log| complete(path, &text, before.pending, &log));
-    completed.map_err(|error| {
-        let why = format!("{error}; the addition counts all the same, by line {number} of {}", at.display());
-        file_error(path, why)
-    })?;
-    drop(lock);
-    decision.added = Some((number, hash, at));
-    Ok(decision)
+}
+
+impl Limit {
+    /// The enclosure that decides.
+    pub fn deciding<'a>(&self, spent: &'a Spent) -> &'a Enclosure {
+        match self.basis {
+            Basis::Composition => &spent.epsilon,
+            Basis::SumOfRho => &spent.zcdp_epsilon,
+        }
+    }
+
+    /// Whether that follows from the sum of rho.
+    pub fn is_by_rho(&self, spent: &Spent) -> bool {
+        self.basis == Basis::SumOfRho || !spent.is_composed
+    }
+
+    /// The promise and its delta as the log has them.
+    fn texts(&self) -> (String, String) {
+        (rational::display(&self.epsilon), rational::display(&self.delta))
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// Reads the ledger, which is locked, and enters the addition.
+    fn new(ledger: &'a str, addition: &Addition) -> Result<Self> {
+        let path = Path::new(ledger);
+        let (text, log) = (read_text(path)?, Log::read(&log_path(path))?);
+        let before = LedgerFile::with_log(&text, ledger, log.clone())?;
+        let place = before.place_of(addition.population.as_deref()).map_err(Error::conflict)?;
+        let (entry, name) = entry_text(ledger, &before, place, addition)?;
+        let mut after = before.clone();
+        // The text is read as the ledger will be: the file of the entry is found beside the ledger.
+        let reader = TomlReader::new(ledger, &entry);
+        let raw: RawEntries = reader.toml()?;
+        let entered = raw.entries.iter().try_for_each(|raw| after.enter(&reader, raw).map(drop));
+        entered.map_err(|error| without_place(error, &addition.release))?;
+        Ok(Prepared { ledger, text, log, before, after, place, entry, name })
+    }
+
+    /// What everything spends before and after; nothing is added so far.
+    fn decision(&self, limit: &Limit) -> Result<Decision> {
+        let population = &self.after.populations[self.place];
+        if limit.basis == Basis::SumOfRho && population.ledger()?.has_infinite_loss() {
+            let why = "a release has outputs that only one of two neighbors can have: the sum of rho is proven for noise chosen by earlier results only without such";
+            return Err(Error::unsuitable(why));
+        }
+        let before = &self.before.populations[self.place];
+        let last = self.log.lines.iter().rev().map(|(line, _)| line).find(|line| line.population == population.name);
+        let (promise, delta) = limit.texts();
+        let other_promise = last.filter(|line| (&line.promise, &line.delta) != (&promise, &delta));
+        let spent = |population: &Population| population.ledger()?.spent(&limit.delta, limit.digits);
+        Ok(Decision {
+            ledger: self.after.name.clone(),
+            population: population.name.clone(),
+            name: self.name.clone(),
+            before: if before.entries.is_empty() { None } else { Some(spent(before)?) },
+            after: spent(population)?,
+            other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
+            added: None,
+        })
+    }
+
+    /// Writes the line of the log, and then the ledger; returns the number and the hash of the line, and its file.
+    fn write(&self, decision: &Decision, limit: &Limit) -> Result<(u64, String, PathBuf)> {
+        let (promise, delta) = limit.texts();
+        let line = LogLine {
+            number: self.log.lines.len() as u64 + 1,
+            date: now(),
+            version: VERSION.to_string(),
+            population: decision.population.clone(),
+            name: self.name.clone(),
+            entry: self.entry.clone(),
+            epsilon: limit.deciding(&decision.after).upper_text(12),
+            is_composed: !limit.is_by_rho(&decision.after),
+            promise,
+            delta,
+            previous: self.log.head().to_string(),
+        };
+        check_form(self.ledger, &self.text, &line)?;
+        let (path, number) = (Path::new(self.ledger), line.number);
+        let at = log_path(path);
+        let hash = Log::append(&at, &line)?;
+        let completed = Log::read(&at).and_then(|log| complete(path, &self.text, self.before.pending, &log));
+        completed.map_err(|error| {
+            Error::conflict(format!("{error}; the addition counts all the same, by line {number} of {}", at.display()))
+        })?;
+        Ok((number, hash, at))
+    }
 }
 
 /// Refuses a ledger at whose end no entry can stand.

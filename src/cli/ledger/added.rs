@@ -86,24 +86,12 @@ pub fn run(ledger: &str, release: &str, delta: Delta, args: &AdditionArgs, forma
     Ok(if decision.added.is_some() { Exit::Done } else { Exit::No })
 }
 
-/// The enclosure that decides.
-fn deciding<'a>(spent: &'a Spent, limit: &Limit) -> &'a dp_assay::numeric::Enclosure {
-    match limit.basis {
-        Basis::Composition => &spent.epsilon,
-        Basis::SumOfRho => &spent.zcdp_epsilon,
-    }
-}
-
-fn is_by_rho(spent: &Spent, limit: &Limit) -> bool {
-    limit.basis == Basis::SumOfRho || !spent.is_composed
-}
-
 fn words(decision: &Decision, limit: &Limit) -> String {
     const DIGITS: usize = 7;
-    let upper = |spent: &Spent| deciding(spent, limit).upper_text(DIGITS);
+    let upper = |spent: &Spent| limit.deciding(spent).upper_text(DIGITS);
     let (promise, delta) = (exact_text(&limit.epsilon), exact_text(&limit.delta));
     let Decision { name, ledger, population, .. } = decision;
-    let by = if is_by_rho(&decision.after, limit) { ", by the sum of rho," } else { "" };
+    let by = if limit.is_by_rho(&decision.after) { ", by the sum of rho," } else { "" };
     let after = upper(&decision.after);
     let mut text = match &decision.added {
         Some((number, hash, log)) => format!(
@@ -122,7 +110,7 @@ fn words(decision: &Decision, limit: &Limit) -> String {
     if let Some((epsilon, delta)) = &decision.other_promise {
         text += &format!("The promise of the addition before was another one: epsilon {epsilon} at delta = {delta}.\n");
     }
-    if !is_by_rho(&decision.after, limit) {
+    if !limit.is_by_rho(&decision.after) {
         text += &format!(
             "This holds for noise that is fixed before any result is seen. Where the noise of a release follows from earlier results, decide by the sum of rho (--adaptive): epsilon at most {}.\n",
             decision.after.zcdp_epsilon.upper_text(DIGITS)
@@ -134,8 +122,8 @@ fn words(decision: &Decision, limit: &Limit) -> String {
 fn object(decision: &Decision, limit: &Limit) -> Value {
     let spent = |spent: &Spent| {
         json!({
-            "epsilon": deciding(spent, limit).to_json(),
-            "by": if is_by_rho(spent, limit) { "rho" } else { "composition" },
+            "epsilon": limit.deciding(spent).to_json(),
+            "by": if limit.is_by_rho(spent) { "rho" } else { "composition" },
             "rho": exact(&spent.rho),
             "zcdp_epsilon": spent.zcdp_epsilon.to_json(),
         })
