@@ -335,6 +335,21 @@ BUDGET_ONLY = (
 )
 
 
+def test_parts_of_a_ledger_do_not_add_up(tmp_path: Path) -> None:
+    head = "name='l'\ntitle='t'\nsource='s'\nrule='r'\n[[population]]\nname='p'\nneighbors='add-remove'\n[[partition]]\nname='day'\nrule='its day'\n"
+    entry = "[[entry]]\nname='{0}'\nrelease='su-su-wang-2025'\ntimes={1}\npartition='day'\npart='{0}'\n"
+    file = tmp_path / "ledger.toml"
+    file.write_text(head + entry.format("one", 1) + entry.format("two", 2))
+    ledger = Ledger(file)
+    balance = ledger.balance("1e-10", digits=6)["p"]
+    assert balance["composed"]["epsilon"].overlaps(balance["releases"]["two"]["epsilon"])
+    assert balance["composed"]["rho"] == balance["releases"]["two"]["rho"] == 2 * balance["releases"]["one"]["rho"]
+    again = pickle.loads(pickle.dumps(ledger))
+    assert again == ledger and again.epsilon("1e-10", digits=6) == ledger.epsilon("1e-10", digits=6)
+    file.write_text(head + entry.format("one", 1))
+    assert Ledger(file) != ledger
+
+
 def test_ledgers_compose_releases(assay: Assay, tmp_path: Path) -> None:
     names = {release["name"] for release in releases()}
     assert {"su-su-wang-2025", "sdhc-pr"} <= names

@@ -159,9 +159,12 @@ ledger <- function(name = "us-2020-persons", delta, digits = 12) {
     uncovered <- texts(population$composed$not_covered)
     composed <- if (length(uncovered)) paste("all but", paste(uncovered, collapse = ", "), "composed") else "all composed"
     sums <- list(composed = composed, zcdp_total = "rho of all, by zCDP")
+    # A population into which nothing was entered has no sums.
+    sums <- sums[!vapply(names(sums), function(key) is.null(population[[key]]), NA)]
     parts <- lapply(population$releases, function(row) c(list(population = population$name, release = row$name), ledger_row(row)))
     c(parts, lapply(names(sums), function(key) c(list(population = population$name, release = sums[[key]]), ledger_row(population[[key]]))))
   }), recursive = FALSE)
+  if (!length(rows)) refuse("the ledger has no entries: nothing is spent")
   answer(bound(rows), "ledger", a, c(a$title, paste0("delta = ", a$delta)), c("population", "release", "rho", "epsilon", "zcdp_epsilon", "status"))
 }
 

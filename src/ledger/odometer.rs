@@ -7,7 +7,7 @@
 //! # What is proven
 //!
 //! Let mechanisms M_1, .. M_k have noise that is fixed before any output is seen, and let M_i be dominated by one pair whatever the outputs before it. Then the composition of these
-//! pairs dominates the whole, however the mechanisms' questions follow from earlier outputs (Zhu, Dong & Wang 2022, Theorem 10), and the epsilon of the ledger holds at
+//! pairs dominates the whole, however the mechanisms' questions follow from earlier outputs (Zhu, Dong & Wang 2022, on adaptive composition of dominating pairs), and the epsilon of the ledger holds at
 //! its delta. Where the noise of a later release, or whether there is one, follows from earlier outputs, that theorem does not apply: the composed profile
 //! of the noise that was chosen is not proven to bound the whole. The sum of rho is: stopping before it exceeds a bound that was fixed in advance is a valid filter
 //! (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023), so with [`Basis::SumOfRho`] the promise holds for noise chosen in that way as well.

@@ -94,6 +94,14 @@ test_that("ledgers list releases and their sums", {
   expect_true(is.na(books$epsilon_approx[2]))
   expect_output(print(books), "^Our books")
   expect_match(refusal(ledger("no-such-ledger", 1e-9)), "no-such-ledger")
+  path <- own_ledger()
+  writeLines(sub("releases = .*", "", readLines(path)), path)
+  expect_match(refusal(ledger(path, 1e-9)), "no entries")
+  entry <- function(part) c("[[entry]]", sprintf("name = \"%s\"", part), "release = \"su-su-wang-2025\"", "partition = \"day\"", sprintf("part = \"%s\"", part))
+  write(c("[[partition]]", "name = \"day\"", "rule = \"its day\"", entry("one"), entry("two")), path, append = TRUE)
+  parts <- ledger(path, "1e-10", digits = 6)
+  expect_equal(parts$part, c("one", "two", NA, NA))
+  expect_equal(parts$epsilon_upper[[1]], parts$epsilon_upper[[3]])
 })
 
 test_that("published values are recomputed", {
