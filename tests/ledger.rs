@@ -384,6 +384,16 @@ fn the_odometer_adds_below_the_promise_and_writes_nothing_above() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && message.contains(said), "{more:?}: {message}");
     }
+    // A guarantee with a delta: no epsilon at a smaller one, and no decision by the sum of rho.
+    let output = bench.add("approximate.toml", "9", &["--adaptive"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("only one of two neighbors can have"));
+    let words = ["--add", &bench.at("approximate.toml"), "--promise", "9", "--delta", "1e-9"];
+    assert!(bench.refused(&words).contains("no epsilon is finite at delta = 1e-9"));
+    assert!(
+        refusal(&["ledger", &bench.at("none.toml"), "--add", "x", "--promise", "9", "--delta", "1e-9"])
+            .contains("no such file")
+    );
     for (promise, delta) in [("0", "2"), ("-1", "1e-6"), ("x", "1e-6")] {
         refusal(&[
             "ledger",
