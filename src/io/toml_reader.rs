@@ -80,6 +80,7 @@ impl<'a> TomlReader<'a> {
     }
 
     /// The name of the file.
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn file(&self) -> &'a str {
         self.file
     }
