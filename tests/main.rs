@@ -38,6 +38,7 @@ mod memo;
 mod messages;
 mod nmf;
 mod nmf_audit;
+mod nmf_codes;
 mod nmf_files;
 mod nmf_keys;
 mod nmf_parts;

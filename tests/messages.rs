@@ -58,7 +58,7 @@ fn an_unknown_name_is_reported_with_the_nearest_known_one() {
         (&["epsilon", "--level", "Moon"], &[&pl94[..], &delta].concat(), format!("--level: unknown level \"Moon\": {}", LEVELS.replacen('T', "t", 1))),
         (&single, &["--level", "Blok", "--query", "total"], format!("--level: unknown level \"Blok\", did you mean \"Block\"? {LEVELS}")),
         (&estimate, &["--level", "Stat"], format!("--level: unknown level \"Stat\", did you mean \"State\"? {LEVELS}")),
-        (&estimate, &["--tabulation", "Contry"], "--tabulation: unknown tabulation \"Contry\", did you mean \"County\"? There are State, County, Tract, Block".into()),
+        (&estimate, &["--tabulation", "Contry"], "--tabulation: unknown tabulation \"Contry\", did you mean \"County\"? There are State, County, Tract, Block_Group, Block".into()),
         // Queries.
         (&estimate, &["--level", "State", "--queries", "hisp"], format!("unknown query \"hisp\", did you mean \"hispanic\"? {QUERIES}")),
         (&estimate, &["--level", "State", "--queries", "zzz"], format!("unknown query \"zzz\": {}", QUERIES.replacen('A', "a", 1))),

@@ -267,7 +267,7 @@ fn damaged_folders_are_refused_with_their_place() {
     says(refused(&["--queries", "nosuch"]), &["nosuch", "hhgq"]);
     says(refused(&["--level", "Moon"]), &["Moon", "Tract"]);
     says(refused(&["--states", "45"]), &["45", "44"]);
-    says(refused(&["--tabulation", "Block_Group"]), &["--tabulation", "County"]);
+    says(refused(&["--tabulation", "Prim"]), &["--tabulation", "County"]);
     let block = file(&nmf, "Block.parquet/DPQuery/State=044");
     let whole = fs::read(&block).unwrap();
     // Truncated, empty, and not Parquet.

@@ -292,6 +292,7 @@ pub fn estimate_nmf<'py>(
         state_totals,
         states: (!states.is_empty()).then_some(states),
         queries,
+        variables: None,
         levels: level,
         areas: match areas {
             Some(file) => RequestedAreas::File(file),
@@ -325,6 +326,9 @@ fn name_of_nmf(input: EstimationInput) -> &'static str {
         EstimationInput::Form => "form",
         EstimationInput::StateTotals => "state_totals",
         EstimationInput::Queries => "queries",
+        EstimationInput::Variables => "variables",
+        EstimationInput::Names => "names",
+        EstimationInput::Confidence => "confidence",
         EstimationInput::Levels => "level",
         EstimationInput::Areas => "areas",
         EstimationInput::Tabulation => "tabulation",

@@ -14,9 +14,10 @@ use dp_assay::{
         estimation::Request,
         jobs::InputError,
         nmf::{
+            codes::confidence::Confidence,
             estimation::{
                 estimated::Estimated,
-                request::{Estimation, EstimationInput, RequestedAreas, Work},
+                request::{Estimation, EstimationInput, RequestedAreas, Variables, Work},
                 run::Outcome,
             },
             tables::Form,
@@ -33,6 +34,7 @@ use fit::fit_line;
 use parts::{put_progress, share};
 
 use super::{
+    arguments::quantity,
     drawn,
     exit::Exit,
     invocation,
@@ -80,6 +82,21 @@ pub struct SurveyArgs {
     /// "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
     #[arg(long, value_name = "all|NAME", num_args = 1..)]
     queries: Vec<String>,
+    /// With --nmf: census variables instead of queries, as P1_003N, whole tables as P1, or all; a row each with the columns GEOID, NAME,
+    /// variable, label, estimate, moe_95, level. Without --level, --tabulation or --areas for states, counties and tracts. `assay nmf codes`
+    /// lists the variables
+    #[arg(long, value_name = "CODE|TABLE", num_args = 1.., value_delimiter = ',', conflicts_with_all = ["queries", "whole", "files"])]
+    variables: Vec<String>,
+    /// With --variables: one row for each place, with the columns CODE and CODE_moe_95 for each variable
+    #[arg(long, requires = "variables")]
+    wide: bool,
+    /// With --variables: the confidence of the margins in percent, a column moe_N each (default: 95); tidycensus has 90
+    #[arg(long, value_name = "95,90", value_delimiter = ',', requires = "variables")]
+    confidence: Vec<String>,
+    /// With --variables: the names of places for the column NAME, a CSV with the columns GEOID and NAME; the names of tracts, block groups
+    /// and blocks follow from that of their county, and states are known
+    #[arg(long = "names", value_name = "FILE", requires = "variables")]
+    place_names: Option<PathBuf>,
     /// The levels to estimate (default: all but the last)
     #[arg(long, value_name = "LEVEL", num_args = 1..)]
     level: Vec<String>,
@@ -88,7 +105,7 @@ pub struct SurveyArgs {
     /// count as zero
     #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
     areas: Option<PathBuf>,
-    /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
+    /// With --nmf: tabulation units instead of units of the spine, State, County, Tract, Block_Group or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
     /// With --nmf: non-negative whole counts instead, which satisfy all constraints and sum to those of the unit above. Only counts above
@@ -158,6 +175,7 @@ impl SurveyArgs {
             (self.work.is_some(), "--work"),
             (self.svg.is_some(), "--svg"),
             (!self.tabulation.is_empty(), "--tabulation"),
+            (!self.variables.is_empty(), "--variables"),
             (self.files.is_some(), "--files"),
             (self.incomplete, "--incomplete"),
             (self.despite_misfit, "--despite-misfit"),
@@ -214,6 +232,9 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
     if form == Form::Bureau && !args.level.is_empty() && args.areas.is_none() && args.tabulation.is_empty() {
         bail!("--level: the form bureau has tabulation units; say which by --tabulation");
     }
+    if !args.variables.is_empty() && form != Form::Csv {
+        bail!("--variables: census variables are written as csv");
+    }
     let areas = match &args.areas {
         Some(file) => RequestedAreas::File(file.clone()),
         None if args.tabulation.is_empty() => RequestedAreas::None,
@@ -232,6 +253,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         state_totals: args.state_totals.clone(),
         states: states(args)?,
         queries: args.queries.clone(),
+        variables: variables(args)?,
         levels: args.level.clone(),
         areas,
         whole: args.whole.clone(),
@@ -243,6 +265,16 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         work: args.work.as_ref().map(work).transpose()?,
         caller: invocation::words(),
     })
+}
+
+/// The census variables.
+fn variables(args: &SurveyArgs) -> Result<Option<Variables>> {
+    if args.variables.is_empty() {
+        return Ok(None);
+    }
+    let confidence = args.confidence.iter().map(|text| quantity("--confidence", text)).collect::<Result<Vec<_>>>()?;
+    let (names, places) = (args.variables.clone(), args.place_names.clone());
+    Ok(Some(Variables { names, wide: args.wide, confidence, places }))
 }
 
 /// The form of the file.
@@ -276,6 +308,9 @@ fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
         EstimationInput::Form => "--files",
         EstimationInput::StateTotals => "--state-totals",
         EstimationInput::Queries => "--queries",
+        EstimationInput::Variables => "--variables",
+        EstimationInput::Names => "--names",
+        EstimationInput::Confidence => "--confidence",
         EstimationInput::Levels => "--level",
         EstimationInput::Areas => "--areas",
         EstimationInput::Tabulation => "--tabulation",
@@ -315,6 +350,12 @@ fn put(estimated: Estimated, page: &mut Page) {
         Form::Csv | Form::Parquet | Form::Bureau => {
             ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations.")
         }
+    };
+    let own = |own: &Confidence| format!("{} is {:.3} standard deviations", own.heading(), own.quantile());
+    let margins: Vec<String> = estimated.origin.confidence.iter().map(own).collect();
+    let (what, how) = match &margins[..] {
+        [] => (what, how.to_string()),
+        margins => ("row", format!("Least squares in doubles; {}.", margins.join(", "))),
     };
     let above_zero = if form == Form::Whole { " above zero" } else { "" };
     let marginal = survey.marginal_cells().map_or_else(String::new, |cells| {

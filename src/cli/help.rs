@@ -138,6 +138,7 @@ pub const GROUPS: &[Group] = &[
             entry("nmf", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
             entry("nmf check", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
             entry("nmf audit", "assay nmf audit US_Person_PL_PROD --release pl94-persons-us"),
+            entry("nmf codes", "assay nmf codes P5"),
             entry("nmf compare", "assay nmf compare estimates.csv others.csv"),
             entry(
                 "tabulate",

@@ -45,6 +45,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("measurements", Kind::Public),
     ("nmf", Kind::Large),
     ("persons", Kind::Confidential),
+    ("place_names", Kind::Public),
     ("plan", Kind::Public),
     ("published", Kind::Public),
     ("release", Kind::Public),

@@ -1,6 +1,7 @@
-//! `assay nmf`: noisy measurement files checked and audited, and estimates compared.
+//! `assay nmf`: noisy measurement files checked and audited, census variables, and estimates compared.
 
 mod audit;
+mod codes;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ pub struct Args {
 enum Command {
     Check(CheckArgs),
     Audit(audit::Args),
+    Codes(codes::Args),
     Compare(CompareArgs),
 }
 
@@ -86,6 +88,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     match &args.command {
         Command::Check(args) => run_check(args),
         Command::Audit(args) => audit::run(args),
+        Command::Codes(args) => codes::run(args),
         Command::Compare(args) => run_compare(args),
     }
 }

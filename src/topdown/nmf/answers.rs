@@ -88,6 +88,10 @@ impl Cells {
 pub struct TableLine {
     /// Its name.
     pub name: String,
+    /// The name of the line to which it adds up with others; empty for the first line of a table.
+    pub parent: String,
+    /// Its label, without those of the lines above it.
+    pub label: String,
     /// The quantity that it counts.
     pub description: String,
     /// The values of each attribute that belong to it; `None` for all.
@@ -286,18 +290,22 @@ impl Answers {
     }
 }
 
-/// Reads the lines of tables: a CSV with the columns `query`, `description` and one for each attribute, which holds the
-/// numbers of the values that belong to the line (`0-5`, `1 4-6`), or is empty for all values.
+/// The number of columns before those of attributes.
+const FIRST: usize = 4;
+
+/// Reads the lines of tables: a CSV with the columns `query`, `parent`, `label`, `description` and one for each
+/// attribute, which holds the numbers of the values that belong to the line (`0-5`, `1 4-6`), or is empty for all values.
 pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLine>> {
     let mut table = CsvTable::of_text(text, file)?;
     let names: Vec<&str> = schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
     let heading = table.headings();
-    if heading.len() != names.len() + 2 || heading.iter().skip(2).ne(names.iter().copied()) {
-        return Err(table.refuse(0, &format!("expected the columns query, description, {}", names.join(", "))));
+    if heading.len() != names.len() + FIRST || heading.iter().skip(FIRST).ne(names.iter().copied()) {
+        let why = format!("expected the columns query, parent, label, description, {}", names.join(", "));
+        return Err(table.refuse(0, &why));
     }
     let mut lines = Vec::new();
     while table.next()? {
-        let selected = (2..).zip(&schema.attributes).map(|(at, attribute)| {
+        let selected = (FIRST..).zip(&schema.attributes).map(|(at, attribute)| {
             let (text, size) = (table.text(at)?, attribute.values.len());
             let wrong = || {
                 let why = format!("{text:?}: expected numbers of values of {} below {size}", attribute.name);
@@ -317,13 +325,8 @@ pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLi
             Ok(Some(selected))
         });
         let selected = selected.collect::<Result<Vec<_>>>()?;
-        lines.push(TableLine { name: table.text(0)?.to_string(), description: table.text(1)?.to_string(), selected });
+        let text = |at: usize| table.text(at).map(String::from);
+        lines.push(TableLine { name: text(0)?, parent: text(1)?, label: text(2)?, description: text(3)?, selected });
     }
     Ok(lines)
-}
-
-/// The tables of P.L. 94-171 about persons, as lines over its histogram; refused for other attributes.
-pub fn pl94_lines(schema: &Schema) -> Result<Vec<TableLine>> {
-    const LINES: &str = include_str!("../../../data/tables/pl94-persons.csv");
-    read_lines(LINES, "data/tables/pl94-persons.csv", schema)
 }

@@ -28,6 +28,7 @@
 //! | `saved` | answers as lines of text, for combining parts |
 //! | [`meter`] | the progress of a survey |
 //! | [`answers`] | the requested counts, and the answers |
+//! | [`codes`] | census variable codes: definitions, labels, names of places, files by code |
 //! | [`labels`] | the labels of the cells of a query |
 //! | [`areas`] | areas as sets of blocks: from a table, or a block assignment file |
 //! | [`matched`] | the unmatched keys of a file |
@@ -41,6 +42,7 @@ pub mod areas;
 pub mod audit;
 pub mod budgets;
 pub mod check;
+pub mod codes;
 pub mod complete;
 pub mod counts;
 pub mod estimation;

@@ -25,12 +25,13 @@ pub(super) use opened::Top;
 use opened::{Absent, Nation, Seen, StateRoot, WholeCells, without_counts};
 pub use opened::{Survey, Take};
 pub use settings::{AreaSource, Settings, Wanted};
-pub use subjects::tabulation_digits;
+pub use subjects::{tabulated_digits, tabulation_level};
 
 use super::{
-    answers::{Answers, Subject, TableLine, named_parts, pl94_lines},
+    answers::{Answers, Subject, TableLine, named_parts},
     budgets::Budgets,
     check,
+    codes::book::{CodeBook, Product},
     complete::{Missing, is_state, state_of},
     counts::NationCounts,
     fit::FitPlan,
@@ -44,7 +45,7 @@ use super::{
 use crate::{
     error::{Error, Result, unknown},
     io::files::file_error,
-    release::Release,
+    release::{Release, schema::Schema},
     topdown::gls::{
         belief::{Belief, Below, Measured},
         problem::{Free, Problem, Shape, Shapes},
@@ -101,11 +102,12 @@ impl Survey {
             .collect();
         let lines = match &settings.wanted {
             Wanted::Queries(_) => Vec::new(),
-            Wanted::Pl94Tables => pl94_lines(names.schema())?,
+            Wanted::Pl94Tables => lines_of_persons(names.schema())?,
+            Wanted::Lines(lines) => lines.clone(),
         };
         let parts = match &settings.wanted {
             Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
-            Wanted::Pl94Tables => lines.iter().map(TableLine::parts).collect(),
+            Wanted::Pl94Tables | Wanted::Lines(_) => lines.iter().map(TableLine::parts).collect(),
         };
         let whole = settings.whole.as_ref().map(|order| WholeCells::new(&names, order, &parts, &apart)).transpose()?;
         let asked = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
@@ -115,7 +117,7 @@ impl Survey {
         }
         let answers = match &settings.wanted {
             Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
-            Wanted::Pl94Tables => Answers::of_lines(&problem, &names.sizes, &lines),
+            Wanted::Pl94Tables | Wanted::Lines(_) => Answers::of_lines(&problem, &names.sizes, &lines),
         };
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
@@ -382,6 +384,17 @@ fn check_nation_alone(
     let why = missing.described().unwrap_or_else(|| "states are taken by themselves".to_string());
     let level = &names.levels[0];
     Err(Error::unsuitable(format!("the level {level} cannot be estimated alone, as {why}: name levels of states")))
+}
+
+/// The lines of the tables of P.L. 94-171 about persons.
+fn lines_of_persons(schema: &Schema) -> Result<Vec<TableLine>> {
+    let book = CodeBook::of(schema)?;
+    match book.product {
+        Product::Persons => Ok(book.codes.into_iter().map(|code| code.line).collect()),
+        Product::Units => {
+            Err(Error::unsuitable("the Bureau's own estimates are of persons, and these are housing units"))
+        }
+    }
 }
 
 /// The histogram of the queries.

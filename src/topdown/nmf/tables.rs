@@ -16,6 +16,7 @@ use parquet::{
 
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
+    codes::confidence::Confidence,
     matched::Keys,
     survey::{Survey, Take},
     totals::refuse_others,
@@ -149,7 +150,8 @@ fn estimate_heading(survey: &Survey) -> String {
     marked(survey, ESTIMATE)
 }
 
-fn marked(survey: &Survey, name: &str) -> String {
+/// A heading that says so.
+pub(super) fn marked(survey: &Survey, name: &str) -> String {
     let seed = survey.insecure_seed.map(|seed| format!("insecure seed {seed}"));
     let misfit = survey.misfit().map(|bound| format!("misfit: p below {bound}"));
     let marks: Vec<String> = seed.into_iter().chain(misfit).collect();
@@ -348,7 +350,7 @@ pub struct Published {
 }
 
 /// The accepted headings of GEOIDs.
-const GEOIDS: [&str; 4] = ["geoid", "GEOID", "GEOID20", "GEOID10"];
+pub(super) const GEOIDS: [&str; 4] = ["geoid", "GEOID", "GEOID20", "GEOID10"];
 
 impl Published {
     /// Reads a CSV with the columns `geoid` (or `geocode`, `area`) and `count`. GEOIDs may have the prefix of
@@ -526,6 +528,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 
 fn read_file(path: &Path, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
     let mut table = CsvTable::open(path)?;
+    if table.find(&["variable"]).is_some() {
+        return read_variables(&mut table, each);
+    }
     let of = table.column(&["geocode", "area"])?;
     let query = table.column(&["query"])?;
     let estimate = match table.find_start("estimate (") {
@@ -533,14 +538,37 @@ fn read_file(path: &Path, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> 
         None => table.column(&[ESTIMATE])?,
     };
     let deviation = table.column(&["std_dev"])?;
-    let (level, cell) = (table.find(&["level"]), table.find(&["cell"]));
+    let key = [table.find(&["level"]), Some(of), Some(query), table.find(&["cell"])];
+    read_rows(&mut table, &key, estimate, (deviation, 1.0), each)
+}
+
+/// Estimates of census variables, in long form: the standard deviation follows from the first margin.
+fn read_variables(table: &mut CsvTable, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
+    let (of, variable) = (table.column(&["GEOID"])?, table.column(&["variable"])?);
+    let estimate = match table.find_start("estimate (") {
+        Some(at) => at,
+        None => table.column(&[ESTIMATE])?,
+    };
+    let margin = table.find_start("moe_").map_or_else(|| table.column(&["moe_95"]), Ok)?;
+    let level: Confidence = table.headings()[margin].trim_start_matches("moe_").parse()?;
+    let key = [table.find(&["level"]), Some(of), table.find(&["geocode"]), Some(variable)];
+    read_rows(table, &key, estimate, (margin, level.quantile()), each)
+}
+
+/// Rows with these columns as key, the column of the estimate, and that of a number of standard deviations.
+fn read_rows(
+    table: &mut CsvTable,
+    key: &[Option<usize>],
+    estimate: usize,
+    (deviation, number): (usize, f64),
+    each: &mut impl FnMut(String, (f64, f64)) -> bool,
+) -> Result<()> {
     while table.next()? {
-        let both = (table.double(estimate)?, table.double(deviation)?);
+        let both = (table.double(estimate)?, table.double(deviation)? / number);
         if both.1 < 0.0 {
             return Err(table.refuse(deviation + 1, "a standard deviation below 0"));
         }
-        let parts = [level, Some(of), Some(query), cell];
-        let key = parts.iter().flatten().map(|at| table.text(*at)).collect::<Result<Vec<_>>>()?.join(" ");
+        let key = key.iter().flatten().map(|at| table.text(*at)).collect::<Result<Vec<_>>>()?.join(" ");
         if !each(key.clone(), both) {
             return Err(table.refuse(0, &format!("the row of {key} occurs twice")));
         }

@@ -9,6 +9,7 @@ use crate::{
     error::Result,
     io::provenance::Provenance,
     topdown::nmf::{
+        codes::{book::code_of, confidence::Confidence},
         fit::{FitReport, FitRow},
         paths::Short,
         survey::Survey,
@@ -45,6 +46,8 @@ pub struct Origin {
     pub out: PathBuf,
     /// Its form.
     pub form: Form,
+    /// The confidence levels of its margins, if it has census variables.
+    pub confidence: Vec<Confidence>,
     /// The program, command line and inputs.
     pub provenance: Provenance,
 }
@@ -95,6 +98,11 @@ impl Estimated {
             "rows": self.rows,
             "out": self.origin.out.display().to_string(),
         });
+        if !self.origin.confidence.is_empty() {
+            object["variables"] = json!(survey.answers.names().into_iter().map(code_of).collect::<Vec<_>>());
+            let margin = |own: &Confidence| json!({ "column": own.heading(), "std_devs": own.quantile() });
+            object["margins"] = self.origin.confidence.iter().map(margin).collect();
+        }
         if let Some(errors) = &self.errors {
             object["errors"] = errors.iter().map(ErrorRow::to_json).collect();
         }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
-    error::{Error, unknown},
+    error::Error,
     io::{
         csv_reader::Reading,
         provenance::{Input, Provenance, sha256, sha256_of_text},
@@ -13,9 +13,15 @@ use crate::{
         jobs::{About, InputError},
         nmf::{
             answers::Areas,
+            codes::{
+                book::{Code, CodeBook},
+                confidence::Confidence,
+                places::Places,
+                sheet::{Kind, Layout},
+            },
             folder::NmfFolder,
             identity::RequestIdentity,
-            survey::{AreaSource, Settings, Wanted, tabulation_digits},
+            survey::{AreaSource, Settings, Wanted, tabulated_digits},
             tables::Form,
             totals::GivenTotals,
             truth::Truth,
@@ -38,6 +44,12 @@ pub enum EstimationInput {
     StateTotals,
     /// The names of queries.
     Queries,
+    /// The names of census variables.
+    Variables,
+    /// The file of names of places.
+    Names,
+    /// The confidence levels.
+    Confidence,
     /// The names of levels.
     Levels,
     /// The file of areas.
@@ -76,6 +88,8 @@ pub struct Estimation {
     pub states: Option<Vec<u32>>,
     /// Queries, marginals of attributes, or "all"; the total if empty.
     pub queries: Vec<String>,
+    /// Census variables instead of queries, in their own columns.
+    pub variables: Option<Variables>,
     /// The levels whose units are estimated; all but the last if empty.
     pub levels: Vec<String>,
     /// Areas to estimate instead of units.
@@ -98,6 +112,19 @@ pub struct Estimation {
     pub caller: Vec<String>,
 }
 
+/// Census variables to estimate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variables {
+    /// Codes, tables, or all.
+    pub names: Vec<String>,
+    /// Whether a row has all variables of a place.
+    pub wide: bool,
+    /// The confidence levels of the margins; 95 % if empty.
+    pub confidence: Vec<Confidence>,
+    /// A file of names of places.
+    pub places: Option<PathBuf>,
+}
+
 /// Areas to estimate instead of units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RequestedAreas {
@@ -106,7 +133,7 @@ pub enum RequestedAreas {
     None,
     /// Those of a file: sets of blocks.
     File(PathBuf),
-    /// Tabulation units of these levels: State, County, Tract or Block.
+    /// Tabulation units of these levels: State, County, Tract, Block_Group or Block.
     Tabulation(Vec<String>),
 }
 
@@ -143,7 +170,44 @@ impl Estimation {
 
     /// Whether areas are estimated instead of units.
     pub(super) fn with_areas(&self) -> bool {
-        self.areas != RequestedAreas::None || self.form() == Form::Bureau
+        self.areas != RequestedAreas::None || self.tabulates()
+    }
+
+    /// Whether tabulation units are estimated although none are named.
+    fn tabulates(&self) -> bool {
+        self.areas == RequestedAreas::None
+            && (self.form() == Form::Bureau || (self.variables.is_some() && self.levels.is_empty()))
+    }
+
+    /// The census variables that are requested, over the histogram of a release.
+    fn codes(&self, release: &Release) -> Read<Vec<Code>> {
+        let Some(variables) = &self.variables else { return Ok(Vec::new()) };
+        let book = CodeBook::of(&release.schema.clone().unwrap_or_default()).about(EstimationInput::Release)?;
+        book.choose(&variables.names).about(EstimationInput::Variables)
+    }
+
+    /// The layout of a file of census variables, if these are requested.
+    pub(super) fn layout(&self, release: &Release) -> Read<Option<Layout>> {
+        let Some(variables) = &self.variables else { return Ok(None) };
+        let mut confidence = variables.confidence.clone();
+        if confidence.is_empty() {
+            confidence.push(Confidence::usual());
+        }
+        for (at, own) in confidence.iter().enumerate() {
+            if confidence[..at].contains(own) {
+                let why = format!("{} % is named twice", own.percent());
+                return Err(InputError::new(EstimationInput::Confidence, Error::conflict(why)));
+            }
+        }
+        let places = variables.places.as_deref().map_or_else(Places::of_states, Places::read);
+        let kind = match &self.areas {
+            RequestedAreas::File(_) => Kind::Areas,
+            RequestedAreas::Tabulation(_) => Kind::Tabulation,
+            RequestedAreas::None if self.tabulates() => Kind::Tabulation,
+            RequestedAreas::None => Kind::Units,
+        };
+        let places = places.about(EstimationInput::Names)?;
+        Ok(Some(Layout { codes: self.codes(release)?, wide: variables.wide, confidence, places, kind }))
     }
 
     /// Refuses inputs that contradict each other.
@@ -167,6 +231,14 @@ impl Estimation {
                 return refuse(EstimationInput::Levels, "the form bureau has tabulation units: name their levels");
             }
         }
+        if self.variables.is_some() {
+            if self.form() != Form::Csv {
+                return refuse(EstimationInput::Form, "census variables are written as csv");
+            }
+            if !self.queries.is_empty() {
+                return refuse(EstimationInput::Queries, "census variables take the place of queries");
+            }
+        }
         if matches!(&self.areas, RequestedAreas::Tabulation(names) if names.is_empty()) {
             return refuse(EstimationInput::Tabulation, "no level of tabulation units is named");
         }
@@ -185,6 +257,9 @@ impl Estimation {
         let totals = totals.about(EstimationInput::StateTotals)?;
         let wanted = match self.form() {
             Form::Bureau => Wanted::Pl94Tables,
+            Form::Csv if self.variables.is_some() => {
+                Wanted::Lines(self.codes(release)?.into_iter().map(|code| code.line).collect())
+            }
             Form::Csv | Form::Parquet | Form::Whole => Wanted::Queries(requested::queries(&self.queries, release)),
         };
         let areas = self.area_source()?;
@@ -223,15 +298,11 @@ impl Estimation {
                 return Ok(AreaSource::Given(Areas::read(file).about(EstimationInput::Areas)?));
             }
             RequestedAreas::Tabulation(names) => names.iter().map(String::as_str).collect(),
-            RequestedAreas::None if self.form() == Form::Bureau => vec!["State", "County", "Tract"],
+            RequestedAreas::None if self.tabulates() => vec!["State", "County", "Tract"],
             RequestedAreas::None => return Ok(AreaSource::None),
         };
         let digits = |name: &str| {
-            tabulation_digits(name).ok_or_else(|| {
-                let known = ["State", "County", "Tract", "Block"];
-                let why = unknown("tabulation", name, "there are", known);
-                InputError::new(EstimationInput::Tabulation, Error::conflict(why))
-            })
+            tabulated_digits(name).map_err(|why| InputError::new(EstimationInput::Tabulation, Error::conflict(why)))
         };
         let mut digits = names.into_iter().map(digits).collect::<Read<Vec<u32>>>()?;
         digits.sort_unstable();
@@ -252,6 +323,7 @@ impl Estimation {
             queries: match &settings.wanted {
                 Wanted::Queries(queries) => Some(queries.clone()),
                 Wanted::Pl94Tables => None,
+                Wanted::Lines(lines) => Some(lines.iter().map(|line| line.name.clone()).collect()),
             },
             levels: settings.levels.clone(),
             areas,
@@ -280,6 +352,8 @@ impl Estimation {
             public(&self.published).about(EstimationInput::Published)?,
             Some(self.release.input().about(EstimationInput::Release)?),
             public(&self.state_totals).about(EstimationInput::StateTotals)?,
+            public(&self.variables.as_ref().and_then(|variables| variables.places.clone()))
+                .about(EstimationInput::Names)?,
             self.truth.as_deref().map(Input::confidential),
         ];
         Ok(Provenance {

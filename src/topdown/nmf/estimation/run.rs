@@ -11,6 +11,7 @@ use crate::{
         jobs::About,
         nmf::{
             answers::{Answer, Subject},
+            codes::sheet::{self, Layout},
             job::{Job, State, states_of_part},
             meter::At,
             survey::{AreaSource, Survey, Take},
@@ -43,6 +44,7 @@ impl Estimation {
     pub fn run(&self, at: &At, see: &mut SeeAnswers) -> Read<Outcome> {
         let release = self.release.read().about(EstimationInput::Release)?;
         let (settings, totals) = self.settings(&release)?;
+        let layout = self.layout(&release)?;
         let mut provenance = self.provenance()?;
         let unassigned = match &settings.areas {
             AreaSource::Given(areas) => areas.unassigned,
@@ -59,13 +61,14 @@ impl Estimation {
             of_published: None,
             see,
         };
-        let rows = match self.work.as_ref().zip(identity) {
+        let layout = layout.as_ref();
+        let (rows, of_names) = match self.work.as_ref().zip(identity) {
             None => {
                 if self.despite_misfit {
                     survey.fit_all(at)?;
                     survey.note_misfit()?;
                 }
-                self.write(&survey, &mut |take| watch.run(take, &mut |take| survey.run(take, at)))?
+                self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| survey.run(take, at)))?
             }
             Some((work, identity)) => {
                 let job = Job::open(&survey, &work.folder, identity, self.truth.as_deref());
@@ -83,7 +86,7 @@ impl Estimation {
                     job.read_fits()?;
                     survey.note_misfit()?;
                 }
-                self.write(&survey, &mut |take| watch.run(take, &mut |take| job.combine(take)))?
+                self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| job.combine(take)))?
             }
         };
         provenance.insecure_seed = survey.insecure_seed;
@@ -91,13 +94,21 @@ impl Estimation {
             survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
         provenance.write_beside(&self.out)?;
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
-        let said = [of_totals, watch.of_published].into_iter().flatten().collect();
-        let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), provenance };
+        let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
+        let confidence = layout.map_or_else(Vec::new, |layout| layout.confidence.clone());
+        let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), confidence, provenance };
         Ok(Outcome::Estimated(Box::new(Estimated::new(survey, rows, errors, unassigned, said, origin)?)))
     }
 
-    fn write(&self, survey: &Survey, run: &mut tables::Run) -> Result<u64> {
-        tables::write(survey, self.form(), self.with_areas(), &self.out, run)
+    /// The number of rows, and a note.
+    fn write(&self, survey: &Survey, layout: Option<&Layout>, run: &mut tables::Run) -> Result<(u64, Option<String>)> {
+        match layout {
+            None => Ok((tables::write(survey, self.form(), self.with_areas(), &self.out, run)?, None)),
+            Some(layout) => {
+                let sheet = sheet::write(survey, layout, &self.out, run)?;
+                Ok((sheet.rows, sheet.note))
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::topdown::nmf::{areas::Areas, truth::Truth, units::Constraints};
+use crate::topdown::nmf::{answers::TableLine, areas::Areas, truth::Truth, units::Constraints};
 
 /// The request for a survey.
 #[derive(Clone, Debug)]
@@ -34,8 +34,10 @@ pub struct Settings {
 pub enum Wanted {
     /// These queries of the release's attributes, each with all its counts.
     Queries(Vec<String>),
-    /// The lines of the tables of P.L. 94-171 about persons.
+    /// The lines of all tables of P.L. 94-171 about persons.
     Pl94Tables,
+    /// Sums over cells, a count each.
+    Lines(Vec<TableLine>),
 }
 
 /// The requested areas.

@@ -7,6 +7,7 @@ use super::{
     settings::AreaSource,
 };
 use crate::{
+    error::unknown,
     spine::codes::geoid_of,
     topdown::{
         gls::belief::Belief,
@@ -91,7 +92,7 @@ fn geoid_of_code(code: &[u8], digits: u32) -> String {
 
 /// The number of digits of a block's GEOID that identify its tabulation unit of a level; `None` for levels of the
 /// optimized spine without tabulation units.
-pub fn tabulation_digits(level: &str) -> Option<u32> {
+pub(super) fn tabulation_digits(level: &str) -> Option<u32> {
     match level {
         "State" => Some(2),
         "County" => Some(5),
@@ -99,6 +100,22 @@ pub fn tabulation_digits(level: &str) -> Option<u32> {
         "Block" => Some(15),
         _ => None,
     }
+}
+
+/// The levels of tabulation units, with the number of digits of their GEOIDs. The block groups are not those of the
+/// optimized spine.
+const TABULATED: [(&str, u32); 5] = [("State", 2), ("County", 5), ("Tract", 11), ("Block_Group", 12), ("Block", 15)];
+
+/// The number of digits of the GEOIDs of the tabulation units of a level; an error message for other levels.
+pub fn tabulated_digits(level: &str) -> std::result::Result<u32, String> {
+    let known = TABULATED.iter().find(|(name, _)| *name == level);
+    let names = TABULATED.iter().map(|(name, _)| *name);
+    known.map(|(_, digits)| *digits).ok_or_else(|| unknown("tabulation", level, "there are", names))
+}
+
+/// The level of the tabulation units whose GEOIDs have this number of digits; empty if there is none.
+pub fn tabulation_level(digits: usize) -> &'static str {
+    TABULATED.iter().find(|(_, own)| *own as usize == digits).map_or("", |(name, _)| *name)
 }
 
 /// The areas of each leaf of a part.

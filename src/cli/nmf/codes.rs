@@ -1,0 +1,91 @@
+//! `assay nmf codes`: the census variables that noisy measurement files give, and those that cannot be formed.
+
+use anyhow::Result;
+use dp_assay::topdown::nmf::codes::book::{Code, CodeBook, NotFormed, Product, not_formed};
+use serde_json::{Value, json};
+
+use crate::cli::{
+    exit::Exit,
+    page::{FormArgs, Page},
+};
+
+/// Lists the census variables for `assay estimate --nmf --variables`, and what cannot be formed
+///
+/// A variable is a sum over cells of the histogram of P.L. 94-171: the tables P1 to P5 from the product of persons, H1 from that of housing
+/// units.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only these codes or tables, as P1_003N or P5 (default: the tables, without their codes); all for all codes
+    #[arg(value_name = "CODE|TABLE")]
+    variables: Vec<String>,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let mut page = args.form.page();
+    let books = Product::ALL.into_iter().map(CodeBook::of_product).collect::<dp_assay::Result<Vec<_>>>()?;
+    match args.variables.is_empty() {
+        true => put_tables(&mut page, &books, &not_formed()?),
+        false => put_codes(&mut page, &chosen(&books, &args.variables)?),
+    }
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// The requested codes, each from the product that has it.
+fn chosen(books: &[CodeBook], asked: &[String]) -> Result<Vec<(Product, Code)>> {
+    let mut found: Vec<(Product, Code)> = Vec::new();
+    for name in asked {
+        let of = |book: &CodeBook| book.choose(std::slice::from_ref(name)).map(|codes| (book.product, codes));
+        let (there, mut refused): (Vec<_>, Vec<_>) = books.iter().map(of).partition(|own| own.is_ok());
+        // The first product is that of most codes, so its message has the nearest ones.
+        if there.is_empty() {
+            refused.swap_remove(0)?;
+        }
+        for (product, codes) in there.into_iter().flatten() {
+            found.extend(codes.into_iter().map(|code| (product, code)));
+        }
+    }
+    Ok(found)
+}
+
+fn put_codes(page: &mut Page, codes: &[(Product, Code)]) {
+    let record = |(product, code): &(Product, Code)| {
+        json!({
+            "variable": code.name,
+            "label": code.label,
+            "description": code.line.description,
+            "adds_up_to": code.parent,
+            "product": product.name(),
+        })
+    };
+    let records: Vec<Value> = codes.iter().map(record).collect();
+    page.records(records.clone());
+    page.object(json!({ "variables": records }));
+    let row = |(product, code): &(Product, Code)| {
+        vec![code.name.clone(), product.name().to_string(), code.parent.clone(), code.label.clone()]
+    };
+    page.table_of_pairs(&["variable", "product", "adds up to", "label"], codes.iter().map(row).collect());
+}
+
+fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
+    let mut records = Vec::new();
+    let mut rows = Vec::new();
+    for book in books {
+        for table in &book.tables {
+            let own = book.codes.iter().filter(|code| code.name.starts_with(&format!("{}_", table.name))).count();
+            let (name, product, title) = (&table.name, book.product.name(), &table.title);
+            records.push(json!({ "table": name, "product": product, "variables": own, "title": title }));
+            rows.push(vec![name.clone(), product.to_string(), own.to_string(), title.clone()]);
+        }
+    }
+    page.records(records.clone());
+    let product = |not: &NotFormed| not.product.clone().unwrap_or_else(|| "any".to_string());
+    let left = |not: &NotFormed| json!({ "codes": not.codes, "product": product(not), "why": not.why });
+    page.object(json!({ "tables": records, "not_formed": not.iter().map(left).collect::<Value>() }));
+    page.table_of_pairs(&["table", "product", "codes", "title"], rows);
+    page.text("\nnot formed, the first line that fits:\n\n");
+    let row = |not: &NotFormed| vec![not.codes.join(" "), product(not), not.why.clone()];
+    page.table_of_pairs(&["codes", "from", "why"], not.iter().map(row).collect());
+}

@@ -1,0 +1,264 @@
+//! Estimates by census variable codes: the same as those of the tables, sums that add up, forms, names, and refusals.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use dp_assay::topdown::nmf::codes::book::{CodeBook, Product};
+
+use crate::common::{
+    estimates::{self, Row},
+    program::{assay, json, refusal},
+};
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf").join(name).display().to_string()
+}
+
+struct Desk {
+    folder: tempfile::TempDir,
+    nmf: String,
+    release: &'static str,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk { folder: tempfile::tempdir().unwrap(), nmf: example("US_Person_PL_PROD"), release: "pl94-persons-us" }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).unwrap();
+        self.path(name).display().to_string()
+    }
+
+    fn words(&self, out: &str, options: &[&str]) -> Vec<String> {
+        let out = self.path(out).display().to_string();
+        let first = ["estimate", "--nmf", &self.nmf, "--release", self.release, "--out", &out];
+        first.iter().chain(options).map(|word| (*word).to_string()).collect()
+    }
+
+    fn run(&self, name: &str, options: &[&str]) -> String {
+        let words = self.words(name, options);
+        assay(&words.iter().map(String::as_str).collect::<Vec<_>>()).assert().success();
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn rows(&self, name: &str, options: &[&str]) -> Vec<Row> {
+        estimates::rows(&self.run(name, options))
+    }
+
+    fn refused(&self, options: &[&str]) -> String {
+        let words = self.words("refused.csv", options);
+        let why = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(!self.path("refused.csv").exists(), "{why}");
+        why
+    }
+}
+
+/// The estimate and the margin of each place and variable.
+fn by_variable(rows: &[Row]) -> BTreeMap<String, (f64, f64)> {
+    let row = |row: &Row| (row.key(&["GEOID", "variable"]), (row.number("estimate"), row.number("moe_95")));
+    let found: BTreeMap<_, _> = rows.iter().map(row).collect();
+    assert_eq!(found.len(), rows.len());
+    found
+}
+
+#[test]
+fn all_variables_are_the_lines_of_the_bureaus_tables_and_add_up() {
+    let desk = Desk::new();
+    let all = desk.run("all.csv", &["--variables", "all"]);
+    assert!(all.starts_with("GEOID,NAME,variable,label,estimate (insecure seed 2020),moe_95,level\n"));
+    let rows = estimates::rows(&all);
+    let found = by_variable(&rows);
+    let bureau = desk.run("bureau.csv", &["--files", "bureau"]);
+    let lines: Vec<Vec<&str>> = bureau.lines().skip(1).map(|line| line.split('|').collect()).collect();
+    assert_eq!(lines.len(), rows.len());
+    for line in &lines {
+        let (table, number) = (&line[1][3..4], &line[1][5..]);
+        let own = found[&format!("{},P{table}_{number}N", line[0])];
+        let (estimate, deviation): (f64, f64) = (line[2].parse().unwrap(), line[3].parse().unwrap());
+        assert!((own.0 - estimate).abs() < 1e-9, "{line:?}");
+        assert!((own.1 - 1.959_963_984_540_054 * deviation).abs() <= 1e-12 * own.1, "{line:?}");
+    }
+    let book = CodeBook::of_product(Product::Persons).unwrap();
+    let mut compared = 0;
+    for geoid in ["09", "44", "44003", "44001000100"] {
+        for code in &book.codes {
+            let below = book.codes.iter().filter(|below| below.parent == code.name);
+            let parts: Vec<f64> = below.map(|below| found[&format!("{geoid},{}", below.name)].0).collect();
+            if !parts.is_empty() {
+                let whole = found[&format!("{geoid},{}", code.name)].0;
+                assert!((parts.iter().sum::<f64>() - whole).abs() < 1e-7, "{geoid} {}", code.name);
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 4 * 37);
+}
+
+#[test]
+fn wide_form_and_confidence_levels_hold_the_same_numbers() {
+    let desk = Desk::new();
+    let towns = example("towns.csv");
+    for options in [&["--tabulation", "County", "Block_Group"][..], &["--level", "US", "Tract"], &["--areas", &towns]] {
+        let variables = ["--variables", "P1_001N,P2_005N", "P5_008N", "--confidence", "95,90", "--confidence", "99.9"];
+        let long = desk.rows("long.csv", &[&variables[..], options].concat());
+        let text = desk.run("wide.csv", &[&variables[..], &["--wide"], options].concat());
+        let heading = text.lines().next().unwrap();
+        assert!(
+            heading.ends_with("P5_008N (insecure seed 2020),P5_008N_moe_95,P5_008N_moe_90,P5_008N_moe_99.9"),
+            "{heading}"
+        );
+        let wide = estimates::rows(&text);
+        assert_eq!(long.len(), 3 * wide.len());
+        for (at, row) in long.iter().enumerate() {
+            let (place, code) = (&wide[at / 3], row.get("variable"));
+            let about = ["GEOID", "NAME", "level", "geocode", "part"];
+            assert_eq!(row.key(&about), place.key(&about));
+            assert_eq!(row.get("estimate"), place.get(code));
+            for level in ["moe_95", "moe_90", "moe_99.9"] {
+                assert_eq!(row.get(level), place.get(&format!("{code}_{level}")));
+            }
+            let (usual, ninety) = (row.number("moe_95"), row.number("moe_90"));
+            // 1.6448536 / 1.9599640, and 3.2905267 / 1.9599640.
+            assert!((ninety - 0.839_226_455 * usual).abs() <= 1e-8 * usual, "{ninety} {usual}");
+            assert!((row.number("moe_99.9") - 1.678_871_019 * usual).abs() <= 1e-8 * usual);
+        }
+    }
+}
+
+/// A block group of tabulation is the set of its blocks, not a block group of the optimized spine.
+#[test]
+fn block_groups_of_tabulation_are_their_blocks() {
+    let desk = Desk::new();
+    let blocks = fs::read_to_string(example("counts.csv")).unwrap();
+    let mut own: Vec<&str> =
+        blocks.lines().filter_map(|line| line.get(..15)).filter(|id| id.starts_with("440010001002")).collect();
+    own.dedup();
+    assert!(own.len() > 1, "{own:?}");
+    let lines: String = own.iter().map(|block| format!("Own,{block}\n")).collect();
+    let areas = desk.file("areas.csv", &format!("area,block\n{lines}"));
+    let area = by_variable(&desk.rows("area.csv", &["--variables", "P2_002N", "--areas", &areas]));
+    let group = by_variable(&desk.rows("group.csv", &["--variables", "P2_002N", "--tabulation", "Block_Group"]));
+    let (area, group) = (area["Own,P2_002N"], group["440010001002,P2_002N"]);
+    assert!((area.0 - group.0).abs() < 1e-8 && (area.1 - group.1).abs() < 1e-9 * group.1, "{area:?} {group:?}");
+}
+
+#[test]
+fn places_have_the_names_that_are_known() {
+    let desk = Desk::new();
+    let names = desk.file("names.csv", "GEOID,NAME\n44003,\"Kent County, Rhode Island\"\nMillbridge,Millbridge town\n");
+    let tracts = ["--variables", "P1_001N", "--names", &names, "--tabulation", "State", "County", "Tract"];
+    let rows = desk.rows("tracts.csv", &tracts);
+    let name =
+        |rows: &[Row], geoid: &str| rows.iter().find(|row| row.get("GEOID") == geoid).unwrap().get("NAME").to_string();
+    assert_eq!(name(&rows, "09"), "Connecticut");
+    assert_eq!(name(&rows, "44003000100"), "Census Tract 1, Kent County, Rhode Island");
+    assert_eq!((name(&rows, "44001").as_str(), name(&rows, "44001000100").as_str()), ("", ""));
+    let towns =
+        desk.rows("towns.csv", &["--variables", "P1_001N", "--names", &names, "--areas", &example("towns.csv")]);
+    assert_eq!((name(&towns, "Millbridge").as_str(), name(&towns, "Old Harbor").as_str()), ("Millbridge town", ""));
+    let nation = desk.rows("nation.csv", &["--variables", "P1_001N", "--level", "US"]);
+    assert_eq!((nation[0].get("GEOID"), nation[0].get("NAME")), ("1", "United States"));
+    // The parts of a state have one GEOID, and columns that tell them apart.
+    let parts = desk.rows("parts.csv", &["--variables", "P1_001N", "--level", "State"]);
+    let parts: Vec<String> = parts.iter().map(|row| row.key(&["GEOID", "geocode", "part"])).collect();
+    assert_eq!(parts, ["09,009,", "44,044,non-AIAN", "44,144,AIAN"]);
+    let others = desk.file("others.csv", "GEOID,NAME\n36001,Albany County\n");
+    assert!(desk.refused(&["--variables", "P1_001N", "--names", &others]).contains("none of its 1 names"));
+}
+
+#[test]
+fn housing_units_come_from_their_own_product() {
+    let mut desk = Desk::new();
+    let blocks = fs::read_to_string(example("counts.csv")).unwrap();
+    let mut own: Vec<&str> = blocks.lines().skip(1).filter_map(|line| line.get(..15)).collect();
+    own.dedup();
+    let count = |(at, block): (usize, &&str)| format!("{block},occupied,{}\n{block},vacant,{}\n", 20 + at % 7, at % 4);
+    let lines: String = own.iter().enumerate().map(count).collect();
+    let counts = desk.file("counts.csv", &format!("block,h1,count\n{lines}"));
+    let plan = fs::read_to_string(example("plan.toml")).unwrap().replace("persons", "units");
+    let plan = desk.file("plan.toml", &plan);
+    let (spine, out) = (desk.path("spine").display().to_string(), desk.path("US_Unit_PL_PROD").display().to_string());
+    assay(&["spine", "--blocks", &example("blocks.csv"), "--plan", &plan, "--out", &spine]).assert().success();
+    desk.release = "pl94-units-us";
+    let draw = ["measure", "--spine", &spine, "--counts", &counts, "--files", "nmf", "--release", desk.release];
+    assay(&[&draw[..], &["--out", &out, "--insecure-seed", "59"]].concat()).assert().success();
+    desk.nmf = out;
+    let rows = desk.rows("units.csv", &["--variables", "H1", "--tabulation", "State", "County"]);
+    let found = by_variable(&rows);
+    assert_eq!(rows[1].get("label"), "Total:!!Occupied");
+    let truth = |state: &str, kind: &str| -> f64 {
+        let own = lines.lines().filter(|line| line.starts_with(state) && line.contains(kind));
+        own.map(|line| line.rsplit(',').next().unwrap().parse::<f64>().unwrap()).sum()
+    };
+    for state in ["09", "44"] {
+        let of = |code: &str| found[&format!("{state},{code}")];
+        let (all, occupied, vacant) = (of("H1_001N"), of("H1_002N"), of("H1_003N"));
+        assert!((all.0 - occupied.0 - vacant.0).abs() < 1e-8);
+        for ((estimate, margin), kind) in [(occupied, ",occupied,"), (vacant, ",vacant,")] {
+            assert!((estimate - truth(state, kind)).abs() <= 2.5 * margin, "{state} {kind} {estimate} {margin}");
+        }
+    }
+    assert!(desk.refused(&["--variables", "P1_001N"]).contains("pl94-persons-us"));
+    assert!(desk.refused(&["--files", "bureau"]).contains("housing units"));
+}
+
+#[test]
+fn parts_and_comparisons_understand_the_form() {
+    let desk = Desk::new();
+    let options = ["--variables", "P1,P5", "--tabulation", "County", "--confidence", "90"];
+    let one = desk.run("one.csv", &options);
+    let work = desk.path("work").display().to_string();
+    for _ in 0..2 {
+        for part in ["1/2", "2/2"] {
+            let words = desk.words("parts.csv", &[&options[..], &["--work", &work, "--part", part]].concat());
+            assay(&words.iter().map(String::as_str).collect::<Vec<_>>()).assert().success();
+        }
+    }
+    assert_eq!(desk.run("parts.csv", &[&options[..], &["--work", &work, "--combine"]].concat()), one);
+    let other = ["--variables", "P1", "--tabulation", "County", "--work", &work, "--combine"];
+    assert!(desk.refused(&other).contains("another job"));
+    // Margins of another level are other numbers of the same standard deviations.
+    desk.run("usual.csv", &["--variables", "P5", "--tabulation", "State", "County"]);
+    let [one, usual] = ["one.csv", "usual.csv"].map(|name| desk.path(name).display().to_string());
+    let answer = json(&["nmf", "compare", &one, &usual]);
+    assert_eq!(answer["rows"], 30);
+    let ratios = answer["std_dev_ratio"].as_array().unwrap();
+    assert!(ratios.iter().all(|ratio| (ratio["value"].as_f64().unwrap() - 1.0).abs() < 1e-12), "{ratios:?}");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_and_leaves_no_file() {
+    let desk = Desk::new();
+    let says = |options: &[&str], words: &[&str]| {
+        let why = desk.refused(options);
+        words.iter().for_each(|word| assert!(why.contains(word), "{options:?}: {word} not in {why}"));
+    };
+    says(&["--variables", "P1_003"], &["--variables", "did you mean \"P1_003N\""]);
+    says(&["--variables", "P1_001N,P1_099N"], &["unknown variable \"P1_099N\""]);
+    says(&["--variables", "P12_003N"], &["cannot be formed", "DHC"]);
+    says(&["--variables", "H1_001N"], &["pl94-units-us"]);
+    says(&["--variables", "P1_001N", "--queries", "total"], &["--queries"]);
+    says(&["--variables", "P1_001N", "--files", "bureau"], &["--files"]);
+    says(&["--variables", "P1_001N", "--format", "bureau"], &["csv"]);
+    says(&["--variables", "P1_001N", "--whole"], &["--whole"]);
+    says(&["--variables", "P1_001N", "--tabulation", "Tracts"], &["--tabulation", "did you mean \"Tract\""]);
+    says(&["--variables", "P1_001N", "--confidence", "100"], &["--confidence", "below 100"]);
+    says(&["--variables", "P1_001N", "--confidence", "90,90.0"], &["--confidence", "twice"]);
+    says(&["--confidence", "90"], &["--variables"]);
+    says(&["--wide"], &["--variables"]);
+    let spine = ["estimate", "--spine", "s", "--measurements", "m", "--release", "pl94-persons-us", "--out", "o"];
+    assert!(refusal(&[&spine[..], &["--variables", "P1"]].concat()).contains("--variables goes with --nmf"));
+    let why = refusal(&["nmf", "codes", "P1_0033N"]);
+    assert!(why.contains("did you mean"), "{why}");
+    let listed = json(&["nmf", "codes", "all"]);
+    assert_eq!(listed["variables"].as_array().unwrap().len(), 301);
+    assert!(json(&["nmf", "codes"])["not_formed"].as_array().unwrap().len() > 5);
+}
