@@ -41,7 +41,7 @@ def mul_cost(p): return 0.7 + (p / 600) ** 1.9
 def exp_cost(p): return 10 + p / 16 + 500 * (p / 1024) ** 2.4
 def ends_cost(x, p): return 5 + exp_cost(p + 40 + 1.5 * min(abs(x), 1 << 14)) / 2  # of exp_ends
 def fraction_cost(size): return 2 + size / 100 + (size / 1000) ** 2 * 10
-def long_cost(size): return 1.5e6 * (size / 1e6) ** 1.585 + size / 100  # a product of two numbers of so many bytes
+def long_cost(size): return 1.5e6 * (size / 1e6) ** 1.585 + size / 100  # a product of two numbers of this size in bytes
 # =================================================================================== the format: canonical bytes, exact keys, reduced fractions
 def read(data):
     """The certificate in the bytes of a file. What JSON allows beyond its canonical form, as a key twice, changes the bytes."""
@@ -198,7 +198,7 @@ def exp_most(x):
     """An upper bound of exp(x), |x| < 2^14; far out exp(x) = 2^(x / ln 2) is at most 2^(x / 0.69314) for x > 0, 2^(x / 0.69315) for x < 0."""
     return exp_ends(x, 64)[1] if not 99 < abs(x) < 1 << 14 else Fraction(2) ** -(-x * 10**5 // (69314 if x > 0 else 69315))
 def ln_ends(x):
-    """Both ends of ln(x) for x >= 1: with z = x exp(-y), whatever y is, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
+    """Both ends of ln(x) for x >= 1: with z = x exp(-y), for every y, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
     need(x >= 1, "a logarithm is of a number of at least 1")
     y = Fraction(log(x.numerator) - log(x.denominator))
     lower, upper = exp_ends(y, 128)
@@ -233,7 +233,7 @@ def least_variance(sigma2):
     return sigma2 * (1 - lost) if sigma2 >= Fraction(1, 10) and lost < 1 else Fraction(0)
 
 class Sieve:
-    """Which nodes are proven small: of some groups, each so many times."""
+    """Which nodes are proven small: by some groups, each counted a number of times."""
     def __init__(self, contour, groups, times, order):
         self.contour, self.cut, self.order, self.windows_seen, self.nodes_seen = contour, contour.cut << (32 + FINE), [], 0, 0
         # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period, less whole turns.

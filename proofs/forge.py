@@ -186,7 +186,7 @@ def wild(draw):
         parameter = draw.choice([Fraction(5), Fraction(draw.randrange(1, 400), draw.randrange(1, 40)), draw.choice(extreme), digits()])
         count, shift = draw.choice([1, 1, 2, 3, 10, 10, 10**12]), draw.choice([1, 1, 1, 2, 7, 1000])
         if law == "discrete-gaussian" and draw.random() < 0.8:
-            # Not so much privacy loss that nothing of it can be computed.
+            # A privacy loss that is small enough to be computed.
             parameter = max(parameter, Fraction(1, 20) + Fraction(1, 10**9), Fraction(count * shift * shift, 40))
         groups.append({"count": count, "law": law, "shift": shift, "epsilon" if law == "discrete-laplace" else "sigma2": str(parameter)})
     laws = ["discrete-gaussian", "gaussian", "discrete-laplace"]

@@ -215,7 +215,7 @@ def evaluated(whole, draw):
         first, last = ranges[0]
         hole = draw.randrange(min(3, last) + 1)
         ranges[0:1] = [pair for pair in ([first, hole - 1], [hole + 1, last]) if pair[0] <= pair[1]]
-        # Where there are more parts than one, some of them have so much room that only node 0 matters.
+        # Where there are more parts than one, some of them have enough room that only node 0 matters.
         return sealed(whole), hole == 0 or len(whole["proofs"]["upper"]) == 1
     if way == 2:
         ranges[at][draw.randrange(2)] += draw.choice([-1, 1])
@@ -291,7 +291,7 @@ def proofs(whole, draw):
         both["lower"], both["upper"] = both["upper"], both["lower"]
         return sealed(whole), False
     end = draw.choice(["lower", "upper"])
-    # What hints are about that name no units are those that are left: then also those of the part that is taken away.
+    # Hints that name no units are about all units that no other part names: then also about those of the part that is removed.
     both[end] = draw.choice([None, [], both[end][1:]])
     return sealed(whole), not both[end]
 
@@ -320,7 +320,7 @@ def schema(whole, draw):
         if type(new) is type(old) and new == old or key == "subject" and isinstance(new, str):
             new = {}
         holder[key] = new
-        # What may be null or a list of other numbers is a hint.
+        # A value that may be null or a list of other numbers is a hint.
         return sealed(whole), not (key in ("units", "sieve") or isinstance(holder, list) or new == [] and old == [])
     return sealed(whole), True
 

@@ -306,7 +306,7 @@ impl Error {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
 
-    /// Whether it ends a computation whatever else may be tried: two enclosures that exclude each other, or a wish to stop.
+    /// Whether it ends a computation, so that no other engine is tried: two enclosures that exclude each other, or a request to stop.
     pub(crate) fn is_fatal(&self) -> bool {
         matches!(self, Error::Contradiction { .. } | Error::Stopped)
     }

@@ -236,7 +236,7 @@ fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
     assert!(said[0].starts_with("conversion line 20:") && said[0].contains("by zCDP (Bun-Steinke)"), "{said:?}");
 }
 
-/// What the schema does not allow is refused with its line, and so is what can grow or be read in two ways.
+/// Anything that the schema does not allow is refused with its line, and so is text that can grow or be read in two ways.
 #[test]
 fn hostile_and_wrong_yaml_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The program in interactive use: its description of itself, errors as JSON, Ctrl-C, closed pipes, full disks, and terminal output.
+//! The program in interactive use: `--help`, errors as JSON, Ctrl-C, closed pipes, full disks, and terminal output.
 //! Terminals are simulated by the tool `script`; without it these tests print a note and are skipped.
 
 #![cfg(unix)]

@@ -37,7 +37,7 @@ fn outputs(key: &str, parameters: &[f64], shift: i64) -> Vec<(f64, f64)> {
             vec![(likely, unlikely), (unlikely, likely), (*delta, 0.0), (0.0, *delta)]
         }
         ("discrete-laplace", [epsilon]) => {
-            // As far as doubles tell.
+            // To the precision of doubles.
             let bound = (40.0 / epsilon) as i64 + shift;
             let total: f64 = (-bound..=bound).map(|x| (-epsilon * x.abs() as f64).exp()).sum();
             let mass = |x: i64| (-epsilon * x.abs() as f64).exp() / total;
@@ -245,13 +245,13 @@ fn epsilons_invert_the_profile_and_know_where_there_is_none() {
     let both = unbounded.compose(&Composition::new(["5x10".parse().unwrap()]).unwrap()).unwrap();
     assert!(matches!(both.epsilon("1/4", 12), Err(Error::InfiniteLoss { .. })));
     assert!(both.epsilon("0.2500001", 12).unwrap().met);
-    // So many that no float holds the probability of a finite loss.
+    // No float holds the probability of a finite loss of this number of copies.
     let many = Composition::new([Counts::parse("approximate", "1:0.01x1000000000000").unwrap()]).unwrap();
     assert!(matches!(many.epsilon("0.5", 12), Err(Error::InfiniteLoss { .. })));
     assert!(many.delta("100", 12).unwrap().value.contains(&Rational::from(1)));
 }
 
-/// What a law becomes in a limit is what that is by itself.
+/// A law whose parameter is at a limit has the account of the limiting law.
 #[test]
 fn limits_are_the_laws_that_they_become() {
     let of = |key: &str, text: &str| Composition::new([Counts::parse(key, text).unwrap()]).unwrap();

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The rooms from the bottom up. What stands on one line may not import each other either.
+/// The rooms from the bottom up. A room imports only from those before it.
 const ORDER: [&str; 23] = [
     "numeric",
     "io",
@@ -148,7 +148,7 @@ struct Module {
     file: String,
     items: BTreeSet<String>,
     children: BTreeSet<String>,
-    /// What a name stands for here; `*` for all names of a module.
+    /// The path that a name stands for here; `*` for all names of a module.
     uses: Vec<(String, Vec<String>)>,
     paths: Vec<Vec<String>>,
 }
@@ -273,7 +273,7 @@ impl Source {
                     ),
                     _ => None,
                 });
-                // What a macro made is not seen as an item.
+                // An item made by a macro is not seen.
                 passed.or_else(|| (way.is_below && !way.is_guess).then(|| module.file.clone()))
             }
         }

@@ -104,7 +104,7 @@ fn product(at: &Path) -> Vec<Vec<i64>> {
                 let shape = [1, 1, values.len() as i32];
                 constraints.push(Row::constraint(code, name, sign, &axes, &shape, values));
             };
-            // At least one and at most ninety of the highest kinds in each block that has any; the bounds of other blocks do not bind.
+            // From one to ninety of the highest kinds in each block that has any; the bounds of other blocks do not bind.
             let with = blocks.clone().filter(|block| *block == 2 || *block == 5).count() as i32;
             let many = 99_999 * blocks.len() as i32;
             let axes = ["*", "*", "kinds"];

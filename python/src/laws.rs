@@ -84,7 +84,7 @@ impl Given {
     }
 }
 
-/// What all classes of this file have beside their constructors.
+/// The methods that all classes of this file have beside their constructors.
 macro_rules! law_classes {
     ($($name:ident),*) => {
         $(

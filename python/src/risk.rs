@@ -1,4 +1,4 @@
-//! What an adversary learns, and bounds for all adversaries.
+//! The information that an adversary gains, and bounds for all adversaries.
 
 use dp_assay::{
     numeric::Enclosure as Interval,

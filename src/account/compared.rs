@@ -17,7 +17,7 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// A standard account: a way to derive epsilon at delta from what is known of a mechanism.
+/// A standard account: a way to derive epsilon at delta from the known facts about a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conversion {
     /// From rho: rho + 2 sqrt(rho ln(1 / delta)) (Bun & Steinke 2016, Proposition 1.3).
@@ -265,7 +265,7 @@ impl Compared {
         }
     }
 
-    /// The name of the account, and what was printed.
+    /// The name of the account, and the printed figure.
     pub fn name(&self) -> String {
         match &self.published {
             None => self.by.name().to_string(),

@@ -335,7 +335,7 @@ impl Composition {
         self.sampled().map_or_else(|| self.loss.ln_mgf_approx(s), |sampled| sampled.ln_mgf_approx(s))
     }
 
-    /// An error where records are sampled, for what is not known of such noise.
+    /// An error where records are sampled, for requests that are not supported for such noise.
     pub(crate) fn check_not_sampled(&self, what: &str) -> Result<()> {
         match self.sampled {
             Some(_) => Err(Error::unsuitable(format!(

@@ -499,7 +499,7 @@ mod tests {
                 assert!(second.value.overlaps(&first.value), "{counts:?} {second:?} {first:?}");
                 let (lower, upper) = second.value.doubles();
                 assert!(upper - lower <= share * upper, "{counts:?}: {second:?}");
-                // What is far from it is refused, on both sides.
+                // A value far from it is refused, on both sides.
                 let asked = Request { delta: &delta, ceiling: 1e9, digits: 10 };
                 assert!(asked.confirm(&evaluator, &first.value).is_ok());
                 for factor in [0.3, 3.0] {
@@ -511,7 +511,7 @@ mod tests {
         }
     }
 
-    /// After any time limit the answer is what was proven by then: at first the bound by zCDP, in the end all digits.
+    /// After any time limit the answer is the enclosure proven by then: at first the bound by zCDP, in the end all digits.
     #[test]
     fn an_epsilon_out_of_time_is_what_was_proven_by_then() {
         for (counts, digits) in [(["5x10", "7/3x1"], 12), (["1/20x4@2", "26216x1@2"], 20), (["1/300x2", "1/2x3"], 12)] {

@@ -4,8 +4,8 @@
 //! The counts of the query change by integers v_1, .., v_k with |v_1| + .. + |v_k| <= n, and have independent noise N_Z(0, sigma2) each.
 //!
 //! **Theorem.** Let 2 <= n <= 1000, sigma2 >= 4 n and sigma2 >= n^2 / 16. For every v the pair (outputs without the change, outputs with it) is
-//! an image of the pair (N_Z(0, sigma2), N_Z(n, sigma2)): all rows in one cell. So at every epsilon, in every composition and whatever is
-//! chosen in other queries, the largest delta is that of all rows in one cell of every query. For n = 1 there is nothing to choose.
+//! an image of the pair (N_Z(0, sigma2), N_Z(n, sigma2)): all rows in one cell. So at every epsilon, in every composition and for every choice in
+//! the other queries, the largest delta is that of all rows in one cell of every query. For n = 1 there is nothing to choose.
 //!
 //! The laws are symmetric, so v >= 0 without loss of generality. By Blackwell's theorem one pair is an image of another iff its hockey stick
 //! H(e) = sup_A (P_1(A) - exp(e) P_0(A)) is at most the other's for all e; both pairs are symmetric, so e >= 0 is enough. Images compose, so it

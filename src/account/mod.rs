@@ -1,4 +1,4 @@
-//! Privacy accounting: the exact privacy of a composition of noisy counts, and what the usual conversions give for it.
+//! Privacy accounting: the exact privacy of a composition of noisy counts, and the values of the usual conversions.
 //!
 //! | file | subject |
 //! | --- | --- |

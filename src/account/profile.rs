@@ -68,7 +68,7 @@ pub trait Account: Sync {
     }
 
     /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Evaluator::second_hockey_stick`]) near a first answer. The first
-    /// answer tells where to look and nothing else.
+    /// answer is used only as the place of the search.
     fn second_epsilon(&self, evaluator: &Evaluator, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
         epsilon::second(evaluator, &self.rho(), delta, first)
     }

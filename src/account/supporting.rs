@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// After any time limit the enclosure is what was proven by then: at first 0 <= f <= 1 - alpha, in the end all digits.
+    /// After any time limit the answer is the enclosure proven by then: at first 0 <= f <= 1 - alpha, in the end all digits.
     #[test]
     fn lines_out_of_time_give_what_was_proven_by_then() {
         for (groups, alpha) in [(["20000003/7x3", "5000001x1"], "0.3"), (["1/20x4@2", "26216x1@2"], "1e-5")] {

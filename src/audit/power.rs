@@ -26,7 +26,7 @@ pub enum Fault {
     Correlated(f64),
 }
 
-/// What a number of draws shows of a fault.
+/// The power of a number of draws against a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Power {
     /// The fault.

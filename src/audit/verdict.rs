@@ -17,7 +17,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Holm's step-down procedure: the k-th smallest of m p-values is multiplied by m - k + 1. The probability that any test rejects
-    /// is at most `false_alarm_rate` if all draws have their declared laws, whatever the dependence of the tests.
+    /// is at most `false_alarm_rate` if all draws have their declared laws, for any dependence between the tests.
     pub fn new(ps: &[ProvenP], false_alarm_rate: &Rational) -> Verdict {
         let mut order: Vec<usize> = (0..ps.len()).collect();
         order.sort_by(|a, b| ps[*a].order(ps[*b]));

@@ -1,4 +1,4 @@
-//! What the program starts beside its commands: an application on top of their answers.
+//! The application that the program starts beside its commands, on top of their answers.
 
 use std::convert::Infallible;
 

@@ -8,7 +8,7 @@ use super::help;
 
 static DEFINITION: OnceLock<fn() -> Command> = OnceLock::new();
 
-/// Sets what makes the commands and their options.
+/// Sets the function that makes the commands and their options.
 pub fn set(definition: fn() -> Command) {
     // A second one is the same.
     let _ = DEFINITION.set(definition);

@@ -242,7 +242,7 @@ impl Subject {
         self.release.iter().map(|name| Ok((name.clone(), self.resolve_with(Some(name), &Release::find)?))).collect()
     }
 
-    /// What is to be accounted for, not yet composed.
+    /// The mechanism to account for, not yet composed.
     pub fn described(&self) -> Result<subject::Subject> {
         self.described_by(self.release.first().map(String::as_str), &Release::find)
     }

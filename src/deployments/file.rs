@@ -8,7 +8,7 @@
 //! | `neighbors`, `mechanism` | the neighbor relation and the mechanism, as far as they are stated |
 //! | `source` | where the figures stand |
 //! | `epsilon`, `delta`, `rho` | the headline as printed |
-//! | `account` | what is known of the mechanism: counts or a release, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
+//! | `account` | the known facts about the mechanism: counts or a release, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
 //! | `contradictions` | contradictions of the source with itself that are no numbers |
 //! | `missing` | facts without which no proof is possible |
 //! | `remarks` | what a reader should know |
@@ -55,7 +55,7 @@ pub struct Deployment {
     pub source: String,
     /// The headline as printed.
     pub printed: Headline,
-    /// What is known of the mechanism.
+    /// The known facts about the mechanism.
     pub basis: Option<Basis>,
     /// Contradictions of the source with itself that are no numbers.
     pub contradictions: Vec<String>,
@@ -171,7 +171,7 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
     })
 }
 
-/// Reads what is known of a mechanism.
+/// Reads the known facts about a mechanism.
 fn basis<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>, releases: &mut Releases) -> Result<Basis> {
     let mut fields = Fields::new(reader, node, "account")?;
     let pure = fields.read_each("pure", PurePart::parse)?;

@@ -73,7 +73,7 @@ fn is_wrong(row: &Row) -> bool {
     }
 }
 
-/// What is printed, what is computed, and the argument.
+/// The printed figure, the computed one, and the argument.
 fn sentence(row: &Row) -> String {
     let Row { published, verdict, .. } = row;
     let word = match (verdict, published.same_source) {

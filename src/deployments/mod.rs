@@ -1,4 +1,5 @@
-//! Published privacy parameters of real deployments, judged: what is printed, what follows from the printed facts, and all on one scale.
+//! Published privacy parameters of real deployments: each printed figure is compared with the one that follows from the printed facts, and
+//! all deployments are put on one scale.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Deployments on one scale: epsilon at a common delta, and how often an adversary with prior 1/2 decides correctly at most.
 //!
-//! What is known of a mechanism decides the account, [`Basis`]: exact where its noise and counts are known, otherwise every standard
-//! account that the printed parameters allow. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
+//! The known facts about a mechanism, [`Basis`], decide its account: an exact one where its noise and counts are known, otherwise every
+//! standard account that the printed parameters allow. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
 
 use rug::Rational;
 
@@ -17,7 +17,7 @@ use crate::{
     risk::bound,
 };
 
-/// What is known of a mechanism.
+/// The known facts about a mechanism.
 #[derive(Clone, Debug)]
 pub enum Basis {
     /// Its counts and their noise: the account is exact.

@@ -7,11 +7,11 @@ pub enum Verdict {
     Disproved,
     /// The source prints figures that exclude each other.
     ContradictsItself,
-    /// What follows from the facts is another figure than the printed one.
+    /// Another figure than the printed one follows from the facts.
     Differs,
     /// Every figure that can be recomputed is as printed.
     Agrees,
-    /// No figure can be recomputed from what is said.
+    /// No figure can be recomputed from the stated facts.
     NotEnoughSaid,
 }
 
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a printed figure is wrong whatever the reader assumes: it is disproved, or another one of the same source excludes it.
+    /// Whether a printed figure is wrong under every assumption: it is disproved, or another one of the same source excludes it.
     pub fn is_wrong(self) -> bool {
         match self {
             Verdict::Disproved | Verdict::ContradictsItself => true,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::replication::verify::Row;
 
-/// What is shown of a deployment.
+/// A deployment as it is shown.
 #[derive(Clone, Debug)]
 pub struct View {
     /// Its key, or the file of an entry.
@@ -28,7 +28,7 @@ pub struct View {
     pub reasons: Vec<String>,
     /// Remarks.
     pub remarks: Vec<String>,
-    /// What is missing for a proof.
+    /// The facts that a proof would need and the source lacks.
     pub missing: Vec<String>,
     /// Each figure that was checked.
     pub checks: Vec<Check>,
@@ -37,7 +37,7 @@ pub struct View {
 /// A checked figure.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What it is, or where it stands.
+    /// The name of the figure, or its place in the source.
     pub what: String,
     /// As printed.
     pub printed: String,

@@ -2,8 +2,8 @@
 //!
 //! A release has its own log beside its folder, and a second folder has another one. Only a place that both draws see
 //! can show that the same records were drawn from before. It is beside the records: `NAME.draws` for the file or folder
-//! `NAME`, readable by its owner only. It holds no hash of the records, which would identify them; it covers whatever
-//! has that name. A file with a corrected record is about the same people, and their budgets still add up. To put
+//! `NAME`, readable by its owner only. It holds no hash of the records, which would identify them; it covers any
+//! file or folder of that name. A file with a corrected record is about the same people, and their budgets still add up. To put
 //! records of other people under the same name, move the log away together with the old records.
 
 use std::{

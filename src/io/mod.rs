@@ -1,4 +1,4 @@
-//! What comes in and goes out: files, texts and their forms. Nothing in it knows of privacy.
+//! Input and output: reading and writing files and their formats. This module is independent of privacy.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -10,7 +10,7 @@
 //! | `yaml_tree` | YAML as a tree with places; anchors, tags and keys that occur twice are refused |
 //! | [`provenance`] | which program, command line and inputs an answer comes from |
 //! | `foreign` | panics of the Parquet reader become errors |
-//! | `remote` | what others do for this process, to be stopped at Ctrl-C |
+//! | `remote` | work of other processes for this one, stopped at Ctrl-C |
 //! | [`threads`] | how many threads can be had |
 
 #[cfg(feature = "mechanisms")]

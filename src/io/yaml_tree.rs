@@ -1,6 +1,6 @@
 //! YAML as a tree in which every part knows its place: one document of maps, lists and scalars with a bound on size and depth.
 //!
-//! Whatever can make a small file large or ambiguous is refused with its line: anchors and aliases, tags, keys that occur twice, keys
+//! Everything that can make a small file large or ambiguous is refused with its line: anchors and aliases, tags, keys that occur twice, keys
 //! that are no plain text, merge keys, and a second document.
 
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) struct Tree {
     pub(crate) value: Value,
 }
 
-/// What stands at a place.
+/// The value at a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// A scalar, as text.

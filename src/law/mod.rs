@@ -222,7 +222,7 @@ impl Law {
         of_law!(self, facts => facts.name())
     }
 
-    /// What it is: "discrete Laplace noise", "pure DP".
+    /// Its description: "discrete Laplace noise", "pure DP".
     pub fn in_words(&self) -> String {
         if self.is_guarantee() { self.name().to_string() } else { format!("{} noise", self.described()) }
     }

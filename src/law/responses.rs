@@ -5,7 +5,7 @@
 //! In a symmetric pair a loss l > 0 of mass p has a partner -l of mass p exp(-l). Given that the loss is one of these two, the output is a randomized
 //! response of epsilon l. So every symmetric pair is a mixture: with probability w_l = p (1 + exp(-l)), which is the same under both hypotheses, it is that
 //! response. A response of a larger epsilon can be turned into one of a smaller epsilon by further randomization, without knowing the data. So a mixture
-//! with larger losses and the same weights is at most as private, in every composition and whatever else is composed with it: its profile is nowhere
+//! with larger losses and the same weights is at most as private, alone and in every composition: its profile is nowhere
 //! lower, and its trade-off function nowhere higher.
 //!
 //! Losses such as ln(3/2), of which no two have a common multiple, are rounded to multiples of 2^-BITS: up for a mixture that is at most as private, down

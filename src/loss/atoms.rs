@@ -39,8 +39,8 @@
 //! # The merge
 //!
 //! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a grid, so that the requests of
-//! a curve share their tables; a table depends on the sum, its place on the grid and the digits alone, and so does every answer, whatever was
-//! requested before.
+//! a curve share their tables; a table depends only on the sum, its place on the grid and the digits. So does every answer: earlier
+//! requests do not change it.
 //!
 //! # Limits
 //!

@@ -187,8 +187,8 @@ impl LossSum {
     }
 }
 
-/// The sums of `truncation_error`, without the size of M and of n1 + n2 r: the truncation error of a plan for any request of this kernel, whatever
-/// its threshold. `None` where no node is omitted.
+/// The sums of `truncation_error`, without the size of M and of n1 + n2 r: the truncation error of a plan for any request of this kernel, at any
+/// threshold. `None` where no node is omitted.
 pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
     if plan.cut.is_infinite() {
         return None;

@@ -1,8 +1,8 @@
 //! The evaluator: answers requests about one sum or one family, and keeps what later requests can reuse.
 //!
 //! A [`LossSum`](super::sum::LossSum) and a [`Family`](super::family::Family) are plain values. An evaluator is made from one of them, answers any
-//! number of requests, and is dropped. What it keeps saves time only: the answer to a request is the same to the last digit whatever was requested
-//! before, or concurrently on other threads (see the documentation of `sieve`).
+//! number of requests, and is dropped. Its memory saves time only: the answer to a request is the same to the last digit for all requests
+//! before it, and concurrently on other threads (see the documentation of `sieve`).
 //!
 //! One sum is answered by a contour or by enumeration, among other engines. The contour serves where all nodes of a period are quickly summed, or
 //! where enumeration would take more losses than the contour takes nodes: many groups. Enumeration serves where groups are few or losses bounded,
@@ -272,8 +272,8 @@ mod tests {
         }
     }
 
-    /// The same request has the same last digit, whatever was requested before or concurrently, and on any number of threads: on a lattice, on the
-    /// unbounded contour, and for the largest of a family.
+    /// A request has the same last digit after any earlier requests, beside any concurrent ones, and on any number of threads: on a lattice, on
+    /// the unbounded contour, and for the largest of a family.
     #[test]
     fn memory_and_threads_change_no_digit() {
         let bits = |answer: Result<Answer>| answer.map(|answer| (answer.value, answer.met)).unwrap();

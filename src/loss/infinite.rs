@@ -4,7 +4,7 @@
 //!
 //! Let d_j be the probability of such outcomes of count j, the same under both neighbors because every pair here is symmetric, and s = prod (1 - d_j)
 //! that of no such outcome at all. Given that there is none, the losses are those of the pairs restricted to common outcomes: both hypotheses are divided
-//! by the same 1 - d_j, so no loss changes, and the restricted pairs are symmetric again. Any test may as well reject whenever it sees an outcome that
+//! by the same 1 - d_j, so no loss changes, and the restricted pairs are symmetric again. No test loses by rejecting at every outcome that
 //! the null hypothesis cannot have. So, with the profile delta' and the trade-off function f' of the losses that are finite,
 //!
 //! ```text
@@ -63,7 +63,7 @@ impl InfiniteLoss {
 
     /// Encloses the probability that every loss is finite, and that of its complement, both with a relative error of about 2^-bits.
     fn shares(&self, bits: u32) -> (Enclosure, Enclosure) {
-        // ln(1 - d) of a small d keeps its digits if 1 - d does; masses below 2^-4000 are beyond every delta that is asked for.
+        // ln(1 - d) of a small d keeps its digits if 1 - d does; masses below 2^-4000 are beyond every delta that can be requested.
         let mut more = bits + 64;
         loop {
             let (zero, one) = (Enclosure::double(0.0, more), Enclosure::double(1.0, more));

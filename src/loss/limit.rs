@@ -63,8 +63,8 @@ pub(crate) mod tests {
         })
     }
 
-    /// Computes an answer for which every limit of this thread is over after `looks` checks, whatever the time; also returns the number of checks
-    /// left.
+    /// Computes an answer for which every limit of this thread is over after `looks` checks, independently of time; also returns the number of
+    /// checks left.
     pub(crate) fn after<T>(looks: u32, answer: impl FnOnce() -> T) -> (T, u32) {
         LEFT.set(Some(looks));
         let answer = answer();

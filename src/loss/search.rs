@@ -275,7 +275,7 @@ impl<'a> ContourSearch<'a> {
         self.measures(ln_share, None).1
     }
 
-    /// An approximate lower bound on the number of nodes of a whole period, whatever the errors: it is longer than the standard deviation of the
+    /// An approximate lower bound on the number of nodes of a whole period, for any error bounds: it is longer than the standard deviation of the
     /// losses. Quick, as no equation is solved; infinite for an unbounded contour.
     pub(crate) fn least_period_nodes(&self) -> f64 {
         const NUDGE: f64 = 1e-4;

@@ -195,7 +195,7 @@ impl SumSieve {
         }
     }
 
-    /// Upper bound on ln of the product of all factors at height t, whatever Re s is.
+    /// Upper bound on ln of the product of all factors at height t, for every Re s.
     pub(crate) fn ln_bound(&self, t: f64) -> f64 {
         self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(t, t))).sum::<f64>() * (1.0 - 1e-6)
     }
@@ -418,7 +418,7 @@ mod tests {
         }
     }
 
-    /// A request finds the same survivors whatever was swept before it: further up, with other targets or with a smaller budget.
+    /// A request finds the same survivors after any earlier sweep: further up, with other targets or with a smaller budget.
     #[test]
     fn memory_changes_no_answer() {
         let group = |sigma2: (u32, u32), copies| {

@@ -378,7 +378,7 @@ impl Split {
             };
             asked += 1;
             let term = weight(&atom).mul(&profile);
-            // The bound holds whatever value was found.
+            // The bound holds for every value.
             let bound = Enclosure::new(Float::new(64), most.clone());
             let term = term.meet(&bound).ok_or(Error::Contradiction { what: "the profile of the finer noise" })?;
             settled = if complement { settled.sub(&term) } else { settled.add(&term) };

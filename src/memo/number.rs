@@ -80,7 +80,7 @@ pub(super) fn reason(error: Error) -> String {
     }
 }
 
-/// What a certificate claims.
+/// The claim of a certificate, in words.
 fn claim_in_words(certificate: &Certificate) -> String {
     let claim = &certificate.claim;
     let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));

@@ -1,4 +1,4 @@
-//! The distribution of noise on the integers, whatever its law.
+//! The distribution of noise on the integers, for every law.
 
 use rug::Rational;
 

@@ -12,7 +12,7 @@
 //!
 //! # Proof
 //!
-//! The basis is changed only by adding multiples and by swaps of integer vectors, exactly: it remains a basis whatever floats chose the
+//! The basis is changed only by adding multiples and by swaps of integer vectors, exactly: it remains a basis, although floats choose the
 //! changes. The Gram matrix of the final basis is summed with enough bits for an error e with 2^40 e <= min |b*|^2. For a reduced basis of
 //! at most [`MOST_DIMENSIONS`] vectors q >= |z|^2 min |b*|^2 / 5000, so the relative error of q is below 10^-6. Ranges are computed in
 //! doubles. The error of a coordinate is below 10^-14 of the numbers that are added to it, and |y_i| is at most a small multiple of the

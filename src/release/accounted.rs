@@ -1,4 +1,4 @@
-//! What is to be accounted for, as it was given.
+//! The mechanism to account for, as it was given.
 
 use super::{levels::Release, neighbors::Neighbors};
 use crate::account::Counts;

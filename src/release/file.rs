@@ -314,7 +314,7 @@ impl ReleaseReader<'_> {
             );
             return Err(self.0.refuse(at, why));
         }
-        // A guarantee is about two neighbors, whatever changes between them.
+        // A guarantee is about two neighbors, for every change between them.
         let changed = if law.is_guarantee() { Changed::Guaranteed } else { changed };
         let taken = changed.times(common.neighbors)?;
         if let Some(factor) =

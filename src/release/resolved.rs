@@ -1,4 +1,4 @@
-//! What a subject amounts to: its parts, its queries and its compositions.
+//! A resolved subject: its parts, its queries and its compositions.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub struct Row {
     pub failures: u64,
     /// The number of requests that ended with an error.
     pub refused: u64,
-    /// The number of answers with the status wider than asked.
+    /// The number of answers below the requested precision.
     pub wider: u64,
     /// The number of requests without an answer within the time limit.
     pub unanswered: u64,

@@ -1,4 +1,4 @@
-//! What an adversary learns, against sums over all outputs.
+//! The risk from an adversary, against sums over all outputs.
 
 use dp_assay::{
     account::Delta,

@@ -175,7 +175,7 @@ def test_sha256_and_the_canonical_form(run):
     written = [check.canonical(value(0)).decode() for _ in range(400)]
     script = "(() => { try { const one = new Reader(given), value = one.value(0); one.take('\\n'); return [one.at === given.length, written(value) + '\\n' === given]; } catch { return null; } })()"
     assert run(script, written) == [[True, True]] * len(written)
-    # What Python writes in another way is refused.
+    # Text that Python would write in another way is refused.
     others = [" 1\n", "1 \n", "01\n", "-0\n", "1.0\n", "1e3\n", '"\\u0041"\n', '"\\/"\n', '"\\u000a"\n', '"\\u001F"\n', '"\\ud800"\n', '{"b":1,"a":2}\n', '{"a":1,"a":2}\n', "[1,]\n", "[1, 2]\n", '{"a": 1}\n',
               "NaN\n", "nul\n", '"a\n', "1", "[" * 100_000, "", "\ufeff1\n", '{"a":1,}\n', '{,}\n', "tru\n", '"\t"\n']
     for text, found in zip(others, run(script, others)):

@@ -1,4 +1,4 @@
-//! The queries whose noise is to be chosen, and what is required of them.
+//! The queries whose noise is to be chosen, and the requirements on each.
 
 use rug::Rational;
 

@@ -18,7 +18,7 @@ impl Number {
         if rest != 1 {
             return Number { num: value.numer().clone(), den: value.denom().clone(), places: None };
         }
-        // At least one, so that the number is a quotient for Rocq.
+        // One or more places, so that the number is a quotient for Rocq.
         let places = twos.max(fives).max(1);
         let den = Integer::from(10).pow(places);
         let num = Rational::from(value * &den).numer().clone();

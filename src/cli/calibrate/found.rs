@@ -1,4 +1,4 @@
-//! What is calibrated, and what was found.
+//! The request of a calibration, and its result.
 
 use anyhow::{Context, Result};
 use dp_assay::{

@@ -1,4 +1,4 @@
-//! What a page is made of.
+//! The pieces of a page.
 
 /// A table, and the columns that are set right.
 pub(super) struct Table {

@@ -1,4 +1,5 @@
-//! An entry of the Deployments Registry, read from its YAML by the registry's schema. What the schema does not allow is refused with its line.
+//! An entry of the Deployments Registry, read from its YAML by the registry's schema. Anything that the schema does not allow is refused
+//! with its line.
 
 use std::path::{Path, PathBuf};
 

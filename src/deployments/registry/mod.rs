@@ -3,7 +3,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | `schema` | the fields of an entry, and their forms |
-//! | [`entry`] | an entry, read by the schema; what it does not allow is refused with its line |
+//! | [`entry`] | an entry, read by the schema; anything that it does not allow is refused with its line |
 //! | `text` | figures in texts: numbers, labelled quantities, calculations, lists |
 //! | [`rules`] | the figures of an entry compared with each other |
 
@@ -40,7 +40,7 @@ pub struct JudgedEntry {
     pub scale: Option<OnScale>,
     /// The verdict: the worst of the findings.
     pub verdict: Verdict,
-    /// What is missing for a proof.
+    /// The facts that a proof would need and the entry lacks.
     pub missing: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
     Ok(JudgedEntry { entry, printed, findings, scale, verdict, missing })
 }
 
-/// What the parameters say of the mechanism. Nothing says how its noise is distributed, so no account is exact.
+/// The mechanism as far as the parameters describe it. They do not give the law of its noise, so no account is exact.
 fn basis(entry: &Entry) -> Result<Option<Basis>> {
     let value = |name: &str| -> Result<Option<Rational>> { Ok(entry.parameter(name)?.map(|found| found.value)) };
     let (epsilon, delta, rho) = (value("epsilon")?, value("delta")?, value("rho")?);
@@ -76,7 +76,7 @@ fn basis(entry: &Entry) -> Result<Option<Basis>> {
     })
 }
 
-/// What is missing for a proof of the parameters.
+/// The facts that a proof of the parameters would need and the entry lacks.
 fn missing(entry: &Entry) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     let has = |name: &str| entry.text(name).is_some();

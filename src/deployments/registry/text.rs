@@ -24,7 +24,7 @@ impl Figure {
 /// A labelled quantity.
 #[derive(Clone, Debug)]
 pub(super) struct Quote {
-    /// What it is: `ε`, `δ`, `ρ`, `μ`, `τ`, or the letter of a parameter.
+    /// The symbol of the quantity: `ε`, `δ`, `ρ`, `μ`, `τ`, or the letter of a parameter.
     pub(super) label: char,
     pub(super) figure: Figure,
     /// Its byte in the text.

@@ -79,7 +79,7 @@ impl<K: Key, const N: usize> Column<K, N> {
         Some(column)
     }
 
-    /// The same for masses at listed places: each exponential by itself.
+    /// The same for masses at listed places: each exponential is evaluated separately.
     fn of_listed_part(masses: &TiltedMasses, c: &Rational, h: &Rational) -> Option<Self> {
         let middle = masses.middle();
         let factor = Rational::from(&masses.step / h).numer().clone();

@@ -195,7 +195,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
         self.units_of_a_pair() + (self.first.len() + self.second.len()) as f64 + (2 * LISTED) as f64
     }
 
-    /// The units of [`excess`](Self::excess). One minus a product of units k carries 2^(CLOSE + 3) k + 1, by the rule of [`Wide`] for 1 - y >=
+    /// The units of [`excess`](Self::excess). The complement of a product of units k carries 2^(CLOSE + 3) k + 1, by the rule of [`Wide`] for 1 - y >=
     /// 2^-(CLOSE + 1); the product is of two exponentials of halves and one for the threshold. The suffix sums of the second list are added up twice.
     /// Twice that covers the other factors of a term.
     pub(super) fn units_of_an_excess(&self) -> f64 {
@@ -327,7 +327,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
         if steps == K::zero() && moved.is_none() {
             return Wide::ZERO;
         }
-        // At least 2^-CLOSE: the last factor covers the rounding errors of doubles. Then 1 - exp(-x) >= x / 2 for x <= 1.
+        // Here x >= 2^-CLOSE, as the factor 1.001 covers the rounding errors of doubles. And 1 - exp(-x) >= x / 2 for x <= 1.
         let whole = if rest.is_some() { steps.approximate() - 1.0 } else { steps.approximate() };
         let far = moved.map_or(0.0, |moved| moved.log2().exp2());
         if self.h_approx * (whole + far) > f64::from(-CLOSE).exp2() * 1.001 {

@@ -170,7 +170,7 @@ fn facts_of_bounded_laws_are_those_of_their_definition() {
                 assert!((approx.mean - mean.div(&moment).approximate()).abs() < 1e-11, "{group:?} {c} {approx:?}");
             }
             laws += 1;
-            // What the shift moves out of the support, by summing the masses there.
+            // The mass that the shift moves out of the support, summed there.
             let out_of = |exponent: &dyn Fn(i64) -> Rational, bound: u64| {
                 let (bound, shift) = (bound as i64, group.shift as i64);
                 let all = total((-bound..=bound).map(|x| exp(&-exponent(x))));

@@ -31,7 +31,7 @@ use rug::Rational;
 use self::{request::Prepared, session::Session};
 use crate::{error::Result, loss::answer::Answer};
 
-/// What a request costs, as predicted and never timed: so the choice of an engine is the same on every machine.
+/// The cost of a request. It is predicted and never timed, so the choice of an engine is the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cost {
     /// The engine does not serve this request.
@@ -59,7 +59,7 @@ pub(crate) struct Tolerance {
     pub(crate) negligible: f64,
     /// Below this logarithm an estimate serves.
     pub(crate) far: f64,
-    /// What is predicted to take longer is not begun.
+    /// A computation that is predicted to take longer is not begun.
     pub(crate) most_seconds: f64,
 }
 
@@ -79,8 +79,8 @@ pub(crate) trait Engine: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What a request costs. `worth`: another engine takes this many seconds; where it takes longer than half of them to find out, the cost is
-    /// unknown. Nothing that it leaves behind changes an answer.
+    /// The cost of a request. `worth`: the seconds of another engine; if the prediction takes longer than half of them, the cost is unknown. The
+    /// intermediate results that it keeps change no answer.
     fn cost(&self, request: &Prepared, session: &Session, worth: f64) -> Cost;
 
     /// Encloses the number. The answer may be wider than requested, and says so.

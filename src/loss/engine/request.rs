@@ -1,4 +1,4 @@
-//! Requests: which number of a sum is wanted, how precisely, and what an engine has to know of it, made once.
+//! Requests: the requested functional of a sum, its precision, and the facts about it that engines use, computed once.
 
 use std::cell::OnceCell;
 

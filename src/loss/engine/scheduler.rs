@@ -1,12 +1,12 @@
 //! The scheduler: the engines of a request in order of their predicted cost, for proofs and for approximations.
 //!
-//! 1. What needs no engine: no loss is as large, all noise is continuous, delta is within 10^-8 orders of 0 or 1.
+//! 1. Requests that need no engine: no loss is as large, all noise is continuous, delta is within 10^-8 orders of 0 or 1.
 //! 2. The engine that answered the last request of the session, if that was close to this one.
 //! 3. The engines in their own order, each of which is tried at once if it is quick.
 //! 4. The others by predicted cost. An engine of unknown cost comes after all that are affordable.
 //!
 //! Every enclosure holds the truth. So each answer is intersected with those before it, and two that exclude each other are an error. The first
-//! intersection that is as narrow as requested is the answer; when the time is over, it is what is known by then.
+//! intersection that is as narrow as requested is the answer; when the time is over, the best enclosure so far is the answer.
 
 use std::{cmp::Ordering, collections::VecDeque};
 
@@ -316,7 +316,7 @@ mod tests {
         assert!(small >= 5, "{small}");
     }
 
-    /// Below what is of interest an estimate serves, which is below it too; above it the answer is the same.
+    /// Below the values of interest an estimate is enough, which is below them too; above them the answer is the same.
     #[test]
     fn values_far_below_the_tolerance_are_estimated() {
         const FAR: f64 = -100.0;

@@ -5,7 +5,7 @@
 //! first for the next.
 //!
 //! A session belongs to one answer: which request comes first in it depends on that answer alone, and what it remembers ends
-//! with it. So an answer is the same whatever was requested before.
+//! with it. So earlier requests do not change an answer.
 
 use std::{
     cell::{OnceCell, RefCell},

@@ -105,7 +105,7 @@ impl SampledEvaluator {
         SecondEnclosure { value: Enclosure::new(least, upper), by, note: Some(ONE_SIDE) }
     }
 
-    /// At least that of the same noise without sampling, and at most that of perfect privacy.
+    /// Bounded below by that of the same noise without sampling, and above by that of perfect privacy.
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         if let Some(known) = SecondEnclosure::at_ends(alpha)? {
             return Ok(known);

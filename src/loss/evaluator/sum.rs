@@ -307,7 +307,7 @@ impl SumEvaluator {
     }
 
     /// The same, quicker where many are requested: by a contour that requests close to one another share, where one serves. The answer
-    /// has other last digits, and is the same whatever else is requested. The complement of an answer close to 1 may be less precise.
+    /// has other last digits, and does not depend on other requests. The complement of an answer close to 1 may be less precise.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         super::check_epsilon(epsilon)?;
         self.one_of_many(epsilon, digits, &Session::single(Limit::of(digits), &self.stop))
@@ -345,7 +345,7 @@ impl SumEvaluator {
         Ok(shared.ok().flatten().filter(|answer| answer.met))
     }
 
-    /// The same by a contour, at whatever cost of enumeration.
+    /// The same by a contour, even where enumeration is cheaper.
     #[cfg(test)]
     pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         let question = crate::loss::question::Question::hockey_stick(self.sum(), epsilon);

@@ -246,7 +246,7 @@ impl OfKind<'_> {
     /// The pairs that may be as large as `lower`.
     ///
     /// All share the bound on the truncation error, so a sum that is at most s belongs to an answer of at most top.answer - (top.sum - s) unit,
-    /// whatever the signs: below `lower` where top.sum - s > (top.answer - lower) / unit.
+    /// for either sign: below `lower` where top.sum - s > (top.answer - lower) / unit.
     fn above(&self, lower: &Float) -> impl Iterator<Item = Pair> {
         let room = Float::with_val_round(64, &self.top.answer - lower, Round::Up).0;
         let slack = Float::with_val_round(64, room / &self.top.unit, Round::Up).0.to_f64_round(Round::Up);

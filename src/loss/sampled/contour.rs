@@ -40,7 +40,7 @@ const MOST_APPROX: f64 = 1e7;
 /// Bits of error bounds.
 const BITS: u32 = 64;
 
-/// Encloses the hockey stick of one direction, or one minus it.
+/// Encloses the hockey stick of one direction, or its complement.
 pub(super) fn enclose(
     sum: &SampledSum,
     direction: Direction,
@@ -79,7 +79,7 @@ pub(super) fn enclose(
     Ok(best)
 }
 
-/// ln of the hockey stick, or of one minus it, in doubles.
+/// ln of the hockey stick, or of its complement, in doubles.
 pub(super) fn ln_approx(
     sum: &SampledSum,
     direction: Direction,

@@ -114,7 +114,7 @@ impl SampledSum {
         self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase))
     }
 
-    /// The hockey stick of one direction, for epsilon >= 0, or one minus it.
+    /// The hockey stick of one direction, for epsilon >= 0, or its complement.
     pub(crate) fn hockey_stick(
         &self,
         direction: Direction,
@@ -135,10 +135,11 @@ impl SampledSum {
         contour::enclose(self, direction, side, epsilon, digits, stop)
     }
 
-    /// ln of a hockey stick in doubles: an approximation without proof. Where it is close to one, the logarithm is as precise as one minus it.
+    /// ln of a hockey stick in doubles: an approximation without proof. Where it is close to 1, the logarithm has the relative precision of its
+    /// complement.
     pub(crate) fn ln_hockey_stick_approx(&self, direction: Direction, epsilon: &Rational, stop: &Stop) -> Result<f64> {
         const DIGITS: u32 = 15;
-        /// Nearer to one the complement is computed.
+        /// Closer to 1 the complement is computed.
         const NEAR: f64 = -0.1;
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
@@ -163,7 +164,7 @@ impl SampledSum {
         if total.lower().is_nan() || total.upper().is_nan() { self.ln_mgf_beyond_reach(concentrated) } else { total }
     }
 
-    /// At least that of perfect privacy, and at most that of the same noise without sampling.
+    /// Between that of perfect privacy and that of the same noise without sampling.
     fn ln_mgf_beyond_reach(&self, concentrated: Rational) -> Enclosure {
         let most = Enclosure::rational(&(concentrated * self.rho_without_sampling()), line::MOMENT_BITS);
         Enclosure::double(0.0, line::MOMENT_BITS).hull(&most)

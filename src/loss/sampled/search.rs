@@ -9,7 +9,7 @@ use super::{Direction, Phase, SampledSum, line::Grid};
 pub(crate) enum Side {
     /// delta: Re s > 0.
     Delta,
-    /// One minus delta: -1 < Re s < 0.
+    /// 1 - delta: -1 < Re s < 0.
     Complement,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn mean_and_variance(phase: &Phase) -> (f64, f64) {
     (mean.max(0.0), (square - mean * mean).max(f64::MIN_POSITIVE))
 }
 
-/// What the search knows of a request.
+/// The facts about a request that the search uses.
 pub(super) struct Search<'a> {
     pub(super) sum: &'a SampledSum,
     pub(super) direction: Direction,

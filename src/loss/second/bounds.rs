@@ -42,7 +42,7 @@ pub(super) struct Window {
 
 impl Moments {
     pub(super) fn hockey_stick(&self, epsilon: f64) -> Result<Enclosure> {
-        /// From there on one minus delta says less than delta.
+        /// Below this, 1 - delta gives less precision than delta.
         const SMALL: f64 = -2.0;
         let ln_upper = self.ln_upper(epsilon);
         let delta = Between { lower: self.ln_lower(epsilon, Functional::Delta), upper: ln_upper }.exp();
@@ -81,7 +81,7 @@ impl Moments {
         least(at, (-1.0, 0.0)).min(0.0)
     }
 
-    /// Lower bound on ln of delta or of one minus delta, minus infinity if nothing is found.
+    /// Lower bound on ln of delta or of 1 - delta, minus infinity if none is found.
     fn ln_lower(&self, epsilon: f64, functional: Functional) -> f64 {
         let tilts = match functional {
             Functional::Complement => vec![-1.0, -0.5, 0.0],

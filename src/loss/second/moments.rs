@@ -24,7 +24,7 @@ pub(super) struct Moments {
     bounded: Vec<Few>,
     /// The largest loss; `None` where a group is Gaussian.
     pub(super) largest: Option<f64>,
-    /// The number of groups: so many summands have the sums above.
+    /// The number of groups, which is the number of summands of the sums above.
     groups: f64,
 }
 
@@ -149,7 +149,7 @@ impl Moments {
     }
 }
 
-/// The relative widening of sums over so many groups.
+/// The relative widening of a sum over this number of groups.
 pub(super) fn widening(groups: f64) -> f64 {
     WIDENING * (1.0 + groups / FEW_GROUPS)
 }

@@ -52,7 +52,7 @@ pub(super) fn ln_upper_tail(x: f64) -> f64 {
     }
 }
 
-/// The x of ln P[N > x] = ln_size up to halving, rounded to the side that is asked for; infinite where there is none. `ln_size` is off by at least
+/// The x of ln P[N > x] = ln_size up to halving, rounded down or up as requested; infinite where there is none. `ln_size` is off by at least
 /// 10^-9 of its size already, far more than `ln_upper_tail` errs by.
 pub(super) fn quantile(ln_size: f64, down: bool) -> f64 {
     if ln_size >= 0.0 {

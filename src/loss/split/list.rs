@@ -71,7 +71,7 @@ impl List {
         Ok(List { ln_mgf, missing, of_groups, sums, size, above, below, c, cut, bits })
     }
 
-    /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, the same whatever is requested first.
+    /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, in a fixed order.
     pub(super) fn above(&self, place: usize) -> (Enclosure, Enclosure) {
         let (count, end) = (self.sums.len() - place, self.sums.len());
         let blocks = count / BLOCK;

@@ -59,7 +59,7 @@ impl CorrectionsAtNodes {
         // before (u <= 3 < pi). With n copies (1 + x)^n - 1 <= n x exp(n x).
         let x = 4.0 * (most_slope - least_decay).exp();
         let n = term.copies as f64;
-        // At least exp(-600), since doubles underflow below.
+        // Raised to exp(-600), since doubles underflow below.
         let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
         let negligible = -f64::from(BITS) * std::f64::consts::LN_2;
         let corrections = CorrectionsAtNodes { copies: term.copies, ln_bound, series: None, ln_rest: 0.0 };

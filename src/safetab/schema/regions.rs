@@ -1,4 +1,4 @@
-//! What is tabulated: passes, types of region and levels of iterations; and the privacy guarantee.
+//! The scope of a tabulation: passes, types of region and levels of iterations; and the privacy guarantee.
 
 use std::fmt;
 

@@ -113,7 +113,7 @@ pub struct Violation {
     pub rule: Rule,
     /// The value, clipped. It may be confidential: it is for the curator only.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 

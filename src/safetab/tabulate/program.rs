@@ -1,4 +1,4 @@
-//! What SafeTab-P and SafeTab-H have in common: a run reads public inputs, checks and counts records, adds noise to the groups of levels and
+//! The common part of SafeTab-P and SafeTab-H: a run reads public inputs, checks and counts records, adds noise to the groups of levels and
 //! writes tables.
 
 use std::path::Path;
