@@ -15,7 +15,7 @@
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Account::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Account::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | rho-zCDP implies a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))) (section below) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration |
+//! | rho-zCDP implies a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))) (section 13 above) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration |
 //! | the RDP of the worst of many block paths is that of a path paired with itself | [`renyi_epsilon_of_worst`](crate::account::conversions::renyi_epsilon_of_worst), `extremes` of [`Account`](crate::account::Account) | `account::conversions`: every pair alone |
 //! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair alone |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `replication::closed_forms`: the contour, convolution |
