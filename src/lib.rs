@@ -1,7 +1,7 @@
 //! A certified privacy accountant for counts published with integer noise, proven on the 2020 US Census.
 //!
 //! Every number that this library returns as a result is an [`Enclosure`](numeric::Enclosure): `lower <= truth <=
-//! upper`, by construction. Inputs are exact rationals. The name of an approximation says that it is one.
+//! upper`, by construction. Inputs are exact rationals. An approximation is named `..._approx`, or its type states it.
 //!
 //! ```
 //! use dp_assay::{account::{Account, Composition}, release::Release};
@@ -24,26 +24,27 @@
 //! From the bottom up; a lower room never calls a higher one.
 //!
 //! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. It is independent of privacy.
+//! - [`law`]: the laws of noise, one file each, and groups of equal counts.
 //! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
-//! - [`noise`]: the laws of noise, and exact samplers of them from secure randomness.
+//! - [`noise`]: distributions of noise, and exact samplers from secure randomness.
 //! - [`audit`]: whether integers are draws of a declared law: tests with proven p-values.
 //! - [`draws`]: one draw for one budget: the log, the key and the folder of an incomplete release.
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
 //!   and the standard conversions.
 //! - [`release`]: geolevels, queries and budgets of real releases, and their compositions.
-//! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and the limit for any adversary.
+//! - [`risk`]: the information that noisy counts give an adversary: posteriors, decisions, and the limit for any adversary.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
-//! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
+//! - [`safetab`]: SafeTab-P and SafeTab-H, the counts of the Detailed DHC-A and DHC-B: files and population groups, noise, suppression,
 //!   tuning from budget to error, and a release from persons or households.
 //! - [`ledger`]: releases about the same people as a file, with a log of what was added.
-//! - [`certificate`]: an epsilon or a delta with the hints from which another program proves it again.
+//! - [`certificate`]: a certified number with the hints from which another program proves it again.
 //! - [`csv_reader`]: the one reader of CSV, strict and streaming.
 //! - [`chart`]: drawings as SVG.
 //! - [`provenance`]: the program, command line and inputs of an answer or a file.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`deployments`]: published privacy parameters of real deployments, judged, and entries of the public registry.
-//! - [`memo`]: what an auditor signs: a statement, its numbers, certificates, and the hashes of all files.
+//! - [`memo`]: a memo that an auditor signs: a statement, its numbers, certificates, and the hashes of all files.
 //!
 //! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
 //! docs/guide has a chapter for each task.

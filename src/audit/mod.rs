@@ -1,4 +1,4 @@
-//! Audit of noise from outside: do integers that are said to be independent draws of a law come from that law?
+//! Audit of noise: tests, with proven p-values, whether integers are independent draws of a declared law.
 //!
 //! The input is pure noise: integers of any program, or noisy counts whose true values are known. One pass fills tallies of fixed size;
 //! every test then has a p-value that is proven: an upper bound on the probability, under the declared law, of data at least as far

@@ -1,4 +1,4 @@
-//! Plots as SVG, with the plotted numbers as CSV. Read in this order:
+//! Charts as SVG, with the plotted numbers as CSV. Read the files in this order:
 //!
 //! | file | content |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
+//! The command line: each subcommand, in a file of its own, reads arguments, calls the library and prints tables or JSON. No mathematics.
 
 pub mod allocate;
 pub mod application;

@@ -1,5 +1,5 @@
-//! One draw for one budget: a log written before noise is drawn detects a second draw into the same place, or of the
-//! same records into another one.
+//! One draw for one budget: a log, written before noise is drawn, detects a second draw into the same place, or of the
+//! same records into another place.
 //!
 //! Two draws of the same records spend two budgets: a reader of an unfinished release and of a second one knows two
 //! noisy values of each count. So a draw is logged before the first noise, and its key is kept until the release is

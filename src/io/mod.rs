@@ -3,15 +3,15 @@
 //! | file | subject |
 //! | --- | --- |
 //! | [`csv_reader`] | the one reader of CSV: strict, streaming, with line and column of every cell |
-//! | [`reading`] | files are read whole, with a limit |
-//! | `files` | files are written beside and renamed; the list of those that are unfinished, for Ctrl-C |
+//! | [`reading`] | reads whole files, with a size limit |
+//! | `files` | writes to a temporary file and renames it; lists unfinished files for Ctrl-C |
 //! | `same_file` | whether a confidential input is the same as before |
 //! | `toml_reader`, `toml_node` | TOML, with the line and column of every value |
 //! | `yaml_tree` | YAML as a tree with places; anchors, tags and keys that occur twice are refused |
-//! | [`provenance`] | which program, command line and inputs an answer comes from |
-//! | `foreign` | panics of the Parquet reader become errors |
+//! | [`provenance`] | the program, command line and inputs of an answer |
+//! | `foreign` | turns panics of the Parquet reader into errors |
 //! | `remote` | work of other processes for this one, stopped at Ctrl-C |
-//! | [`threads`] | how many threads can be had |
+//! | [`threads`] | the number of threads that the system allows |
 
 #[cfg(feature = "mechanisms")]
 pub mod csv_reader;

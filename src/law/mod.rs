@@ -1,4 +1,4 @@
-//! The laws of noise, one file each, with all that other rooms need to know of a law; and groups of equal counts, the terms of a sum of privacy losses.
+//! The laws of noise, one file each, with the facts that other rooms use; and groups of equal counts, the terms of a sum of privacy losses.
 //!
 //! | file | law |
 //! | --- | --- |
@@ -11,11 +11,11 @@
 //! | `table` | noise by its masses |
 //! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
-//! | `finite` | what all laws of finitely many losses share |
+//! | `finite` | the common part of all laws of finitely many losses |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
-//! `facts` lists what a law has to say: its name and its parameter for files, options and certificates; the ranges of an account; how much it
+//! `facts` lists the properties that a law provides: its name and its parameter for files, options and certificates; the ranges of an account; how much it
 //! spends; the form of its exponent for samplers. No other room matches on a law, so that a new law is a new file and a row of `of_law!`.
 
 mod discrete_gaussian;

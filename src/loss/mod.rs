@@ -1,12 +1,13 @@
-//! The privacy loss and its sums, to be read in this order as one argument.
+//! The privacy loss of a composition: its moment generating function, its profile and its tails, enclosed by several engines. Read the
+//! files in this order, as one argument.
 //!
-//! | file | what it is about |
+//! | file | subject |
 //! | --- | --- |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //! | [`law`] | the law of the noise of one count, and groups of equal counts |
 //! | [`sum`] | the sum of the privacy losses of all counts, and the lattice of its values |
 //! | [`theta`] | its moment generating function, by both sides of Jacobi's identity (in the room of the laws) |
-//! | `question` | the functionals that are computed of a sum, and their kernels |
+//! | `question` | the functionals of a sum that can be requested, and their kernels |
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
 //! | `integrand` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
@@ -27,7 +28,7 @@
 //! | [`infinite`] | outcomes that only one of two neighbors can have, beside the losses that are finite |
 //! | [`evaluator`] | answers about one sum, or the largest over a family |
 //! | [`answer`] | the result of every request: a value, how it was certified, whether the requested precision was reached |
-//! | `limit`, [`stop`] | how a request ends that takes too long, or is no longer wanted |
+//! | `limit`, [`stop`] | time limits and cancellation of requests |
 //! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares no code with the engines |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 

@@ -1,4 +1,4 @@
-//! The noise that is added to counts: its laws, and exact samplers of them.
+//! Noise for counts: distributions, and exact samplers of them.
 //!
 //! A [`Sampler`] draws from a law on the integers exactly: every probability is the exact real number of the law, not a nearby
 //! double. Random words come from [`Streams`], ChaCha20 with a key from the operating system. Under an insecure seed the

@@ -2,9 +2,9 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `request` | which number is wanted and how precisely |
-//! | `scheduler` | in which order the engines are tried, for proofs and for approximations in doubles |
-//! | `session` | what requests close to one another share: contours, the engine that answered, the time that is left |
+//! | `request` | the requested functional and its precision |
+//! | `scheduler` | the order in which engines are tried, for proofs and for approximations in doubles |
+//! | `session` | the state that close requests share: contours, the engine that answered, the remaining time |
 //! | `machine` | the seconds that single steps take |
 //! | `contour` | [`contour`](super::contour): an integral by the trapezoid rule |
 //! | `enumeration` | [`atoms`](super::atoms): all losses with their masses |
