@@ -103,7 +103,7 @@ fn dict_of<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyDict>> {
 /// did not complete, after Ctrl-C for example, is repeated bit by bit for the same inputs by unfinished="resume".
 ///
 /// Returns a dict: release, rho, epsilon, delta, noisy_counts, files (a dict for each, with margin_95), draw, earlier_draws, provenance.
-/// What stands under "confidential" is in no file. If only the end of the log of a complete draw was missing, "status" says so.
+/// The entries under "confidential" are in no file. If only the end of the log of a complete draw was missing, "status" says so.
 #[pyfunction]
 #[pyo3(signature = (spine, counts, release, out, *, column = "count", epsilon = None, files = "csv", delta = None, digits = 8,
                     insecure_seed = None, unfinished = "refuse", multiline = false))]
