@@ -167,3 +167,67 @@ fn a_lattice_too_fine_for_doubles_is_accounted_for_on_the_line() {
     // An increase of one percent in every variance changes rho little and reduces delta.
     assert!(far.upper() < near.lower() && far.approximate() > 0.98 * near.approximate());
 }
+
+/// The allocation for a risk keeps it, by the bound on the written release, and the optimum for the sufficient point is not far.
+#[test]
+fn budgets_are_divided_for_a_risk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (queries, out) = (folder.path().join("queries.toml"), folder.path().join("out.toml"));
+    std::fs::write(&queries, "[[query]]\nname = 'a'\nweight = 9\n[[query]]\nname = 'b'\ncount = 4\n").unwrap();
+    let (queries, out) = (queries.to_str().unwrap(), out.to_str().unwrap());
+    for (target, key, prior, most) in [
+        (&["--advantage", "0.3"][..], "/advantage/upper", "1/2", "0.3"),
+        (&["--posterior", "0.7", "--prior", "1/2"], "/correct_decision_upper/upper", "1/2", "0.7"),
+        (&["--posterior", "0.82", "--prior", "0.8"], "/correct_decision_upper/upper", "0.8", "0.82"),
+        (&["--posterior", "0.9", "--prior", "0.1", "--delta", "1e-9"], "/posterior_upper/upper", "0.1", "0.9"),
+    ] {
+        let answer = json(&[&["allocate", queries, "--out", out], target].concat());
+        let bound = json(&["risk", "bound", "--release", out, "--prior", prior, "--delta", "1e-9"]);
+        let (value, most) = (parse(&bound.pointer(key).unwrap().to_string()).unwrap(), parse(most).unwrap());
+        assert!(value <= most && value > most.clone() * parse("0.9999").unwrap(), "{target:?}: {value}");
+        let above = parse(&answer["at_most_percent_above_optimum"].to_string()).unwrap();
+        assert!(above > 0 && above < 100, "{target:?}: {above}");
+    }
+    let answer = json(&["allocate", queries, "--alpha", "0.05", "--beta", "0.6", "--out", out]);
+    let beta = &json(&["tradeoff", "--release", out, "--alpha", "0.05"])["beta_lower"][0];
+    let beta = parse(&beta.to_string()).unwrap();
+    assert!(beta >= parse("0.6").unwrap() && beta < parse("0.602").unwrap(), "{beta}");
+    assert!(answer["at_most_percent_above_optimum"].is_null() && answer["goal"]["measure"] == "beta");
+}
+
+/// Accuracy first: the noise is the largest that the margins allow, and its epsilon is that of the written release.
+#[test]
+fn the_epsilon_of_accuracy_targets_is_certified() {
+    let folder = tempfile::tempdir().unwrap();
+    let (queries, out) = (folder.path().join("tables.toml"), folder.path().join("out.toml"));
+    let text =
+        "[[query]]\nname = 'S / a'\nmost_margin = 2\n[[query]]\nname = 'C / b'\ncount = 3\nmost_squared_error = 20\n";
+    std::fs::write(&queries, text).unwrap();
+    let (queries, out) = (queries.to_str().unwrap(), out.to_str().unwrap());
+    let answer = json(&["allocate", queries, "--accuracy", "--delta", "1e-9", "--out", out]);
+    let read = json(&["epsilon", "--release", out, "--delta", "1e-9", "--digits", "8"]);
+    assert_eq!(answer["epsilon"], read["epsilon"]);
+    let margins: Vec<i64> =
+        answer["queries"].as_array().unwrap().iter().map(|query| query["margin_95"].as_i64().unwrap()).collect();
+    assert_eq!(margins[0], 2);
+    // Two more units of the grid on which the target is read have a larger margin.
+    let sigma2 = parse(&answer["queries"][0]["sigma2"].to_string()).unwrap() + parse("0.002").unwrap();
+    let noise = dp_assay::noise::DiscreteGaussian::new(sigma2).unwrap();
+    assert!(noise.quantile(&parse("0.975").unwrap()).unwrap() > 2);
+    let whole = json(&["risk", "bound", "--release", out, "--prior", "1/2"]);
+    let bound = parse(&whole.pointer("/correct_decision_upper/upper").unwrap().to_string()).unwrap();
+    assert!((parse(&answer["correct_decision"]["upper"].to_string()).unwrap() - bound).abs() < parse("1e-7").unwrap());
+    std::fs::write(folder.path().join("none.toml"), "[[query]]\nname = 'a'\n").unwrap();
+    let none = folder.path().join("none.toml");
+    for (words, says) in [
+        (&["allocate", none.to_str().unwrap(), "--accuracy", "--delta", "1e-9"][..], "no accuracy target"),
+        (&["allocate", queries, "--accuracy"], "--delta"),
+        (&["allocate", queries, "--accuracy", "--delta", "1e-9", "--epsilon", "1"], "cannot be used with"),
+        (&["allocate", queries, "--epsilon", "1"], "--delta"),
+        (&["allocate", queries, "--posterior", "0.4", "--prior", "1/2"], "above 0.5"),
+        (&["allocate", "--release", "pl94-units-us", "--advantage", "0.3"], "block paths"),
+    ] {
+        let message = refusal(words);
+        assert!(message.contains(says), "{words:?}: {message}");
+    }
+}

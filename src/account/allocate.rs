@@ -207,10 +207,12 @@ fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, del
     high.exp()
 }
 
-/// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles.
+/// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles; near epsilon = 0, where that is nothing, the rho of Gaussian noise with delta(0) = delta,
+/// or about pi delta^2.
 fn zcdp_rho(epsilon: &Epsilon, delta: &Delta) -> f64 {
     let ln = -Enclosure::rational(delta, 100).ln().approximate();
-    ((ln + epsilon.to_f64()).sqrt() - ln.sqrt()).powi(2)
+    let converted = ((ln + epsilon.to_f64()).sqrt() - ln.sqrt()).powi(2);
+    converted.max(std::f64::consts::PI * delta.to_f64().powi(2))
 }
 
 /// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all targets between their bounds, in doubles.
@@ -258,6 +260,30 @@ pub fn allocate_by_zcdp(
         }
     }
     Ok(None)
+}
+
+/// The largest noise that the accuracy targets of all queries allow, with sigma2 rounded down to `decimals`. An error if a query has no such target, or if no point of
+/// the grid is within its bounds.
+pub fn largest_noise(targets: &[QueryTarget], decimals: u32) -> Result<Vec<Rational>> {
+    check(targets)?;
+    let scale = Integer::from(10).pow(decimals);
+    let largest = |target: &QueryTarget| {
+        let name = &target.name;
+        let most = target.most.as_ref().ok_or_else(|| {
+            Error::unsuitable(format!(
+                "{name:?} has no accuracy target: give most_margin, most_squared_error or most_sigma2"
+            ))
+        })?;
+        let down = Rational::from(most * &scale).floor() / &scale;
+        if down < target.least {
+            let (most, least) = (rational::display(most), rational::display(&target.least));
+            let why =
+                format!("{name:?}: no sigma2 with {decimals} decimals is from {least} to {most}: use more decimals");
+            return Err(Error::unsuitable(why));
+        }
+        Ok(down)
+    };
+    targets.iter().map(largest).collect()
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Re
 ///
 /// With z = Phi^-1(1 - alpha) and mu = z - Phi^-1(beta) the slope there is -exp(z mu - mu^2 / 2) (Dong, Roth & Su 2022, Section 2.2). As the function
 /// is its own inverse, alpha is taken as the smaller of the two errors, so that epsilon >= 0.
-fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, Delta)> {
+pub(crate) fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, Delta)> {
     let (alpha, beta) = if alpha <= beta { (alpha, beta) } else { (beta, alpha) };
     let z = -normal_quantile(alpha.to_f64());
     let mu = z - normal_quantile(beta.to_f64());

@@ -1,21 +1,25 @@
 //! `assay allocate`: where the budget should go.
 
+mod accuracy;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
-        Account, Answer, Delta, Epsilon, Stop,
+        Account, Answer, Composition, Counts, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
-    noise::DiscreteGaussian,
     numeric::Enclosure,
     release::{Changed, Neighbors, Release, query_targets, subject},
+    risk::promise::{Points, RiskPromise},
 };
 use rayon::prelude::*;
 use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
+use self::accuracy::Accuracy;
+pub use self::accuracy::margin;
 use super::{
     arguments::quantity,
     exit::Exit,
@@ -23,14 +27,17 @@ use super::{
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
     progress,
+    risk_goal::{self, RiskGoal},
     subject::Relation,
 };
 
 /// Split a privacy budget among queries so that the weighted error is smallest
 ///
 /// Minimizes the sum of weight times expected squared error, and bounds how far from optimal the answer can be. Targets that
-/// no noise meets are refused, with the epsilon that they need.
+/// no noise meets are refused, with the epsilon that they need. With --accuracy the other way round: the largest noise within all accuracy targets,
+/// and its certified epsilon.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("goal").args(["epsilon", "advantage", "beta", "posterior", "accuracy"]).required(true))]
 pub struct Args {
     /// A TOML file of queries, each with name, count, sensitivity, weight, least_sigma2, most_sigma2, most_squared_error,
     /// most_margin
@@ -49,11 +56,16 @@ pub struct Args {
     #[arg(long, conflicts_with = "release")]
     counts_as_given: bool,
     /// The target epsilon at delta
-    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
-    epsilon: String,
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, requires = "delta")]
+    epsilon: Option<String>,
     /// The delta that goes with epsilon, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
-    delta: String,
+    delta: Option<String>,
+    #[command(flatten)]
+    risk: RiskGoal,
+    /// The largest noise that the accuracy targets of all queries allow, and its epsilon at --delta
+    #[arg(long, requires = "delta", conflicts_with = "release")]
+    accuracy: bool,
     /// Decimals of every sigma2
     #[arg(long, value_name = "D", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: u32,
@@ -67,12 +79,25 @@ pub struct Args {
     pub stop: Stop,
 }
 
+/// The target.
+enum Goal {
+    /// The epsilon at the delta.
+    Epsilon,
+    /// A risk, of which epsilon at delta is sufficient.
+    Risk(RiskPromise),
+    /// The accuracy of the queries.
+    Accuracy,
+}
+
 /// The request: the queries that share the budget, and the target.
 pub struct Question {
-    /// The target epsilon.
+    goal: Goal,
+    /// The target epsilon, or one with which the target is met.
     pub epsilon: Epsilon,
     /// The delta of the target.
     pub delta: Delta,
+    /// The point of the profile that every allocation that meets the target has; `None` if none is known.
+    necessary: Option<(Epsilon, Delta)>,
     neighbors: Neighbors,
     /// How a changed record changes the counts of a file.
     changed: Changed,
@@ -100,16 +125,17 @@ pub struct Found {
     pub margins: Vec<i64>,
     /// The epsilon of the worst of all block paths with that noise, and the path in words, if the release has block paths.
     pub worst: Option<(Answer, String)>,
+    /// The value that a target of risk bounds, for all levels composed.
+    risk: Option<Answer>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
     let question = args.question(&Release::find)?;
-    let found = args.find(&question)?;
-    if let Some(path) = &args.out {
-        let release = question.allocated(&found.best)?;
-        release.write(path).context("--out")?;
-        invocation::provenance()?.write_beside(path).context("--out")?;
+    if matches!(question.goal, Goal::Accuracy) {
+        return args.run_accuracy(&question);
     }
+    let found = args.find(&question)?;
+    args.write_release(&question, &found.best)?;
     let mut page = args.form.page();
     page.object(found.object(&question));
     page.records(found.records(&question));
@@ -141,6 +167,10 @@ impl Found {
             "at_most_percent_above_optimum": self.above.as_ref().map_or(Value::Null, upper_json),
             "zcdp_weighted_squared_error": self.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
         });
+        if let (Goal::Risk(risk), Some(value)) = (&question.goal, &self.risk) {
+            object["goal"] = risk_goal::json(risk);
+            object[risk.key()] = value.value.to_json();
+        }
         if let Some((epsilon, pair)) = &self.worst {
             object["worst_pair_epsilon"] = epsilon.value.to_json();
             object["worst_pair"] = json!(pair);
@@ -150,25 +180,37 @@ impl Found {
     }
 }
 
-/// The margin of error at 95 % of one count.
-pub fn margin(sigma2: &Rational) -> Result<i64> {
-    // All except 2.5 % on each side.
-    Ok(DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)))?)
-}
-
 impl Args {
     /// The request; `find` finds the release by its name.
     pub fn question(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Question> {
-        let epsilon = quantity("--epsilon", &self.epsilon)?;
-        let delta = quantity("--delta", &self.delta)?;
+        let (goal, Points { enough: (epsilon, delta), necessary }) = self.goal()?;
         let changed = if self.counts_as_given { Changed::AsGiven } else { Changed::Twice };
         if let Some(name) = &self.release {
             let release = find(name).context("--release")?.only(&self.level).context("--level")?;
             let neighbors = self.neighbors.unwrap_or(release.neighbors);
             release.shares_budget(neighbors).context("--release")?;
+            if matches!(goal, Goal::Risk(_)) && release.paths.is_some() {
+                bail!(
+                    "--release: on the block paths of {} the worst decides, and a target of risk is about all levels composed: allocate for \
+                     --epsilon, or name levels with --level",
+                    release.name
+                );
+            }
             let (targets, given) = (release.query_targets(Some(neighbors)).context("--release")?, Vec::new());
             let taken = release.times_each_count(neighbors).context("--neighbors")?;
-            return Ok(Question { epsilon, delta, neighbors, changed, taken, given, release: Some(release), targets });
+            let release = Some(release);
+            return Ok(Question {
+                goal,
+                epsilon,
+                delta,
+                necessary,
+                neighbors,
+                changed,
+                taken,
+                given,
+                release,
+                targets,
+            });
         }
         let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
         let name = path.display().to_string();
@@ -178,7 +220,47 @@ impl Args {
         let flag = if self.counts_as_given { "--counts-as-given" } else { "--neighbors" };
         let targets = query_targets::under(given.clone(), neighbors, changed).context(flag)?;
         let taken = changed.times(neighbors).context(flag)?;
-        Ok(Question { epsilon, delta, neighbors, changed, taken, given, release: None, targets })
+        Ok(Question { goal, epsilon, delta, necessary, neighbors, changed, taken, given, release: None, targets })
+    }
+
+    /// The target, the point of the profile with which it is met, and the one without which it is not.
+    fn goal(&self) -> Result<(Goal, Points)> {
+        let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+        if let Some(risk) = self.risk.promise(delta.as_ref())? {
+            let points = risk.points()?;
+            return Ok((Goal::Risk(risk), points));
+        }
+        if self.accuracy {
+            // Epsilon is the answer; its place in the request is not used.
+            let enough = ("0".parse()?, accuracy::delta(delta)?);
+            return Ok((Goal::Accuracy, Points { enough, necessary: None }));
+        }
+        let (epsilon, delta) = self.epsilon.as_deref().zip(delta).context("--epsilon or --delta is missing")?;
+        let point = (quantity("--epsilon", epsilon)?, delta);
+        Ok((Goal::Epsilon, Points { enough: point.clone(), necessary: Some(point) }))
+    }
+
+    /// Writes the noise as a release, if requested.
+    fn write_release(&self, question: &Question, found: &Allocation) -> Result<()> {
+        let Some(path) = &self.out else { return Ok(()) };
+        question.allocated(found)?.write(path).context("--out")?;
+        invocation::provenance()?.write_beside(path).context("--out")
+    }
+
+    fn run_accuracy(&self, question: &Question) -> Result<Exit> {
+        let Question { targets, neighbors, taken, delta, .. } = question;
+        let asked = Accuracy { targets, neighbors: *neighbors, taken: *taken, delta };
+        let found = accuracy::find(&asked, self.decimals)?;
+        self.write_release(question, &found.noise)?;
+        let mut page = self.form.page();
+        page.object(found.object(&asked));
+        page.records(found.records(&asked));
+        found.put_tables(&mut page, &asked);
+        if let Some(path) = &self.out {
+            page.text(format!("written as a release to {}\n", path.display()));
+        }
+        page.print()?;
+        Ok(Exit::Done)
     }
 
     /// The best allocation that is found, and an upper bound on its distance from the optimum.
@@ -188,20 +270,49 @@ impl Args {
         let best = allocate::allocate_until(targets, epsilon, delta, self.decimals, &self.stop)?;
         self.stop.check()?;
         progress::stage("least weighted error: lower bound");
-        let bound = allocate::least_possible(targets, epsilon, delta)?;
+        let bound = match &question.necessary {
+            Some((epsilon, delta)) => allocate::least_possible(targets, epsilon, delta)?,
+            None => Rational::new(),
+        };
         self.stop.check()?;
-        let zcdp = allocate::allocate_by_zcdp(targets, epsilon, delta, self.decimals)?;
+        // The conversion gives an epsilon, with which an allocation for a risk cannot be compared.
+        let zcdp = match &question.goal {
+            Goal::Epsilon => allocate::allocate_by_zcdp(targets, epsilon, delta, self.decimals)?,
+            Goal::Risk(_) | Goal::Accuracy => None,
+        };
+        let risk = question.risk_of(&best, &self.stop)?;
         let above = best.error.upper_rational().filter(|_| bound > 0).map(|most| {
             let ratio = most / &bound;
             Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
         });
         let margins = best.sigma2.par_iter().map(margin).collect::<Result<_>>()?;
         let worst = question.worst_path(&best, &self.stop)?;
-        Ok(Found { best, zcdp, bound, above, margins, worst })
+        Ok(Found { best, zcdp, bound, above, margins, worst, risk })
     }
 }
 
 impl Question {
+    /// The target in words.
+    fn in_words(&self) -> String {
+        match &self.goal {
+            Goal::Risk(risk) => risk.in_words(),
+            Goal::Accuracy => "all accuracy targets are met".to_string(),
+            Goal::Epsilon => {
+                format!("epsilon <= {} at delta = {}", exact_text(&self.epsilon), exact_text(&self.delta))
+            }
+        }
+    }
+
+    /// The value that a target of risk bounds, for the noise that was found.
+    fn risk_of(&self, found: &Allocation, stop: &Stop) -> Result<Option<Answer>> {
+        const DIGITS: u32 = 8;
+        let Goal::Risk(risk) = &self.goal else { return Ok(None) };
+        let counts = (self.targets.iter().zip(&found.sigma2))
+            .map(|(target, sigma2)| Counts::discrete_gaussian(sigma2.clone(), target.count, target.shift))
+            .collect::<dp_assay::Result<Vec<Counts>>>()?;
+        Ok(Some(risk.of(&Composition::new(counts)?.until(stop), DIGITS)?))
+    }
+
     /// The epsilon of the worst of all block paths, if the release has block paths, and that path in words.
     fn worst_path(&self, found: &Allocation, stop: &Stop) -> Result<Option<(Answer, String)>> {
         const DIGITS: u32 = 8;
@@ -217,8 +328,7 @@ impl Question {
 
     /// The release with the noise that was found.
     pub fn allocated(&self, found: &Allocation) -> Result<Release> {
-        let (epsilon, delta) = (exact_text(&self.epsilon), exact_text(&self.delta));
-        let of = |name: &str| format!("{name}, allocated for epsilon <= {epsilon} at delta = {delta}");
+        let of = |name: &str| format!("{name}, allocated: {}", self.in_words());
         let source = format!(
             "assay allocate {}: the least weighted squared error that was found under the exact account",
             env!("CARGO_PKG_VERSION")
@@ -252,24 +362,23 @@ fn query_json(question: &Question, found: &Found, k: usize) -> Value {
 }
 
 fn put_tables(page: &mut Page, question: &Question, found: &Found) {
-    let (epsilon, delta) = (exact_text(&question.epsilon), exact_text(&question.delta));
+    let goal = question.in_words();
     let twice = if question.taken == 2 { ", every count twice: a record leaves one and enters another" } else { "" };
-    page.text(format!("epsilon <= {epsilon} at delta = {delta}, {} neighbors{twice}\n\n", question.neighbors.name()));
+    page.text(format!("{goal}, {} neighbors{twice}\n\n", question.neighbors.name()));
+    let compares = matches!(question.goal, Goal::Epsilon);
     let shifted = question.targets.iter().any(|target| target.shift != 1);
     let row = |(k, target): (usize, &QueryTarget)| {
         let mut cells = vec![target.name.clone(), target.count.to_string()];
         cells.extend(shifted.then(|| target.shift.to_string()));
-        cells.extend([
-            exact_text(&target.weight),
-            exact_text(&found.best.sigma2[k]),
-            found.margins[k].to_string(),
-            found.zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k])),
-        ]);
+        cells.extend([exact_text(&target.weight), exact_text(&found.best.sigma2[k]), found.margins[k].to_string()]);
+        let by_zcdp = || found.zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k]));
+        cells.extend(compares.then(by_zcdp));
         cells
     };
     let mut heading = vec!["", "counts"];
     heading.extend(shifted.then_some("shift"));
-    heading.extend(["weight", "sigma2", "95 % margin", "sigma2 by zCDP (Bun-Steinke)"]);
+    heading.extend(["weight", "sigma2", "95 % margin"]);
+    heading.extend(compares.then_some("sigma2 by zCDP (Bun-Steinke)"));
     page.table(&heading, question.targets.iter().enumerate().map(row).collect());
     let error = &found.best.error;
     page.text(format!("\nweighted squared error {}", error.shown(8)));
@@ -278,15 +387,22 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
             let less = output::less_or_more(error, &zcdp.error);
             format!("; allocated by zCDP (Bun-Steinke) {}: {less}\n", zcdp.error.shown(8))
         }
-        None => "; by zCDP (Bun-Steinke) no allowed noise meets the target\n".to_string(),
+        None if compares => "; by zCDP (Bun-Steinke) no allowed noise meets the target\n".to_string(),
+        None => "\n".to_string(),
     });
-    page.text(format!("delta({epsilon}) = {} is proven\n", found.best.delta.shown(6)));
+    page.text(match (&question.goal, &found.risk) {
+        (Goal::Risk(risk), Some(value)) => format!("{} {} is proven\n", risk.name(), value.value.shown(8)),
+        _ => format!("delta({}) = {} is proven\n", exact_text(&question.epsilon), found.best.delta.shown(6)),
+    });
     page.text(match &found.above {
         Some(above) => format!(
             "no allocation within these bounds has less than {}: at most {} % above the optimum\n",
             Enclosure::rational(&found.bound, 64).lower_text(8),
             above.upper_text(3)
         ),
+        None if question.necessary.is_none() => {
+            "no bound on the optimum: a type II error is no single point of the privacy profile\n".to_string()
+        }
         None => "no useful bound on the optimum: it needs every least_sigma2 to be 1/2 or more\n".to_string(),
     });
     if let Some((epsilon, pair)) = &found.worst {

@@ -18,7 +18,6 @@ use dp_assay::{
     chart::curves::{self, CalibratedCurves},
     numeric::Enclosure,
     release::subject::{Part, QueryPart, SINGLES},
-    risk::promise::RiskPromise,
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -36,6 +35,7 @@ use super::{
     invocation,
     progress::{self, Steps},
     queries::{self, CalibratedQuery},
+    risk_goal::RiskGoal,
     subject::{self, Format, Resolved, Subject},
 };
 
@@ -82,22 +82,8 @@ pub struct Args {
     /// Also list the deltas at which the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
-    /// The advantage of every adversary is at most A: true positives less false positives, at any prior
-    #[arg(long, value_name = "A", allow_hyphen_values = true, conflicts_with = "delta")]
-    advantage: Option<String>,
-    /// With --alpha: every test with that type I error has a type II error of B or more
-    #[arg(long, value_name = "B", allow_hyphen_values = true, requires = "alpha", conflicts_with = "delta")]
-    beta: Option<String>,
-    /// The type I error that goes with --beta, 0 < A < 1
-    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta")]
-    alpha: Option<String>,
-    /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
-    /// no posterior exceeds P, except on outputs of that probability
-    #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
-    posterior: Option<String>,
-    /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior
-    #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior")]
-    prior: Option<String>,
+    #[command(flatten)]
+    risk: RiskGoal,
     /// Write the calibrated noise as a release, which --release reads
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -235,7 +221,7 @@ impl Args {
     /// The goal, and the delta at which epsilons are shown.
     fn goal(&self) -> Result<(Goal, Option<Delta>)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
-        if let Some(risk) = self.risk(delta.as_ref())? {
+        if let Some(risk) = self.risk.promise(delta.as_ref())? {
             return Ok((Goal::Risk(risk), None));
         }
         if let Some(range) = &self.match_curve {
@@ -257,25 +243,6 @@ impl Args {
             (None, matched) => Goal::Compared(matched.map_or(Against::Usual, Against::from)),
         };
         Ok((goal, Some(delta)))
-    }
-
-    /// A promise in the terms of risk, if one is given.
-    fn risk(&self, delta: Option<&Delta>) -> Result<Option<RiskPromise>> {
-        let given = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text)).transpose();
-        if let Some(most) = given("--advantage", &self.advantage)? {
-            return Ok(Some(RiskPromise::advantage(most).context("--advantage")?));
-        }
-        if let (Some(alpha), Some(beta)) = (given("--alpha", &self.alpha)?, given("--beta", &self.beta)?) {
-            return Ok(Some(RiskPromise::type_two_error(alpha, beta).context("--alpha, --beta")?));
-        }
-        let (Some(most), Some(prior)) = (given("--posterior", &self.posterior)?, given("--prior", &self.prior)?) else {
-            return Ok(None);
-        };
-        let risk = match delta {
-            Some(delta) => RiskPromise::posterior(prior, most, delta.clone()),
-            None => RiskPromise::correct_decision(prior, most),
-        };
-        Ok(Some(risk.context("--posterior, --prior")?))
     }
 
     /// The answers, and the request.

@@ -42,6 +42,7 @@ mod rehearse;
 mod releases;
 pub mod report;
 pub mod risk;
+mod risk_goal;
 mod sample;
 mod schema;
 mod simulate;

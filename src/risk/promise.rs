@@ -18,7 +18,10 @@ use super::{
     check_length, check_prior, odds,
 };
 use crate::{
-    account::{Account, Answer, Delta, promise::Promise},
+    account::{
+        Account, Answer, Delta, Epsilon,
+        promise::{Promise, tangent},
+    },
     error::{Error, Result},
     numeric::{Certainty, Enclosure, rational},
 };
@@ -120,6 +123,24 @@ impl RiskPromise {
         })
     }
 
+    /// Points of the privacy profile around the promise, for noise whose pair of neighbors is symmetric.
+    pub fn points(&self) -> Result<Points> {
+        if let RiskPromise::TypeTwoError { alpha, beta } = self {
+            return Ok(Points { enough: line_through(alpha, beta)?, necessary: None });
+        }
+        let (epsilon, delta) = match self.promise()? {
+            Promise::Epsilon { delta, epsilon } => (Enclosure::rational(&epsilon, BITS), delta),
+            Promise::Known { delta, epsilon } => (epsilon, delta),
+            _ => return Err(Error::Unbounded { what: "the target epsilon" }),
+        };
+        let end = |end: Option<Rational>| -> Result<Epsilon> {
+            Epsilon::new(end.ok_or(Error::Unbounded { what: "the target epsilon" })?.max(Rational::new()))
+        };
+        // The profile falls: delta(upper) <= delta(epsilon) <= delta(lower).
+        let (lower, upper) = (end(epsilon.lower_rational())?, end(epsilon.upper_rational())?);
+        Ok(Points { enough: (lower, delta.clone()), necessary: Some((upper, delta)) })
+    }
+
     /// The risk of an account in the terms of the promise: the value that the promise bounds.
     pub fn of(&self, account: &impl Account, digits: u32) -> Result<Answer> {
         match self {
@@ -199,6 +220,33 @@ impl RiskPromise {
     }
 }
 
+/// Points of the privacy profile that stand for a promise.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// delta(epsilon) at most delta implies the promise.
+    pub enough: (Epsilon, Delta),
+    /// The promise implies delta(epsilon) at most delta; `None` if no such point is known.
+    pub necessary: Option<(Epsilon, Delta)>,
+}
+
+/// A point of the profile whose supporting line of the trade-off function passes through (alpha, beta) or above: f(alpha) >= 1 - delta(epsilon) - exp(epsilon) alpha
+/// >= beta. With alpha > beta the two errors are exchanged: f is its own inverse, so that f(beta) >= alpha implies f(alpha) >= beta.
+///
+/// The slope is that of continuous Gaussian noise through the point, with which other noise of the same power spends a little more than it has to.
+fn line_through(alpha: &Rational, beta: &Rational) -> Result<(Epsilon, Delta)> {
+    let (alpha, beta) = if alpha <= beta { (alpha, beta) } else { (beta, alpha) };
+    let near = tangent(alpha, beta)?.0.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?;
+    for slope in [near, Rational::new()] {
+        let rise = Enclosure::rational(&slope, BITS).exp().mul(&Enclosure::rational(alpha, BITS));
+        let room = Enclosure::rational(&Rational::from(1 - beta), BITS).sub(&rise);
+        // Rounded down: delta <= 1 - beta - exp(epsilon) alpha. At epsilon = 0 that is 1 - alpha - beta > 0.
+        if let Some(delta) = room.lower_rational().filter(|delta| *delta > 0) {
+            return Ok((Epsilon::new(slope)?, Delta::new(delta)?));
+        }
+    }
+    Err(Error::Unbounded { what: "the target epsilon" })
+}
+
 /// Bits of a logarithm of odds.
 const BITS: u32 = 256;
 
@@ -262,6 +310,25 @@ mod tests {
                 let value = promise.of(account, 9).unwrap().value;
                 let (low, high) = (number(truth) - number("1e-9"), number(truth) + number("1e-9"));
                 assert!(*value.lower() >= low && *value.upper() <= high, "{promise:?}: {value}");
+            }
+        }
+    }
+
+    /// Noise that keeps the sufficient point keeps the promise, and noise that keeps the promise keeps the necessary point.
+    #[test]
+    fn the_points_of_the_profile_enclose_the_promise() {
+        let account = Composition::new(["5x10".parse::<Counts>().unwrap()]).unwrap();
+        for promise in promises() {
+            let Points { enough, necessary } = promise.points().unwrap();
+            let grid = (GridOf::SmallestSigma2, 2);
+            let (delta, epsilon) = (enough.1.clone(), enough.0.clone());
+            let least = |promise: &Promise| calibrate(&account, &account, promise, grid).unwrap().factor;
+            let (sufficient, own) = (least(&Promise::Epsilon { delta, epsilon }), least(&promise.promise().unwrap()));
+            assert!(sufficient >= own, "{promise:?}");
+            assert!(Rational::from(&sufficient / &own) < number("1.01"), "{promise:?}: {sufficient} {own}");
+            match necessary {
+                Some((epsilon, delta)) => assert!(least(&Promise::Epsilon { delta, epsilon }) <= own, "{promise:?}"),
+                None => assert!(matches!(promise, RiskPromise::TypeTwoError { .. })),
             }
         }
     }

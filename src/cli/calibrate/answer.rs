@@ -19,6 +19,7 @@ use super::super::{
     output::{change, change_in_words, exact, exact_text},
     page::Page,
     queries::CalibratedQuery,
+    risk_goal,
     subject::{Resolved, put_relation},
 };
 use super::found::{FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with, parts};
@@ -45,7 +46,7 @@ impl Layout {
             Goal::Promise(Promise::ZcdpCurve { from, to }) => {
                 object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
             }
-            Goal::Risk(risk) => object["goal"] = risk_json(risk),
+            Goal::Risk(risk) => object["goal"] = risk_goal::json(risk),
             Goal::Promise(_) | Goal::Compared(_) => {}
         }
         let levels: Vec<Value> = if self.scale_all {
@@ -245,24 +246,6 @@ impl Together {
 /// The key of the target of a value.
 fn target_key(key: &str) -> String {
     format!("target_{key}")
-}
-
-/// A promise in the terms of risk, as an object.
-fn risk_json(risk: &RiskPromise) -> Value {
-    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words() });
-    let bound = match risk {
-        RiskPromise::TypeTwoError { .. } => "least",
-        RiskPromise::Advantage(_) | RiskPromise::CorrectDecision { .. } | RiskPromise::Posterior { .. } => "most",
-    };
-    object[bound] = exact(risk.target());
-    match risk {
-        RiskPromise::TypeTwoError { alpha, .. } => object["alpha"] = exact(alpha),
-        RiskPromise::CorrectDecision { prior, .. } | RiskPromise::Posterior { prior, .. } => {
-            object["prior"] = exact(prior)
-        }
-        RiskPromise::Advantage(_) => {}
-    }
-    object
 }
 
 /// The target of the noise.

@@ -1,0 +1,71 @@
+//! The options that name a target in the terms of risk.
+
+use anyhow::{Context, Result};
+use dp_assay::{account::Delta, risk::promise::RiskPromise};
+use rug::Rational;
+
+use serde_json::{Value, json};
+
+use super::{arguments::number, output::exact};
+
+/// A target in the terms of risk, in place of an epsilon.
+#[derive(clap::Args)]
+pub struct RiskGoal {
+    /// The advantage of every adversary is at most A: true positives less false positives, at any prior
+    #[arg(long, value_name = "A", allow_hyphen_values = true, conflicts_with = "delta")]
+    advantage: Option<String>,
+    /// With --alpha: every test with that type I error has a type II error of B or more
+    #[arg(long, value_name = "B", allow_hyphen_values = true, requires = "alpha", conflicts_with = "delta")]
+    beta: Option<String>,
+    /// The type I error that goes with --beta, 0 < A < 1
+    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta")]
+    alpha: Option<String>,
+    /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
+    /// no posterior exceeds P, except on outputs of that probability
+    #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
+    posterior: Option<String>,
+    /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior
+    #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior")]
+    prior: Option<String>,
+}
+
+impl RiskGoal {
+    /// The target, if one is given.
+    pub fn promise(&self, delta: Option<&Delta>) -> Result<Option<RiskPromise>> {
+        let given = |flag: &str, text: &Option<String>| -> Result<Option<Rational>> {
+            text.as_deref().map(|text| number(flag, text)).transpose()
+        };
+        if let Some(most) = given("--advantage", &self.advantage)? {
+            return Ok(Some(RiskPromise::advantage(most).context("--advantage")?));
+        }
+        if let (Some(alpha), Some(beta)) = (given("--alpha", &self.alpha)?, given("--beta", &self.beta)?) {
+            return Ok(Some(RiskPromise::type_two_error(alpha, beta).context("--alpha, --beta")?));
+        }
+        let (Some(most), Some(prior)) = (given("--posterior", &self.posterior)?, given("--prior", &self.prior)?) else {
+            return Ok(None);
+        };
+        let risk = match delta {
+            Some(delta) => RiskPromise::posterior(prior, most, delta.clone()),
+            None => RiskPromise::correct_decision(prior, most),
+        };
+        Ok(Some(risk.context("--posterior, --prior")?))
+    }
+}
+
+/// A promise in the terms of risk, as an object.
+pub fn json(risk: &RiskPromise) -> Value {
+    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words() });
+    let bound = match risk {
+        RiskPromise::TypeTwoError { .. } => "least",
+        RiskPromise::Advantage(_) | RiskPromise::CorrectDecision { .. } | RiskPromise::Posterior { .. } => "most",
+    };
+    object[bound] = exact(risk.target());
+    match risk {
+        RiskPromise::TypeTwoError { alpha, .. } => object["alpha"] = exact(alpha),
+        RiskPromise::CorrectDecision { prior, .. } | RiskPromise::Posterior { prior, .. } => {
+            object["prior"] = exact(prior)
+        }
+        RiskPromise::Advantage(_) => {}
+    }
+    object
+}
