@@ -262,3 +262,86 @@ fn what_is_not_understood_is_refused_and_leaves_no_file() {
     assert_eq!(listed["variables"].as_array().unwrap().len(), 301);
     assert!(json(&["nmf", "codes"])["not_formed"].as_array().unwrap().len() > 5);
 }
+
+/// Covariances of areas and variables: the diagonal has the margins of the estimates, sums of counties have the variance of their sum, and differences and shares
+/// follow from the matrix.
+#[test]
+fn differences_and_shares_follow_from_the_written_covariances() {
+    let desk = Desk::new();
+    let matrix = desk.path("covariance.csv").display().to_string();
+    let base = ["--variables", "P1_001N", "P2_002N", "--tabulation", "County"];
+    let options = ["--covariance", &matrix, "--difference", "P1_001N,P2_002N", "--share", "P2_002N/P1_001N"];
+    let words = desk.words("codes.csv", &[&base[..], &options[..]].concat());
+    let answer = json(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let text = fs::read_to_string(&matrix).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let number = |row: usize, column: usize| lines[row + 1][column + 3].parse::<f64>().unwrap();
+    let counts = lines.len() - 1;
+    assert!(counts >= 4 && lines.iter().all(|line| line.len() == counts + 3));
+    for row in 0..counts {
+        assert!(number(row, row) >= 0.0);
+        for column in 0..counts {
+            assert_eq!(number(row, column), number(column, row));
+            let most = (number(row, row) * number(column, column)).sqrt();
+            assert!(number(row, column).abs() <= most * (1.0 + 1e-9));
+        }
+    }
+    // The margins of the estimates are those of the diagonal.
+    let estimates = fs::read_to_string(desk.path("codes.csv")).unwrap();
+    let heading: Vec<&str> = estimates.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| heading.iter().position(|own| own.starts_with(name)).unwrap();
+    let (variable, moe) = (place("variable"), place("moe_95"));
+    for (row, line) in lines[1..].iter().enumerate() {
+        let mut own = estimates.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let own = own.find(|own| own[0] == line[0] && own.contains(&line[1])).unwrap();
+        assert_eq!(own[variable], line[1]);
+        let margin: f64 = own.iter().rev().nth(heading.len() - 1 - moe).unwrap().parse().unwrap();
+        let deviation = number(row, row).sqrt();
+        assert!(
+            (margin - 1.959_963_984_540_054 * deviation).abs() < 1e-3 * (1.0 + margin),
+            "{line:?} {margin} {deviation}"
+        );
+    }
+    for (key, of) in [("differences", 0), ("shares", 1)] {
+        let all = answer[key].as_array().unwrap();
+        assert_eq!(all.len(), counts / 2);
+        for (area, own) in all.iter().enumerate() {
+            let (first, second) = if of == 0 { (2 * area, 2 * area + 1) } else { (2 * area + 1, 2 * area) };
+            assert_eq!(own["within"], lines[first + 1][0]);
+            let estimate = |row: usize| lines[row + 1][2].parse::<f64>().unwrap();
+            let share = estimate(first) / estimate(second);
+            let slope = if of == 0 { 1.0 } else { share };
+            let sum = number(first, first) + slope * slope * number(second, second);
+            let variance = sum - 2.0 * slope * number(first, second);
+            let (value, deviation) = match of {
+                0 => (estimate(first) - estimate(second), variance.sqrt()),
+                _ => (share, variance.sqrt() / estimate(second)),
+            };
+            let [found, std_dev] = [["difference", "std_dev"], ["share", "std_dev_delta"]][of];
+            let near = |found: &serde_json::Value, expected: f64| {
+                let found = found.to_string().parse::<f64>().unwrap();
+                assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{key} {found} {expected}");
+            };
+            near(&own[found], value);
+            near(&own[std_dev], deviation);
+        }
+    }
+}
+
+#[test]
+fn comparisons_that_name_nothing_or_two_things_are_refused() {
+    let desk = Desk::new();
+    let base = ["--variables", "P1_001N", "P2_002N"];
+    let matrix = desk.path("refused.csv").display().to_string();
+    for (options, says) in [
+        (&["--tabulation", "County", "--difference", "P1_001N"][..], "expected A,B"),
+        (&["--tabulation", "County", "--difference", "P1_001N,P9_001N"], "two variables of P1_001N"),
+        (&["--tabulation", "County", "--difference", "P1_001N,P1_001N"], "both are the same"),
+        (&["--tabulation", "County", "--share", "P1_001N,P2_002N"], "PART/WHOLE"),
+        (&["--tabulation", "County", "--covariance", &matrix], "name another"),
+        (&["--level", "County", "--difference", "P1_001N,P2_002N"], "--level"),
+    ] {
+        let why = desk.refused(&[&base[..], options].concat());
+        assert!(why.contains(says), "{options:?}: {why}");
+    }
+}

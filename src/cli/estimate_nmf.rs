@@ -15,6 +15,7 @@ use dp_assay::{
         jobs::InputError,
         nmf::{
             codes::confidence::Confidence,
+            compared::{Comparisons, Kind as ComparisonKind},
             estimation::{
                 estimated::Estimated,
                 request::{Estimation, EstimationInput, RequestedAreas, Variables, Work},
@@ -113,6 +114,16 @@ pub struct SurveyArgs {
     /// 65,536 cells, instead of single cells, the cells that the requested queries and the constraints distinguish
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
+    /// With --nmf and --areas or --tabulation: also a file with the covariances of all counts of all areas, as CSV
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["whole", "work", "level"])]
+    covariance: Option<PathBuf>,
+    /// With --nmf and --areas or --tabulation: the difference of two areas for each variable, or of two variables in each area, with the
+    /// margin from their covariance. Can be repeated
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["whole", "work", "level"])]
+    difference: Vec<String>,
+    /// The same for the share of a part in a whole, or the ratio of two counts
+    #[arg(long, value_name = "PART/WHOLE", conflicts_with_all = ["whole", "work", "level"])]
+    share: Vec<String>,
     /// With --nmf: a folder for the result of each state, so that an interrupted run continues where it stopped, and several machines share
     /// the work
     #[arg(long, value_name = "DIR")]
@@ -176,6 +187,9 @@ impl SurveyArgs {
             (self.svg.is_some(), "--svg"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (!self.variables.is_empty(), "--variables"),
+            (self.covariance.is_some(), "--covariance"),
+            (!self.difference.is_empty(), "--difference"),
+            (!self.share.is_empty(), "--share"),
             (self.files.is_some(), "--files"),
             (self.incomplete, "--incomplete"),
             (self.despite_misfit, "--despite-misfit"),
@@ -235,6 +249,9 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
     if !args.variables.is_empty() && form != Form::Csv {
         bail!("--variables: census variables are written as csv");
     }
+    if let Some(file) = &args.covariance {
+        outputs::check_file("--covariance", file, &[Kind::Csv])?;
+    }
     let areas = match &args.areas {
         Some(file) => RequestedAreas::File(file.clone()),
         None if args.tabulation.is_empty() => RequestedAreas::None,
@@ -260,6 +277,11 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         truth: args.truth.clone(),
         reading: args.multiline.reading(),
         published: args.published.clone(),
+        comparisons: Comparisons {
+            file: args.covariance.clone(),
+            differences: args.difference.clone(),
+            shares: args.share.clone(),
+        },
         incomplete: args.incomplete,
         despite_misfit: args.despite_misfit,
         work: args.work.as_ref().map(work).transpose()?,
@@ -314,6 +336,9 @@ fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
         EstimationInput::Levels => "--level",
         EstimationInput::Areas => "--areas",
         EstimationInput::Tabulation => "--tabulation",
+        EstimationInput::Covariance => "--covariance",
+        EstimationInput::Difference => "--difference",
+        EstimationInput::Share => "--share",
         EstimationInput::Whole => "--whole",
         EstimationInput::Published => "--published",
         EstimationInput::Work => "--work",
@@ -370,7 +395,22 @@ fn put(estimated: Estimated, page: &mut Page) {
         fit_line(&estimated.fit),
         output::insecure(survey.insecure_seed),
     ));
+    page.text(comparisons(&estimated));
     page.provenance(estimated.origin.provenance);
+}
+
+/// Differences and shares, and what they assume.
+fn comparisons(estimated: &Estimated) -> String {
+    let confidence = estimated.confidence();
+    let mut text: String = estimated.compared.iter().map(|compared| compared.line(&confidence) + "\n").collect();
+    let has = |kind| estimated.compared.iter().any(|compared| compared.kind == kind);
+    if has(ComparisonKind::Difference) {
+        text += "Probabilities are approximations: errors are taken as normal, and nothing else as known about the counts.\n";
+    }
+    if has(ComparisonKind::Share) {
+        text += "The delta method and Fieller's interval take errors as normal; the delta method also needs a whole far above its margin.\n";
+    }
+    text
 }
 
 fn states(args: &SurveyArgs) -> Result<Option<Vec<u32>>> {

@@ -193,8 +193,20 @@ mod tests {
     use super::*;
 
     /// Arguments that name outputs, working folders, folders of public data that are not read as a whole, or a secret.
-    const OTHERS: &[&str] =
-        &["checker", "cluster_token", "csv", "new", "out", "facts", "rocq", "shared", "state", "svg", "work"];
+    const OTHERS: &[&str] = &[
+        "checker",
+        "cluster_token",
+        "covariance",
+        "csv",
+        "new",
+        "out",
+        "facts",
+        "rocq",
+        "shared",
+        "state",
+        "svg",
+        "work",
+    ];
 
     fn check(command: &Command) {
         for argument in command.get_arguments() {

@@ -59,6 +59,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("audit", "out", Written::File(&[Kind::Csv])),
     ("calibrate", "out", Written::File(&[Kind::Toml])),
     ("deployments", "out", Written::Folder),
+    ("estimate", "covariance", Written::File(&[Kind::Csv])),
     ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),
     ("figures", "out", Written::Folder),
     ("ledger", "new", Written::File(&[Kind::Toml])),

@@ -9,9 +9,15 @@
 //!
 //! With a child o without an estimate, which gets the remainder, A = A_o, and R = sum of (R_c + A_c C_c A_c') - T A' -
 //! A T' + A V A'. All of this is known on the way up; at the root the estimate is A z + k with covariance A F A' + R.
+//!
+//! The sums of two areas i and j have the covariance A_i F A_j' + R_ij, where in the same way
+//!
+//! R_ij = sum of (R_cij + A_ci C_c A_cj') - T_i V^- T_j',
+//!
+//! or, with a child o without an estimate, R_oij + sum of (R_cij + A_ci C_c A_cj') - T_i A_oj' - A_oi T_j' + A_oi V A_oj'.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -146,23 +152,28 @@ impl Touched {
         }
     }
 
+    /// A: of the child without an estimate, if there is one.
+    fn factors(&self, below: &Below, open: bool) -> Vec<Matrix> {
+        if open {
+            let zeros = || self.squares.iter().map(|rest| Matrix::zero(rest.rows, rest.rows)).collect();
+            return self.open.clone().unwrap_or_else(zeros);
+        }
+        let factor = |(v, t): (Matrix, &Matrix)| {
+            // A' = V^- T', as V is symmetric.
+            let mut transposed = t.transposed();
+            Factor::new(&v).solve(&mut transposed.entries, t.rows);
+            transposed.transposed()
+        };
+        below.covariance().into_iter().zip(&self.products).map(factor).collect()
+    }
+
     /// The part of the area in the unit with this number of children; `open` means that one of them has no estimate.
     pub fn join(self, below: &Below, children: usize, open: bool) -> AreaPart {
         if self.whole == children {
             return AreaPart::Whole;
         }
+        let factors = self.factors(below, open);
         let mut rest = self.squares;
-        let factors: Vec<Matrix> = if open {
-            self.open.unwrap_or_else(|| rest.iter().map(|rest| Matrix::zero(rest.rows, rest.rows)).collect())
-        } else {
-            let factor = |(v, t): (Matrix, &Matrix)| {
-                // A' = V^- T', as V is symmetric.
-                let mut transposed = t.transposed();
-                Factor::new(&v).solve(&mut transposed.entries, t.rows);
-                transposed.transposed()
-            };
-            below.covariance().into_iter().zip(&self.products).map(factor).collect()
-        };
         let all = below.covariance();
         for (sector, rest) in rest.iter_mut().enumerate() {
             let (a, t) = (&factors[sector], &self.products[sector]);
@@ -181,6 +192,142 @@ impl Touched {
     }
 }
 
+/// The pairs of areas whose covariances are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pairs {
+    /// None.
+    #[default]
+    None,
+    /// These, the smaller number first.
+    Listed(BTreeSet<(u32, u32)>),
+    /// All.
+    All,
+}
+
+impl Pairs {
+    /// Those among some areas.
+    fn among(&self, mut areas: Vec<u32>) -> Vec<(u32, u32)> {
+        areas.sort_unstable();
+        match self {
+            Pairs::None => Vec::new(),
+            Pairs::Listed(listed) => {
+                let is_there = |area: &u32| areas.binary_search(area).is_ok();
+                listed.iter().filter(|(first, second)| is_there(first) && is_there(second)).copied().collect()
+            }
+            Pairs::All => {
+                let with = |(at, first): (usize, &u32)| {
+                    let first = *first;
+                    areas[at + 1..].iter().map(move |second| (first, *second)).collect::<Vec<_>>()
+                };
+                areas.iter().enumerate().flat_map(with).collect()
+            }
+        }
+    }
+}
+
+/// R of each pair of areas; zero for the others.
+pub type Rests = BTreeMap<(u32, u32), Vec<Matrix>>;
+
+/// The covariance of the parts of two areas in a unit whose estimate has this covariance.
+pub fn covariance(unit: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) -> Vec<Matrix> {
+    let of_sector = |(sector, own): (usize, &Matrix)| {
+        let left = match first {
+            AreaPart::Whole => own.clone(),
+            AreaPart::Some(linear) => linear.factors[sector].times(own),
+        };
+        let mut product = match second {
+            AreaPart::Whole => left,
+            AreaPart::Some(linear) => left.times(&linear.factors[sector].transposed()),
+        };
+        if let Some(rest) = rest {
+            product.add(1.0, &rest[sector]);
+        }
+        product
+    };
+    unit.covariance.iter().enumerate().map(of_sector).collect()
+}
+
+/// The sum of R_cij + A_ci C_c A_cj' over children.
+#[derive(Clone, Debug)]
+struct TouchedPair {
+    shape: Arc<Shape>,
+    squares: Vec<Matrix>,
+}
+
+impl TouchedPair {
+    fn new(shape: Arc<Shape>) -> TouchedPair {
+        let squares = shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
+        TouchedPair { shape, squares }
+    }
+
+    /// Adds a child with an estimate.
+    fn add(&mut self, child: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) {
+        let places = child.shape.places_in(&self.shape);
+        let products = covariance(child, first, second, rest);
+        for ((sum, own), places) in self.squares.iter_mut().zip(&products).zip(&places) {
+            sum.add_at(1.0, own, places);
+        }
+    }
+
+    /// R of the pair in the unit, of which neither area has all.
+    fn join(self, below: &Below, first: &Touched, second: &Touched, open: bool) -> Vec<Matrix> {
+        let (a, b) = (first.factors(below, open), second.factors(below, open));
+        let all = below.covariance();
+        let mut rest = self.squares;
+        for (sector, rest) in rest.iter_mut().enumerate() {
+            rest.add(-1.0, &first.products[sector].times(&b[sector].transposed()));
+            if open {
+                rest.add(-1.0, &a[sector].times(&second.products[sector].transposed()));
+                rest.add(1.0, &a[sector].times(&all[sector]).times(&b[sector].transposed()));
+            }
+        }
+        rest
+    }
+}
+
+/// The parts of areas in the children of a unit that all have estimates.
+#[derive(Debug)]
+pub struct Gathered {
+    shape: Arc<Shape>,
+    pairs: Pairs,
+    touched: BTreeMap<u32, Touched>,
+    squares: BTreeMap<(u32, u32), TouchedPair>,
+}
+
+impl Gathered {
+    /// No children yet, of a unit of this shape.
+    pub fn new(shape: Arc<Shape>, pairs: Pairs) -> Gathered {
+        Gathered { shape, pairs, touched: BTreeMap::new(), squares: BTreeMap::new() }
+    }
+
+    /// Adds the parts of the areas in a child.
+    pub fn add(&mut self, child: &Belief, parts: &BTreeMap<u32, AreaPart>, rests: &Rests) {
+        for (area, part) in parts {
+            let new = || Touched::new(self.shape.clone());
+            self.touched.entry(*area).or_insert_with(new).add(part, child);
+        }
+        for pair in self.pairs.among(parts.keys().copied().collect()) {
+            let squares = self.squares.entry(pair).or_insert_with(|| TouchedPair::new(self.shape.clone()));
+            squares.add(child, &parts[&pair.0], &parts[&pair.1], rests.get(&pair));
+        }
+    }
+
+    /// The part of each area in the unit, which has this number of children.
+    pub fn join(mut self, below: &Below, children: usize) -> (BTreeMap<u32, AreaPart>, Rests) {
+        let mut rests = Rests::new();
+        for pair in self.pairs.among(self.touched.keys().copied().collect()) {
+            let (first, second) = (&self.touched[&pair.0], &self.touched[&pair.1]);
+            let squares = self.squares.remove(&pair);
+            if first.whole < children && second.whole < children {
+                let squares = squares.unwrap_or_else(|| TouchedPair::new(self.shape.clone()));
+                rests.insert(pair, squares.join(below, first, second, false));
+            }
+        }
+        let join = |(area, touched): (u32, Touched)| (area, touched.join(below, children, false));
+        (self.touched.into_iter().map(join).collect(), rests)
+    }
+}
+
 /// The areas of a tree during its pass upwards.
 #[derive(Debug, Default)]
 pub struct AreaSums {
@@ -192,12 +339,29 @@ pub struct AreaSums {
     parts: BTreeMap<(usize, u32), AreaPart>,
     /// The parts in units without an estimate.
     open: BTreeMap<(usize, u32), AreaPart>,
+    pairs: Pairs,
+    /// The same for pairs.
+    squares: BTreeMap<(usize, (u32, u32)), TouchedPair>,
+    rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix>>,
+    open_rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix>>,
+}
+
+/// The areas of each unit, from keys in order.
+fn by_unit<'k>(keys: impl Iterator<Item = &'k (usize, u32)>) -> BTreeMap<usize, Vec<u32>> {
+    let mut units: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    keys.for_each(|(unit, area)| units.entry(*unit).or_default().push(*area));
+    units
 }
 
 impl AreaSums {
     /// Areas given by the areas of each leaf that lies in at least one.
     pub fn new(of_leaf: HashMap<usize, Vec<u32>>) -> AreaSums {
         AreaSums { of_leaf, ..AreaSums::default() }
+    }
+
+    /// With the covariances of pairs of areas.
+    pub fn with_pairs(self, pairs: Pairs) -> AreaSums {
+        AreaSums { pairs, ..self }
     }
 
     /// Adds a leaf with its own estimate; `parent` is its parent, with the parent's shape.
@@ -209,6 +373,11 @@ impl AreaSums {
             };
             let touched = self.touched.entry((parent, *area)).or_insert_with(|| Touched::new(shape.clone()));
             touched.add(&AreaPart::Whole, belief);
+        }
+        let Some((parent, shape)) = parent else { return };
+        for pair in self.pairs.among(self.of_leaf.get(&unit).cloned().unwrap_or_default()) {
+            let squares = self.squares.entry((parent, pair)).or_insert_with(|| TouchedPair::new(shape.clone()));
+            squares.add(belief, &AreaPart::Whole, &AreaPart::Whole, None);
         }
     }
 
@@ -231,6 +400,7 @@ impl AreaSums {
         }
         self.open.clear();
         let touched = std::mem::take(&mut self.touched);
+        self.join_pairs(tree, level, below, open, &touched);
         let join = |((unit, area), touched): ((usize, u32), Touched)| {
             let children = tree.children(level, unit).len();
             ((unit, area), touched.join(&below[unit], children, open[unit].is_some()))
@@ -238,8 +408,60 @@ impl AreaSums {
         self.parts = touched.into_iter().map(join).collect();
     }
 
+    fn join_pairs(
+        &mut self,
+        tree: &Tree,
+        level: usize,
+        below: &[Below],
+        open: &[Option<u32>],
+        touched: &BTreeMap<(usize, u32), Touched>,
+    ) {
+        let mut squares = std::mem::take(&mut self.squares);
+        let mut open_rests = std::mem::take(&mut self.open_rests);
+        for (unit, areas) in by_unit(touched.keys()) {
+            let children = tree.children(level, unit).len();
+            for pair in self.pairs.among(areas) {
+                let (first, second) = (&touched[&(unit, pair.0)], &touched[&(unit, pair.1)]);
+                if first.whole == children || second.whole == children {
+                    continue;
+                }
+                let new = || TouchedPair::new(below[unit].shape.clone());
+                let mut own = squares.remove(&(unit, pair)).unwrap_or_else(new);
+                // A child without an estimate has the shape of its parent.
+                if let Some(rest) = open[unit].and_then(|child| open_rests.remove(&(child as usize, pair))) {
+                    own.squares.iter_mut().zip(&rest).for_each(|(sum, rest)| sum.add(1.0, rest));
+                }
+                let rest = own.join(&below[unit], first, second, open[unit].is_some());
+                self.rests.insert((unit, pair), rest);
+            }
+        }
+    }
+
+    fn hand_up_pairs(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
+        let mut rests = std::mem::take(&mut self.rests);
+        for (unit, areas) in by_unit(self.parts.keys()) {
+            let parent = parents[unit] as usize;
+            for pair in self.pairs.among(areas) {
+                let rest = rests.remove(&(unit, pair));
+                match (&beliefs[unit], rest) {
+                    (None, Some(rest)) => {
+                        self.open_rests.insert((unit, pair), rest);
+                    }
+                    (None, None) => {}
+                    (Some(belief), rest) => {
+                        let new = || TouchedPair::new(shapes[parent].clone());
+                        let (first, second) = (&self.parts[&(unit, pair.0)], &self.parts[&(unit, pair.1)]);
+                        let squares = self.squares.entry((parent, pair)).or_insert_with(new);
+                        squares.add(belief, first, second, rest.as_ref());
+                    }
+                }
+            }
+        }
+    }
+
     /// Passes the areas' parts in the units of a level, which have their estimates, to the parents with these shapes.
     pub(super) fn hand_up(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
+        self.hand_up_pairs(beliefs, parents, shapes);
         for ((unit, area), part) in std::mem::take(&mut self.parts) {
             let parent = parents[unit] as usize;
             match &beliefs[unit] {
@@ -252,6 +474,12 @@ impl AreaSums {
                 }
             }
         }
+    }
+
+    /// The part of each area, of those with leaves in the tree, in its root; and R of each pair.
+    pub fn of_root_with_pairs(self) -> (BTreeMap<u32, AreaPart>, Rests) {
+        let rests = self.rests.into_iter().map(|((_, pair), rest)| (pair, rest)).collect();
+        (self.parts.into_iter().map(|((_, area), part)| (area, part)).collect(), rests)
     }
 
     /// The part of each area, of those with leaves in the tree, in its root.

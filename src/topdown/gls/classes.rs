@@ -65,6 +65,119 @@ impl Functional {
     }
 }
 
+/// The product of the indicators of two sets of values of one attribute, in a subspace other than the even one.
+fn inner(axis: &Axis, kind: &Kind, first: &[bool], second: &[bool]) -> f64 {
+    let size = |cell: &Vec<u32>, inside: &dyn Fn(usize) -> bool| {
+        cell.iter().filter(|value| inside(**value as usize)).count() as f64
+    };
+    let counts = |class: &Class| -> Vec<[f64; 3]> {
+        let cells = class.cells.iter().map(|cell| &axis.cells[*cell as usize]);
+        let of = |cell: &Vec<u32>| {
+            [size(cell, &|at| first[at]), size(cell, &|at| second[at]), size(cell, &|at| first[at] && second[at])]
+        };
+        cells.map(of).collect()
+    };
+    match kind {
+        Kind::Even => 0.0,
+        Kind::Within(point) => {
+            let classes = axis.classes.iter().filter(|class| class.point == *point);
+            // Integers until the division, so that this is exactly zero for sets of whole cells.
+            let cell = |class: &Class| {
+                let size = class.size as f64;
+                counts(class).iter().map(|[a, b, both]| (size * both - a * b) / size).sum::<f64>()
+            };
+            classes.map(cell).sum()
+        }
+        Kind::Between(class) => {
+            let class = &axis.classes[*class as usize];
+            let own = counts(class);
+            let sum = |of: usize| own.iter().map(|counts| counts[of]).sum::<f64>();
+            let products: f64 = own.iter().map(|[a, b, _]| a * b).sum();
+            (own.len() as f64 * products - sum(0) * sum(1)) / class.values()
+        }
+    }
+}
+
+/// Two counts: for each sector where neither is zero, their even coordinates and the product of their other parts.
+#[derive(Clone, Debug)]
+pub struct CountPair {
+    parts: Vec<PairPart>,
+}
+
+/// The part of a pair in a sector.
+#[derive(Clone, Debug)]
+struct PairPart {
+    sector: usize,
+    weight: f64,
+    /// The rows of the first count with their coordinates, and those of the second.
+    rows: [Vec<(u32, f64)>; 2],
+}
+
+impl CountPair {
+    /// Two sums over the cells whose values are selected, attribute by attribute.
+    pub fn of_sets(basis: &Basis, first: &[Vec<bool>], second: &[Vec<bool>]) -> CountPair {
+        let functionals = [first, second].map(|selected| {
+            let axes = basis.axes.iter().zip(selected);
+            axes.map(|(axis, selected)| Functional::of_set(axis, |value| selected[value])).collect::<Vec<_>>()
+        });
+        let products: Vec<Vec<f64>> = (basis.axes.iter().zip(first).zip(second))
+            .map(|((axis, first), second)| axis.kinds.iter().map(|kind| inner(axis, kind, first, second)).collect())
+            .collect();
+        let mut parts = Vec::new();
+        for (choice, slots) in basis.slots.iter().enumerate().filter(|(_, slots)| !slots.is_empty()) {
+            let (mut weight, mut rest) = (1.0, choice);
+            let mut rows = [vec![(0_u32, 1.0_f64)], vec![(0, 1.0)]];
+            for (at, axis) in basis.axes.iter().enumerate() {
+                let kind = rest % axis.kinds.len();
+                rest /= axis.kinds.len();
+                if kind > 0 {
+                    weight *= products[at][kind];
+                    continue;
+                }
+                let classes = axis.classes.len() as u32;
+                for (rows, own) in rows.iter_mut().zip(&functionals) {
+                    let next = |(row, factor): &(u32, f64)| {
+                        let (row, factor) = (*row, *factor);
+                        own[at].even.iter().map(move |(class, own)| (row * classes + class, factor * own))
+                    };
+                    *rows = rows.iter().flat_map(next).collect();
+                }
+            }
+            if weight == 0.0 {
+                continue;
+            }
+            let mut of_sector: std::collections::BTreeMap<usize, [Vec<(u32, f64)>; 2]> = Default::default();
+            for (which, rows) in rows.into_iter().enumerate() {
+                for (row, factor) in rows {
+                    let (sector, row) = slots[row as usize];
+                    of_sector.entry(sector as usize).or_default()[which].push((row, factor));
+                }
+            }
+            parts.extend(of_sector.into_iter().map(|(sector, rows)| PairPart { sector, weight, rows }));
+        }
+        CountPair { parts }
+    }
+
+    /// The covariance of the first count with the second, from the covariance matrices of the sectors: their rows are
+    /// those of the first, their columns those of the second.
+    pub fn covariance(&self, matrices: &[Matrix], rows: impl Fn(usize, u32) -> Option<u32>) -> f64 {
+        let (mut covariance, mut terms) = (0.0, 0.0_f64);
+        for PairPart { sector, weight, rows: both } in &self.parts {
+            let [first, second] = both.each_ref().map(|own| -> Vec<(usize, f64)> {
+                own.iter().filter_map(|(row, factor)| Some((rows(*sector, *row)? as usize, *factor))).collect()
+            });
+            for (row, a) in &first {
+                for (column, b) in &second {
+                    let term = weight * a * b * matrices[*sector].at(*row, *column);
+                    covariance += term;
+                    terms += term.abs();
+                }
+            }
+        }
+        if covariance.abs() <= FIXED * terms { 0.0 } else { covariance }
+    }
+}
+
 /// Counts with the same variance: for each sector where they are not zero, their even coordinates and the square of
 /// their length in the other subspaces.
 #[derive(Clone, Debug)]

@@ -1,15 +1,19 @@
 //! Least squares through trees against dense least squares in exact fractions: random trees, queries, recodes,
 //! variances, zeros and totals.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use rug::Rational;
 
 use super::{
-    areas::AreaSums,
+    areas::{AreaPart, AreaSums, Pairs, Rests, covariance},
     basis::Part,
     belief::{Belief, Below, Descent},
-    classes::CountClass,
+    classes::{CountClass, CountPair},
+    matrix::Matrix,
     pass::{Measurements, Pass, UnitCounts},
     problem::{Free, Problem, Shape, Shapes},
     query::SectorQuery,
@@ -232,6 +236,11 @@ fn dense(case: &Case) -> Dense {
 }
 
 impl Dense {
+    /// All covariances, rounded.
+    fn values(&self) -> Vec<Vec<f64>> {
+        self.covariances.iter().map(|row| row.iter().map(Rational::to_f64).collect()).collect()
+    }
+
     /// Estimate and variance of a sum over cells of leaves.
     fn sum(&self, cells: impl Iterator<Item = (usize, usize)>) -> (f64, f64) {
         let places: Vec<usize> = cells.filter_map(|key| self.place.get(&key).copied()).collect();
@@ -239,6 +248,50 @@ impl Dense {
         let mut variance = Rational::new();
         places.iter().for_each(|row| places.iter().for_each(|column| variance += &self.covariances[*row][*column]));
         (estimate.to_f64(), variance.to_f64())
+    }
+}
+
+/// The covariance of two areas, from their parts in the root.
+fn part_covariance(
+    root: &Belief,
+    parts: &BTreeMap<u32, AreaPart>,
+    rests: &Rests,
+    (first, second): (u32, u32),
+) -> Vec<Matrix> {
+    if first == second {
+        return parts[&first].estimate(root).covariance.to_vec();
+    }
+    covariance(root, &parts[&first], &parts[&second], rests.get(&(first, second)))
+}
+
+/// Compares the covariances of each two counts of the queries with the expected ones, each with a tolerance.
+fn assert_pairs(
+    case: &Case,
+    (problem, answers): (&Problem, &[Vec<Part>]),
+    (shape, own): (&Shape, &[Matrix]),
+    expected: impl Fn([(&[Part], usize); 2]) -> (f64, f64),
+) {
+    let sets = |parts: &[Part], count: usize| -> Vec<Vec<bool>> {
+        let inner = parts[1].groups(case.world.sizes[1]);
+        let groups = [count / inner, count % inner];
+        let axis = |axis: usize| {
+            (0..case.world.sizes[axis]).map(|value| parts[axis].group_of(value) == groups[axis]).collect()
+        };
+        vec![axis(0), axis(1)]
+    };
+    let counts: Vec<(&[Part], usize)> = answers
+        .iter()
+        .flat_map(|parts| (0..case.world.counts(parts)).map(move |count| (parts.as_slice(), count)))
+        .collect();
+    // Some of all queries.
+    let chosen: Vec<&(&[Part], usize)> = counts.iter().step_by(1 + counts.len() / 9).collect();
+    for first in &chosen {
+        for second in &chosen {
+            let pair = CountPair::of_sets(&problem.basis, &sets(first.0, first.1), &sets(second.0, second.1));
+            let found = problem.covariance(&pair, shape, own);
+            let (exact, tolerance) = expected([**first, **second]);
+            assert!((found - exact).abs() <= tolerance, "{first:?} {second:?}: {found} for {exact}");
+        }
     }
 }
 
@@ -268,7 +321,7 @@ fn assert_alike(
 
 #[test]
 fn random_trees_agree_with_dense_least_squares_in_exact_fractions() {
-    let mut with = [0; 4];
+    let mut with = [0; 5];
     for seed in 0..24 {
         let case = case(if seed < 16 { World::plain() } else { World::nested() }, seed);
         let exact = dense(&case);
@@ -280,15 +333,15 @@ fn random_trees_agree_with_dense_least_squares_in_exact_fractions() {
         // Each query alone, in the sectors that it needs.
         for one in all.chunks(1) {
             let problem = Problem::for_answers(&case.world.sizes, &case.queries, one, &apart).unwrap();
-            assert_case(&case, &exact, (&problem, one), &mut [0; 4]);
+            assert_case(&case, &exact, (&problem, one), &mut [0; 5]);
         }
     }
-    // Areas, totals, zeros and bypassed units have all occurred.
+    // Areas, totals, zeros, bypassed units and pairs of areas have all occurred.
     assert!(with.iter().all(|times| *times > 3), "{with:?}");
 }
 
 /// Compares the estimates of all units and of the area with dense ones.
-fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 4]) {
+fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 5]) {
     let mut shapes = Shapes::default();
     let free_of = |range: std::ops::Range<usize>| -> Free {
         let mut free = problem.all_free();
@@ -310,8 +363,13 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
         })
         .collect();
     let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
-    let in_area = (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(|leaf| (leaf, vec![7])).collect();
-    let mut areas = AreaSums::new(in_area);
+    // A second area, which overlaps with the first one, and a third one beside it.
+    let of_leaf = |leaf: usize| {
+        let in_area = [(7, case.area[leaf]), (8, !leaf.is_multiple_of(3)), (9, !case.area[leaf])];
+        in_area.into_iter().filter(|(_, inside)| *inside).map(|(area, _)| area).collect::<Vec<u32>>()
+    };
+    let in_area = (0..case.area.len()).map(|leaf| (leaf, of_leaf(leaf))).collect();
+    let mut areas = AreaSums::new(in_area).with_pairs(Pairs::All);
     let risen = pass.up(2, &mut areas).unwrap();
     let own = risen.root().unwrap().clone();
     let mut below = Below::new(own.shape.clone());
@@ -343,15 +401,39 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     )
     .unwrap();
     assert_eq!(seen, (0..3).map(|level| case.tree.units(level)).sum::<usize>());
-    for (area, part) in areas.of_root() {
-        assert_eq!(area, 7);
+    let (parts, rests) = areas.of_root_with_pairs();
+    for (area, part) in &parts {
         let expected = |parts: &[Part], count: usize| {
-            let inside =
-                |cell: usize| (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(move |leaf| (leaf, cell));
+            let inside = |cell: usize| {
+                let leaves = (0..case.area.len()).filter(|leaf| of_leaf(*leaf).contains(area));
+                leaves.map(|leaf| (leaf, cell)).collect::<Vec<_>>()
+            };
             exact.sum(cells(parts, count).flat_map(inside))
         };
         assert_alike((problem, answers), &part.estimate(&root), expected, "area");
         with[0] += 1;
+    }
+    let values = exact.values();
+    for (first, second) in parts.keys().flat_map(|first| parts.range(first..).map(move |(second, _)| (*first, *second)))
+    {
+        let own = part_covariance(&root, &parts, &rests, (first, second));
+        assert_pairs(case, (problem, answers), (&root.shape, &own), |counts| {
+            let places = [(0, first), (1, second)].map(|(which, area)| {
+                let (parts, count) = counts[which];
+                let cells: Vec<usize> = cells(parts, count).collect();
+                let leaves = (0..case.area.len()).filter(|leaf| of_leaf(*leaf).contains(&area));
+                let keys = leaves.flat_map(|leaf| cells.iter().map(move |cell| (leaf, *cell))).collect::<Vec<_>>();
+                keys.iter().filter_map(|key| exact.place.get(key).copied()).collect::<Vec<usize>>()
+            });
+            let of = |rows: &[usize], columns: &[usize], value: fn(f64) -> f64| -> f64 {
+                rows.iter().map(|row| columns.iter().map(|column| value(values[*row][*column])).sum::<f64>()).sum()
+            };
+            let [rows, columns] = &places;
+            let [own, other] = [rows, columns].map(|of_one| of(of_one, of_one, |value| value).max(0.0));
+            // The exact covariances were rounded to doubles before they were added.
+            (of(rows, columns, |value| value), 1e-9 * (own * other).sqrt() + 1e-14 * of(rows, columns, f64::abs))
+        });
+        with[4] += usize::from(first != second);
     }
     with[1] += usize::from(case.total.is_some());
     with[2] += usize::from(case.free.iter().flatten().any(|free| !free));

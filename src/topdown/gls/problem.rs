@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     basis::{Basis, Part},
-    classes::CountClass,
+    classes::{CountClass, CountPair},
     matrix::{Factor, Matrix},
     query::SectorQuery,
 };
@@ -360,6 +360,11 @@ impl Problem {
     /// The variance of a count of a class under covariances on a shape.
     pub fn variance(&self, class: &CountClass, shape: &Shape, covariance: &[Matrix]) -> f64 {
         class.variance(covariance, |sector, row| shape.row(sector, row))
+    }
+
+    /// The covariance of two counts, under covariances of two sums on a shape.
+    pub fn covariance(&self, pair: &CountPair, shape: &Shape, matrices: &[Matrix]) -> f64 {
+        pair.covariance(matrices, |sector, row| shape.row(sector, row))
     }
 
     /// Refuses a level whose queries do not determine some combination of cells although they measure others in the

@@ -165,6 +165,36 @@ impl Answers {
         }
     }
 
+    /// All counts: the number of the query or line, and of the cell.
+    pub fn cells(&self) -> Vec<(usize, usize)> {
+        let counts = |(query, asked): (usize, &Asked)| {
+            let count = match &asked.kind {
+                Kind::Query { class_of, .. } => class_of.len(),
+                Kind::Line { .. } => 1,
+            };
+            (0..count).map(move |cell| (query, cell))
+        };
+        self.asked.iter().enumerate().flat_map(counts).collect()
+    }
+
+    /// The values of each attribute that belong to a count, over attributes of these sizes.
+    pub fn selected(&self, sizes: &[usize], query: usize, cell: usize) -> Vec<Vec<bool>> {
+        match &self.asked[query].kind {
+            Kind::Line { selected, .. } => selected.clone(),
+            Kind::Query { query, parts, cells, .. } => {
+                let mut rest = cells.order.as_ref().map_or(cell, |order| order[cell] as usize);
+                let mut sets = Vec::with_capacity(sizes.len());
+                for ((part, groups), size) in parts.iter().zip(&query.sizes).zip(sizes).rev() {
+                    let group = rest % groups;
+                    rest /= groups;
+                    sets.push((0..*size).map(|value| part.group_of(value) == group).collect());
+                }
+                sets.reverse();
+                sets
+            }
+        }
+    }
+
     /// Zeros of all queries, for an area where nobody can live.
     pub fn zeros(&self) -> Vec<Answer> {
         let zero = |(query, asked): (usize, &Asked)| {

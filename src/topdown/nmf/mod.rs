@@ -29,6 +29,7 @@
 //! | [`meter`] | the progress of a survey |
 //! | [`answers`] | the requested counts, and the answers |
 //! | [`codes`] | census variable codes: definitions, labels, names of places, files by code |
+//! | [`compared`] | differences and shares of estimates, and files of covariances |
 //! | [`labels`] | the labels of the cells of a query |
 //! | [`areas`] | areas as sets of blocks: from a table, or a block assignment file |
 //! | [`matched`] | the unmatched keys of a file |
@@ -43,6 +44,7 @@ pub mod audit;
 pub mod budgets;
 pub mod check;
 pub mod codes;
+pub mod compared;
 pub mod complete;
 pub mod counts;
 pub mod estimation;

@@ -6,6 +6,7 @@
 
 mod across;
 mod blocks;
+mod covariances;
 mod fitted;
 mod opened;
 mod roots;
@@ -21,6 +22,7 @@ use std::{
 };
 
 pub(super) use across::Across;
+pub use covariances::{CountName, Covariances};
 pub(super) use opened::Top;
 use opened::{Absent, Nation, Seen, StateRoot, WholeCells, without_counts};
 pub use opened::{Survey, Take};

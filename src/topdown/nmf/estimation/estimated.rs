@@ -10,6 +10,7 @@ use crate::{
     io::provenance::Provenance,
     topdown::nmf::{
         codes::{book::code_of, confidence::Confidence},
+        compared::{Compared, Kind},
         fit::{FitReport, FitRow},
         paths::Short,
         survey::Survey,
@@ -33,6 +34,8 @@ pub struct Estimated {
     pub unassigned: u64,
     /// Sentences on missing files and unused input, each without an end of line.
     pub notes: Vec<String>,
+    /// Differences and shares.
+    pub compared: Vec<Compared>,
     /// Their origin.
     pub origin: Origin,
 }
@@ -63,7 +66,7 @@ impl Estimated {
         origin: Origin,
     ) -> Result<Estimated> {
         let (fit, notes) = (survey.fit()?, notes(&survey, unassigned, &said));
-        Ok(Estimated { survey, rows, fit, errors, unassigned, notes, origin })
+        Ok(Estimated { survey, rows, fit, errors, unassigned, notes, compared: Vec::new(), origin })
     }
 
     /// The two digits of each state that was read.
@@ -74,6 +77,11 @@ impl Estimated {
     /// The two digits of each state whose exact total the files have.
     pub fn states_with_totals(&self) -> Vec<String> {
         digits_of(&self.survey.totals_of_files.keys().copied().collect::<Vec<_>>())
+    }
+
+    /// The confidence of the margins of differences and shares.
+    pub fn confidence(&self) -> Confidence {
+        self.origin.confidence.first().cloned().unwrap_or_else(Confidence::usual)
     }
 
     /// As JSON.
@@ -102,6 +110,13 @@ impl Estimated {
             object["variables"] = json!(survey.answers.names().into_iter().map(code_of).collect::<Vec<_>>());
             let margin = |own: &Confidence| json!({ "column": own.heading(), "std_devs": own.quantile() });
             object["margins"] = self.origin.confidence.iter().map(margin).collect();
+        }
+        for (kind, key) in [(Kind::Difference, "differences"), (Kind::Share, "shares")] {
+            let own = self.compared.iter().filter(|compared| compared.kind == kind);
+            let own: Vec<Value> = own.map(|compared| compared.to_json(&self.confidence())).collect();
+            if !own.is_empty() {
+                object[key] = json!(own);
+            }
         }
         if let Some(errors) = &self.errors {
             object["errors"] = errors.iter().map(ErrorRow::to_json).collect();

@@ -19,6 +19,7 @@ use crate::{
                 places::Places,
                 sheet::{Kind, Layout},
             },
+            compared::Comparisons,
             folder::NmfFolder,
             identity::RequestIdentity,
             survey::{AreaSource, Settings, Wanted, tabulated_digits},
@@ -56,6 +57,12 @@ pub enum EstimationInput {
     Areas,
     /// The levels of tabulation units.
     Tabulation,
+    /// The file of covariances.
+    Covariance,
+    /// Differences.
+    Difference,
+    /// Shares.
+    Share,
     /// Whole counts.
     Whole,
     /// The true counts.
@@ -106,6 +113,8 @@ pub struct Estimation {
     pub incomplete: bool,
     /// Whether counts that do not fit each other are used nevertheless.
     pub despite_misfit: bool,
+    /// Covariances, differences and shares of the estimates of areas.
+    pub comparisons: Comparisons,
     /// Saved work in a folder.
     pub work: Option<Work>,
     /// The words of the command line or of the call, for the provenance.
@@ -210,6 +219,25 @@ impl Estimation {
         Ok(Some(Layout { codes: self.codes(release)?, wide: variables.wide, confidence, places, kind }))
     }
 
+    /// Refuses covariances where there are none.
+    fn check_comparisons(&self) -> Read<()> {
+        let Comparisons { file, differences, .. } = &self.comparisons;
+        let input = match (file, &differences[..]) {
+            (Some(_), _) => EstimationInput::Covariance,
+            (None, [_, ..]) => EstimationInput::Difference,
+            (None, []) => EstimationInput::Share,
+        };
+        let why = match () {
+            () if self.comparisons.is_empty() => return Ok(()),
+            () if !self.with_areas() => "covariances are those of areas or tabulation units: name these, not levels",
+            () if self.whole.is_some() => "whole counts have no known covariances: take the estimates",
+            () if self.work.is_some() => "saved work has no covariances: estimate in one run",
+            () if file.as_ref() == Some(&self.out) => "the estimates go into this file: name another",
+            () => return Ok(()),
+        };
+        Err(InputError::new(input, Error::conflict(why)))
+    }
+
     /// Refuses inputs that contradict each other.
     fn check(&self) -> Read<()> {
         let refuse = |input, why: &str| Err(InputError::new(input, Error::conflict(why)));
@@ -239,6 +267,7 @@ impl Estimation {
                 return refuse(EstimationInput::Queries, "census variables take the place of queries");
             }
         }
+        self.check_comparisons()?;
         if matches!(&self.areas, RequestedAreas::Tabulation(names) if names.is_empty()) {
             return refuse(EstimationInput::Tabulation, "no level of tabulation units is named");
         }

@@ -12,6 +12,7 @@ use crate::{
         nmf::{
             answers::{Answer, Subject},
             codes::sheet::{self, Layout},
+            compared::{Compared, Kind, Named},
             job::{Job, State, states_of_part},
             meter::At,
             survey::{AreaSource, Survey, Take},
@@ -54,6 +55,7 @@ impl Estimation {
         let survey = Survey::open(&self.folder, &release, settings)?;
         let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
         let of_totals = of_totals.transpose().about(EstimationInput::StateTotals)?.flatten();
+        let (named, compared) = self.compare(&survey, at)?;
         let published = self.published.as_deref().map(PublishedCounts::read).transpose();
         let mut watch = Watch {
             errors: self.truth.as_ref().map(|_| ErrorTable::default()),
@@ -93,11 +95,33 @@ impl Estimation {
         provenance.misfit =
             survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
         provenance.write_beside(&self.out)?;
+        if let (Some(named), Some(file)) = (named, &self.comparisons.file) {
+            named.write(&survey, file).about(EstimationInput::Covariance)?;
+            provenance.write_beside(file)?;
+        }
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
         let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
         let confidence = layout.map_or_else(Vec::new, |layout| layout.confidence.clone());
         let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), confidence, provenance };
-        Ok(Outcome::Estimated(Box::new(Estimated::new(survey, rows, errors, unassigned, said, origin)?)))
+        let mut estimated = Estimated::new(survey, rows, errors, unassigned, said, origin)?;
+        estimated.compared = compared;
+        Ok(Outcome::Estimated(Box::new(estimated)))
+    }
+
+    /// The covariances that are requested, and the differences and shares.
+    fn compare(&self, survey: &Survey, at: &At) -> Read<(Option<Named>, Vec<Compared>)> {
+        if self.comparisons.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        let named = Named::new(survey, survey.covariances(at)?);
+        let mut compared = Vec::new();
+        for text in &self.comparisons.differences {
+            compared.extend(named.compare(Kind::Difference, text).about(EstimationInput::Difference)?);
+        }
+        for text in &self.comparisons.shares {
+            compared.extend(named.compare(Kind::Share, text).about(EstimationInput::Share)?);
+        }
+        Ok((Some(named), compared))
     }
 
     /// The number of rows, and a note.

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     topdown::{
         gls::{
-            areas::AreaPart,
+            areas::{AreaPart, Rests},
             basis::Part,
             belief::{Belief, Below},
             pass::Risen,
@@ -118,6 +118,8 @@ pub(super) struct StatePass {
     pub(super) shapes: Vec<Vec<Vec<Arc<Shape>>>>,
     pub(super) risen: Vec<Risen>,
     pub(super) areas: BTreeMap<u32, AreaPart>,
+    /// What pairs of areas add to their covariances, if these are wanted.
+    pub(super) rests: Rests,
     pub(super) area_sets: Areas,
     pub(super) below: Below,
     /// The state's own estimate, with its exact total.

@@ -16,7 +16,7 @@ use crate::{
     spine::codes::geoid_of,
     topdown::{
         gls::{
-            areas::{AreaSums, Touched},
+            areas::{AreaSums, Gathered, Pairs, Rests},
             belief::{Belief, Below, Descent},
             pass::{Measurements, Pass},
             problem::Shape,
@@ -75,6 +75,18 @@ impl Survey {
 
     /// The pass upwards through the parts of a state, and their sum with its exact total.
     pub(super) fn rise(&self, state: u32, deepest: usize, with_areas: bool, meter: &Meter) -> Result<StatePass> {
+        self.rise_with(state, deepest, with_areas, &Pairs::None, meter)
+    }
+
+    /// The same, with the covariances of pairs of areas.
+    pub(super) fn rise_with(
+        &self,
+        state: u32,
+        deepest: usize,
+        with_areas: bool,
+        pairs: &Pairs,
+        meter: &Meter,
+    ) -> Result<StatePass> {
         let zeros = (self.settings.constraints == Constraints::All).then_some(&self.root.zeros);
         let asked = Asked { zeros, bounds: self.settings.whole.is_some() };
         let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked);
@@ -86,19 +98,21 @@ impl Survey {
             shapes: Vec::new(),
             risen: Vec::new(),
             areas: BTreeMap::new(),
+            rests: Rests::new(),
             area_sets: Areas::default(),
             below: Below::new(self.shape(&free)),
             belief: Belief { shape: self.shape(&free), x: Vec::new(), covariance: Arc::new(Vec::new()) },
             parts,
             free,
         };
-        let mut touched: BTreeMap<u32, Touched> = BTreeMap::new();
+        let mut gathered = Gathered::new(pass.below.shape.clone(), pairs.clone());
         let (mut fit, is_new) = (StateFit::default(), !self.is_fitted(state));
         for units in &pass.parts {
             let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
             let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
             let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
-            let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units)));
+            let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units)))
+                .with_pairs(pairs.clone());
             let all = units.codes.iter().map(Geocodes::len).sum();
             let mut counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
             counts.watch = Some(Mutex::new(Watch::new(is_new.then_some(&self.fit_plan), units, self.first())));
@@ -109,9 +123,8 @@ impl Survey {
             }
             let own = walked.root().ok_or_else(|| without_counts(&format!("the part {} of a state", units.part)))?;
             pass.below.add(own);
-            for (area, part) in sums.of_root() {
-                touched.entry(area).or_insert_with(|| Touched::new(pass.below.shape.clone())).add(&part, own);
-            }
+            let (parts, rests) = sums.of_root_with_pairs();
+            gathered.add(own, &parts, &rests);
             pass.risen.push(walked);
             pass.shapes.push(shapes);
         }
@@ -120,8 +133,7 @@ impl Survey {
         }
         pass.area_sets = areas.unwrap_or_default();
         let children = pass.parts.len();
-        let join = |(area, touched): (u32, Touched)| (area, touched.join(&pass.below, children, false));
-        pass.areas = touched.into_iter().map(join).collect();
+        (pass.areas, pass.rests) = gathered.join(&pass.below, children);
         let whose = format!("the state {state:02}");
         pass.belief = pass.below.estimate(false, None).ok_or_else(|| without_counts(&whose))?;
         if self.settings.constraints != Constraints::None {
