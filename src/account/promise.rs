@@ -96,12 +96,13 @@ impl Promise {
         Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper) }
     }
 
-    /// The promise of a point of the trade-off function: 0 < alpha, 0 < beta and alpha + beta < 1. Anything else is an error: no noise is needed for beta = 0, and
-    /// no noise reaches alpha + beta = 1.
+    /// The promise of a point of the trade-off function: errors of 1e-300 or more with alpha + beta < 1. Anything else is an error: no noise is needed for beta = 0,
+    /// no noise reaches alpha + beta = 1, and the search starts from doubles.
     pub fn tradeoff(alpha: Rational, beta: Rational) -> Result<Self> {
         for (what, error) in [("alpha", &alpha), ("beta", &beta)] {
-            if *error <= 0 || *error >= 1 {
-                return Err(Error::out_of_range(what, rational::display(error), "an error above 0 and below 1"));
+            let least = Rational::from((1, Integer::from(10).pow(300)));
+            if *error < least || *error >= 1 {
+                return Err(Error::out_of_range(what, rational::display(error), "an error from 1e-300 and below 1"));
             }
         }
         if Rational::from(&alpha + &beta) >= 1 {

@@ -388,12 +388,22 @@ impl Request {
         Ok(Together { reached, target, keeps, compared })
     }
 
+    /// An error of the search, in the terms of the goal: a risk has no epsilon that was requested.
+    fn explained(&self, error: Error) -> anyhow::Error {
+        match (&self.goal, &error) {
+            (Goal::Risk(risk), Error::OutOfReach { .. }) => {
+                anyhow::anyhow!("no noise of the grid is enough for this target: {}", risk.in_words())
+            }
+            _ => flagged(error),
+        }
+    }
+
     /// The least noise of one part; `of_part` gives its comparison.
     pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
         let (name, before) = (&part.name, &part.whole);
         let promise = self.promise(compared.as_ref())?;
         let Calibrated { account, factor, before: not_enough, variances } =
-            promise::calibrate(before, &part.noise()?, &promise, grid).map_err(flagged)?;
+            promise::calibrate(before, &part.noise()?, &promise, grid).map_err(|error| self.explained(error))?;
         let stretches = self
             .crossings
             .then(|| {
