@@ -62,7 +62,7 @@ const MOST_PAIRS: usize = 200;
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What one record enters on each path, or by each mix of its groups; empty if only the budget is known.
+    /// The counts that one record changes on each path, or by each mix of its groups; empty if only the budget is known.
     pub paths: Vec<Composition>,
     /// The mixes in words, where the ways are mixes of groups; empty where they are block paths.
     pub mixes: Vec<String>,
@@ -238,7 +238,7 @@ impl Ledger {
         }
     }
 
-    /// What a change of one record changes in all in the entries for which that is known as a whole; `None` if there are none.
+    /// The counts that differ when one record changes, in the entries for which these are known; `None` if there are no such entries.
     fn change(&self) -> Result<Option<Composition>> {
         let counts = self.entries.iter().filter(|entry| entry.is_change).flat_map(|entry| &entry.paths);
         let counts: Vec<_> = counts.flat_map(|path| path.counts().iter().cloned()).collect();

@@ -45,10 +45,10 @@ impl Kind {
     }
 }
 
-/// What one record spends in an entry, once.
+/// The counts that one record changes in an entry, once.
 #[derive(Clone, Debug)]
 pub enum Spent {
-    /// What the release says.
+    /// Those of the release.
     Release(Box<Release>),
     /// The counts that one record enters, in each of several ways.
     Ways {
@@ -77,7 +77,7 @@ pub struct LedgerEntry {
     pub place: String,
     /// The SHA-256 of that description; `None` for a release in memory.
     pub sha256: Option<String>,
-    /// What one record spends in it, once.
+    /// The counts that one record changes in it, once.
     pub spent: Spent,
     /// How often it was published, each time with noise of its own.
     pub times: u64,
@@ -298,7 +298,7 @@ fn pure(name: &str, neighbors: Neighbors, epsilon: &Rational) -> Result<Spent> {
     Release::parse(&text, name).map(|release| Spent::Release(Box::new(release)))
 }
 
-/// What `measurements.json` says of a draw.
+/// The fields of `measurements.json` about a draw.
 struct Drawn {
     file: PathBuf,
     release: String,

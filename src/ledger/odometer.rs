@@ -37,7 +37,7 @@ use crate::{
     release::bundled_text,
 };
 
-/// What a decision rests on.
+/// The account that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The exact composition: the noise of all releases is fixed before any output is seen.
@@ -68,7 +68,7 @@ pub struct Limit {
     pub epsilon: Epsilon,
     /// The delta.
     pub delta: Delta,
-    /// What the decision rests on.
+    /// The account that decides.
     pub basis: Basis,
     /// The digits of epsilon.
     pub digits: u32,
@@ -77,15 +77,15 @@ pub struct Limit {
 /// The decision.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The ledger, its name and the population that the release was to be added to.
+    /// The name of the ledger.
     pub ledger: String,
-    /// The population.
+    /// The population to which the release was to be added.
     pub population: String,
     /// The name of the entry.
     pub name: String,
-    /// What everything spends without the entry; `None` if that is nothing.
+    /// The account of everything without the entry; `None` if there is no other entry.
     pub before: Option<Spent>,
-    /// What everything spends with it.
+    /// The account of everything with it.
     pub after: Spent,
     /// The promise of the entry before it, if that was another one: epsilon and delta as they were logged.
     pub other_promise: Option<(String, String)>,
@@ -161,7 +161,7 @@ impl<'a> Prepared<'a> {
         Ok(Prepared { ledger, text, log, before, after, place, entry, name })
     }
 
-    /// What everything spends before and after; nothing is added so far.
+    /// The accounts of everything before and after; nothing is added so far.
     fn decision(&self, limit: &Limit) -> Result<Decision> {
         let population = &self.after.populations[self.place];
         if limit.basis == Basis::SumOfRho && population.ledger()?.has_infinite_loss() {

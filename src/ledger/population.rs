@@ -20,11 +20,11 @@ pub struct Population {
     pub name: String,
     /// The relation of the account.
     pub neighbors: Neighbors,
-    /// What one of them enters.
+    /// The counts that one of them changes.
     pub entries: Vec<LedgerEntry>,
 }
 
-/// What one record enters: each of several ways, the mixes in words, and whether the only way is what a change changes as a whole.
+/// The counts that one record changes: each of several ways, the mixes in words, and whether the only way is the whole change of a changed record.
 type Ways = (Vec<Composition>, Vec<String>, bool);
 
 impl Population {
@@ -40,7 +40,7 @@ impl Population {
         entry.neighbors() != self.neighbors
     }
 
-    /// What an entry spends.
+    /// The counts that one record changes in an entry.
     pub(super) fn entry(&self, entry: &LedgerEntry) -> Result<Entry> {
         let (name, part) = (entry.name.clone(), entry.part.clone());
         let budget = match &entry.spent {

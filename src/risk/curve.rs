@@ -1,4 +1,4 @@
-//! What the best test of each type I error reveals: its power, the posterior of a record that it reports, and that relative to the prior.
+//! The risk from the best test of each type I error: its power, the posterior of a record that it reports, and that relative to the prior.
 //!
 //! An adversary with prior q reports the target as present on an event S with Q(S) = alpha: of records that are absent, a share alpha is reported. Of those that
 //! are present it reports P(S) <= 1 - f(alpha), with f the trade-off function. The probability that a reported record is present is

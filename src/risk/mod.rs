@@ -17,7 +17,7 @@
 //! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
 //! | [`postprocess`] | the risk that remains after the counts have been made consistent |
 //! | [`bound`] | upper bounds for every adversary |
-//! | [`curve`] | what the best test of each type I error reveals |
+//! | [`curve`] | the risk from the best test of each type I error |
 //! | [`promise`] | promises in the terms of risk, for calibration |
 //!
 //! [`replication`](crate::replication) holds the sampler that the paper uses in place of the exact posterior, and the

@@ -1,4 +1,4 @@
-//! `assay risk curve`: what the best test of each type I error reveals.
+//! `assay risk curve`: the risk from the best test of each type I error.
 
 use anyhow::{Context, Result};
 use dp_assay::{

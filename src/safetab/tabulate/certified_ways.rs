@@ -23,7 +23,7 @@ const MOST_MIXES: usize = 1000;
 /// The largest number of groups, or of iterations of a level.
 const MOST_GROUPS: u64 = 1_000_000;
 
-/// What the certificate of a release says about one record more or less.
+/// The statements of a certificate about one record more or less.
 #[derive(Clone, Debug)]
 pub struct CertifiedWays {
     /// The program.

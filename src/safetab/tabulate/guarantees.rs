@@ -188,7 +188,7 @@ impl Accountant {
     }
 }
 
-/// What the mixes of a person depend on at one level.
+/// The facts on which the mixes of a person depend at one level.
 pub(super) struct LevelFacts {
     /// The granularity, and the number of the level of iterations.
     pub(super) kind: (Granularity, u64),

@@ -13,7 +13,7 @@ const PERSONS: &str = include_str!("../../../../data/tables/pl94-persons.csv");
 const UNITS: &str = include_str!("../../../../data/tables/pl94-units.csv");
 /// The titles of the tables.
 const TABLES: &str = include_str!("../../../../data/tables/tables.csv");
-/// What cannot be formed, and why.
+/// The tables that cannot be formed, with the reasons.
 const NOT_FORMED: &str = include_str!("../../../../data/tables/not-formed.csv");
 
 /// A product, by the histogram of its noisy counts.

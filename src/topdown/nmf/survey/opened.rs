@@ -118,7 +118,7 @@ pub(super) struct StatePass {
     pub(super) shapes: Vec<Vec<Vec<Arc<Shape>>>>,
     pub(super) risen: Vec<Risen>,
     pub(super) areas: BTreeMap<u32, AreaPart>,
-    /// What pairs of areas add to their covariances, if these are wanted.
+    /// The rests of pairs of areas, of which their covariances are made, if these are requested.
     pub(super) rests: Rests,
     pub(super) area_sets: Areas,
     pub(super) below: Below,
