@@ -1,6 +1,13 @@
 use std::cell::Cell;
 
+use rug::Float;
+
 use super::*;
+use super::{
+    newton::OF_DOUBLES,
+    search::{FEW_DIGITS, search},
+};
+use crate::{error::Error, numeric::precision};
 
 /// exp(-x), with only the integer part of its logarithm known, or nothing at all: the root is still enclosed.
 #[test]
