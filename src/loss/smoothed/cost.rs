@@ -3,8 +3,8 @@
 use std::f64::consts::{LN_2, LN_10, PI};
 
 use super::{
-    DEARER, MORE_DIGITS, MOST_LISTED, Smoothed,
     parts::{Fine, Parts},
+    state::{DEARER, MORE_DIGITS, MOST_LISTED, Prediction, Smoothed},
 };
 use crate::{
     loss::{atoms::coarse, engine::machine},
@@ -17,23 +17,6 @@ const MOST_FOUND: f64 = 3e6;
 const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
-
-/// The predicted cost of a request with noise of one scale.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Prediction {
-    /// The scale is 2^-k.
-    pub(super) k: i32,
-    pub(super) seconds: f64,
-    /// The total length of the windows beyond the main lobe.
-    heights: f64,
-}
-
-impl Prediction {
-    /// The number of nodes in the windows on a contour of this period.
-    pub(super) fn nodes(&self, period: f64) -> f64 {
-        self.heights * period / (2.0 * PI)
-    }
-}
 
 impl Smoothed {
     /// At the scale 2^-k under a tilt, in doubles, from the volumes of ellipsoids: see the module.

@@ -20,10 +20,10 @@ use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
-    MOST_LISTED, SPARE_NATS, Smoothed, beyond_energy,
     close::Close,
-    energy_beyond, exp_of_minus,
     parts::{Distances, Fine, Parts},
+    state::{MOST_LISTED, SPARE_NATS, Smoothed},
+    tails::{beyond_energy, energy_beyond, exp_of_minus},
 };
 use crate::{
     loss::{
