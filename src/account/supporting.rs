@@ -17,6 +17,7 @@
 //! flat) and at a kink of phi (losses on a coarse lattice) the peaks are attained. If losses can be enumerated around the maximum, two
 //! lines and the [`kinks`] between them suffice.
 
+mod closing;
 mod kinks;
 mod line;
 mod lines;
@@ -29,6 +30,7 @@ use rug::{Float, Rational};
 
 pub(super) use self::lines::{Lines, Source};
 use self::{
+    closing::Closing,
     line::{Line, width},
     peak::{Peak, between, beyond},
     top::Top,
@@ -203,49 +205,16 @@ impl<'a> Lines<'a> {
     /// closer together by the error of the parabola, down to the distance at which the bounds between three lines meet.
     fn around_top(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
         const MOST_ROUNDS: usize = 10;
-        const MOST_MOVES: usize = 2;
-        const FARTHEST: f64 = 1e4;
+        if digits <= OF_DOUBLES {
+            return self.around_top_of_doubles(top, digits);
+        }
         let bits = precision::bits(2 * digits, 64);
         let mut eps = Float::with_val(bits, top.eps);
-        if digits <= OF_DOUBLES {
-            let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
-            let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
-            // Use the digits of an existing enumeration if they suffice.
-            let prepared = |evaluator: &SumEvaluator| evaluator.digits_prepared(&self.session);
-            let (needed, listed) = (top.needed(digits), self.source.sum().map_or(0, prepared));
-            let wanted = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
-            let mut lines = Vec::new();
-            for _ in 0..=MOST_MOVES {
-                let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), wanted);
-                let around = [at(-1)?, at(0)?, at(1)?];
-                let shift = vertex(&around).map(|shift| shift.to_f64());
-                around.into_iter().for_each(|line| insert(&mut lines, line));
-                // Where doubles were less precise than they claim, these lines place the next ones.
-                let Some(shift) = shift.filter(|shift| shift.abs() > 1.0 && shift.abs() < FARTHEST) else { break };
-                eps += Float::with_val(bits, &distance * shift);
-            }
-            return Ok(lines);
-        }
-        // Distances are in units of the scale: a line at distance x is lower by x^2 times the height.
-        let enough = Float::with_val(64, -f64::from(digits) / 2.0).exp10() / 2_u32;
-        let mut away = Float::with_val(64, top.distance / top.scale).max(&enough);
-        let mut before: Option<Float> = None;
-        // Estimate: the vertex of a parabola through lines at distance x is off by this times x^2.
-        let mut skew = Float::with_val(64, 4);
-        let mut most_digits = f64::INFINITY;
+        let mut closing = Closing::new(&top, digits);
         let mut lines: Vec<Line> = Vec::with_capacity(MOST_LINES);
         for _ in 0..MOST_ROUNDS {
-            let last = away == enough;
-            // Placing the next lines requires heights to this precision.
-            let closer = Float::with_val(64, away.square_ref()) * &skew;
-            let needed = -Float::with_val(64, &away * closer.max(&enough)).log10().to_f64();
-            // Bounds from lines this close are extrapolated to the lines of the round before. Two more lines lie at the geometric mean of
-            // both distances, and errors of heights grow by the root of the ratio.
-            let ratio =
-                before.as_ref().filter(|_| last).map_or(1.0, |before| Float::with_val(64, before / &away).to_f64());
-            let wanted = if last { f64::from(digits) + ratio.sqrt().log10() } else { needed.min(f64::from(digits)) };
-            let wanted = ((wanted + 1.0).min(most_digits) + top.lost).ceil() as u32;
-            let distance = Float::with_val(bits, &away * top.scale);
+            let (ratio, wanted) = (closing.ratio(), closing.wanted(&top));
+            let distance = Float::with_val(bits, &closing.away * top.scale);
             if self.source.step().is_some_and(|step| distance < *step) {
                 // Between losses phi is linear, so its maximum is at one of them.
                 for loss in self.losses_around(&eps)? {
@@ -253,42 +222,46 @@ impl<'a> Lines<'a> {
                 }
                 break;
             }
-            let at = |side: f64| Float::with_val(bits, &distance * side) + &eps;
-            let around = [
-                self.line_near(&at(-1.0), wanted)?,
-                self.line_near(&at(0.0), wanted)?,
-                self.line_near(&at(1.0), wanted)?,
-            ];
+            let at = |side: f64| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), wanted);
+            let around = [at(-1.0)?, at(0.0)?, at(1.0)?];
             let (shift, noise, met) = (vertex(&around), around[1].noise(), around.iter().all(|line| line.met));
             around.into_iter().for_each(|line| insert(&mut lines, line));
             if ratio > 16.0 {
                 for side in [-ratio.sqrt(), ratio.sqrt()] {
-                    insert(&mut lines, self.line_near(&at(side), wanted)?);
+                    insert(&mut lines, at(side)?);
                 }
             }
             // If the heights do not fit a parabola, the bounds decide.
             let Some(shift) = shift.filter(|shift| shift.is_finite() && *shift.as_abs() < 1e4) else { break };
-            let off = shift.clone().abs();
-            if last && off <= 0.5 {
+            if !closing.next(&shift.clone().abs(), noise, met) {
                 break;
-            }
-            if let Some(before) = before {
-                skew = skew.max(&(Float::with_val(64, &off * &away) / before.square()));
             }
             eps += shift * distance;
-            // The distance that the vertex may be off, inside the three lines or outside.
-            let reach = off.max(&Float::with_val(64, 1)) * &away;
-            let closer = Float::with_val(64, reach.square_ref()) * &skew * 4_u32;
-            // Lines closer than the precision of their heights cannot be distinguished.
-            let least = if met { enough.clone() } else { noise.sqrt().max(&enough) };
-            if !met && least >= away {
-                break;
-            }
-            if !met {
-                most_digits = f64::from(digits).min(-2.0 * least.clone().log10().to_f64());
-            }
-            let next = closer.min(&Float::with_val(64, &away / 4_u32)).max(&least);
-            before = Some(std::mem::replace(&mut away, next));
+        }
+        Ok(lines)
+    }
+
+    /// The same to the digits of doubles: three lines, moved where doubles were less precise than they claim.
+    fn around_top_of_doubles(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
+        const MOST_MOVES: usize = 2;
+        const FARTHEST: f64 = 1e4;
+        let bits = precision::bits(2 * digits, 64);
+        let mut eps = Float::with_val(bits, top.eps);
+        let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
+        let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
+        // Use the digits of an existing enumeration if they suffice.
+        let prepared = |evaluator: &SumEvaluator| evaluator.digits_prepared(&self.session);
+        let (needed, listed) = (top.needed(digits), self.source.sum().map_or(0, prepared));
+        let wanted = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
+        let mut lines = Vec::new();
+        for _ in 0..=MOST_MOVES {
+            let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), wanted);
+            let around = [at(-1)?, at(0)?, at(1)?];
+            let shift = vertex(&around).map(|shift| shift.to_f64());
+            around.into_iter().for_each(|line| insert(&mut lines, line));
+            // These lines place the next ones.
+            let Some(shift) = shift.filter(|shift| shift.abs() > 1.0 && shift.abs() < FARTHEST) else { break };
+            eps += Float::with_val(bits, &distance * shift);
         }
         Ok(lines)
     }

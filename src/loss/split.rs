@@ -331,52 +331,26 @@ impl Split {
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
         let (losses, dropped) = self.that_matter(&list, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
-        // Where the remaining groups matter, the largest first; for all others, their bound.
-        let mut near: Vec<(f64, Outlined)> = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
-        let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
+        let near = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
-        let floor =
-            if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
-        let count = near.len() as f64;
-        // All dropped losses are proven to be below the floor: a bound that cannot be compared with it, a NaN, is kept.
-        let dropped_from = floor - count.ln();
-        near.retain(|(ln, _)| ln.is_nan() || dropped_from.is_nan() || *ln > dropped_from);
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        // Upper bounds on the term of each of them, and on the sum of all terms from each one on; a NaN has no bound but 1.
-        let bound = |ln: f64| {
-            if ln.is_nan() { Float::with_val(64, 1) } else { Enclosure::double(ln, 64).exp().upper().clone() }
-        };
-        let most: Vec<Float> = near.iter().map(|(ln, _)| bound(*ln)).collect();
-        let left_out =
-            if count > near.len() as f64 { bound(floor + 1e-9 * (1.0 + floor.abs())) } else { Float::new(64) };
-        let mut after = vec![left_out.clone()];
-        for most in most.iter().rev() {
-            let sum = Float::with_val_round(64, &after[after.len() - 1] + most, Round::Up).0;
-            after.push(sum);
-        }
+        let ranked = Ranked::new(near, ln_known, (digits, reach));
         let share = Float::with_val(64, -f64::from(digits)).exp10() / 4;
-        let mut asked = 0;
+        let mut evaluated = 0;
         let mut settled = without;
-        for ((_, outlined), most) in near.iter().zip(&most) {
+        for (outlined, most) in &ranked.near {
             let known = settled.lower();
-            let is_enough = after[near.len() - asked] <= Float::with_val(64, known * &share);
-            if is_enough || asked >= MOST_ASKED || limit.is_over() {
+            let is_enough = *ranked.remaining(evaluated) <= Float::with_val(64, known * &share);
+            if is_enough || evaluated >= MOST_ASKED || limit.is_over() {
                 break;
             }
-            // The digits of this term above the last one that counts, in steps for which the remaining groups share enumerations.
-            const STEP: u32 = 4;
-            let gain =
-                if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
-            let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
-            let wanted = wanted.next_multiple_of(STEP).min(digits.max(2));
             let atom = list.atom(outlined);
             let distance = Rational::from(epsilon - &atom.loss).abs();
-            let profile = match profile(&distance, wanted) {
+            let profile = match profile(&distance, digits_of_term(most, known, digits)) {
                 Ok(profile) => profile,
                 Err(error) if error.is_beyond_reach() => Enclosure::new(Float::new(bits), Float::with_val(bits, 1)),
                 Err(error) => return Err(error),
             };
-            asked += 1;
+            evaluated += 1;
             let term = weight(&atom).mul(&profile);
             // The bound holds for every value.
             let bound = Enclosure::new(Float::new(64), most.clone());
@@ -384,22 +358,22 @@ impl Split {
             settled = if complement { settled.sub(&term) } else { settled.add(&term) };
         }
         // 0 <= weight D <= most for those that were not evaluated.
-        let unasked = Enclosure::new(Float::new(64), after[near.len() - asked].clone());
-        settled = if complement { settled.sub(&unasked) } else { settled.add(&unasked) };
+        let others = Enclosure::new(Float::new(64), ranked.remaining(evaluated).clone());
+        settled = if complement { settled.sub(&others) } else { settled.add(&others) };
         let missed = self.missed(&list, epsilon, complement);
         let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
         let (tilt, missing) = (list.c.clone(), list.missing.clone());
         let losses = list.sums.len();
         let shown = rational::display(&tilt);
         let summary = format!(
-            "a list of {losses} losses tilted by {shown}, times the profile of all finer noise at {asked} of them"
+            "a list of {losses} losses tilted by {shown}, times the profile of all finer noise at {evaluated} of them"
         );
         let proof = Proof::new("conditioning", summary)
             .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(tilt))
             .with("losses", "losses of the coarse groups", Quantity::Count(losses as u64))
-            .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(asked as u64))
+            .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(evaluated as u64))
             .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(missing));
-        Ok(Found { value, missed, left_out: Float::with_val_round(64, left_out + dropped, Round::Up).0, proof })
+        Ok(Found { value, missed, left_out: Float::with_val_round(64, ranked.left_out + dropped, Round::Up).0, proof })
     }
 
     /// The enumeration of a tilt, made if need be; the oldest is dropped.
@@ -447,6 +421,55 @@ struct Found {
     missed: Float,
     left_out: Float,
     proof: Proof,
+}
+
+/// The losses near epsilon, the one with the largest bound first.
+struct Ranked {
+    /// Each with an upper bound on its term.
+    near: Vec<(Outlined, Float)>,
+    /// Upper bounds on the sum of the last k terms and of all that are left out.
+    last: Vec<Float>,
+    /// Upper bound on the terms of losses below the floor.
+    left_out: Float,
+}
+
+impl Ranked {
+    /// From upper bounds on ln of each term, and ln of the part of the answer that is known, if any.
+    fn new(mut near: Vec<(f64, Outlined)>, ln_known: f64, (digits, reach): (u32, u32)) -> Self {
+        let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
+        let floor =
+            if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
+        let count = near.len();
+        // All dropped losses are proven to be below the floor: a bound that cannot be compared with it, a NaN, is kept.
+        let dropped_from = floor - (count as f64).ln();
+        near.retain(|(ln, _)| ln.is_nan() || dropped_from.is_nan() || *ln > dropped_from);
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        // A NaN has no bound but 1.
+        let bound = |ln: f64| {
+            if ln.is_nan() { Float::with_val(64, 1) } else { Enclosure::double(ln, 64).exp().upper().clone() }
+        };
+        let left_out = if count > near.len() { bound(floor + 1e-9 * (1.0 + floor.abs())) } else { Float::new(64) };
+        let near: Vec<(Outlined, Float)> = near.into_iter().map(|(ln, loss)| (loss, bound(ln))).collect();
+        let mut last = vec![left_out.clone()];
+        for (_, most) in near.iter().rev() {
+            let sum = Float::with_val_round(64, &last[last.len() - 1] + most, Round::Up).0;
+            last.push(sum);
+        }
+        Ranked { near, last, left_out }
+    }
+
+    /// Upper bound on all terms but the first ones.
+    fn remaining(&self, evaluated: usize) -> &Float {
+        &self.last[self.near.len() - evaluated]
+    }
+}
+
+/// The digits of a term above the last one of the answer that counts, in steps for which the remaining groups share enumerations.
+fn digits_of_term(most: &Float, known: &Float, digits: u32) -> u32 {
+    const STEP: u32 = 4;
+    let gain = if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
+    let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
+    wanted.next_multiple_of(STEP).min(digits.max(2))
 }
 
 /// The cut of the first enumeration for this number of digits.
