@@ -26,7 +26,7 @@ pub fn spine_drawings(
             sheet.push([run[0].0 as usize, run[0].1 as usize, run.len()].map(|number| number.to_string()).to_vec());
         }
         let panels = vec![distances_panel("", &pairs, "on the census spine", "on this spine")];
-        let title = "Units that make an entity: share of entities that need at most so many".to_string();
+        let title = "Units that make an entity: share of entities that need at most this number".to_string();
         all.push(("osed", Drawing { sheet, figure: Figure { title, panels, columns: 1 } }));
     }
     all.push(("fanout", fanout(built)));

@@ -212,7 +212,7 @@ impl From<ContourProof> for Proof {
             true => proof.with(
                 "complement",
                 "the contour runs left of the pole at 0",
-                Quantity::Words("one minus delta".to_string()),
+                Quantity::Words("the complement of delta".to_string()),
             ),
             false => proof,
         }

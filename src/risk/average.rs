@@ -1,4 +1,4 @@
-//! What is learned on average from a few counts: a sum over their outputs, of which no term is negative, so that it keeps its digits however small.
+//! The mean information in a few counts: a sum over their outputs, of which no term is negative, so that it keeps its digits however small.
 //!
 //! With X_i the noise of count i of this rho_i, g_i its masses, and w = w_0 exp(-sum of rho_i (2 X_i + 1)), all averages are of the form
 //!
@@ -27,12 +27,12 @@ use rug::{Float, Rational};
 use super::{exp, plus_at_most, plus_or_minus};
 use crate::{loss::theta, numeric::Enclosure};
 
-/// At most so many outputs of all counts together.
+/// Most outputs of all counts together.
 const MOST_TERMS: f64 = 400_000.0;
 
 /// One count.
 struct Axis {
-    /// Every so many outputs one.
+    /// The distance of neighboring outputs: one in `stride` is summed.
     stride: i64,
     /// Times the stride, k g(k x) for x from -last to last.
     weights: Vec<Enclosure>,

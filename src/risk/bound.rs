@@ -1,4 +1,4 @@
-//! Upper bounds on the risk from any adversary, whatever else they know, from the exact privacy of a release.
+//! Upper bounds on the risk from any adversary with any side knowledge, from the exact privacy of a release.
 //!
 //! Given the outputs, an adversary decides whether the target is in the data; their prior probability for it is p. Let
 //! P be the law of the outputs with the target and Q without. The decision "yes" on an event S is correct with

@@ -1,4 +1,4 @@
-//! What jobs of measuring and estimating share: the input that an error is about, and the progress.
+//! Shared by jobs of measuring and estimating: the input that an error is about, and the progress.
 
 use std::fmt;
 

@@ -58,7 +58,7 @@ impl Found {
         page.table(&heading, rows.collect());
         page.text(format!("\n{}: {}\n", self.count(), self.tally()));
         page.text(
-            "Right of 100: decisions of an adversary with prior 1/2 that are right at most, whatever else they know.\n",
+            "Right of 100: decisions of an adversary with prior 1/2 that are right at most, with any side knowledge.\n",
         );
         for view in self.views.iter().filter(|view| view.verdict.is_wrong() || view.verdict == Verdict::Differs) {
             page.text(format!("\n{}: {}\n", view.name, view.verdict.word()));

@@ -18,7 +18,7 @@ use super::super::{
 };
 use super::common::{arrays, count, prior, row, shown};
 
-/// What noisy counts reveal after they are made consistent with a published count of the higher group
+/// Disclosure by noisy counts after they are made consistent with a published count of the higher group
 ///
 /// The noisy count of the target's group and those of D other groups are fitted by least squares to the published count Z of
 /// the higher group, clamped to 0 and Z, and rounded (Kazan & Reiter, Section S6). The adversary sees the outcome and Z, knows the

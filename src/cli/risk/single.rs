@@ -20,7 +20,7 @@ use super::super::{
 };
 use super::common::{arrays, count, counts, numbers, prior, row, shown};
 
-/// What one noisy count reveals about a target, to an adversary who knows everybody else
+/// Disclosure by one noisy count of a target, to an adversary who knows everybody else
 ///
 /// The adversary knows the count without the target, and believes with probability P that the target counts: that it has
 /// the characteristics, answered at all, answered truthfully, or has a value of an unknown variable. Several rho are counts of

@@ -86,7 +86,7 @@ impl Moments {
     /// The bound by moments alone.
     fn bound(&self, question: &Question, digits: u32) -> Result<Answer> {
         let value = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
-        let proof = Proof::bound("one minus delta is bounded by a moment of the loss");
+        let proof = Proof::bound("the complement of delta is bounded by a moment of the loss");
         self.narrowed_answer(Answer { value, proof, met: false }, question, digits)
     }
 
@@ -159,7 +159,7 @@ pub(crate) fn nearly_one(sum: &LossSum, request: &Request) -> Option<Answer> {
     let bits = precision::bits(digits, 64);
     let complement = Enclosure::double(-ENOUGH.max(least), bits).exp();
     let value = Enclosure::double(1.0, bits).sub(&Enclosure::double(0.0, bits).hull(&complement));
-    Some(Answer::immediate(value, "one minus delta is below exp(-10^8), by rho"))
+    Some(Answer::immediate(value, "the complement of delta is below exp(-10^8), by rho"))
 }
 
 /// Where delta is below every float: (1 - exp(eps - l))_+ <= exp(c (l - eps)) for c >= 0, so that delta <= M(c) exp(-c eps). `None` where the

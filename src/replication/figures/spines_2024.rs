@@ -286,7 +286,7 @@ fn section_4(sources: &Sources) -> Result<Drawing> {
         }
         panels.push(distances_panel(name, &pairs, "census spine", "optimized spine"));
     }
-    let title = format!("Units that make an entity: share of entities that need at most so many, {place}");
+    let title = format!("Units that make an entity: share of entities that need at most this number, {place}");
     Ok(Drawing { sheet, figure: Figure { title, panels, columns: 2 } })
 }
 

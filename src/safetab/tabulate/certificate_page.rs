@@ -44,7 +44,7 @@ impl TabulationCertificate<'_> {
         let algorithm = self.kind.program();
         match self.draw {
             Some(_) => writeln!(page, "# Privacy certificate of a {algorithm} release\n")?,
-            None => writeln!(page, "# What a {algorithm} release would spend\n")?,
+            None => writeln!(page, "# Planned budget of a {algorithm} release\n")?,
         }
         if let Some(seed) = self.insecure_seed {
             writeln!(page, "**INSECURE: the noise follows from seed {seed}. Nobody is protected by this release.**\n")?;
@@ -143,7 +143,7 @@ impl TabulationCertificate<'_> {
         for (role, hash) in self.inputs {
             writeln!(page, "- {role}: `{hash}`")?;
         }
-        writeln!(page, "\nThe records' files have no hash here: whoever guesses a file could check the guess by it.")?;
+        writeln!(page, "\nThe records' files have no hash here: with it, a guess of a file could be checked.")?;
         for (key, value) in &self.notes {
             writeln!(page, "\n{}: {}", key.replace('_', " "), value.to_string().trim_matches('"'))?;
         }

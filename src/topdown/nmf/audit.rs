@@ -59,7 +59,7 @@ pub struct Source {
     pub sigma2: Rational,
     /// Approximations; `None` for comparisons of children and parents.
     pub shown: Option<Shown>,
-    /// Factors on sigma2 that are not rejected: all intervals of a folder together hold with a probability of at least one minus the false alarm
+    /// Factors on sigma2 that are not rejected: all intervals of a folder together hold except with the false alarm
     /// rate.
     pub interval: Option<Interval>,
     /// Observed and declared masses, as [`crate::audit::Audited::masses_approx`].

@@ -1,4 +1,4 @@
-//! What an estimation made: the survey with its fit, errors of a rehearsal, and notes.
+//! The result of an estimation: the survey with its fit, errors of a rehearsal, and notes.
 
 use std::path::PathBuf;
 

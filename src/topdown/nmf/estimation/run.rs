@@ -136,7 +136,7 @@ impl Estimation {
     }
 }
 
-/// What is collected while answers pass.
+/// Collected while answers pass.
 struct Watch<'s, 'c> {
     /// The errors, in a rehearsal.
     errors: Option<ErrorTable>,

@@ -1,4 +1,4 @@
-//! What the residuals of a folder say: statistics, p-values and the proven bound.
+//! Report on the residuals of a folder: statistics, p-values and the proven bound.
 
 use std::collections::BTreeMap;
 
