@@ -191,6 +191,48 @@ fn it_is_measured_certified_and_estimated() {
     let own = own.unwrap();
     let (estimate, deviation) = (own.number("estimate"), own.number("std_dev"));
     assert!((estimate - 900_000.0).abs() < 5.0 * deviation && deviation < 10.0 && own.cell() == 20, "{estimate}");
+    variables_are_sums_of_cells(at, &rows, own);
+}
+
+/// Census variables of the DHC are the sums of the cells of its marginals, with the same margins where they are one cell.
+fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &estimates::Row) {
+    let estimate = ["estimate", "--nmf", ".", "--out", "codes.csv", "--level", "County", "--release", "dhc-persons-us"];
+    done(at, &[&estimate[..], &["--variables", "P12,P5,P1_001N,P12F_013N"]].concat());
+    let text = fs::read_to_string(at.join("codes.csv")).unwrap();
+    let codes = estimates::rows(&text);
+    assert_eq!(codes.len(), 2 * (49 + 17 + 1 + 1));
+    let geocode = man_of_37.get("geocode").to_string();
+    let variable = |name: &str| {
+        let row = codes.iter().find(|row| row.get("variable") == name && row.get("geocode") == geocode).unwrap();
+        (row.number("estimate"), row.number("moe_95"))
+    };
+    let cells = |query: &str, holds: &dyn Fn(&estimates::Row) -> bool| -> f64 {
+        let own = rows.iter().filter(|row| row.get("query") == query && row.get("geocode") == geocode);
+        own.filter(|row| holds(row)).map(|row| row.number("estimate")).sum()
+    };
+    // A single cell: men of 35 to 39.
+    let (men, margin) = variable("P12_013N");
+    approx::assert_abs_diff_eq!(men, man_of_37.number("estimate"), epsilon = 1e-6);
+    approx::assert_relative_eq!(margin, man_of_37.number("margin_95"), max_relative = 1e-8);
+    let by_age = "sex * age_38_groups";
+    let girls = |row: &estimates::Row| {
+        row.get("sex") == "female" && ["0", "1", "2", "3", "4"].contains(&row.get("age_38_groups"))
+    };
+    approx::assert_abs_diff_eq!(variable("P12_027N").0, cells(by_age, &girls), epsilon = 1e-5);
+    approx::assert_abs_diff_eq!(
+        variable("P12_026N").0,
+        cells(by_age, &|row| row.get("sex") == "female"),
+        epsilon = 1e-5
+    );
+    let races = "hispanic * cenrace";
+    let hispanic = |row: &estimates::Row| row.get("hispanic") == "hispanic";
+    approx::assert_abs_diff_eq!(variable("P5_010N").0, cells(races, &hispanic), epsilon = 1e-4);
+    for total in ["P1_001N", "P5_001N", "P12_001N"] {
+        approx::assert_abs_diff_eq!(variable(total).0, cells("total", &|_| true), epsilon = 1e-4);
+    }
+    // His race is the sixth alone.
+    let (some_other_race, margin) = variable("P12F_013N");
+    assert!((some_other_race - 900_000.0).abs() < 3.0 * margin && margin < 20.0, "{some_other_race} {margin}");
 }
 
 /// Writes the constraints of the published files instead of those of `assay measure`: the 32 zeros, and bounds by type of group quarters.

@@ -133,6 +133,38 @@ fn wide_form_and_confidence_levels_hold_the_same_numbers() {
     }
 }
 
+/// Intervals that respect that no count is negative: those of the margins far from zero, else from zero on, and never empty.
+#[test]
+fn intervals_without_negative_counts_stand_beside_the_margins() {
+    let desk = Desk::new();
+    let options = ["--variables", "P5", "P1_001N", "--tabulation", "Block", "--confidence", "95,90", "--non-negative"];
+    let text = desk.run("own.csv", &options);
+    assert!(text.contains(",moe_95,lower_95,upper_95,moe_90,lower_90,upper_90,level"), "{text}");
+    let (mut far, mut negative) = (0, 0);
+    for row in estimates::rows(&text) {
+        let (estimate, margin) = (row.number("estimate"), row.number("moe_95"));
+        let (lower, upper) = (row.number("lower_95"), row.number("upper_95"));
+        assert!(
+            0.0 <= lower && lower <= upper && (margin == 0.0 || lower < upper),
+            "{}",
+            row.key(&["GEOID", "variable"])
+        );
+        if margin == 0.0 {
+            continue;
+        }
+        assert!(row.number("upper_90") < upper && row.number("lower_90") >= lower);
+        if estimate >= 2.0 * margin {
+            far += 1;
+            approx::assert_relative_eq!(lower, estimate - margin, max_relative = 1e-9);
+            approx::assert_relative_eq!(upper, estimate + margin, max_relative = 1e-9);
+        } else if estimate < 0.0 {
+            negative += 1;
+            assert!(lower == 0.0 && upper < margin);
+        }
+    }
+    assert!(far > 10 && negative > 10, "{far} {negative}");
+}
+
 /// A block group of tabulation is the set of its blocks, not a block group of the optimized spine.
 #[test]
 fn block_groups_of_tabulation_are_their_blocks() {
@@ -259,7 +291,7 @@ fn what_is_not_understood_is_refused_and_leaves_no_file() {
     let why = refusal(&["nmf", "codes", "P1_0033N"]);
     assert!(why.contains("did you mean"), "{why}");
     let listed = json(&["nmf", "codes", "all"]);
-    assert_eq!(listed["variables"].as_array().unwrap().len(), 301);
+    assert_eq!(listed["variables"].as_array().unwrap().len(), 301 + 618 + 15 * (49 + 209));
     assert!(json(&["nmf", "codes"])["not_formed"].as_array().unwrap().len() > 5);
 }
 

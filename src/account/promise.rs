@@ -3,7 +3,7 @@
 //! All noise of an account is scaled by one factor. The search uses a grid of the factor itself or of the smallest sigma2. The result is
 //! proven from both sides: the noise found keeps the promise, and the next smaller noise of the grid does not.
 
-use rug::{Float, Integer, Rational, ops::Pow};
+use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition,
@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     law::Range,
     loss::parameter::{Delta, Epsilon},
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, normal::quantile_approx, rational},
 };
 
 /// A promise that calibrated noise has to keep.
@@ -209,22 +209,11 @@ fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Re
 /// is its own inverse, alpha is taken as the smaller of the two errors, so that epsilon >= 0.
 pub(crate) fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, Delta)> {
     let (alpha, beta) = if alpha <= beta { (alpha, beta) } else { (beta, alpha) };
-    let z = -normal_quantile(alpha.to_f64());
-    let mu = z - normal_quantile(beta.to_f64());
+    let z = -quantile_approx(alpha.to_f64());
+    let mu = z - quantile_approx(beta.to_f64());
     let epsilon = (z * mu - mu * mu / 2.0).max(0.0);
     let delta = (1.0 - beta.to_f64() - epsilon.exp() * alpha.to_f64()).clamp(1e-300, 0.999_999);
     Ok((Enclosure::double(epsilon, 64), Delta::new(rational::from_f64(delta)?)?))
-}
-
-/// Phi^-1(p) in doubles, for a probability p: an approximation.
-fn normal_quantile(p: f64) -> f64 {
-    let below = |z: f64| Float::with_val(64, -z / std::f64::consts::SQRT_2).erfc().to_f64() / 2.0;
-    let (mut low, mut high) = (-40.0, 40.0);
-    for _ in 0..70 {
-        let middle = f64::midpoint(low, high);
-        if below(middle) < p { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
 }
 
 /// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.

@@ -94,6 +94,10 @@ pub struct SurveyArgs {
     /// With --variables: the confidence of the margins in percent, a column moe_N each (default: 95); tidycensus has 90
     #[arg(long, value_name = "95,90", value_delimiter = ',', requires = "variables")]
     confidence: Vec<String>,
+    /// With --variables: also an interval for each margin, the columns lower_N and upper_N, that respects that no count is negative and has the
+    /// same confidence (Feldman & Cousins)
+    #[arg(long, requires = "variables")]
+    non_negative: bool,
     /// With --variables: the names of places for the column NAME, a CSV with the columns GEOID and NAME; the names of tracts, block groups
     /// and blocks follow from that of their county, and states are known
     #[arg(long = "names", value_name = "FILE", requires = "variables")]
@@ -296,7 +300,7 @@ fn variables(args: &SurveyArgs) -> Result<Option<Variables>> {
     }
     let confidence = args.confidence.iter().map(|text| quantity("--confidence", text)).collect::<Result<Vec<_>>>()?;
     let (names, places) = (args.variables.clone(), args.place_names.clone());
-    Ok(Some(Variables { names, wide: args.wide, confidence, places }))
+    Ok(Some(Variables { names, wide: args.wide, confidence, nonnegative: args.non_negative, places }))
 }
 
 /// The form of the file.

@@ -21,6 +21,7 @@ pub mod enclosure;
 pub mod extremum;
 pub mod field;
 pub(crate) mod lattice;
+pub(crate) mod normal;
 pub mod notation;
 pub(crate) mod phase;
 pub mod precision;

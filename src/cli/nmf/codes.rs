@@ -11,8 +11,8 @@ use crate::cli::{
 
 /// Lists the census variables for `assay estimate --nmf --variables`, and what cannot be formed
 ///
-/// A variable is a sum over cells of the histogram of P.L. 94-171: the tables P1 to P5 from the product of persons, H1 from that of housing
-/// units.
+/// A variable is a sum over cells of a histogram of noisy counts: of P.L. 94-171 the tables P1 to P5 from the product of persons and H1 from that
+/// of housing units; of the DHC those by sex, age, Hispanic origin and race from its product of persons.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only these codes or tables, as P1_003N or P5 (default: the tables, without their codes); all for all codes

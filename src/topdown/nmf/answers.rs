@@ -341,22 +341,25 @@ pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLi
                 let why = format!("{text:?}: expected numbers of values of {} below {size}", attribute.name);
                 table.refuse(at + 1, &why)
             };
-            if text.is_empty() {
-                return Ok(None);
-            }
-            let mut selected = vec![false; size];
-            for range in text.split(' ') {
-                let (first, last) = range.split_once('-').unwrap_or((range, range));
-                let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
-                    return Err(wrong());
-                };
-                selected.get_mut(first..=last).ok_or_else(wrong)?.fill(true);
-            }
-            Ok(Some(selected))
+            selected_values(text, size).map_err(|()| wrong())
         });
         let selected = selected.collect::<Result<Vec<_>>>()?;
         let text = |at: usize| table.text(at).map(String::from);
         lines.push(TableLine { name: text(0)?, parent: text(1)?, label: text(2)?, description: text(3)?, selected });
     }
     Ok(lines)
+}
+
+/// The values of an attribute with this number of values that a text selects, as `0 3-5`; `None` for all, which is an empty text.
+pub(super) fn selected_values(text: &str, size: usize) -> std::result::Result<Option<Vec<bool>>, ()> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mut selected = vec![false; size];
+    for range in text.split(' ') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else { return Err(()) };
+        selected.get_mut(first..=last).ok_or(())?.fill(true);
+    }
+    Ok(Some(selected))
 }

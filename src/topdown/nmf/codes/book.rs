@@ -1,14 +1,19 @@
-//! The codes of a product of P.L. 94-171: definitions, labels, and what cannot be formed from its noisy counts.
+//! The codes of a product of P.L. 94-171 or of the DHC's persons: definitions, labels, and those that cannot be formed from its noisy counts.
 
 use crate::{
     error::{Error, Result, unknown},
     release::schema::Schema,
     spine::csv_table::CsvTable,
-    topdown::nmf::answers::{TableLine, read_lines},
+    topdown::nmf::answers::{TableLine, read_lines, selected_values},
 };
 
-/// The definitions of persons' tables.
+/// The definitions of the tables of persons of P.L. 94-171, and of the DHC.
 const PERSONS: &str = include_str!("../../../../data/tables/pl94-persons.csv");
+const DHC_PERSONS: &str = include_str!("../../../../data/tables/dhc-persons.csv");
+/// The populations for which tables of the DHC are repeated.
+const ITERATIONS: &str = include_str!("../../../../data/tables/dhc-iterations.csv");
+/// The tables that are repeated: P12A to P12O, and PCT12A to PCT12O.
+const ITERATED: [&str; 2] = ["P12", "PCT12"];
 /// The definitions of housing units' tables.
 const UNITS: &str = include_str!("../../../../data/tables/pl94-units.csv");
 /// The titles of the tables.
@@ -19,21 +24,24 @@ const NOT_FORMED: &str = include_str!("../../../../data/tables/not-formed.csv");
 /// A product, by the histogram of its noisy counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
-    /// The tables P1 to P5.
+    /// The tables P1 to P5 of P.L. 94-171.
     Persons,
-    /// The table H1.
+    /// The table H1 of P.L. 94-171.
     Units,
+    /// Tables of the DHC by sex, age, Hispanic origin and race: P1, P3 to P5, P8 to P12, P14 and PCT12.
+    DhcPersons,
 }
 
 impl Product {
     /// All products.
-    pub const ALL: [Product; 2] = [Product::Persons, Product::Units];
+    pub const ALL: [Product; 3] = [Product::Persons, Product::Units, Product::DhcPersons];
 
     /// Its name in the data files.
     pub fn name(self) -> &'static str {
         match self {
             Product::Persons => "persons",
             Product::Units => "units",
+            Product::DhcPersons => "dhc-persons",
         }
     }
 
@@ -42,6 +50,7 @@ impl Product {
         match self {
             Product::Persons => &[("hhgq", 8), ("votingage", 2), ("hispanic", 2), ("cenrace", 63)],
             Product::Units => &[("h1", 2)],
+            Product::DhcPersons => &[("relgq", 42), ("sex", 2), ("age", 116), ("hispanic", 2), ("cenrace", 63)],
         }
     }
 
@@ -49,6 +58,7 @@ impl Product {
         match self {
             Product::Persons => (PERSONS, "data/tables/pl94-persons.csv"),
             Product::Units => (UNITS, "data/tables/pl94-units.csv"),
+            Product::DhcPersons => (DHC_PERSONS, "data/tables/dhc-persons.csv"),
         }
     }
 }
@@ -108,15 +118,20 @@ impl CodeBook {
             };
             let known: Vec<String> = Product::ALL.iter().map(|product| named(product.attributes())).collect();
             let why = format!(
-                "its attributes are {}, and census codes are defined over those of P.L. 94-171: {}",
+                "its attributes are {}, and census codes are defined over those of P.L. 94-171 and of the DHC's persons: {}",
                 named(&own),
                 known.join("; or ")
             );
             Error::unsuitable(why)
         })?;
         let (text, file) = product.definitions();
-        let lines = read_lines(text, file, schema)?;
-        let tables = tables_of(product)?;
+        let mut lines = read_lines(text, file, schema)?;
+        let mut tables = tables_of(product)?;
+        if product == Product::DhcPersons {
+            for iteration in iterations(schema)? {
+                iteration.repeat(&mut tables, &mut lines);
+            }
+        }
         let codes = lines.iter().map(|line| Code {
             name: code_of(&line.name),
             parent: code_of(&line.parent),
@@ -200,6 +215,61 @@ pub fn not_formed() -> Result<Vec<NotFormed>> {
     Ok(found)
 }
 
+/// A population for which tables are repeated.
+struct Iteration {
+    letter: String,
+    population: String,
+    /// As in the lines of a table.
+    selected: Vec<Option<Vec<bool>>>,
+}
+
+impl Iteration {
+    /// Adds the tables of this population and their lines.
+    fn repeat(&self, tables: &mut Vec<CodeTable>, lines: &mut Vec<TableLine>) {
+        for base in ITERATED {
+            let name = |code: &str| code.replacen(base, &format!("{base}{}", self.letter), 1);
+            let own = tables.iter().find(|table| table.name == base).map(|table| CodeTable {
+                name: name(&table.name),
+                title: format!("{} ({})", table.title, self.population),
+            });
+            tables.extend(own);
+            let repeated = |line: &TableLine| TableLine {
+                name: name(&line.name),
+                parent: name(&line.parent),
+                label: line.label.clone(),
+                description: format!("{} ({})", line.description, self.population),
+                // The tables that are repeated select no races and no origin themselves.
+                selected: line
+                    .selected
+                    .iter()
+                    .zip(&self.selected)
+                    .map(|(own, more)| own.clone().or(more.clone()))
+                    .collect(),
+            };
+            let own: Vec<TableLine> = lines.iter().filter(|line| table_of(&line.name) == base).map(repeated).collect();
+            lines.extend(own);
+        }
+    }
+}
+
+/// The populations, A to O.
+fn iterations(schema: &Schema) -> Result<Vec<Iteration>> {
+    let file = "data/tables/dhc-iterations.csv";
+    let mut table = CsvTable::of_text(ITERATIONS, file)?;
+    let headings: Vec<String> = table.headings().iter().map(|heading| (*heading).to_string()).collect();
+    let mut found = Vec::new();
+    while table.next()? {
+        let mut selected = vec![None; schema.attributes.len()];
+        for (at, own) in schema.attributes.iter().enumerate() {
+            let Some(column) = headings.iter().position(|heading| *heading == own.name) else { continue };
+            selected[at] = selected_values(table.text(column)?, own.values.len())
+                .map_err(|()| table.refuse(column + 1, "expected numbers of values"))?;
+        }
+        found.push(Iteration { letter: table.text(0)?.to_string(), population: table.text(1)?.to_string(), selected });
+    }
+    Ok(found)
+}
+
 /// The table of a code: P1 of P1_003N, and of P0010003.
 fn table_of(code: &str) -> &str {
     code.split('_').next().unwrap_or_default()
@@ -241,7 +311,7 @@ fn label_of(lines: &[TableLine], line: &TableLine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -249,62 +319,82 @@ mod tests {
         CodeBook::of_product(product).unwrap()
     }
 
-    /// The cells of a code, by number.
-    fn cells(book: &CodeBook, code: &Code) -> BTreeSet<usize> {
-        let sizes: Vec<usize> = book.product.attributes().iter().map(|(_, size)| *size).collect();
-        let value = |cell: usize, axis: usize| cell / sizes[axis + 1..].iter().product::<usize>() % sizes[axis];
-        let inside = |cell: &usize| {
-            let mut axes = code.line.selected.iter().enumerate();
-            axes.all(|(axis, own)| own.as_ref().is_none_or(|own| own[value(*cell, axis)]))
-        };
-        (0..sizes.iter().product()).filter(inside).collect()
+    /// The number of cells of a code, and whether two codes have a cell in common: selections are products of sets of values.
+    fn size(book: &CodeBook, code: &Code) -> usize {
+        let sizes = book.product.attributes().iter().map(|(_, size)| *size);
+        let own = code.line.selected.iter().zip(sizes);
+        own.map(|(own, size)| own.as_ref().map_or(size, |own| own.iter().filter(|own| **own).count())).product()
     }
 
-    /// Over the whole of all tables: the lines below a line have no cell in common, and add up to it.
+    fn is_within(inner: &Code, outer: &Code) -> bool {
+        let mut axes = inner.line.selected.iter().zip(&outer.line.selected);
+        axes.all(|(inner, outer)| match (inner, outer) {
+            (_, None) => true,
+            (None, Some(outer)) => outer.iter().all(|own| *own),
+            (Some(inner), Some(outer)) => inner.iter().zip(outer).all(|(inner, outer)| !inner || *outer),
+        })
+    }
+
+    fn are_disjoint(a: &Code, b: &Code) -> bool {
+        let mut axes = a.line.selected.iter().zip(&b.line.selected);
+        axes.any(|axis| matches!(axis, (Some(a), Some(b)) if a.iter().zip(b).all(|(a, b)| !(*a && *b))))
+    }
+
+    /// Over the whole of all tables: the lines below a line lie within it, have no cell in common, and have as many cells together.
     #[test]
     fn the_lines_below_a_line_add_up_to_it() {
         let mut parents = 0;
         for book in Product::ALL.map(book) {
-            let sets: BTreeMap<&str, BTreeSet<usize>> =
-                book.codes.iter().map(|code| (code.name.as_str(), cells(&book, code))).collect();
-            for code in &book.codes {
-                let below: Vec<&Code> = book.codes.iter().filter(|below| below.parent == code.name).collect();
-                if below.is_empty() {
-                    continue;
-                }
-                parents += 1;
-                let mut sum: Vec<usize> = below.iter().flat_map(|below| sets[below.name.as_str()].clone()).collect();
-                sum.sort_unstable();
-                assert!(sum.iter().eq(&sets[code.name.as_str()]), "{} is not the sum of its lines", code.name);
-            }
+            let by_name: BTreeMap<&str, &Code> = book.codes.iter().map(|code| (code.name.as_str(), code)).collect();
+            assert_eq!(by_name.len(), book.codes.len());
+            let mut below: BTreeMap<&str, Vec<&Code>> = BTreeMap::new();
             for code in book.codes.iter().filter(|code| !code.parent.is_empty()) {
                 assert_eq!(table_of(&code.name), table_of(&code.parent));
-                assert!(sets.contains_key(code.parent.as_str()), "{} has no {}", code.name, code.parent);
+                below.entry(by_name[code.parent.as_str()].name.as_str()).or_default().push(code);
+            }
+            for (name, lines) in &below {
+                parents += 1;
+                assert!(lines.iter().all(|line| is_within(line, by_name[name])), "{name}");
+                let pairs = lines.iter().enumerate().flat_map(|(at, a)| lines[..at].iter().map(move |b| (a, b)));
+                pairs.for_each(|(a, b)| assert!(are_disjoint(a, b), "{} and {}", a.name, b.name));
+                let sum: usize = lines.iter().map(|line| size(&book, line)).sum();
+                assert_eq!(sum, size(&book, by_name[name]), "{name} is not the sum of its lines");
             }
         }
         // In P1 and P3: the total, one race, two or more races, and two to six races. P2 and P4 have one more, P5 three, H1 one.
-        assert_eq!(parents, 2 * 8 + 2 * 9 + 3 + 1);
+        let of_pl94 = 2 * 8 + 2 * 9 + 3 + 1;
+        // P3 and P4 one each, P5 three, P8 to P11 as P1 to P4 there, and three in P14 and in 16 tables like P12 and PCT12.
+        let of_dhc = 1 + 1 + 3 + 2 * 8 + 2 * 9 + 3 + 3 * 16 * 2;
+        assert_eq!(parents, of_pl94 + of_dhc);
     }
 
     /// The tables have the published numbers of lines, numbered without gaps, and their first lines are their universes.
     #[test]
     fn tables_are_complete() {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, String), usize> = BTreeMap::new();
         for book in Product::ALL.map(book) {
             for code in &book.codes {
                 let table = table_of(&code.name).to_string();
-                let number = counts.entry(table.clone()).or_default();
+                let number = counts.entry((book.product.name(), table.clone())).or_default();
                 *number += 1;
                 assert_eq!(code.name, format!("{table}_{number:03}N"));
                 assert_eq!(code.parent.is_empty(), *number == 1, "{}", code.name);
                 assert!(book.tables.iter().any(|known| known.name == table), "{table}");
             }
         }
-        let all = [("H1", 3), ("P1", 71), ("P2", 73), ("P3", 71), ("P4", 73), ("P5", 10)];
-        assert!(counts.iter().map(|(name, count)| (name.as_str(), *count)).eq(all), "{counts:?}");
+        let of = |product: Product, table: &str| counts.get(&(product.name(), table.to_string())).copied();
+        let pl94 = [("P1", 71), ("P2", 73), ("P3", 71), ("P4", 73), ("P5", 10)];
+        pl94.iter().for_each(|(table, count)| assert_eq!(of(Product::Persons, table), Some(*count), "{table}"));
+        assert_eq!(of(Product::Units, "H1"), Some(3));
+        let dhc = [("P1", 1), ("P3", 8), ("P4", 3), ("P5", 17), ("P8", 71), ("P9", 73), ("P10", 71), ("P11", 73)];
+        let by_age = [("P12", 49), ("P12A", 49), ("P12O", 49), ("P14", 43), ("PCT12", 209), ("PCT12H", 209)];
+        for (table, count) in dhc.iter().chain(&by_age) {
+            assert_eq!(of(Product::DhcPersons, table), Some(*count), "{table}");
+        }
+        assert_eq!(counts.len(), 5 + 1 + 11 + 2 * 15);
         let persons = book(Product::Persons);
         let first: Vec<usize> =
-            persons.codes.iter().filter(|c| c.parent.is_empty()).map(|c| cells(&persons, c).len()).collect();
+            persons.codes.iter().filter(|c| c.parent.is_empty()).map(|c| size(&persons, c)).collect();
         assert_eq!(first, [2016, 2016, 1008, 1008, 7 * 252]);
     }
 
@@ -372,8 +462,8 @@ mod tests {
         says(&persons, "p1_003n", &["did you mean \"P1_003N\""]);
         says(&persons, "P1_003", &["did you mean", "P1_003N"]);
         says(&persons, "H1_002N", &["cannot be formed", "pl94-units-us"]);
-        says(&persons, "P12_003N", &["cannot be formed", "no such table"]);
-        says(&persons, "PCT12", &["cannot be formed"]);
+        says(&persons, "P12_003N", &["cannot be formed", "dhc-persons-us"]);
+        says(&persons, "PCT20", &["cannot be formed", "no such table"]);
         says(&persons, "B01001_001", &["American Community Survey"]);
         says(&persons, "POP100", &["P1_001N is the same count"]);
         says(&persons, "population", &["unknown variable"]);
@@ -381,10 +471,37 @@ mod tests {
         assert!(persons.choose(&[]).is_err());
     }
 
+    /// Lines of the DHC, by the values that they select.
+    #[test]
+    fn codes_of_the_dhc_select_sexes_ages_and_races() {
+        let schema = crate::release::Release::find("dhc-persons-us").unwrap().schema.unwrap();
+        let book = CodeBook::of(&schema).unwrap();
+        assert_eq!(book.product, Product::DhcPersons);
+        let of = |name: &str| {
+            let code = book.choose(&[name.to_string()]).unwrap().remove(0);
+            let values = |own: &Option<Vec<bool>>| {
+                own.as_ref().map(|own| (0..own.len()).filter(|value| own[*value]).collect::<Vec<usize>>())
+            };
+            (code.label, code.line.selected.iter().map(values).collect::<Vec<_>>())
+        };
+        let girls = |hispanic, race| vec![None, Some(vec![1]), Some((0..5).collect()), hispanic, race];
+        assert_eq!(of("P12_027N"), ("Total:!!Female:!!Under 5 years".to_string(), girls(None, None)));
+        assert_eq!(of("P12H_027N").1, girls(Some(vec![1]), None));
+        assert_eq!(of("P12O_027N").1, girls(Some(vec![0]), Some((6..63).collect())));
+        assert_eq!(of("P12_025N").1[2], Some((85..116).collect()));
+        assert_eq!(of("P12_017N").0, "Total:!!Male:!!55 to 59 years");
+        assert_eq!(of("PCT12_105N").1[1..3], [Some(vec![0]), Some((110..116).collect())]);
+        assert_eq!(of("PCT12D_003N").1[2..5], [Some(vec![0]), None, Some(vec![3])]);
+        assert_eq!(of("P14_022N").0, "Total:!!Male:!!19 years");
+        assert_eq!(of("P10_001N").1[2], Some((18..116).collect()));
+        let why = book.choose(&["P13_001N".to_string()]).unwrap_err().to_string();
+        assert!(why.contains("median"), "{why}");
+    }
+
     #[test]
     fn other_histograms_have_no_codes() {
-        let schema = crate::release::Release::find("dhc-persons-us").unwrap().schema.unwrap();
+        let schema = crate::release::Release::find("dhc-units-us").unwrap().schema.unwrap();
         let why = CodeBook::of(&schema).unwrap_err().to_string();
-        assert!(why.contains("relgq") && why.contains("hhgq (8), votingage (2)"), "{why}");
+        assert!(why.contains("hhtype_dhch") && why.contains("hhgq (8), votingage (2)"), "{why}");
     }
 }

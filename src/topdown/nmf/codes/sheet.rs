@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::{book::Code, confidence::Confidence, places::Places};
+use super::{book::Code, confidence::Confidence, nonnegative::interval_approx, places::Places};
 use crate::{
     error::Result,
     io::files::{file_error, write_whole},
@@ -24,6 +24,8 @@ pub struct Layout {
     pub wide: bool,
     /// The confidence levels of the margins.
     pub confidence: Vec<Confidence>,
+    /// Whether intervals that respect that no count is negative stand beside the margins.
+    pub nonnegative: bool,
     /// The names of places.
     pub places: Places,
     /// Whether places are areas, and whether these are tabulation units.
@@ -81,7 +83,11 @@ pub fn write(survey: &Survey, layout: &Layout, path: &Path, run: &mut Run) -> Re
 
 impl Layout {
     fn heading(&self, survey: &Survey) -> String {
-        let margins: Vec<String> = self.confidence.iter().map(Confidence::heading).collect();
+        let of = |own: &Confidence| match self.nonnegative {
+            true => vec![own.heading(), format!("lower_{}", own.percent()), format!("upper_{}", own.percent())],
+            false => vec![own.heading()],
+        };
+        let margins: Vec<String> = self.confidence.iter().flat_map(of).collect();
         let unit = if self.kind == Kind::Units { ",geocode,part" } else { "" };
         if self.wide {
             let own = |code: &Code| {
@@ -120,10 +126,18 @@ impl Layout {
         }
     }
 
-    /// The columns of a variable: its estimate and margins.
+    /// The columns of a variable: its estimate, margins and intervals.
     fn numbers(&self, answer: &Answer) -> String {
         let deviation = answer.variances[0].sqrt();
-        let margins = self.confidence.iter().map(|confidence| format!(",{}", confidence.quantile() * deviation));
+        let margin = |confidence: &Confidence| {
+            let margin = format!(",{}", confidence.quantile() * deviation);
+            if !self.nonnegative {
+                return margin;
+            }
+            let (lower, upper) = interval_approx(answer.estimates[0], deviation, confidence);
+            format!("{margin},{lower},{upper}")
+        };
+        let margins = self.confidence.iter().map(margin);
         answer.estimates[0].to_string() + &margins.collect::<String>()
     }
 

@@ -130,6 +130,8 @@ pub struct Variables {
     pub wide: bool,
     /// The confidence levels of the margins; 95 % if empty.
     pub confidence: Vec<Confidence>,
+    /// Whether intervals that respect that no count is negative are added.
+    pub nonnegative: bool,
     /// A file of names of places.
     pub places: Option<PathBuf>,
 }
@@ -216,7 +218,8 @@ impl Estimation {
             RequestedAreas::None => Kind::Units,
         };
         let places = places.about(EstimationInput::Names)?;
-        Ok(Some(Layout { codes: self.codes(release)?, wide: variables.wide, confidence, places, kind }))
+        let (wide, nonnegative) = (variables.wide, variables.nonnegative);
+        Ok(Some(Layout { codes: self.codes(release)?, wide, confidence, nonnegative, places, kind }))
     }
 
     /// Refuses covariances where there are none.
