@@ -1,6 +1,6 @@
 //! `assay nmf`: noisy measurement files checked and audited, census variables, and estimates compared.
 
-mod audit;
+pub mod audit;
 mod codes;
 
 use std::path::PathBuf;
@@ -163,7 +163,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
 
 /// How the counts of children fit those of their parents.
 fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
-    for fit in report.fit.iter().filter(|fit| !fit.levels.is_empty()) {
+    for fit in report.fit.iter().filter(|fit| !fit.rows.is_empty()) {
         page.text("\n");
         let cells = |row: &FitRow| {
             let ratio = row.chi_square / row.residuals as f64;
@@ -178,6 +178,10 @@ fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
         match args.fit {
             true => page.table_of_pairs(&headings, rows),
             false => page.table(&headings, rows),
+        }
+        if !args.fit && !fit.within.is_empty() {
+            page.text("\n");
+            page.table(&[&["queries of a unit"], &headings[1..]].concat(), fit.within.iter().map(cells).collect());
         }
         let largest =
             fit.largest.as_ref().map_or_else(String::new, |largest| format!("largest residual: {}\n", largest.words()));

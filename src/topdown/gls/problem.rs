@@ -102,6 +102,11 @@ impl Shape {
         self.rows.iter().map(Vec::len)
     }
 
+    /// The number of columns of each sector.
+    pub fn columns(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().copied()
+    }
+
     /// The coordinates of a sector.
     pub(super) fn range(&self, sector: usize) -> std::ops::Range<usize> {
         self.starts[sector]..self.starts[sector] + self.rows[sector].len() * self.columns[sector]

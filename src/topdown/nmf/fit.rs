@@ -17,12 +17,17 @@
 //!
 //! P(T >= t) <= exp(-(n / 2) (t / n - 1 - ln(t / n))) for t >= n,   P(|r| >= z s) <= 2 exp(-z^2 / 2).
 //!
+//! The queries of a unit answer the same cells, so that its counts are compared with each other as well: by the least
+//! sum of squares over all cells, see `within`, with the same bound.
+//!
 //! The least of all these bounds, times the number of tests (Bonferroni), is the corrected p-value; below 1e-9 the
 //! folder does not fit.
 
 mod report;
 mod residuals;
 mod tails;
+mod within;
 
 pub use report::{FitReport, FitRow, LargestResidual, THRESHOLD};
 pub use residuals::{FitPlan, Stand, StateFit, Tally, Walk};
+pub(in crate::topdown::nmf) use tails::ln_tail_bound;

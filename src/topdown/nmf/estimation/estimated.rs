@@ -141,6 +141,7 @@ pub fn fit_json(fit: &FitReport) -> Value {
             "degrees_of_freedom": row.residuals,
             "chi_square": row.chi_square,
             "p_asymptotic": row.p_asymptotic,
+            "ln_p_bound": row.ln_p,
         });
         if !row.query.is_empty() {
             object["query"] = json!(row.query);
@@ -164,6 +165,7 @@ pub fn fit_json(fit: &FitReport) -> Value {
         "tests": fit.tests,
         "largest": largest,
         "levels": fit.levels.iter().map(row).collect::<Value>(),
+        "within_units": fit.within.iter().map(row).collect::<Value>(),
         "rows": fit.rows.iter().map(row).collect::<Value>(),
     })
 }

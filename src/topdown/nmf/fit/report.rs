@@ -19,7 +19,7 @@ pub const THRESHOLD: f64 = 1e-9;
 pub struct FitRow {
     /// The level of the parents.
     pub level: String,
-    /// The query; `exact total` for exact totals.
+    /// The query; `exact total` for exact totals, `least squares` for the queries of single units.
     pub query: String,
     /// The number of residuals: the degrees of freedom.
     pub residuals: u64,
@@ -27,7 +27,7 @@ pub struct FitRow {
     pub chi_square: f64,
     /// The probability of a larger sum under normal noise: an approximation.
     pub p_asymptotic: f64,
-    /// Upper bound on the logarithm of the probability of a larger sum, for any counts; of all queries together it is 0, no bound.
+    /// Upper bound on the logarithm of the probability of a larger sum, for any counts.
     pub ln_p: f64,
 }
 
@@ -64,14 +64,18 @@ impl LargestResidual {
 
 /// The name of the comparison with exact totals.
 const EXACT: &str = "exact total";
+/// The name of the comparison of the queries of single units.
+const LEAST_SQUARES: &str = "least squares";
 
 /// The fit of a folder.
 #[derive(Clone, Debug)]
 pub struct FitReport {
     /// By level and query, from the root.
     pub rows: Vec<FitRow>,
-    /// By level.
+    /// By level: children and parents, all queries together.
     pub levels: Vec<FitRow>,
+    /// By level: the least squares of the counts of each unit alone, whose queries answer the same cells.
+    pub within: Vec<FitRow>,
     /// The largest residual, if there is any.
     pub largest: Option<LargestResidual>,
     /// The number of tests in the corrected p-value: statistics and residuals.
@@ -85,7 +89,11 @@ pub struct FitReport {
 impl FitReport {
     /// The fit from all residuals.
     pub fn new(plan: &FitPlan, names: &Names, tally: &Tally) -> FitReport {
-        let query = |key: usize| plan.keys.get(key).map_or(EXACT.to_string(), |key| key.name.clone());
+        let query = |key: usize| match plan.keys.get(key) {
+            Some(key) => key.name.clone(),
+            None if key == plan.exact() => EXACT.to_string(),
+            None => LEAST_SQUARES.to_string(),
+        };
         let mut sorted = tally.rows.clone();
         sorted.sort_by_key(|row| (row.level, row.key));
         let row = |row: &Row| FitRow {
@@ -96,20 +104,18 @@ impl FitReport {
             p_asymptotic: chi_square_tail_approx(row.residuals, row.statistic),
             ln_p: ln_tail_bound(row.residuals, row.bounded),
         };
-        let mut by_level: BTreeMap<usize, (u64, f64)> = BTreeMap::new();
-        for row in &sorted {
-            let all = by_level.entry(row.level).or_default();
-            *all = (all.0 + row.residuals, all.1 + row.statistic);
+        let (inside, between): (Vec<&Row>, Vec<&Row>) = sorted.iter().partition(|row| row.key == plan.least_squares());
+        let mut by_level: BTreeMap<usize, Row> = BTreeMap::new();
+        for row in between {
+            let all = by_level.entry(row.level).or_insert(Row { level: row.level, ..Row::default() });
+            all.residuals += row.residuals;
+            all.statistic += row.statistic;
+            all.bounded += row.bounded;
         }
-        let level = |(level, (residuals, chi_square)): (usize, (u64, f64))| FitRow {
-            level: names.levels[level].clone(),
-            query: String::new(),
-            residuals,
-            chi_square,
-            p_asymptotic: chi_square_tail_approx(residuals, chi_square),
-            ln_p: 0.0,
-        };
-        let tests = sorted.iter().map(|row| row.residuals + 1).sum::<u64>();
+        let level = |all: &Row| FitRow { query: String::new(), ..row(all) };
+        // A statistic of least squares is one test; of the others every residual is one, too.
+        let of_row = |row: &Row| if row.key == plan.least_squares() { 1 } else { row.residuals + 1 };
+        let tests = sorted.iter().map(of_row).sum::<u64>();
         let largest = tally.largest.as_ref().map(|largest| LargestResidual {
             level: names.levels[largest.level].clone(),
             unit: largest.unit.clone(),
@@ -129,7 +135,8 @@ impl FitReport {
         };
         FitReport {
             rows: sorted.iter().map(row).collect(),
-            levels: by_level.into_iter().map(level).collect(),
+            levels: by_level.values().map(level).collect(),
+            within: inside.into_iter().map(level).collect(),
             largest,
             tests,
             ln_p,

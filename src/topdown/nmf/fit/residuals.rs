@@ -1,7 +1,10 @@
 //! The residuals of a folder: unit by unit, folded and summed.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::within::{Inside, Within};
 use crate::topdown::gls::{basis::Part, pass::UnitCounts};
 use crate::topdown::nmf::{
     names::Names,
@@ -41,13 +44,22 @@ pub struct FitPlan {
     pub(super) width: usize,
     /// For each level its queries: the number of the key, and the start of its counts among those of a unit.
     pub(super) levels: Vec<Vec<(usize, usize)>>,
+    /// For each level the comparison of a unit's own queries.
+    within: Vec<Option<Arc<Within>>>,
 }
 
 impl FitPlan {
     /// The plan for the queries of all levels that are read.
     pub fn new(names: &Names) -> FitPlan {
-        let mut plan = FitPlan { keys: Vec::new(), width: 0, levels: Vec::new() };
+        let mut plan = FitPlan { keys: Vec::new(), width: 0, levels: Vec::new(), within: Vec::new() };
         for level in 0..names.levels.len() {
+            // Most levels have the same queries.
+            let parts = |level: usize| names.queries(level).iter().map(|query| &query.parts).collect::<Vec<_>>();
+            let same = (0..level).find(|other| parts(*other) == parts(level));
+            plan.within.push(match same {
+                Some(same) => plan.within[same].clone(),
+                None => Within::new(names, level).map(Arc::new),
+            });
             let (mut own, mut start) = (Vec::new(), 0);
             for query in names.queries(level) {
                 let known = plan.keys.iter().position(|key| key.parts == query.parts);
@@ -65,6 +77,16 @@ impl FitPlan {
             plan.levels.push(own);
         }
         plan
+    }
+
+    /// The number in place of a query for exact totals.
+    pub(super) fn exact(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The number in place of a query for least squares within units.
+    pub(super) fn least_squares(&self) -> usize {
+        self.keys.len() + 1
     }
 
     /// The sums of a query of a unit.
@@ -117,7 +139,7 @@ impl Stand {
 pub(super) struct Row {
     /// The level of the parents.
     pub(super) level: usize,
-    /// The query; the number after the last one means exact totals.
+    /// The query; the number after the last one means exact totals, and the next one least squares within units.
     pub(super) key: usize,
     pub(super) residuals: u64,
     /// The sum of r^2 over variances.
@@ -193,11 +215,20 @@ impl Tally {
     /// Compares an exact total with the noisy counts.
     pub fn exact_total(&mut self, plan: &FitPlan, level: usize, unit: &str, stand: &Stand, total: i64) {
         if let Some((sum, noise)) = stand.total(plan) {
-            self.add((level, plan.keys.len()), unit.as_bytes(), std::iter::once((sum - total as f64, noise)));
+            self.add((level, plan.exact()), unit.as_bytes(), std::iter::once((sum - total as f64, noise)));
         }
     }
 
-    /// Compares the counts of a unit with the representative of those below it.
+    /// Compares the queries of a unit with each other.
+    fn own(&mut self, plan: &FitPlan, level: usize, unit: &UnitCounts, noise: &[Noise], inside: &mut Inside) {
+        if let Some(within) = &plan.within[level] {
+            let (statistic, bounded) = inside.statistic(level, within, &unit.counts, noise);
+            let key = plan.least_squares();
+            self.join_row(&Row { level, key, residuals: within.freedom(), statistic, bounded });
+        }
+    }
+
+    /// Compares the counts of a unit with each other, and with the representative of those below it.
     pub fn unit(
         &mut self,
         plan: &FitPlan,
@@ -207,6 +238,7 @@ impl Tally {
         noise: &[Noise],
         below: &Stand,
     ) {
+        self.own(plan, level, unit, noise, &mut Inside::default());
         let mut folded = Vec::new();
         for ((key, start), own) in plan.levels[level].iter().zip(noise) {
             let about = &plan.keys[*key];
@@ -266,6 +298,7 @@ pub struct Walk<'a> {
     below: LevelSums,
     above: LevelSums,
     folded: Vec<f64>,
+    inside: Inside,
     tally: Tally,
 }
 
@@ -283,6 +316,7 @@ impl<'a> Walk<'a> {
             below: LevelSums::default(),
             above: LevelSums::default(),
             folded: Vec::new(),
+            inside: Inside::default(),
             tally: Tally::default(),
         };
         walk.begin();
@@ -331,6 +365,7 @@ impl<'a> Walk<'a> {
         }
         let (plan, own) = (self.plan, unit.unit);
         let (children, parent) = (self.children(own), self.parents[own] as usize);
+        self.tally.own(plan, self.first + level, unit, noise, &mut self.inside);
         let asked = &plan.levels[self.first + level];
         for ((key, start), noise) in asked.iter().zip(noise) {
             let about = &plan.keys[*key];

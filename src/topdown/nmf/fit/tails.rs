@@ -5,7 +5,7 @@
 const ROUNDING: f64 = 1e-6;
 
 /// An upper bound on the logarithm of P(T >= t) for a sum T of n squares as above.
-pub(super) fn ln_tail_bound(n: u64, t: f64) -> f64 {
+pub(in crate::topdown::nmf) fn ln_tail_bound(n: u64, t: f64) -> f64 {
     let n = n as f64;
     let ratio = t * (1.0 - ROUNDING) / n;
     // At a ratio of at most 1 the bound is 1.
