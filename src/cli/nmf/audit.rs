@@ -9,8 +9,9 @@ use dp_assay::{
     chart::{self, Figure},
     release::Release,
     topdown::nmf::{
-        audit::{self, Kind, MOST, NmfAudit, Source},
+        audit::{self, Asked, Kind, MOST, NmfAudit, Source},
         complete::is_state,
+        totals::GivenTotals,
     },
 };
 use serde_json::{Map, Value, json};
@@ -27,7 +28,7 @@ use crate::cli::{
 
 /// Tests whether the pure noise in a folder has the laws of its release
 ///
-/// Counts that constraints make zero, sums with an exact total, and residuals of children and parents are noise alone. They are read in one pass,
+/// Counts that constraints make zero, sums with an exact total, residuals of children and parents, and those of the queries of one unit are noise alone. They are read in one pass,
 /// with all checks of `assay nmf check`. Every p-value is a proven upper bound; Holm's correction over all tests decides. The exit status is 1 if the
 /// noise deviates. Published tables were changed after the noise, and cannot be tested.
 #[derive(clap::Args)]
@@ -41,6 +42,9 @@ pub struct Args {
     /// Only these states, by their two digits, as 09,44
     #[arg(long, value_name = "STATES", value_delimiter = ',', conflicts_with = "power")]
     states: Vec<String>,
+    /// Exact totals of states, a CSV with the columns state (two digits) and total: published ones, never those of post-processed tables
+    #[arg(long, value_name = "FILE", conflicts_with = "power")]
+    state_totals: Option<PathBuf>,
     /// State the deviations that N draws of each query show with probability 0.99, or those in a folder, without reading its counts
     #[arg(long)]
     power: bool,
@@ -78,9 +82,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let release = Release::find(release).context("--release")?;
     let states = args.states.iter().map(|text| state(text)).collect::<Result<Vec<u32>>>()?;
+    let totals = args.state_totals.as_deref().map(GivenTotals::read).transpose().context("--state-totals")?;
     progress::stage("noisy counts read");
-    let audit = audit::audit(folder, &release, &states, &rate)?;
-    if args.svg.is_some() && audit.draws == (0, 0) {
+    let asked = Asked { states, totals: totals.unwrap_or_default() };
+    let audit = audit::audit(folder, &release, &asked, &rate)?;
+    if args.svg.is_some() && !has_masses(&audit) {
         bail!("--svg: no count in the files is noise alone, so that there are no masses or variances to draw");
     }
     let mut page = args.form.page();
@@ -88,14 +94,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         page = page.with_file_of("--out", path);
     }
     let rows = audit.sources.iter().enumerate().map(|(at, source)| cells(&audit, at, source));
-    page.columns(
-        &["level", "query", "kind", "draws", "variance / declared", "least p", "corrected", "test"],
-        rows.collect(),
-    );
+    page.columns(&HEADINGS, rows.collect());
     let words = audit.words();
-    let untested = audit.untested.iter().map(|(level, query, many)| {
-        format!("{many} draws of {level} {query} are not tested: their law is too wide, or that of a sum of too many draws\n")
-    });
     page.text(format!(
         "\n{words}\n\
          False alarm rate of the verdict: at most {} over {} tests (Holm); every p-value is a proven upper bound.\n{}\
@@ -103,7 +103,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          tested.\n",
         exact_text(&rate),
         audit.tests.len(),
-        untested.collect::<String>(),
+        notes(&audit),
     ));
     page.records(records(&audit));
     page.object(object(&audit, &words));
@@ -114,6 +114,22 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(if audit.verdict.deviates() { Exit::No } else { Exit::Done })
 }
 
+/// Whether there are draws of an enumerated law, to be drawn.
+pub fn has_masses(audit: &NmfAudit) -> bool {
+    audit.sources.iter().any(|source| source.shown.as_ref().is_some_and(|shown| shown.draws > 1))
+}
+
+/// Sentences about exact totals that are not used.
+pub fn notes(audit: &NmfAudit) -> String {
+    let mut notes = String::new();
+    if !audit.unused_totals.is_empty() {
+        let states: Vec<String> = audit.unused_totals.iter().map(|state| format!("{state:02}")).collect();
+        notes += &format!("Exact totals not used, as a part of the state has no counts here: {}\n", states.join(", "));
+    }
+    audit.note.iter().for_each(|note| notes += &format!("{note}\n"));
+    notes
+}
+
 fn state(text: &str) -> Result<u32> {
     let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<u32>() {
@@ -122,8 +138,12 @@ fn state(text: &str) -> Result<u32> {
     }
 }
 
+/// The headings of the table.
+pub const HEADINGS: [&str; 8] =
+    ["level", "query", "kind", "draws", "variance / declared", "least p", "corrected", "test"];
+
 /// A row of the table: a source, and the test with the least p-value.
-fn cells(audit: &NmfAudit, at: usize, source: &Source) -> Vec<String> {
+pub fn cells(audit: &NmfAudit, at: usize, source: &Source) -> Vec<String> {
     let worst = audit.worst(at);
     let draws = match (&source.shown, &worst) {
         (Some(shown), _) => shown.draws,
@@ -175,10 +195,11 @@ fn records(audit: &NmfAudit) -> impl Iterator<Item = Value> {
     })
 }
 
-fn object(audit: &NmfAudit, words: &str) -> Value {
+/// The audit as JSON.
+pub fn object(audit: &NmfAudit, words: &str) -> Value {
     let sources = audit.sources.iter().filter(|source| source.kind != Kind::Consistency).map(|source| {
         let mut object = source_json(source);
-        object.insert("sigma2".to_string(), exact(&source.sigma2));
+        object.insert("sigma2".to_string(), source.sigma2.as_ref().map_or(Value::Null, exact));
         let factor = source.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper }));
         object.insert("sigma2_factor".to_string(), factor.unwrap_or(Value::Null));
         if let Some(shown) = &source.shown {
@@ -198,8 +219,6 @@ fn object(audit: &NmfAudit, words: &str) -> Value {
         }
         Value::Object(object)
     });
-    let untested =
-        audit.untested.iter().map(|(level, query, many)| json!({ "level": level, "query": query, "draws": many }));
     json!({
         "product": audit.report.product,
         "release": audit.report.release.name,
@@ -207,7 +226,8 @@ fn object(audit: &NmfAudit, words: &str) -> Value {
         "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
         "sources": sources.collect::<Value>(),
         "tests": records(audit).collect::<Value>(),
-        "not_tested": untested.collect::<Value>(),
+        "exactly_consistent": audit.is_exactly_consistent(),
+        "unused_state_totals": audit.unused_totals.iter().map(|state| format!("{state:02}")).collect::<Value>(),
         "verdict": audit.verdict.key(),
         "verdict_in_words": words,
         "false_alarm_rate": exact(&audit.verdict.false_alarm_rate),
@@ -215,7 +235,7 @@ fn object(audit: &NmfAudit, words: &str) -> Value {
 }
 
 /// The masses of the source with the most draws, and the variances of those with the most.
-fn figure(audit: &NmfAudit) -> Figure {
+pub fn figure(audit: &NmfAudit) -> Figure {
     /// Names that a panel has room for.
     const NAMED: usize = 14;
     let drawn = |source: &&Source| source.shown.as_ref().map_or(0, |shown| shown.draws);

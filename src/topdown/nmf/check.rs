@@ -197,7 +197,7 @@ pub fn observed(
 }
 
 /// Leaves only the files of some states, and those outside any state; all if no state is named.
-fn keep_states(folder: &mut NmfFolder, states: &[u32]) -> Result<()> {
+pub(super) fn keep_states(folder: &mut NmfFolder, states: &[u32]) -> Result<()> {
     if states.is_empty() {
         return Ok(());
     }

@@ -7,7 +7,11 @@ use std::{
 
 use rug::Rational;
 
-use super::zeros::ZeroCounts;
+use super::{
+    source::{Kind, Source},
+    sums::{self, PartSums, StateSum, Wide},
+    zeros::ZeroCounts,
+};
 use crate::{
     audit::{Audited, Pairs, Tally, repeats::Rows},
     error::Result,
@@ -16,39 +20,17 @@ use crate::{
         gls::problem::{Free, Problem},
         nmf::{
             budgets::Budgets,
-            folder::{NmfFile, of_part},
+            complete::state_of,
             names::Names,
+            noise::{NO_NOISE, Noise},
             observe::{Observer, PartSeen, UnitSeen},
-            rows,
-            units::{Meanings, RootConstraints},
+            units::RootConstraints,
         },
     },
 };
 
-/// The source of draws of pure noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Counts of cells that constraints make zero.
-    Zeros,
-    /// Sums of a query's counts, minus an exact total.
-    Totals,
-    /// Counts that must agree with each other: children with their parent.
-    Consistency,
-}
-
-impl Kind {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Zeros => "zeros",
-            Kind::Totals => "totals",
-            Kind::Consistency => "consistency",
-        }
-    }
-}
-
 /// The place of draws of one law: level, query, number of levels whose shares their units carry, and kind.
-pub(super) type Place = (usize, usize, usize, Kind);
+type Place = (usize, usize, usize, Kind);
 
 /// The draws of one law.
 pub(super) struct Group {
@@ -95,6 +77,12 @@ impl Group {
     }
 }
 
+/// The pure noise that was found: draws of enumerated laws, and wide sums.
+pub(super) struct Found {
+    pub(super) single: Vec<(Source, Group)>,
+    pub(super) wide: Vec<(Source, Wide)>,
+}
+
 /// Draws of the first child of a unit: their counts and values.
 type Child = Vec<(u32, i64)>;
 
@@ -103,7 +91,7 @@ pub(super) struct Groups<'a> {
     names: &'a Names,
     budgets: &'a Budgets,
     key: [u64; 2],
-    pub(super) of: BTreeMap<Place, Group>,
+    of: BTreeMap<Place, Group>,
     laws: HashMap<(Rational, usize), Option<Arc<Audited>>>,
     zeros: Option<ZeroCounts>,
     /// The free points and the exact total of the nation.
@@ -120,8 +108,13 @@ pub(super) struct Groups<'a> {
     below: HashMap<(usize, usize), Child>,
     level: usize,
     parents: Vec<u32>,
-    /// Levels and queries whose laws are too wide, or sums of too many draws, to be computed, with the number of draws.
-    pub(super) untested: BTreeMap<(usize, usize), u64>,
+    /// Draws and sums whose laws are too wide to be enumerated.
+    wide: BTreeMap<Place, Wide>,
+    /// Sums over states, by query and the numbers of carried levels of their parts.
+    states: BTreeMap<(usize, Vec<usize>), Group>,
+    /// The sums of the parts of states.
+    parts: Vec<PartSums>,
+    part: String,
 }
 
 /// The number of the set of free points of the nation.
@@ -159,7 +152,10 @@ impl<'a> Groups<'a> {
             below: HashMap::new(),
             level: usize::MAX,
             parents: Vec::new(),
-            untested: BTreeMap::new(),
+            wide: BTreeMap::new(),
+            states: BTreeMap::new(),
+            parts: Vec::new(),
+            part: String::new(),
         }
     }
 
@@ -181,6 +177,75 @@ impl<'a> Groups<'a> {
         let found = found.map(Arc::new);
         self.laws.insert((sigma2.clone(), copies), found.clone());
         found
+    }
+
+    /// The noise of a sum of some counts of a query.
+    fn noise(&self, (level, query, carried, _): Place, copies: usize) -> Noise {
+        self.budgets.noise(level, carried)[query].times(copies as f64)
+    }
+
+    /// The level of the parts of states.
+    pub(super) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Adds the sums over states with exact totals; returns those whose totals are not used. `is_whole` says whether this number of parts is
+    /// all of a state.
+    pub(super) fn add_states(
+        &mut self,
+        totals: &BTreeMap<u32, i64>,
+        is_whole: impl Fn(u32, usize) -> bool,
+    ) -> Vec<u32> {
+        let (found, unused) = sums::of_states(&self.parts, totals, state_of, is_whole);
+        found.iter().for_each(|own| self.add_state(own));
+        unused
+    }
+
+    /// Adds the sum of a query over the parts of a state.
+    fn add_state(&mut self, own: &StateSum) {
+        let (level, query) = (self.first, own.query);
+        let copies = self.names.queries(level)[query].counts();
+        let laws = own.carried.iter().map(|carried| self.law(level, *carried, query, copies));
+        let laws: Option<Vec<Arc<Audited>>> = laws.collect();
+        let joined = laws.and_then(|laws| {
+            let mut laws = laws.into_iter();
+            let first = laws.next()?;
+            laws.try_fold(first, |sum, law| Some(Arc::new(Audited::of_sum(sum.law.plus(&law.law)?))))
+        });
+        match joined {
+            Some(law) => {
+                let place = (query, own.carried.clone());
+                let key = self.key;
+                self.states.entry(place).or_insert_with(|| Group::new(law, key)).add(0, &[own.noise]);
+            }
+            None => {
+                let place = |carried: &usize| (level, query, *carried, Kind::StateTotals);
+                let noise = own.carried.iter().map(|carried| self.noise(place(carried), copies));
+                let noise = noise.fold(NO_NOISE, Noise::plus);
+                self.wide.entry(place(&0)).or_default().add(own.noise, noise);
+            }
+        }
+    }
+
+    /// All that was found, by level, query, law and kind.
+    pub(super) fn found(self) -> Found {
+        let (names, budgets) = (self.names, self.budgets);
+        let source = |(level, query, carried, kind): Place| Source {
+            level: names.levels[level].clone(),
+            query: names.queries(level)[query].name.clone(),
+            carried,
+            kind,
+            sigma2: (carried > 0).then(|| budgets.sigma2(level, carried, query).clone()),
+            shown: None,
+            interval: None,
+            masses: Vec::new(),
+        };
+        let first = self.first;
+        let states = self.states.into_iter().map(|((query, _), group)| ((first, query, 0, Kind::StateTotals), group));
+        Found {
+            single: self.of.into_iter().chain(states).map(|(place, group)| (source(place), group)).collect(),
+            wide: self.wide.into_iter().map(|(place, wide)| (source(place), wide)).collect(),
+        }
     }
 
     fn group(&mut self, place: Place, copies: usize) -> Option<&mut Group> {
@@ -218,7 +283,9 @@ impl<'a> Groups<'a> {
             let child = self.below.remove(&(name, own));
             let place = (seen.level, query, seen.carried, Kind::Zeros);
             if self.group(place, 1).is_none() {
-                *self.untested.entry((seen.level, query)).or_default() += draws.len() as u64;
+                let noise = self.noise(place, 1);
+                let wide = self.wide.entry(place).or_default();
+                draws.iter().for_each(|x| wide.add(*x, noise));
                 continue;
             }
             let Some(group) = self.of.get_mut(&place) else { continue };
@@ -256,12 +323,24 @@ impl<'a> Groups<'a> {
         let names = self.names;
         for (number, query) in names.queries(seen.level).iter().enumerate() {
             let start = self.starts[seen.level][number].0;
-            let noise = sum_minus(&seen.unit.counts[start..start + query.counts()], total);
-            match self.group((seen.level, number, seen.carried, Kind::Totals), query.counts()) {
+            let noise = sums::minus(sums::sum(&seen.unit.counts[start..start + query.counts()]), total);
+            let place = (seen.level, number, seen.carried, Kind::Totals);
+            match self.group(place, query.counts()) {
                 Some(group) => group.add(0, &[noise]),
-                None => *self.untested.entry((seen.level, number)).or_default() += 1,
+                None => {
+                    let law = self.noise(place, query.counts());
+                    self.wide.entry(place).or_default().add(noise, law);
+                }
             }
         }
+    }
+
+    /// Keeps the sums of a part of a state.
+    fn keep_part(&mut self, seen: &UnitSeen, has_total: bool) {
+        let queries = self.names.queries(seen.level).iter().zip(&self.starts[seen.level]);
+        let sums = queries.map(|(query, (start, _))| sums::sum(&seen.unit.counts[*start..start + query.counts()]));
+        let sums = sums.collect();
+        self.parts.push(PartSums { part: self.part.clone(), carried: seen.carried, sums, has_total });
     }
 
     fn enter(&mut self, seen: &UnitSeen) {
@@ -286,10 +365,12 @@ impl Observer for Groups<'_> {
 
     fn begin(&mut self, part: &PartSeen) -> Result<()> {
         self.first = part.first;
+        self.part.clone_from(&part.units.part);
         self.level = usize::MAX;
         self.children.clear();
         self.lists.clear();
-        self.totals = (0..part.units.codes.len()).map(|level| exact_totals(part, level)).collect::<Result<_>>()?;
+        self.totals =
+            (0..part.units.codes.len()).map(|level| sums::exact_totals(part, level)).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -314,46 +395,8 @@ impl Observer for Groups<'_> {
         if let Some(total) = total {
             self.see_total(seen, total);
         }
-    }
-}
-
-/// The sum of whole counts minus a total. A difference beyond 64 bits, which no law reaches, becomes the largest or smallest number.
-fn sum_minus(counts: &[f64], total: i64) -> i64 {
-    // Counts are below 2^50 and fewer than 2^64: their sum is below 2^114.
-    let sum: i128 = counts.iter().map(|count| *count as i128).sum();
-    (sum - i128::from(total)).clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
-}
-
-/// The exact totals of the units of a level: constraints that give the sum of all cells.
-fn exact_totals(part: &PartSeen, level: usize) -> Result<HashMap<usize, i64>> {
-    let (names, codes) = (part.names, &part.units.codes[level]);
-    let files: Vec<&NmfFile> = of_part(&part.folder.levels[part.first + level].constraints, &part.units.part).collect();
-    let (mut found, mut meanings, mut near) = (HashMap::new(), Meanings::default(), 0);
-    for file in files {
-        rows::read(&file.path, &names.constraint_columns(), |row| {
-            let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
-            let is_total = meanings.known[meaning].constraint.is_total();
-            let unit = if is_total { codes.find(row.geocode, near) } else { None };
-            if let (Some(unit), [total]) = (unit, row.values) {
-                near = unit + 1;
-                found.insert(unit, *total);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_of_any_counts_do_not_wrap() {
-        assert_eq!(sum_minus(&[3.0, -5.0, 11.0], 7), 2);
-        let most = (1_u64 << 50) as f64;
-        assert_eq!(sum_minus(&[most; 4096], 5), (1 << 62) - 5);
-        assert_eq!(sum_minus(&vec![most; 20_000], 0), i64::MAX);
-        assert_eq!(sum_minus(&vec![-most; 20_000], 0), i64::MIN);
+        if seen.units.is_some() && seen.level == self.first {
+            self.keep_part(seen, total.is_some());
+        }
     }
 }
