@@ -10,6 +10,11 @@ pub mod words;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use dp_assay::{
+    release::Release,
+    topdown::nmf::audit::{self, NmfAudit},
+};
+use rug::Rational;
 use serde_json::{Value, json};
 
 use self::answers::{Answers, Request, reduction};
@@ -19,6 +24,7 @@ use super::{
     exit::Exit,
     invocation,
     output::{enclosure, exact, named},
+    progress,
     risk::bound,
     subject::{Format, Resolved, Subject, put_relation},
 };
@@ -26,7 +32,7 @@ use super::{
 /// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
 ///
 /// The page has each answer in words, its chart, the assumptions, and the certified numbers. It loads nothing and needs no script.
-/// A file of that name is replaced.
+/// A file of that name is replaced. The exit status is 1 if the noise of an audited folder deviates.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -37,6 +43,9 @@ pub struct Args {
     /// The prior probability of the adversary, 0 < P < 1
     #[arg(long, value_name = "P", default_value = "1/2", allow_hyphen_values = true)]
     prior: String,
+    /// Also audit the noise in a folder of noisy measurement files of the release, as `assay nmf audit` does
+    #[arg(long, value_name = "DIR", requires = "release")]
+    nmf: Option<PathBuf>,
     /// The page to write
     #[arg(long, value_name = "FILE.html")]
     out: PathBuf,
@@ -52,13 +61,24 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--out: {}: is a folder: give the name of a file", args.out.display());
     }
     let subject = args.subject.resolve()?;
+    let audit = audited(args)?;
     let provenance = invocation::provenance()?;
     let answers = request.of(&subject)?;
-    let html = document::page(&request, &subject, &answers, &provenance)?;
+    let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
     dp_assay::chart::write_page(&args.out, &html).context("--out")?;
     let mut page = args.format.page();
     let lines = lines(&answers);
-    page.object(object(args, &request, &subject, &answers, &lines));
+    let mut answer = object(args, &request, &subject, &answers, &lines);
+    if let Some(audit) = &audit {
+        answer["audit"] = json!({
+            "verdict": audit.verdict.key(),
+            "verdict_in_words": audit.words(),
+            "tests": audit.tests.len(),
+            "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
+            "false_alarm_rate": exact(&audit.verdict.false_alarm_rate),
+        });
+    }
+    page.object(answer);
     page.records(lines);
     page.provenance(provenance);
     page.text(format!("{}\n\n", subject.title));
@@ -67,13 +87,25 @@ pub fn run(args: &Args) -> Result<Exit> {
         words::what_is_learned(&request.prior, subject.neighbors, &answers.learned),
         words::what_could_be_spared(&answers.spared),
     ];
-    for sentence in said.concat() {
+    for sentence in said.into_iter().chain(audit.as_ref().map(words::noise)).flatten() {
         page.text(format!("{sentence}\n"));
     }
     page.say_wider(answers.private.lines().map(|line| (line.name.as_str(), &line.epsilon)));
     page.text(format!("\nwritten to {}\n", args.out.display()));
     page.print()?;
-    Ok(Exit::Done)
+    Ok(if audit.is_some_and(|audit| audit.verdict.deviates()) { Exit::No } else { Exit::Done })
+}
+
+/// True noise is reported as deviating with at most this probability, as by default in `assay nmf audit`.
+const FALSE_ALARM_RATE: (u32, u32) = (1, 1000);
+
+/// The audit of the folder, if one is given.
+fn audited(args: &Args) -> Result<Option<NmfAudit>> {
+    let (Some(folder), Some(release)) = (&args.nmf, args.subject.release_name()) else { return Ok(None) };
+    let release = Release::find(release).context("--release")?;
+    progress::stage("noisy counts read");
+    let audit = audit::audit(folder, &release, &audit::Asked::default(), &Rational::from(FALSE_ALARM_RATE));
+    Ok(Some(audit.context("--nmf")?))
 }
 
 /// The numbers of the page.

@@ -46,3 +46,14 @@ pub fn of_noise(delta: &Delta) -> Vec<String> {
         format!("Searched in steps of 1e-{DECIMALS} of sigma2, and of 1e-{FACTOR_DECIMALS} of the common factor."),
     ]
 }
+
+/// Beside the audit of noise.
+pub fn of_noise_drawn() -> Vec<String> {
+    vec![
+        "Every p-value is a proven upper bound; Holm's correction over all tests decides.".to_string(),
+        "Tested are counts that constraints make zero, sums with an exact total, and the residuals of children, parents and the queries of one unit."
+            .to_string(),
+        "Published tables were changed after the noise: they hold no pure noise, and are not tested.".to_string(),
+        "Consistent draws prove no sampler: draws from a predictable source pass.".to_string(),
+    ]
+}

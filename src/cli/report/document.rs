@@ -5,10 +5,12 @@ use dp_assay::{
     chart::Figure,
     provenance::{COMMIT, Content, Provenance, VERSION},
     release::Neighbors,
+    topdown::nmf::audit::NmfAudit,
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::{
+    nmf::audit as noise,
     output::{change_in_words, exact_text},
     subject::{Resolved, decided},
 };
@@ -25,9 +27,16 @@ pub const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style
 pub const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// The whole page.
-pub fn page(request: &Request, subject: &Resolved, answers: &Answers, provenance: &Provenance) -> Result<String> {
+/// The whole page; with the audit of a folder of noisy measurement files, if one is given.
+pub fn page(
+    request: &Request,
+    subject: &Resolved,
+    (answers, audit): (&Answers, Option<&NmfAudit>),
+    provenance: &Provenance,
+) -> Result<String> {
     let title = format!("How private is it? {}", subject.title);
+    let (views, rest) = CONTENTS.split_at(3);
+    let contents = views.iter().chain(audit.map(|_| &NOISE)).chain(rest);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -47,7 +56,7 @@ pub fn page(request: &Request, subject: &Resolved, answers: &Answers, provenance
                     }
                     nav aria-label="Contents" {
                         ul {
-                            @for (id, name) in CONTENTS { li { a href={ "#" (id) } { (name) } } }
+                            @for (id, name) in contents { li { a href={ "#" (id) } { (name) } } }
                         }
                     }
                 }
@@ -55,7 +64,8 @@ pub fn page(request: &Request, subject: &Resolved, answers: &Answers, provenance
                     (how_private(request, subject, answers)?)
                     (what_is_learned(request, subject, answers)?)
                     (what_could_be_spared(request, answers)?)
-                    (assumed(request, subject, answers))
+                    @if let Some(audit) = audit { (drawn_as_declared(audit)?) }
+                    (assumed(request, subject, answers, audit.is_some()))
                     (glossary())
                     (origin(provenance))
                 }
@@ -74,9 +84,11 @@ const CONTENTS: [(&str, &str); 6] = [
     ("origin", "Provenance"),
 ];
 
+/// The section of an audit.
+const NOISE: (&str, &str) = ("noise", "Was the noise drawn as it was declared?");
+
 /// A question with its answer in words, its charts and their assumptions, and its numbers.
-fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: Markup) -> Markup {
-    let (id, name) = CONTENTS[at];
+fn view((id, name): (&str, &str), said: &[String], charts: Markup, assumed: &[String], table: Markup) -> Markup {
     html! {
         section.view id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }
@@ -148,7 +160,7 @@ fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Resu
         (table(&tables::of_epsilon(&request.delta, found)))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
-    Ok(view(0, &said, charts, &assumed::of_epsilon(&request.delta, found), below))
+    Ok(view(CONTENTS[0], &said, charts, &assumed::of_epsilon(&request.delta, found), below))
 }
 
 fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
@@ -167,7 +179,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         }
     };
     Ok(view(
-        1,
+        CONTENTS[1],
         &words::what_is_learned(&request.prior, subject.neighbors, found),
         chart,
         &assumed::of_bound(&request.prior, found.allowed()),
@@ -201,10 +213,28 @@ fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> 
     };
     // Without Gaussian noise nothing was searched.
     let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
-    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed, below))
+    Ok(view(CONTENTS[2], &words::what_could_be_spared(spared), chart, &assumed, below))
 }
 
-fn assumed(request: &Request, subject: &Resolved, answers: &Answers) -> Markup {
+/// The audit of a folder: the verdict, the charts, and a row for each source of pure noise.
+fn drawn_as_declared(audit: &NmfAudit) -> Result<Markup> {
+    let chart = match noise::has_masses(audit) {
+        false => html! {},
+        true => figure(
+            &noise::figure(audit),
+            "chart-noise",
+            "Observed and declared masses of the noise, and its variance by level and query",
+            "Observed and declared masses of the query with the most draws, and variances over the declared ones, with bands of the noise to be \
+             expected.",
+        )?,
+    };
+    let rows = audit.sources.iter().enumerate().map(|(at, source)| noise::cells(audit, at, source)).collect();
+    let caption = "The sources of pure noise: draws, variance, and the test with the least p-value.".to_string();
+    let below = table(&Table { caption, heading: noise::HEADINGS.to_vec(), rows, has_whole: false });
+    Ok(view(NOISE, &words::noise(audit), chart, &assumed::of_noise_drawn(), below))
+}
+
+fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited: bool) -> Markup {
     let relation = match subject.neighbors {
         Neighbors::AddRemove => "one has a record that the other has not",
         Neighbors::Bounded => "they differ in one record, which is changed; the number of records is not secret",
@@ -237,8 +267,8 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers) -> Markup {
                 }
                 dt { "Not part of it" }
                 dd {
-                    "Counts that are published without noise (invariants), information that an adversary has from elsewhere, and whether the noise was drawn as it \
-                     was declared."
+                    "Counts that are published without noise (invariants), information that an adversary has from elsewhere, and "
+                    @if is_audited { "whether the random numbers behind the noise are secret." } @else { "whether the noise was drawn as it was declared." }
                 }
             }
             (table_of_words("The engine that certified epsilon, by level.", ["", "engine"], &engines))

@@ -4,10 +4,11 @@ use dp_assay::{
     account::{Delta, compared::Compared},
     numeric::{Enclosure, rational},
     release::Neighbors,
+    topdown::nmf::audit::NmfAudit,
 };
 use rug::{Integer, Rational};
 
-use super::super::{calibrate::Row, compared, epsilon, output::exact_text, risk::bound};
+use super::super::{calibrate::Row, compared, epsilon, nmf::audit::notes, output::exact_text, risk::bound};
 use super::answers::{Drawn, Spared, reduction};
 pub use dp_assay::provenance::command_line;
 
@@ -82,6 +83,27 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
         ));
     }
     said
+}
+
+/// Was the noise drawn as it was declared?
+pub fn noise(audit: &NmfAudit) -> Vec<String> {
+    let said = match audit.verdict.deviates() {
+        true => "The noise in the published files does not have the declared laws.",
+        false => "The noise in the published files is consistent with the declared laws.",
+    };
+    let rate = exact_text(&audit.verdict.false_alarm_rate);
+    let sentences = [
+        said.to_string(),
+        format!("{}.", audit.words()),
+        format!(
+            "{} draws of single counts and {} sums were noise alone. True noise would be reported as deviating with a probability of at most {rate}, \
+             over all {} tests.",
+            audit.draws.0,
+            audit.draws.1,
+            audit.tests.len()
+        ),
+    ];
+    sentences.into_iter().chain(notes(audit).lines().map(|note| format!("{note}."))).collect()
 }
 
 /// The caption of the chart of decisions.
