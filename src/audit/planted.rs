@@ -89,6 +89,9 @@ fn faults_are_found_with_the_stated_power() {
         ("0.6", Fault::Parameter(0.01), 1e6),
         ("5", Fault::Shift(0.001), 3e7),
         ("5", Fault::Positive, 30.0),
+        ("5", Fault::Clipped, 30.0),
+        // The noise of a level with half the budget.
+        ("5", Fault::Parameter(1.0), 250.0),
         ("2000", Fault::Parameter(0.01), 1e6),
     ] {
         let law = gaussian(sigma2);
@@ -105,6 +108,70 @@ fn faults_are_found_with_the_stated_power() {
         let most = if draws < 1000 { 1.0 } else { stated + noise + 0.15 };
         assert!(found >= stated - noise && found <= most, "{sigma2} {fault:?} half: {found}, {stated}");
     }
+}
+
+/// True counts that leak: neighbors are correlated, with the declared law of each draw. Half as many draws find the stated share.
+#[test]
+fn correlated_draws_are_found_with_the_stated_power() {
+    let (law, rate, level) = (gaussian("400"), Rational::from((1, 100)), Level { rate: 0.01, tests: 16 });
+    let fault = Fault::Correlated(0.2);
+    let draws = draws_approx(&law, fault, 0.99, level).unwrap();
+    assert!((600..1800).contains(&draws), "{draws}");
+    let trials = 40;
+    let found = |draws: u64| {
+        let found = (0..trials).into_par_iter().filter(|trial| {
+            let mut source = Streams::with_insecure_seed(500 + trial).take();
+            let mut stream = Stream::new(&law.law, [3, 4]);
+            let mut at = normal(&mut source);
+            for _ in 0..draws {
+                // Rounding adds 1/12 to the variance of 400, which such numbers of draws do not show.
+                stream.add((20.0 * at).round() as i64);
+                at = 0.2 * at + (1.0_f64 - 0.04).sqrt() * normal(&mut source);
+            }
+            alarm(&law.stream_tests(&stream), &rate)
+        });
+        found.count() as f64 / trials as f64
+    };
+    assert!(found(draws) >= 0.9, "{}", found(draws));
+    let stated = fault.power_approx(&law, draws / 2, level).power;
+    let half = found(draws / 2);
+    // Four standard deviations of 40 trials; the tests of signs and of magnitudes add to the share.
+    let noise = 4.0 * (stated * (1.0 - stated) / trials as f64).sqrt();
+    assert!(half >= stated - noise && half <= stated + noise + 0.15, "{half} {stated}");
+}
+
+/// A stream that is used twice: a repeated stretch of the stated length is found, half of it about as often as a window of it is kept.
+#[test]
+fn repeated_stretches_are_found_with_the_stated_power() {
+    let law = gaussian("5");
+    let sampler = DiscreteGaussian::new(parse("5").unwrap()).unwrap().sampler().unwrap();
+    let mut draws = vec![0; 300_000];
+    sampler.fill(&mut draws, &mut Streams::with_insecure_seed(21).take());
+    let repeats = |draws: &[i64], key: u64| {
+        let mut repeats = super::repeats::Repeats::new(&law.law, [key, key + 99]);
+        draws.iter().for_each(|x| repeats.add(*x));
+        repeats
+    };
+    let clean = repeats(&draws, 1 << 40);
+    let (window, long) = (clean.window().unwrap() as u64, clean.found_from_approx());
+    assert!(clean.found().0 == 0 && long > window);
+    // Of a stretch of L draws L - window + 1 windows are whole, and one in 2^bits is kept; 4.6 such distances are found with 0.99.
+    let apart = (long - window) as f64 / 4.605;
+    let share = |length: u64| {
+        let found = (0..40_u64).into_par_iter().filter(|trial| {
+            let (from, to, length) = (1000 + 137 * *trial as usize, 200_000, length as usize);
+            let mut copied = draws.clone();
+            copied.copy_within(from..from + length, to);
+            repeats(&copied, (1 << 40) + 7919 * trial).found().0 > 0
+        });
+        found.count() as f64 / 40.0
+    };
+    assert!(share(long) >= 0.9);
+    let half = long / 2;
+    let stated = if half < window { 0.0 } else { 1.0 - (-((half - window) as f64) / apart).exp() };
+    let found = share(half);
+    let noise = 4.0 * (stated.clamp(0.02, 0.98) * (1.0 - stated.clamp(0.02, 0.98)) / 40.0_f64).sqrt();
+    assert!((found - stated).abs() <= noise + 0.1, "{found} {stated}");
 }
 
 /// Of a thousand clean histograms no more alarm than the rate allows, by the exact binomial law; with few and with many draws.

@@ -22,6 +22,8 @@ pub enum Fault {
     Shift(f64),
     /// Every draw is positive or zero.
     Positive,
+    /// Negative draws were replaced by zero, as in counts that were made non-negative.
+    Clipped,
     /// Neighbors have this correlation.
     Correlated(f64),
 }
@@ -78,6 +80,7 @@ impl Fault {
             Fault::Even(share) => format!("even numbers more probable by {}", percent(share)),
             Fault::Shift(share) => format!("mean off by {share:.2e} standard deviations"),
             Fault::Positive => "every draw positive".to_string(),
+            Fault::Clipped => "negative draws replaced by zero".to_string(),
             Fault::Correlated(share) => format!("correlation of neighbors {share:.2e}"),
         }
     }
@@ -127,6 +130,11 @@ impl Fault {
             Fault::Positive => of(&|x| match x {
                 0 => declared.mass_approx(0),
                 1.. => 2.0 * declared.mass_approx(x),
+                _ => 0.0,
+            }),
+            Fault::Clipped => of(&|x| match x {
+                0 => (1.0 + declared.mass_approx(0)) / 2.0,
+                1.. => declared.mass_approx(x),
                 _ => 0.0,
             }),
             Fault::Correlated(_) => return None,

@@ -220,13 +220,13 @@ fn power_json(power: &Power, audited: &Audited) -> Value {
         | Fault::Correlated(size) => {
             json!(size)
         }
-        Fault::Rounded | Fault::Positive => Value::Null,
+        Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
     };
     json!({ "fault": power.fault.words(audited), "size": size, "test": power.test, "power": power.power })
 }
 
 /// Faults whose number of draws is stated.
-const USUAL: [Fault; 9] = [
+const USUAL: [Fault; 10] = [
     Fault::Parameter(0.1),
     Fault::Parameter(0.01),
     Fault::Parameter(0.001),
@@ -235,6 +235,7 @@ const USUAL: [Fault; 9] = [
     Fault::Even(0.001),
     Fault::Shift(0.001),
     Fault::Positive,
+    Fault::Clipped,
     Fault::Correlated(0.01),
 ];
 

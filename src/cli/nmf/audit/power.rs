@@ -117,7 +117,7 @@ fn record(volume: &Volume, level: Level) -> Result<Value> {
             | Fault::Even(size)
             | Fault::Shift(size)
             | Fault::Correlated(size) => approximation(size),
-            Fault::Rounded | Fault::Positive => Value::Null,
+            Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
         });
     }
     Ok(record)
