@@ -45,6 +45,7 @@
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`deployments`]: published privacy parameters of real deployments, judged, and entries of the public registry.
 //! - [`memo`]: a memo that an auditor signs: a statement, its numbers, certificates, and the hashes of all files.
+//! - [`sheet`]: a release in the forms of others: the points of NIST SP 800-226, and an entry of the Deployments Registry.
 //!
 //! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
 //! docs/guide has a chapter for each task.
@@ -75,6 +76,8 @@ pub mod replication;
 pub mod risk;
 #[cfg(feature = "mechanisms")]
 pub mod safetab;
+#[cfg(feature = "mechanisms")]
+pub mod sheet;
 #[cfg(feature = "mechanisms")]
 pub mod spine;
 #[cfg(feature = "mechanisms")]

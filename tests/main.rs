@@ -59,6 +59,7 @@ mod sampled;
 mod samplers;
 #[cfg(unix)]
 mod scripts;
+mod sheet;
 mod spine;
 mod spine_options;
 mod tabulate;

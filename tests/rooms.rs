@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The rooms from the bottom up. A room imports only from those before it.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "numeric",
     "io",
     "law",
@@ -30,6 +30,7 @@ const ORDER: [&str; 23] = [
     "replication",
     "deployments",
     "memo",
+    "sheet",
     "cli",
     "explore",
     "python",

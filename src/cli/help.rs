@@ -95,7 +95,7 @@ pub const GROUPS: &[Group] = &[
             with_own(
                 "report",
                 "assay report --release su-su-wang-2025 --out report.html",
-                "assay report --discrete-gaussian 5x10 --delta 1e-9 --out report.html",
+                "assay report --discrete-gaussian 5x10 --delta 1e-9 --nist sheet.html",
             ),
             with_own(
                 "memo",

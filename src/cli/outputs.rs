@@ -27,11 +27,13 @@ pub enum Kind {
     Gzip,
     Html,
     Json,
+    Markdown,
     Parquet,
     Python,
     Rocq,
     Svg,
     Toml,
+    Yaml,
 }
 
 impl Kind {
@@ -42,11 +44,13 @@ impl Kind {
             Kind::Gzip => ("gzip", &["gz"]),
             Kind::Html => ("HTML", &["html", "htm"]),
             Kind::Json => ("JSON", &["json"]),
+            Kind::Markdown => ("Markdown", &["md"]),
             Kind::Parquet => ("Parquet", &["parquet"]),
             Kind::Python => ("Python", &["py"]),
             Kind::Rocq => ("Rocq", &["v"]),
             Kind::Svg => ("SVG", &["svg"]),
             Kind::Toml => ("TOML", &["toml"]),
+            Kind::Yaml => ("YAML", &["yaml", "yml"]),
         }
     }
 }
@@ -71,7 +75,9 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("prove", "out", Written::File(&[Kind::Json])),
     ("prove", "rocq", Written::File(&[Kind::Rocq])),
     ("rehearse", "out", Written::Folder),
+    ("report", "nist", Written::File(&[Kind::Html, Kind::Markdown])),
     ("report", "out", Written::File(&[Kind::Html])),
+    ("report", "registry", Written::File(&[Kind::Yaml])),
     ("spine", "out", Written::Folder),
     ("tabulate", "out", Written::Folder),
     ("tune", "out", Written::File(&[Kind::Json])),

@@ -1,9 +1,10 @@
-//! `assay report`: the answers for a policymaker, as one page of HTML.
+//! `assay report`: the answers for a policymaker, as one page of HTML, and sheets in the forms of others.
 
 pub mod answers;
 pub mod assumed;
 pub mod charts;
 pub mod document;
+mod sheets;
 pub mod tables;
 pub mod words;
 
@@ -17,13 +18,17 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
-use self::answers::{Answers, Request, reduction};
+use self::{
+    answers::{Answers, Request, reduction},
+    sheets::Sheets,
+};
 use super::{
     arguments::{number, quantity},
     compared, epsilon,
     exit::Exit,
     invocation,
     output::{enclosure, exact, named},
+    page::Page,
     progress,
     risk::bound,
     subject::{Format, Resolved, Subject, put_relation},
@@ -31,8 +36,9 @@ use super::{
 
 /// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
 ///
-/// The page has each answer in words, its chart, the assumptions, and the certified numbers. It loads nothing and needs no script.
-/// A file of that name is replaced. The exit status is 1 if the noise of an audited folder deviates.
+/// The page (--out) has each answer in words, its chart, the assumptions, and the certified numbers. It loads nothing and needs no script.
+/// --nist writes a sheet that answers the points of NIST SP 800-226 from the release file, and --registry an entry of the public Deployments
+/// Registry. A file of that name is replaced. The exit status is 1 if the noise of an audited folder deviates.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -44,11 +50,17 @@ pub struct Args {
     #[arg(long, value_name = "P", default_value = "1/2", allow_hyphen_values = true)]
     prior: String,
     /// Also audit the noise in a folder of noisy measurement files of the release, as `assay nmf audit` does
-    #[arg(long, value_name = "DIR", requires = "release")]
+    #[arg(long, value_name = "DIR", requires_all = ["release", "out"])]
     nmf: Option<PathBuf>,
     /// The page to write
-    #[arg(long, value_name = "FILE.html")]
-    out: PathBuf,
+    #[arg(long, value_name = "FILE.html", required_unless_present_any = ["nist", "registry"])]
+    out: Option<PathBuf>,
+    /// Write a sheet that answers the points of NIST SP 800-226, as HTML or Markdown
+    #[arg(long, value_name = "FILE.html|.md")]
+    nist: Option<PathBuf>,
+    /// Write an entry of the public Deployments Registry
+    #[arg(long, value_name = "FILE.yaml")]
+    registry: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -57,30 +69,53 @@ pub fn run(args: &Args) -> Result<Exit> {
     let prior = number("--prior", &args.prior)?;
     dp_assay::risk::check_prior(&prior).context("--prior")?;
     let request = Request { delta: quantity("--delta", &args.delta)?, prior, digits: args.format.digits };
-    if args.out.is_dir() {
-        bail!("--out: {}: is a folder: give the name of a file", args.out.display());
+    for (option, path) in [("--out", &args.out), ("--nist", &args.nist), ("--registry", &args.registry)] {
+        if let Some(path) = path.as_ref().filter(|path| path.is_dir()) {
+            bail!("{option}: {}: is a folder: give the name of a file", path.display());
+        }
     }
     let subject = args.subject.resolve()?;
     let audit = audited(args)?;
     let provenance = invocation::provenance()?;
-    let answers = request.of(&subject)?;
-    let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
-    dp_assay::chart::write_page(&args.out, &html).context("--out")?;
+    let sheets = Sheets { nist: args.nist.as_deref(), registry: args.registry.as_deref() };
+    let written = sheets.write(&args.subject, &subject, &request, &provenance)?;
     let mut page = args.format.page();
-    let lines = lines(&answers);
-    let mut answer = object(args, &request, &subject, &answers, &lines);
-    if let Some(audit) = &audit {
-        answer["audit"] = json!({
-            "verdict": audit.verdict.key(),
-            "verdict_in_words": audit.words(),
-            "tests": audit.tests.len(),
-            "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
-            "false_alarm_rate": exact(&audit.verdict.false_alarm_rate),
-        });
-    }
-    page.object(answer);
-    page.records(lines);
+    let object = match &args.out {
+        Some(out) => {
+            let answers = request.of(&subject)?;
+            let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
+            dp_assay::chart::write_page(out, &html).context("--out")?;
+            put_answers(&mut page, &request, &subject, &answers);
+            let mut object = object(&request, &subject, &answers, &lines(&answers));
+            object["out"] = json!(out.display().to_string());
+            if let Some(audit) = &audit {
+                object["audit"] = audit_object(audit);
+            }
+            page.records(lines(&answers));
+            object
+        }
+        None => {
+            let object = written.as_ref().map_or(Value::Null, |sheet| sheet.object(&request, &subject));
+            page.text(format!("{}\n\n", subject.title));
+            for sentence in written.iter().flat_map(|sheet| sheet.said(&request)) {
+                page.text(format!("{sentence}\n"));
+            }
+            page.records([object.clone()]);
+            object
+        }
+    };
+    let object = sheets.named(object);
+    page.object(object);
     page.provenance(provenance);
+    let paths = [&args.out, &args.nist, &args.registry].into_iter().flatten();
+    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    page.text(format!("\nwritten to {}\n", names.join(" and ")));
+    page.print()?;
+    Ok(if audit.is_some_and(|audit| audit.verdict.deviates()) { Exit::No } else { Exit::Done })
+}
+
+/// The sentences of the page.
+fn put_answers(page: &mut Page, request: &Request, subject: &Resolved, answers: &Answers) {
     page.text(format!("{}\n\n", subject.title));
     let said = [
         words::how_private(&request.delta, &answers.private),
@@ -91,9 +126,6 @@ pub fn run(args: &Args) -> Result<Exit> {
         page.text(format!("{sentence}\n"));
     }
     page.say_wider(answers.private.lines().map(|line| (line.name.as_str(), &line.epsilon)));
-    page.text(format!("\nwritten to {}\n", args.out.display()));
-    page.print()?;
-    Ok(if audit.is_some_and(|audit| audit.verdict.deviates()) { Exit::No } else { Exit::Done })
 }
 
 /// True noise is reported as deviating with at most this probability, as by default in `assay nmf audit`.
@@ -108,8 +140,18 @@ fn audited(args: &Args) -> Result<Option<NmfAudit>> {
     Ok(Some(audit.context("--nmf")?))
 }
 
+fn audit_object(audit: &NmfAudit) -> Value {
+    json!({
+        "verdict": audit.verdict.key(),
+        "verdict_in_words": audit.words(),
+        "tests": audit.tests.len(),
+        "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
+        "false_alarm_rate": exact(&audit.verdict.false_alarm_rate),
+    })
+}
+
 /// The numbers of the page.
-fn object(args: &Args, request: &Request, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
+fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
     let Some((whole, levels)) = lines.split_last() else { return Value::Null };
     let mut object = whole.clone();
     object["delta"] = exact(&request.delta);
@@ -125,7 +167,6 @@ fn object(args: &Args, request: &Request, subject: &Resolved, answers: &Answers,
     if !levels.is_empty() {
         object["levels"] = levels.to_vec().into();
     }
-    object["out"] = json!(args.out.display().to_string());
     object
 }
 

@@ -7,7 +7,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
-pub(super) fn page(document: &Document) -> String {
+pub fn page(document: &Document) -> String {
     let title = escaped(&document.title);
     let about: String = document.about.iter().map(|line| element("p class=\"about\"", "p", &escaped(line))).collect();
     let sections: String = (document.sections.iter())

@@ -3,7 +3,7 @@
 use super::document::{Block, Document, Table};
 
 /// The whole memo.
-pub(super) fn text(document: &Document) -> String {
+pub fn text(document: &Document) -> String {
     let mut out = format!("# {}\n", line(&document.title));
     for about in &document.about {
         out += &format!("\n{}\n", line(about));

@@ -1,0 +1,170 @@
+//! The certified numbers of a sheet.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use crate::{
+    account::{
+        Account, Answer, Delta,
+        compared::{Against, Compared, pure_epsilon},
+    },
+    error::{Error, Result},
+    io::provenance::Input,
+    law::Law,
+    noise::Distribution,
+    numeric::{Enclosure, rational},
+    release::{
+        Release,
+        subject::{Part, QueryPart, Resolved},
+    },
+    risk::bound::most_correct,
+};
+
+/// The request of a sheet.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The delta of every epsilon.
+    pub delta: Delta,
+    /// The prior of the adversary.
+    pub prior: Rational,
+    /// Enclosures of relative width 10^-digits.
+    pub digits: u32,
+    /// The words of the command that writes the sheet.
+    pub command: Vec<String>,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+}
+
+/// All numbers of a sheet, and the release that they are about.
+#[derive(Clone, Debug)]
+pub struct Figures<'s> {
+    /// The subject.
+    pub subject: &'s Resolved,
+    /// Its release, for the texts of the file; `None` for counts alone.
+    pub release: Option<&'s Release>,
+    /// The request.
+    pub request: &'s Request,
+    /// The levels, each alone.
+    pub levels: Vec<Line>,
+    /// Everything composed.
+    pub whole: Line,
+    /// The queries.
+    pub queries: Vec<QueryLine>,
+    /// The largest loss of the whole, where losses are bounded.
+    pub pure: Option<Rational>,
+}
+
+/// The numbers of a part.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// Its zCDP rho; `None` where rho does not describe it: on Poisson samples, or where some outputs have an infinite loss.
+    pub rho: Option<Rational>,
+    /// Its epsilon.
+    pub epsilon: Answer,
+    /// The largest probability of a correct decision.
+    pub correct: Answer,
+    /// The standard account beside it.
+    pub compared: Compared,
+}
+
+/// A query and the error of its noise.
+#[derive(Clone, Debug)]
+pub struct QueryLine {
+    /// Its level and name.
+    pub name: String,
+    /// Its counts.
+    pub query: QueryPart,
+    /// The standard deviation of the noise of one count; `None` for a guarantee, and for noise that is no closed law.
+    pub deviation: Option<Enclosure>,
+    /// The largest error of one count in 95 of 100 cases, proven.
+    pub margin: Option<i64>,
+}
+
+impl<'s> Figures<'s> {
+    /// Certifies the numbers of a subject, of which `release` is the release, if it has one. An error where no epsilon is finite at delta.
+    pub fn of(subject: &'s Resolved, release: Option<&'s Release>, request: &'s Request) -> Result<Figures<'s>> {
+        crate::risk::check_prior(&request.prior)?;
+        let levels = subject.levels.par_iter().map(|part| Line::of(part, request)).collect::<Result<Vec<Line>>>()?;
+        let whole = Line::of(&subject.as_part(if levels.is_empty() { "all" } else { "all composed" }), request)?;
+        let pure = pure_epsilon(&subject.whole)?;
+        let queries = query_lines(&subject.queries)?;
+        Ok(Figures { subject, release, request, levels, whole, queries, pure })
+    }
+
+    /// The levels, and the whole last.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.levels.iter().chain([&self.whole])
+    }
+
+    /// The proven upper end of the epsilon of the whole, rounded up to a decimal.
+    pub fn epsilon_text(&self) -> String {
+        self.whole.epsilon.value.upper_text(SHOWN)
+    }
+}
+
+/// Digits of numbers in texts.
+pub(super) const SHOWN: usize = 8;
+
+impl Line {
+    fn of(part: &Part, request: &Request) -> Result<Line> {
+        let Request { delta, prior, digits, .. } = request;
+        let epsilon = part.whole.epsilon(delta, *digits)?;
+        let compared = part.compared(Against::Usual, delta, *digits)?;
+        let is_described = !part.total.is_sampled() && part.whole.infinite_loss().is_none();
+        Ok(Line {
+            name: part.name.clone(),
+            rho: is_described.then(|| part.rho().into()),
+            correct: most_correct(&part.whole, prior, *digits)?,
+            epsilon,
+            compared,
+        })
+    }
+
+    /// The correct decisions of a hundred, rounded up to the next hundredth.
+    pub fn right_of_100(&self) -> String {
+        let upper = self.correct.value.upper_rational().unwrap_or_else(|| Rational::from(1));
+        let hundredths = (upper * 10_000_u32).ceil().min(Rational::from(10_000));
+        rational::display(&(hundredths / 100_u32))
+    }
+}
+
+fn query_lines(queries: &[QueryPart]) -> Result<Vec<QueryLine>> {
+    // Many queries share a law.
+    let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
+    laws.sort();
+    laws.dedup();
+    let known: BTreeMap<&Law, (Option<Enclosure>, Option<i64>)> =
+        laws.into_par_iter().map(|law| Ok((law, errors(law)?))).collect::<Result<_>>()?;
+    let line = |query: &QueryPart| {
+        let (deviation, margin) = known.get(&query.counts.law).cloned().unwrap_or_default();
+        let name = match &query.level {
+            Some(level) => format!("{level} / {}", query.shown()),
+            None => query.shown(),
+        };
+        QueryLine { name, query: query.clone(), deviation, margin }
+    };
+    Ok(queries.iter().map(line).collect())
+}
+
+/// The standard deviation and the margin of error at 95 % of the noise of one count, where they are known.
+fn errors(law: &Law) -> Result<(Option<Enclosure>, Option<i64>)> {
+    const DIGITS: u32 = 12;
+    if let Some(sigma2) = law.sigma2().filter(|_| law.is_continuous()) {
+        return Ok((Some(Enclosure::rational(sigma2, 128).sqrt()), None));
+    }
+    let known = |error: Error| if error.is_fatal() { Err(error) } else { Ok(()) };
+    let noise = match Distribution::of(law) {
+        Ok(noise) => noise,
+        Err(error) => return known(error).map(|()| (None, None)),
+    };
+    // All except 2.5 % on each side.
+    let margin = match noise.quantile(&Rational::from((39, 40))) {
+        Ok(margin) => Some(margin),
+        Err(error) => known(error).map(|()| None)?,
+    };
+    Ok((Some(noise.variance(DIGITS).sqrt()), margin))
+}

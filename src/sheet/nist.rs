@@ -1,0 +1,299 @@
+//! The sheet of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees: each of its points, answered by the release file
+//! and by certified numbers, or named as one that the file cannot answer.
+
+use rug::Rational;
+
+use super::{
+    algorithms,
+    figures::{Figures, Line, SHOWN},
+    open::Point,
+};
+use crate::{
+    account::conversions,
+    io::provenance::{COMMIT, Content, VERSION, command_line},
+    memo::document::{Block, Document, Section, Table},
+    numeric::{Enclosure, rational},
+    release::Neighbors,
+    risk::bound::posterior_at,
+};
+
+/// The sheet.
+pub fn document(figures: &Figures) -> Document {
+    let title = format!("Differential privacy sheet: {}", figures.subject.title);
+    let about = vec![
+        "The points of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees, answered from the release file alone. \
+         Numbers are certified by this program. A point that the file cannot answer is named, for the curator to complete at the end."
+            .to_string(),
+    ];
+    let sections = vec![
+        section("The guarantee", guarantee(figures)),
+        section("Privacy parameters", parameters(figures)),
+        section("Unit of privacy and neighbors", unit(figures)),
+        section("Comparison with other guarantees", comparison(figures)),
+        section("Other data releases", other_releases()),
+        section("Mechanisms and sensitivity", algorithms::mechanisms(figures)),
+        section("Composition", algorithms::composition(figures)),
+        section("Post-processing", post_processing()),
+        section("Utility and accuracy", algorithms::utility(figures)),
+        section("Bias", algorithms::bias(figures)),
+        section("Query model", query_model()),
+        section("Threat model", threat_model(figures)),
+        section("Implementation", algorithms::implementation(figures)),
+        section("Data security and access control", vec![missing(Point::Access)]),
+        section("Data collection exposure", collection()),
+        section("To be completed by the curator", to_complete()),
+        section("Provenance", provenance(figures)),
+    ];
+    Document { title, about, sections }
+}
+
+fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
+    Section { heading, blocks }
+}
+
+pub(super) fn text(text: impl Into<String>) -> Block {
+    Block::Text(text.into())
+}
+
+/// A point that the file cannot answer.
+pub(super) fn missing(point: Point) -> Block {
+    text(point.sentence())
+}
+
+pub(super) fn table(
+    caption: impl Into<String>,
+    heading: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    words: &[usize],
+) -> Block {
+    Block::Table(Table { caption: caption.into(), heading, rows, words: words.to_vec() })
+}
+
+/// The proven ends of an epsilon, as text.
+fn ends(value: &Enclosure) -> [String; 2] {
+    [value.lower_text(SHOWN), value.upper_text(SHOWN)]
+}
+
+fn guarantee(figures: &Figures) -> Vec<Block> {
+    let delta = rational::display(&figures.request.delta);
+    let [lower, upper] = ends(&figures.whole.epsilon.value);
+    let relation = relation(figures.subject.neighbors);
+    let said = format!(
+        "Everything that the release file describes is ({upper}, {delta})-differentially private. Take two data sets of which {relation}, and any set \
+         of outputs: if its probability is p under one of them, it is at most p times exp({upper}), plus {delta}, under the other. In the declared \
+         mechanism no epsilon below {lower} is enough at this delta."
+    );
+    let mut rows = vec![vec![
+        "approximate DP".to_string(),
+        format!("delta = {delta}, epsilon between {lower} and {upper}"),
+        "certified".to_string(),
+    ]];
+    rows.push(match &figures.pure {
+        Some(largest) => vec![
+            "pure DP".to_string(),
+            format!("epsilon = {}", Enclosure::rational(largest, 128).upper_text(SHOWN)),
+            "the largest privacy loss".to_string(),
+        ],
+        None => vec!["pure DP".to_string(), "none".to_string(), "the privacy loss has no largest value".to_string()],
+    });
+    rows.push(match &figures.whole.rho {
+        Some(rho) => vec![
+            "zero-concentrated DP".to_string(),
+            format!("rho = {}", Enclosure::rational(rho, 128).upper_text(SHOWN)),
+            "the sum over all counts".to_string(),
+        ],
+        None => vec![
+            "zero-concentrated DP".to_string(),
+            "not given".to_string(),
+            "rho does not describe this mechanism exactly".to_string(),
+        ],
+    });
+    if let Some(epsilon) = by_formula(figures) {
+        rows.push(vec![
+            "the same by the formula of Bun and Steinke".to_string(),
+            format!("epsilon = {epsilon} at delta = {delta}"),
+            "an upper bound from rho, for comparison".to_string(),
+        ]);
+    }
+    vec![
+        text(said),
+        table(
+            "The guarantee in the variants of differential privacy.",
+            vec!["variant", "parameters", "from"],
+            rows,
+            &[0, 1, 2],
+        ),
+    ]
+}
+
+/// The epsilon of rho by the formula of Bun and Steinke.
+fn by_formula(figures: &Figures) -> Option<String> {
+    let rho = figures.whole.rho.clone()?;
+    let rho = crate::account::Rho::new(rho).ok()?;
+    Some(conversions::zcdp_epsilon(&rho, &figures.request.delta, 20).upper_text(SHOWN))
+}
+
+pub(super) fn relation(neighbors: Neighbors) -> &'static str {
+    match neighbors {
+        Neighbors::AddRemove => "one has a record that the other has not",
+        Neighbors::Bounded => "one record differs, and the number of records is the same",
+    }
+}
+
+fn parameters(figures: &Figures) -> Vec<Block> {
+    let request = figures.request;
+    let (delta, prior) = (rational::display(&request.delta), rational::display(&request.prior));
+    let row = |line: &Line| {
+        let [lower, upper] = ends(&line.epsilon.value);
+        let rho = line.rho.as_ref().map_or("-".to_string(), |rho| Enclosure::rational(rho, 128).upper_text(SHOWN));
+        let posterior = posterior_at(&request.prior, &line.epsilon.value).upper_text(6);
+        vec![line.name.clone(), rho, lower, upper, line.right_of_100(), posterior]
+    };
+    let whole = &figures.whole;
+    vec![
+        text(format!(
+            "An adversary who knows all other records, and who beforehand gives the first of two possibilities about one record the probability {prior}, decides \
+             correctly at most {} times in 100.",
+            whole.right_of_100()
+        )),
+        table(
+            format!(
+                "Parameters at delta = {delta}, rounded up; epsilon from both sides. Right: correct decisions of 100, at most, at prior {prior}. Posterior: at most, \
+                 except on outputs of probability {delta}."
+            ),
+            vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
+            figures.lines().map(row).collect(),
+            &[0],
+        ),
+        text(
+            "Delta is the probability that the bound by epsilon does not cover. It should be far below one over the number of records: a mechanism that \
+             publishes each record with probability delta would satisfy the same definition.",
+        ),
+    ]
+}
+
+fn unit(figures: &Figures) -> Vec<Block> {
+    let subject = figures.subject;
+    let counts: u128 = figures.queries.iter().map(|line| u128::from(line.query.counts.count)).sum();
+    let mut said = vec![
+        text(format!(
+            "The unit of privacy is one record. Neighbors: {} ({}): {}.",
+            subject.neighbors.name(),
+            subject.neighbors.meaning(),
+            relation(subject.neighbors)
+        )),
+        text(format!(
+            "Between neighbors {counts} counts of {} change, by the amounts in the table of mechanisms.",
+            plural(figures.queries.len(), "kind of query", "kinds of queries")
+        )),
+    ];
+    said.extend(subject.note().map(text));
+    said.extend([missing(Point::Unit), missing(Point::Contributions)]);
+    said
+}
+
+pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("one {one}") } else { format!("{count} {many}") }
+}
+
+fn comparison(figures: &Figures) -> Vec<Block> {
+    let mut said = vec![text(
+        "Two guarantees can be compared if unit, neighbor relation and delta are the same. The correct decisions of 100 are comparable at every delta, for the \
+         same unit.",
+    )];
+    let delta = rational::display(&figures.request.delta);
+    let compared = &figures.whole.compared;
+    let bound = compared.epsilon.upper_text(SHOWN);
+    said.push(text(match &compared.published {
+        Some(figure) => format!(
+            "Published for this release: epsilon {} at delta = {delta}, by {}; without rounding that account gives {bound}. Source: {}.",
+            figure.printed,
+            compared.by.name(),
+            figure.source
+        ),
+        None => format!("By {}, the smallest standard account, epsilon would be {bound} at delta = {delta}.", compared.by.name()),
+    }));
+    said
+}
+
+fn other_releases() -> Vec<Block> {
+    vec![
+        text(
+            "The numbers of this sheet are about this release alone. `assay ledger` composes releases about the same records.",
+        ),
+        missing(Point::Unprotected),
+        missing(Point::OtherReleases),
+    ]
+}
+
+fn post_processing() -> Vec<Block> {
+    vec![
+        text(
+            "The guarantee is that of the noisy counts, and holds for everything that is computed from them without looking at the data again.",
+        ),
+        missing(Point::PostProcessing),
+    ]
+}
+
+fn query_model() -> Vec<Block> {
+    vec![
+        text("The account is for the listed queries, each answered once as declared, and for no others."),
+        missing(Point::QueryModel),
+    ]
+}
+
+fn threat_model(figures: &Figures) -> Vec<Block> {
+    let is_local = figures.queries.iter().any(|line| line.query.counts.law.key() == "randomized-response");
+    let mut said = vec![text(
+        "The adversary sees all noisy counts, may know all other records and the law of the noise, and has any computing power. The account does not \
+         protect against those who see the data before the noise is added.",
+    )];
+    if is_local {
+        said.push(text("Randomized response is used in the local model as well: there each answer is randomized before it leaves the person."));
+    }
+    said.push(missing(Point::ThreatModel));
+    said
+}
+
+fn collection() -> Vec<Block> {
+    vec![text("Differential privacy bounds what is published, and not what is collected."), missing(Point::Collection)]
+}
+
+fn to_complete() -> Vec<Block> {
+    vec![
+        text("These points belong to an evaluation, and no release file has them."),
+        Block::Fields(Point::ALL.map(Point::name).to_vec()),
+    ]
+}
+
+fn provenance(figures: &Figures) -> Vec<Block> {
+    let request = figures.request;
+    let mut rows = vec![
+        vec!["program".to_string(), format!("assay {VERSION}, commit {COMMIT}")],
+        vec!["command".to_string(), command_line(&request.command)],
+    ];
+    rows.extend(figures.release.map(|release| vec!["source of the release".to_string(), release.source.clone()]));
+    for input in &request.inputs {
+        let content = match &input.content {
+            Content::Sha256(sha256) => format!("{}, SHA-256 {sha256}", input.name),
+            Content::Confidential => format!("{}, confidential and not hashed", input.name),
+            Content::NotHashed => format!("{}, not hashed", input.name),
+        };
+        rows.push(vec!["input".to_string(), content]);
+    }
+    let proof = |line: &Line| vec![line.name.clone(), line.epsilon.proof.to_string()];
+    vec![
+        table("The program, the command and the inputs.", vec!["", ""], rows, &[0, 1]),
+        table(
+            "The engine that certified each epsilon.",
+            vec!["", "engine"],
+            figures.lines().map(proof).collect(),
+            &[0, 1],
+        ),
+    ]
+}
+
+/// A number rounded up, as text.
+pub(super) fn upper(value: &Rational) -> String {
+    Enclosure::rational(value, 128).upper_text(SHOWN)
+}
