@@ -127,24 +127,55 @@ fn verdicts_are_those_of_the_arguments() {
 /// The common scale by hand: pure epsilons by randomized response, a pair by its corner, exact noise below every bound.
 #[test]
 fn the_common_scale_is_that_of_a_calculation_by_hand() {
-    let names =
-        ["microsoft-broadband", "recurve-ohmconnect-registry", "wikimedia-page-views", "census-2020-pl94-units"];
+    let names = [
+        "microsoft-broadband",
+        "recurve-ohmconnect-registry",
+        "wikimedia-page-views",
+        "census-2020-pl94-units",
+        "rappor-chrome",
+        "linkedin-hiring",
+        "sipp-truncated-laplace",
+        "census-2020-sdhc",
+    ];
     let all = judged(&names);
     let scale = |name: &str| {
         let of = all.iter().find(|one| one.deployment.name == name).unwrap();
         of.scale.as_ref().unwrap()
     };
     let broadband = scale("microsoft-broadband");
-    // rho = 2 x 0.1^2 / 2 bounds the distance by sqrt(rho / 2), less than tanh(0.1).
-    assert_eq!(broadband.right_of_100(), "53.54");
-    let e = 0.2_f64.exp();
-    let by_hand = (e - 1e-5 * (1.0 + e)).ln();
+    // Two randomized responses of 0.1, true with probability p: both true with p^2, both false with q^2, and p^2 - q^2 = tanh(0.05).
+    assert_eq!(broadband.right_of_100(), "52.50");
+    let (p, q) = (1.0 / (1.0 + (-0.1_f64).exp()), 1.0 / (1.0 + 0.1_f64.exp()));
+    let by_hand = ((p * p - 1e-5) / (q * q)).ln();
     assert!((broadband.epsilon.as_ref().unwrap().upper().to_f64() - by_hand).abs() < 1e-9);
     // 1 - (1 - delta) / (1 + e^4.72).
     let right = 1.0 - (1.0 - 5.06e-9) / (1.0 + 4.72_f64.exp());
     let pair = scale("recurve-ohmconnect-registry").correct.upper().to_f64();
     assert!((pair - right).abs() < 1e-12, "{pair}");
-    for name in ["wikimedia-page-views", "census-2020-pl94-units"] {
+    // 48 randomized responses of 0.534: the excess of true answers over half of them decides.
+    let p = 1.0 / (1.0 + (-0.534_f64).exp());
+    let mass = |k: i32, p: f64| {
+        let ways = (1..=k).fold(1.0, |ways, j| ways * f64::from(48 - k + j) / f64::from(j));
+        ways * p.powi(k) * (1.0 - p).powi(48 - k)
+    };
+    let distance: f64 = (0..=48).map(|k| (mass(k, p) - mass(k, 1.0 - p)).max(0.0)).sum();
+    let rappor = scale("rappor-chrome").correct.upper().to_f64();
+    assert!((rappor - (1.0 + distance) / 2.0).abs() < 1e-9, "{rappor}");
+    // Four guarantees (1.2, 1e-10) say more together than (4.8, 4e-10), and less than nothing at a delta below theirs.
+    let hiring = scale("linkedin-hiring");
+    let upper = hiring.epsilon.as_ref().unwrap().upper().to_f64();
+    assert!(!hiring.is_exact && upper < 4.8 && upper > 1.2, "{upper}");
+    // A value at the end of the range proves the neighbor with probability 1.7e-5: at 1e-5 no epsilon holds. Right: by the masses themselves.
+    let sipp = scale("sipp-truncated-laplace");
+    let total: f64 = (-7..=7).map(|x: i32| (-1.5 * f64::from(x.abs())).exp()).sum();
+    let mass = |x: i32| if x.abs() <= 7 { (-1.5 * f64::from(x.abs())).exp() / total } else { 0.0 };
+    let distance: f64 = (-8..=8).map(|x| (mass(x) - mass(x - 1)).max(0.0)).sum();
+    assert!(sipp.epsilon.is_none() && sipp.is_exact);
+    assert!((sipp.correct.upper().to_f64() - (1.0 + distance) / 2.0).abs() < 1e-9);
+    // S-DHC: certified, and below both accounts of its rho.
+    let sdhc = scale("census-2020-sdhc");
+    assert!(sdhc.is_exact && sdhc.epsilon.as_ref().unwrap().is_tight(8));
+    for name in ["wikimedia-page-views", "census-2020-pl94-units", "census-2020-sdhc"] {
         let exact = scale(name);
         assert!(exact.is_exact && exact.epsilon.as_ref().unwrap().is_tight(8), "{name}");
         for (account, epsilon) in &exact.accounts {

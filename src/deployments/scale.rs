@@ -1,17 +1,19 @@
 //! Deployments on one scale: epsilon at a common delta, and how often an adversary with prior 1/2 decides correctly at most.
 //!
-//! The known facts about a mechanism, [`Basis`], decide its account: an exact one where its noise and counts are known, otherwise every
-//! standard account that the printed parameters allow. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
+//! The known facts about a mechanism, [`Basis`], decide its account. Where its noise and counts are known it is exact. Guarantees are composed by
+//! the pair of outcomes that dominates every mechanism with them, which is the best possible bound from the guarantees alone. Of a rho there are the
+//! standard accounts. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
 
 use rug::Rational;
 
 use crate::{
     account::{
-        Account, Delta, Rho,
+        Account, Composition, Counts, Delta, Rho,
         compared::{Conversion, accountants},
         conversions,
     },
     error::{Error, Result},
+    law::Law,
     numeric::{Enclosure, precision, rational},
     replication::account_claims::About,
     risk::bound,
@@ -93,7 +95,7 @@ impl Basis {
             Basis::Counts(about) => of_counts(about, delta, digits),
             Basis::Zcdp(rho) => of_rho(rho, delta, digits),
             Basis::Pure(parts) => of_pure(parts, delta, digits),
-            Basis::Approximate { epsilon, delta: own } => Ok(of_pair(epsilon, own, delta, digits)),
+            Basis::Approximate { epsilon, delta: own } => of_pair(epsilon, own, delta, digits),
         }
     }
 }
@@ -102,19 +104,38 @@ fn half() -> Rational {
     Rational::from((1, 2))
 }
 
+/// The name of the account of guarantees by their dominating pairs.
+const COMPOSED: &str = "composition of the guarantees";
+
 fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let resolved = about.subject().resolve()?;
     let account = &resolved.whole;
-    let accounts = accountants(account, delta, digits)?.into_iter().filter(|row| row.is_bound);
-    Ok(OnScale {
-        delta: delta.clone(),
-        epsilon: Some(account.epsilon(delta, digits)?.value),
-        is_exact: true,
-        as_printed: None,
-        by: "exact".to_string(),
-        accounts: accounts.map(|row| (row.name.to_string(), row.epsilon)).collect(),
-        correct: bound::most_correct(account, &half(), digits)?.value,
-    })
+    let standard = accountants(account, delta, digits)?.into_iter().filter(|row| row.is_bound);
+    let mut accounts: Vec<_> = standard.map(|row| (row.name.to_string(), row.epsilon)).collect();
+    let epsilon = epsilon_of(account, delta, digits)?;
+    let correct = bound::most_correct(account, &half(), digits)?.value;
+    let is_exact = !resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
+    if is_exact {
+        let (by, as_printed) = ("exact".to_string(), None);
+        return Ok(OnScale { delta: delta.clone(), epsilon, is_exact, as_printed, by, accounts, correct });
+    }
+    accounts.insert(0, (COMPOSED.to_string(), epsilon));
+    bounded(delta, accounts, &correct)
+}
+
+/// The epsilon of an account; `None` where none is finite at this delta.
+fn epsilon_of(account: &impl Account, delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
+    match account.epsilon(delta, digits) {
+        Ok(answer) => Ok(Some(answer.value)),
+        Err(Error::InfiniteLoss { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Guarantees composed, as a sum of losses; `None` where one is outside of the ranges of an account.
+fn composed(guarantees: impl Iterator<Item = (Law, u64)>) -> Option<Composition> {
+    let counts: Result<Vec<Counts>> = guarantees.map(|(law, count)| Counts::new(law, count, 1)).collect();
+    Composition::new(counts.ok()?).ok()
 }
 
 /// The standard accounts of rho: the best order and the formula of Bun & Steinke.
@@ -139,14 +160,22 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
     // An epsilon-DP mechanism has rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4).
     let rho = Rho::new(sum(&|epsilon| epsilon.clone().square() / 2_u32))?;
     let bits = precision::bits(digits, 64);
-    let mut accounts = vec![
+    let own = composed(parts.iter().map(|part| (Law::Pure { epsilon: part.epsilon.clone() }, part.count)));
+    let mut accounts = Vec::new();
+    if let Some(own) = &own {
+        accounts.push((COMPOSED.to_string(), epsilon_of(own, delta, digits)?));
+    }
+    accounts.extend([
         ("pure DP (basic composition)".to_string(), Some(Enclosure::rational(&total, bits))),
         ("pure DP at this delta".to_string(), Some(pure_at(&total, delta, bits))),
-    ];
+    ]);
     if parts.iter().map(|part| part.count).sum::<u64>() > 1 {
         accounts.push(("advanced composition".to_string(), Some(advanced(parts, delta, bits))));
     }
     accounts.extend(accounts_of_rho(&rho, delta, digits)?);
+    if let Some(own) = &own {
+        return bounded(delta, accounts, &bound::most_correct(own, &half(), digits)?.value);
+    }
     // Both bound the same probability, so the smaller does.
     let by_pure = bound::posterior_at(&half(), &Enclosure::rational(&total, bits));
     let by_rho = bound::most_correct_by_rho(&rho, &half(), digits)?;
@@ -181,22 +210,40 @@ fn advanced(parts: &[PurePart], delta: &Delta, bits: u32) -> Enclosure {
     mean.add(&two_ln.mul(&squares).sqrt())
 }
 
-fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> OnScale {
+fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Result<OnScale> {
     let bits = precision::bits(digits, 64);
-    let bound = Enclosure::rational(epsilon, bits);
-    let by = format!("the pair as printed, at delta = {own}");
+    let printed = Enclosure::rational(epsilon, bits);
+    let law = Law::Approximate { epsilon: epsilon.clone(), delta: Rational::clone(own) };
+    let by_pair = composed([(law, 1)].into_iter());
+    let correct = match &by_pair {
+        Some(account) => bound::most_correct(account, &half(), digits)?.value,
+        None => bound::most_correct_by_epsilon(&printed, own, &half()),
+    };
     // It holds at every larger delta, and at no smaller one.
     let holds = **own <= **delta;
-    let correct = bound::most_correct_by_epsilon(&bound, own, &half());
-    OnScale {
-        delta: delta.clone(),
-        epsilon: holds.then(|| from(0.0, &bound)),
-        is_exact: false,
-        as_printed: holds.then(|| epsilon.clone()),
-        accounts: vec![(by.clone(), holds.then_some(bound))],
-        by,
-        correct: from(0.5, &correct),
+    let as_printed = (format!("the pair as printed, at delta = {own}"), holds.then(|| printed.clone()));
+    let at_delta =
+        by_pair.filter(|_| **own < **delta).map(|account| epsilon_of(&account, delta, digits)).transpose()?;
+    let accounts = match at_delta {
+        Some(least) => vec![("a mechanism with this pair, at this delta".to_string(), least), as_printed],
+        None => vec![as_printed],
+    };
+    if !holds {
+        let by = accounts[0].0.clone();
+        let correct = from(0.5, &correct);
+        return Ok(OnScale {
+            delta: delta.clone(),
+            epsilon: None,
+            is_exact: false,
+            as_printed: None,
+            by,
+            accounts,
+            correct,
+        });
     }
+    let found = bounded(delta, accounts, &correct)?;
+    let is_printed = **own == **delta;
+    Ok(OnScale { as_printed: is_printed.then(|| epsilon.clone()), ..found })
 }
 
 /// The scale where only bounds are known: the smallest of the accounts.
@@ -239,10 +286,30 @@ mod tests {
         assert!((of("advanced") - (10.0 * 0.005_f64.tanh() + (0.2 * 1e5_f64.ln()).sqrt())).abs() < 1e-9);
         // rho = 0.05: 0.05 + 2 sqrt(0.05 ln(1e5)).
         assert!((of("Bun-Steinke") - (0.05 + 2.0 * (0.05 * 1e5_f64.ln()).sqrt())).abs() < 1e-9);
-        assert_eq!(found.by, "zCDP (best order)");
-        assert!(upper(&found.epsilon) < of("advanced") && *found.epsilon.as_ref().unwrap().lower() == 0);
-        // sqrt(rho / 2) is below the total variation distance of one mechanism with epsilon 10.
-        assert_eq!(found.right_of_100(), "57.91");
+        assert_eq!(found.by, "composition of the guarantees");
+        assert!(upper(&found.epsilon) < of("best order") && *found.epsilon.as_ref().unwrap().lower() == 0);
+        // Of 1000 answers that are true with probability e^0.01 / (1 + e^0.01), by their sum.
+        let delta = |epsilon: f64| randomized(1000, 0.01, epsilon);
+        assert!((delta(of("composition of")) / 1e-5 - 1.0).abs() < 1e-6);
+        assert!((found.correct.upper().to_f64() - (1.0 + delta(0.0)) / 2.0).abs() < 1e-9);
+        // Beyond the ranges of an account the closed forms are left.
+        let small = Basis::Pure(vec![PurePart::parse("1e-7x10").unwrap()]).at(&self::delta("1e-5"), 12).unwrap();
+        assert!(small.by == "pure DP at this delta" && small.right_of_100() == "50.01");
+    }
+
+    /// delta(epsilon) of n randomized responses, as a sum over the number k of answers in favour of the first hypothesis.
+    fn randomized(n: u32, each: f64, epsilon: f64) -> f64 {
+        let (p, q) = (1.0 / (1.0 + (-each).exp()), 1.0 / (1.0 + each.exp()));
+        let mut ln_ways = 0.0;
+        let mut delta = 0.0;
+        for k in 0..=n {
+            let (k, rest) = (f64::from(k), f64::from(n - k));
+            let first = (ln_ways + k * p.ln() + rest * q.ln()).exp();
+            let second = (epsilon + ln_ways + k * q.ln() + rest * p.ln()).exp();
+            delta += (first - second).max(0.0);
+            ln_ways += (rest.max(1.0) / (k + 1.0)).ln();
+        }
+        delta
     }
 
     #[test]
@@ -263,5 +330,12 @@ mod tests {
         assert!(pair.at(&delta("1e-6"), 12).unwrap().epsilon.is_none());
         let printed = pair.at(&delta("1e-5"), 12).unwrap().epsilon.unwrap();
         assert!(printed.contains(&rational::parse("2.19").unwrap()) && upper(&Some(printed)) < 2.190_000_1);
+        // At a larger delta: d + (1 - d) (e^2.19 - e^x) / (e^2.19 + 1) = 0.1 for d = 1e-5.
+        let larger = pair.at(&delta("0.1"), 12).unwrap();
+        let (e, d) = (2.19_f64.exp(), 1e-5);
+        let by_hand = (e - (0.1 - d) / (1.0 - d) * (e + 1.0)).ln();
+        assert!((upper(&larger.epsilon) - by_hand).abs() < 1e-9 && larger.as_printed.is_none());
+        let by_hand = 1.0 - (1.0 - d) / (1.0 + e);
+        assert!((larger.correct.upper().to_f64() - by_hand).abs() < 1e-9);
     }
 }

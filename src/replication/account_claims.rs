@@ -17,6 +17,7 @@ use crate::{
     error::{Result, unknown},
     io::files::file_error,
     io::toml_node::Fields,
+    law::Law,
     numeric::rational,
     release::{Neighbors, Release, bundled_text, place_beside, subject::Subject},
     risk::check_prior,
@@ -425,12 +426,11 @@ fn about(
     };
     let levels = [fields.texts("level")?, fields.texts("levels")?].concat();
     let queries = [fields.texts("query")?, fields.texts("queries")?].concat();
-    let singles = [
-        fields.read_each("discrete-gaussian", str::parse)?,
-        fields.read_each("discrete-laplace", Counts::parse_discrete_laplace)?,
-        fields.read_each("gaussian", Counts::parse_gaussian)?,
-    ]
-    .concat();
+    let mut singles = Vec::new();
+    for key in Law::KEYS.into_iter().filter(|key| *key != Law::SAMPLED_KEY) {
+        singles.extend(fields.read_each(key, |text| Counts::parse(key, text))?);
+    }
+    singles.extend(fields.read_each("sampled", Counts::parse_sampled)?);
     let neighbors = fields.text("neighbors")?.map(|name| Neighbors::read(fields.reader(), &name)).transpose()?;
     let counts_as_given = fields.flag("counts-as-given")?;
     let (group, repeat) = (fields.times("group")?, fields.times("repeat")?);
