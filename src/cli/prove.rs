@@ -10,6 +10,7 @@ use dp_assay::{
         promise::{GridOf, Promise},
     },
     certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target},
+    deployments,
     numeric::rational,
     replication::certified,
 };
@@ -53,7 +54,7 @@ pub struct Args {
     /// With --calibrate: decimals of the grid [default: 2, or 4 with --scale-all]
     #[arg(long, value_name = "D", requires = "calibrate", value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: Option<u32>,
-    /// The number from which a published value is computed: the paper or its file, and the id of the value in it
+    /// The number from which a published value is computed: the paper, its file or a deployment, and the id of the value in it
     #[arg(
         long,
         value_name = "PAPER/ID",
@@ -164,7 +165,12 @@ impl Args {
 
     fn searched(&self) -> Result<(Certificate, Option<Resolved>)> {
         if let Some(row) = &self.row {
-            return Ok((certified::certificate(row, self.digits.min(12)).context("--row")?, None));
+            let digits = self.digits.min(12);
+            let found = match deployments::proof::certificate(row, digits).context("--row")? {
+                Some(found) => found,
+                None => certified::certificate(row, digits).context("--row")?,
+            };
+            return Ok((found, None));
         }
         let delta =
             || -> Result<Option<Delta>> { self.delta.as_deref().map(|text| quantity("--delta", text)).transpose() };

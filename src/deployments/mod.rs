@@ -8,6 +8,7 @@
 //! | [`mod@file`] | deployments as data, `data/deployments/*.toml` |
 //! | [`bundled`] | those that come with the program |
 //! | [`judge`] | a deployment judged |
+//! | [`proof`] | certificates of figures |
 //! | [`registry`] | entries of the public Deployments Registry, judged from their YAML |
 //! | [`view`] | a judged deployment or entry as it is shown |
 //! | [`figure`] | all on one scale, drawn |
@@ -16,6 +17,7 @@ pub mod bundled;
 pub mod figure;
 pub mod file;
 pub mod judge;
+pub mod proof;
 pub mod registry;
 pub mod scale;
 pub mod verdict;
