@@ -21,6 +21,8 @@ pub(super) struct Draft {
     pub statement: Vec<String>,
     pub numbers: Vec<Block>,
     pub certificates: Vec<File>,
+    /// For each certificate, the number of block paths, or pairs of them, of which it claims the worst.
+    pub units: Vec<usize>,
     pub without: Vec<(String, String)>,
     pub assumptions: Vec<String>,
     pub not_said: Vec<String>,
@@ -32,7 +34,10 @@ impl Draft {
     /// Takes the certificate of a number, or the reason why there is none, under the number's name.
     pub fn take(&mut self, name: &str, number: &Number) {
         match &number.certificate {
-            Ok(file) => self.certificates.push(file.clone()),
+            Ok(file) => {
+                self.certificates.push(file.clone());
+                self.units.push(number.units);
+            }
             Err(why) => self.without.push((name.to_string(), why.clone())),
         }
     }
@@ -66,7 +71,7 @@ impl Draft {
             section("Certificates", self.about_certificates()),
         ];
         if !self.certificates.is_empty() {
-            sections.push(section("How to check", how_to_check()));
+            sections.push(section("How to check", how_to_check(&self.units)));
         }
         sections.extend([
             section("Assumptions", vec![Block::List(self.assumptions.clone())]),
@@ -176,7 +181,24 @@ pub(super) fn table(caption: &str, heading: Vec<&'static str>, rows: Vec<Vec<Str
     Block::Table(Table { caption: caption.to_string(), heading, rows, words: words.to_vec() })
 }
 
-fn how_to_check() -> Vec<Block> {
+/// Upper bound on the ways of a claim that takes the checker a few seconds.
+const FEW_UNITS: usize = 20;
+
+/// The time that checks take. A node is evaluated for each way, so that hundreds of pairs of block paths take hundreds of times as long as one.
+fn time_of_checks(units: &[usize]) -> String {
+    let long = units.iter().filter(|units| **units > FEW_UNITS).count();
+    let each = "The checker prints each certificate as soon as it is proven.";
+    match (long, units.iter().max()) {
+        (1.., Some(most)) => format!(
+            "{long} of {} certificates are the worst of many block paths or pairs of them, at most {most}. Each of these takes the checker from seconds to some \
+             minutes, longer for more digits; the others take seconds at most. {each} To check several at a time: ls certificates/*.json | xargs -n 1 -P 4 python3 {CHECK}",
+            units.len()
+        ),
+        _ => format!("Each takes the checker seconds at most. {each}"),
+    }
+}
+
+fn how_to_check(units: &[usize]) -> Vec<Block> {
     vec![
         Block::Text(
             "In this folder, with Python 3.9 or newer and nothing else installed. The first command compares all files with SHA256SUMS; the \
@@ -184,6 +206,7 @@ fn how_to_check() -> Vec<Block> {
                 .to_string(),
         ),
         Block::Commands(vec!["sha256sum -c SHA256SUMS".to_string(), format!("python3 {CHECK} certificates/*.json")]),
+        Block::Text(time_of_checks(units)),
         Block::Text(format!("SHA-256 of {CHECK}: {}. Compare it with the checker of the source of assay {VERSION}, proofs/check.py.", sha256_of_text(CHECKER))),
     ]
 }
@@ -222,4 +245,16 @@ pub(super) fn common_limits() -> Vec<String> {
     ]
     .map(String::from)
     .to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time_of_checks;
+
+    #[test]
+    fn the_time_of_a_check_depends_on_the_ways_of_a_claim() {
+        assert!(time_of_checks(&[1, 2]).contains("seconds at most"));
+        let long = time_of_checks(&[1, 946, 946]);
+        assert!(long.contains("2 of 3 certificates") && long.contains("at most 946"), "{long}");
+    }
 }

@@ -21,6 +21,8 @@ pub(super) struct Number {
     pub ends: [Option<Rational>; 2],
     /// The certificate, or the reason why there is none.
     pub certificate: std::result::Result<File, String>,
+    /// The number of block paths, or pairs of them, of which a certificate claims the worst; 0 without one.
+    pub units: usize,
 }
 
 impl Number {
@@ -52,6 +54,7 @@ impl Number {
             upper: rational::display(&ends.upper),
             ends: [Some(ends.lower.clone()), Some(ends.upper.clone())],
             certificate: Ok(file),
+            units: certificate.claim.paths.units().len(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Number {
             upper: upper.unwrap_or_else(|| "inf".to_string()),
             ends: [value.lower_rational(), value.upper_rational()],
             certificate: Err(why),
+            units: 0,
         }
     }
 
