@@ -307,7 +307,7 @@ impl Error {
     }
 
     /// Whether it ends a computation, so that no other engine is tried: two enclosures that exclude each other, or a request to stop.
-    pub(crate) fn is_fatal(&self) -> bool {
+    pub fn is_fatal(&self) -> bool {
         matches!(self, Error::Contradiction { .. } | Error::Stopped)
     }
 

@@ -65,6 +65,11 @@ fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<R
     targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most_tried(target)).max(s.clone())).collect()
 }
 
+/// All queries with the largest noise that their targets allow; sigma2 = 1e18 where there is no greatest one. No allocation is more private.
+pub fn most_private(targets: &[QueryTarget]) -> Result<Composition> {
+    composition(targets, &targets.iter().map(most_tried).collect::<Vec<_>>())
+}
+
 /// The sum over targets of weight times `E[X^2]`. An error if a sigma2 is out of range.
 pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
     let terms: Vec<Enclosure> = (targets.par_iter().zip(sigma2))

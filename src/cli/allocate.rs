@@ -1,6 +1,6 @@
 //! `assay allocate`: where the budget should go.
 
-mod accuracy;
+pub mod accuracy;
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use dp_assay::{
         Account, Answer, Composition, Counts, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
-    numeric::Enclosure,
+    numeric::{Certainty, Enclosure},
     release::{Changed, Neighbors, Release, query_targets, subject},
     risk::promise::{Points, RiskPromise},
 };
@@ -267,7 +267,8 @@ impl Args {
     pub fn find(&self, question: &Question) -> Result<Found> {
         let Question { targets, epsilon, delta, .. } = question;
         progress::stage("least weighted error: search");
-        let best = allocate::allocate_until(targets, epsilon, delta, self.decimals, &self.stop)?;
+        let best = allocate::allocate_until(targets, epsilon, delta, self.decimals, &self.stop)
+            .map_err(|error| question.explained(error))?;
         self.stop.check()?;
         progress::stage("least weighted error: lower bound");
         let bound = match &question.necessary {
@@ -292,6 +293,28 @@ impl Args {
 }
 
 impl Question {
+    /// An error of the search, in the terms of the target: a target of risk has no epsilon that was requested.
+    fn explained(&self, error: dp_assay::Error) -> anyhow::Error {
+        const DIGITS: u32 = 8;
+        let Goal::Risk(risk) = &self.goal else { return error.into() };
+        if error.is_fatal() {
+            return error.into();
+        }
+        let largest = allocate::most_private(&self.targets).and_then(|largest| risk.of(&largest, DIGITS));
+        match largest {
+            Ok(value) if risk.kept_by(&value.value) == Certainty::No => anyhow::anyhow!(
+                "these accuracy targets cannot be met if {}: even their largest noise has {} {}",
+                risk.in_words(),
+                risk.name(),
+                value.value.shown(6)
+            ),
+            Ok(_) if matches!(error, dp_assay::Error::Unsuitable { .. }) => {
+                anyhow::anyhow!("no allowed noise was found with which {}", risk.in_words())
+            }
+            _ => error.into(),
+        }
+    }
+
     /// The target in words.
     fn in_words(&self) -> String {
         match &self.goal {
