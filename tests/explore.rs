@@ -281,6 +281,72 @@ fn answers_are_those_of_the_commands() {
     assert_eq!(moving["answer"], rest["answer"]);
 }
 
+/// The noise that a target of risk needs, and the epsilon that margins of error need, are those of the commands.
+#[test]
+fn risk_and_accuracy_come_first() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
+    for target in [
+        json!({ "posterior": "0.6", "prior": "1/2" }),
+        json!({ "advantage": "0.3" }),
+        json!({ "alpha": "0.05", "beta": "0.8" }),
+    ] {
+        let mut options = target.clone();
+        options["discrete-gaussian"] = json!(["5x10", "40/3x7@2"]);
+        options["scale-all"] = json!(true);
+        options["digits"] = json!(8);
+        let reply = agrees(&server, "risk", options);
+        let said = reply["said"][0].as_str().expect("words");
+        assert!(said.starts_with("So that ") && said.contains("all noise has to be scaled by"), "{said}");
+        assert!(reply["charts"][0]["svg"].as_str().expect("a drawing").starts_with("<svg"));
+    }
+    let reply = agrees(
+        &server,
+        "risk",
+        json!({ "release": release, "posterior": "0.95", "prior": "1/2", "scale-all": true, "digits": 6 }),
+    );
+    assert!(
+        reply["said"][0].as_str().expect("words").contains("right at most 95 times in 100, all noise may be scaled")
+    );
+    let (status, answer) = server.ask("risk", json!({ "discrete-gaussian": "5", "posterior": "0.4", "prior": "1/2" }));
+    assert!(status == 400 && text(&answer["error"]).contains("above 0.5"), "{answer}");
+    assert_eq!(server.ask("risk", json!({ "discrete-gaussian": "5" })).0, 400);
+
+    for relation in [None, Some("bounded")] {
+        let mut options =
+            json!({ "release": release, "level": ["State", "County"], "margin": ["County=3"], "delta": "1e-9" });
+        if let Some(relation) = relation {
+            options["neighbors"] = json!(relation);
+        }
+        let (status, reply) = server.ask("accuracy", options);
+        assert_eq!(status, 200, "{reply}");
+        let file = server.folder().join(text(&reply["file"]["name"]));
+        fs::write(&file, text(&reply["file"]["text"])).expect("written");
+        let words = shell_words(&text(&reply["command"]));
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+        let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
+        printed.as_object_mut().expect("an object").remove("provenance").expect("a provenance");
+        // The noise, and with it every number; how the counts were given is another matter.
+        for key in ["epsilon", "queries", "rho", "correct_decision"] {
+            assert_eq!(reply["answer"][key], printed[key], "{key}");
+        }
+        for query in reply["answer"]["queries"].as_array().expect("queries") {
+            let most = if text(&query["name"]).starts_with("County") { 3 } else { 10 };
+            assert_eq!(query["margin_95"].as_i64(), Some(most), "{query}");
+        }
+    }
+    for (options, part) in [
+        (json!({ "release": release, "margin": ["Moon=3"], "delta": "1e-9" }), "Moon"),
+        (json!({ "release": release, "margin": ["State"], "delta": "1e-9" }), "LEVEL=MARGIN"),
+        (json!({ "release": release, "margin": ["State=-1"], "delta": "1e-9" }), "expected a whole number"),
+        (json!({ "release": "demo-2010-households-us", "delta": "1e-9" }), "--release"),
+    ] {
+        let (status, answer) = server.ask("accuracy", options.clone());
+        assert!(status == 400 && text(&answer["error"]).contains(part), "{options}: {answer}");
+    }
+}
+
 /// The page has the list of laws from the program, and each of them has the answers of the command.
 #[test]
 fn every_law_has_the_answers_of_the_commands() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     ask::Question,
-    questions::{budget, learned, places, private, safetab, spared, town},
+    questions::{budget, learned, places, private, safetab, spared, targets, town},
     store::Store,
 };
 
@@ -17,6 +17,8 @@ pub fn answer(store: &Store, question: &Question) -> Result<Value> {
         "bound" => learned::bound(store, question)?,
         "single" => learned::single(store, question)?,
         "calibrate" => spared::calibrate(store, question)?,
+        "risk" => targets::risk(store, question)?,
+        "accuracy" => targets::margins(store, question)?,
         "margins" => town::margins(store, question)?,
         "places" => places::places(store.places(), question)?,
         "tune" => safetab::level(question)?,

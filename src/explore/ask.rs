@@ -11,6 +11,8 @@ use crate::cli::report::words::command_line;
 const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("epsilon", &["epsilon"], &["delta", "queries", "digits"]),
     ("drawing", &["epsilon"], &["delta", "digits"]),
+    ("risk", &["calibrate"], &["advantage", "alpha", "beta", "posterior", "prior", "scale-all", "decimals", "digits"]),
+    ("accuracy", &["allocate"], &["margin", "delta", "decimals"]),
     ("single", &["risk", "single"], &["rho", "query", "prior", "digits"]),
     ("margins", &["errors"], &["delta", "match", "place", "query", "count", "before", "digits"]),
     ("places", &["spine"], &["search"]),

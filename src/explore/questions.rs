@@ -6,4 +6,5 @@ pub mod places;
 pub mod private;
 pub mod safetab;
 pub mod spared;
+pub mod targets;
 pub mod town;

@@ -82,6 +82,7 @@ const FILES: &[File] = files![
     "downloads.js", SCRIPT, "downloads.js";
     "subject.js", SCRIPT, "subject.js";
     "budget.js", SCRIPT, "budget.js";
+    "targets.js", SCRIPT, "targets.js";
     "town.js", SCRIPT, "town.js";
     "safetab.js", SCRIPT, "safetab.js";
     "views.js", SCRIPT, "views.js";

@@ -158,6 +158,23 @@ pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors, changed: Changed) 
     Ok(targets.into_iter().map(counted).collect())
 }
 
+/// The least noise of a file with margins of error: the margin of one count is then 0.
+const LEAST_OF_MARGINS: &str = "0.05";
+
+/// A file from which [`parse`] reads these queries, each with its margin of error as the accuracy target.
+#[cfg(feature = "mechanisms")]
+pub fn text_with_margins<'t>(targets: impl Iterator<Item = (&'t QueryTarget, u64)>) -> String {
+    let query = |(target, margin): (&QueryTarget, u64)| {
+        format!(
+            "[[query]]\nname = {}\ncount = {}\nsensitivity = {}\nleast_sigma2 = {LEAST_OF_MARGINS}\nmost_margin = {margin}\n",
+            super::written::quoted(&target.name),
+            target.count,
+            target.shift
+        )
+    };
+    targets.map(query).collect()
+}
+
 /// A release of queries from a file, for add-remove neighbors, with a sigma2 for each of them; its title and source describe
 /// how the noise was found.
 pub fn release_of(
@@ -289,6 +306,21 @@ name = "detail"
 least_sigma2 = "5"
 most_squared_error = "60"
 "#;
+
+    #[test]
+    fn a_text_with_margins_is_read_again() {
+        let odd = "a \"b\" \\ / c\n\u{7f}";
+        let target = QueryTarget { name: odd.to_string(), ..parse(GOOD, "f").unwrap().remove(0) };
+        let text =
+            text_with_margins([(&target, 3), (&QueryTarget { name: "x".into(), ..target.clone() }, 0)].into_iter());
+        let read = parse(&text, "f").unwrap();
+        assert_eq!((read[0].name.as_str(), read[0].count, read.len()), (odd, 2, 2));
+        let margin = |sigma2: &Rational| {
+            DiscreteGaussian::new(sigma2.clone()).unwrap().quantile(&Rational::from((39, 40))).unwrap()
+        };
+        assert_eq!(margin(read[0].most.as_ref().unwrap()), 3);
+        assert_eq!(margin(read[1].most.as_ref().unwrap()), 0);
+    }
 
     #[test]
     fn a_good_file_is_read_and_targets_become_bounds() {

@@ -70,7 +70,7 @@ fn line(out: &mut String, key: &str, value: &str) {
 }
 
 /// A string in which everything that is special in TOML is escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
 }
 

@@ -17,7 +17,7 @@ from selenium.webdriver.support.ui import Select
 from conftest import ASSAY, EXAMPLES, PLACES, Page, Server, assay, browser, watched
 
 RELEASE = "su-su-wang-2025"
-VIEWS = ["private", "learned", "spared", "town?search=44", "allocate?budget=State%3D2", "safetab", "safetab?how=plan"]
+VIEWS = ["risk", "risk?target=advantage", "risk?target=errors", "accuracy?margin=State%3D3", "private", "learned", "spared", "town?search=44", "allocate?budget=State%3D2", "safetab", "safetab?how=plan"]
 
 
 def ends(value):
@@ -64,6 +64,30 @@ def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
     page.settled()
     assert slider.get_attribute("aria-valuetext") != delta
     assert f"delta = {slider.get_attribute('aria-valuetext')}" in page.said()[0]
+
+
+def test_the_page_opens_with_risk(page):
+    page.open("")
+    assert page.one("#view-title").text == "Which risk is acceptable?"
+    answer = assay("calibrate", "--release", RELEASE, "--posterior", "0.6", "--prior", "1/2", "--scale-all")
+    assert f"scaled by {answer['factor']} (" in page.said()[0] and "right at most 60 times in 100" in page.said()[0]
+    Select(page.one('[name="target"]')).select_by_value("advantage")
+    page.settled()
+    answer = assay("calibrate", "--release", RELEASE, "--advantage", "0.1", "--scale-all")
+    assert f"scaled by {answer['factor']} (" in page.said()[0]
+    page.type('[name="advantage"]', "2")
+    assert "advantage" in page.problem() and page.said() == []
+
+
+def test_accuracy_first(page, tmp_path):
+    page.open("#accuracy")
+    page.type('[name="margin-State"]', "3")
+    page.settled()
+    (tmp_path / "accuracy.toml").write_bytes(page.download("save"))
+    answer = assay("allocate", "accuracy.toml", "--accuracy", "--delta", "1e-10", folder=tmp_path)
+    assert f"{answer['epsilon']['upper']:.2f}" in page.said()[0]
+    margins = [query["margin_95"] for query in answer["queries"] if query["name"].startswith("State / ")]
+    assert margins and max(margins) <= 3 and "margin=State%3D3" in page.driver.current_url
 
 
 def test_what_an_adversary_learns(page):
@@ -161,6 +185,8 @@ def as_printed(command, folder, *format):
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, folder, tmp_path, view):
     page = Page(driver, full_server, folder).open(f"#{view}")
+    if view.startswith("accuracy"):
+        (tmp_path / "accuracy.toml").write_bytes(page.download("save"))
     if view.startswith("allocate"):
         command = page.one("pre code").text
         name = next(word for word in shlex.split(command) if word.startswith("--release=")).removeprefix("--release=")

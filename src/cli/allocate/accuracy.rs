@@ -42,12 +42,13 @@ pub struct Needed {
     /// The noise.
     pub noise: Allocation,
     /// Its epsilon at delta.
-    epsilon: Answer,
+    pub epsilon: Answer,
     /// The largest probability of a correct decision at prior 1/2.
-    correct: Answer,
+    pub correct: Answer,
     /// The zCDP rho.
-    rho: Rational,
-    margins: Vec<i64>,
+    pub rho: Rational,
+    /// The margin at 95 % of each query.
+    pub margins: Vec<i64>,
 }
 
 /// Certifies the largest noise that the accuracy targets of the queries allow.

@@ -93,7 +93,7 @@ function ask(isFinal) {
   here.waiting = new Set([...here.waiting].filter((place) => place < asked.length));
   asked.forEach(([question, options, file], place) => {
     here.lines[place] ??= new Line((answer, wrong, isLast) => show(here, place, answer, wrong, isLast));
-    here.digits = options.digits ?? digits;
+    here.digits = options.digits ?? here.view.digits ?? digits;
     here.moves = !isFinal;
     here.waiting.add(place);
     here.lines[place].ask(question, options, !isFinal, file);

@@ -32,6 +32,11 @@ export const MARGINS = [...Array.from({ length: 30 }, (_, k) => String(k + 1)), 
 /** 0.01, 0.02, ... 0.99. */
 export const SHARES = Array.from({ length: 99 }, (_, k) => String((k + 1) / 100));
 
+/** 0.001, ... 0.01, ... 0.99, 0.999: a probability that is bounded from above. */
+export const PROBABILITIES = [...["0.001", "0.002", "0.005"], ...SHARES, "0.995", "0.999"];
+/** 0.001, ... 0.99: the error of a test. */
+export const ERRORS = ["0.001", "0.002", "0.005", ...SHARES];
+
 /** A number as a double, for the place on a slider. */
 export function double(text) {
   const [top, bottom = "1"] = String(text).split("/");

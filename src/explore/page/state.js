@@ -1,9 +1,10 @@
 // The state of the page, as in the fragment of the address: a link restores it.
 
+// `target` is the kind of risk that is bounded, and `margin` has the levels whose margin of error is changed, as LEVEL=MARGIN.
 // `opened` is the release from which the present one was made, if it was changed; `place` and `query` name one count of a release; `budget` has the levels whose budget is changed, as LEVEL=WEIGHT; the
 // keys after `how` belong to SafeTab.
 const DEFAULTS = {
-  view: "private", release: "", level: [], counts: [], neighbors: "", given: "", group: "1", delta: "1e-10", prior: "1/2",
+  view: "risk", target: "posterior", right: "0.6", advantage: "0.1", alpha: "0.05", beta: "0.8", margin: [], release: "", level: [], counts: [], neighbors: "", given: "", group: "1", delta: "1e-10", prior: "1/2",
   opened: "", place: "", query: "", budget: [], keep: "yes", count: "100", search: "",
   how: "rho", rho: "0.159", moe: "11", gamma: "0.1", codes: "8", suppress: "0.9999", sizes: "", relation: "add-remove", set: "",
 };
@@ -63,7 +64,7 @@ export function restore(text) {
 }
 
 /** The keys that are reset when another release is chosen. */
-export const OF_RELEASE = { opened: "", level: [], neighbors: "", given: "", place: "", query: "", budget: [] };
+export const OF_RELEASE = { opened: "", level: [], neighbors: "", given: "", place: "", query: "", budget: [], margin: [] };
 
 /** The laws that the program knows: the name of the option, its name in words, and its parameters. */
 export const LAWS = [];

@@ -6,6 +6,7 @@ import { safetab } from "./safetab.js";
 import { DELTAS, PRIORS, slider } from "./slider.js";
 import { change, state, subject } from "./state.js";
 import { release } from "./subject.js";
+import { accuracy, risk } from "./targets.js";
 import { town } from "./town.js";
 
 /** Digits while a slider moves, and when it rests. Both are certified. */
@@ -55,6 +56,8 @@ function oneCount(ask) {
 }
 
 export const VIEWS = [
+  risk({ prior, together }),
+  accuracy({ delta, together }),
   {
     id: "private",
     title: "How private?",
