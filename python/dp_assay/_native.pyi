@@ -424,9 +424,14 @@ def _account(
 def _ledger(title: str, rule: str, populations: Sequence[tuple[str, str, Sequence[tuple[str, str, int, tuple[str, str] | None]]]]) -> Ledger: ...
 def allocate(
     queries: str | PathLike[str] | Release | Iterable[dict[str, Any]],
-    epsilon: _Number,
-    delta: _Number,
+    epsilon: _Number | None = None,
+    delta: _Number | None = None,
     *,
+    advantage: _Number | None = None,
+    alpha: _Number | None = None,
+    beta: _Number | None = None,
+    posterior: _Number | None = None,
+    prior: _Number | None = None,
     levels: str | Iterable[str] = ...,
     neighbors: _Relation | None = None,
     counts_as_given: bool = False,

@@ -3,13 +3,13 @@
 use dp_assay::{
     Error,
     account::{
-        Account as _, Counts, Delta, Epsilon,
-        allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible},
+        Account as _, Answer, Counts, Delta, Epsilon,
+        allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible, most_private},
         compared::Against,
         promise::{self, Calibrated, GridOf, Promise},
     },
     noise::DiscreteGaussian,
-    numeric::{Enclosure as Interval, rational},
+    numeric::{Certainty, Enclosure as Interval, rational},
     release::{
         Changed, Neighbors, Release as Published,
         query_targets::{self, Accuracy},
@@ -171,7 +171,8 @@ fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) 
     Ok(answer)
 }
 
-/// The noise per query with the least weighted expected squared error for which epsilon at delta is at most the target.
+/// The noise per query with the least weighted expected squared error that meets a target: epsilon=E at delta=D, or a risk, as in calibrate():
+/// advantage=A; alpha=A with beta=B; posterior=P with prior=Q, alone or with delta=D.
 ///
 /// queries: the path of a TOML file, the name of a bundled release, a Release, or a list of dicts with `name`, `count` (default 1),
 /// `sensitivity` (1), `weight` (1), `least_sigma2` (1), and optional accuracy targets: `most_sigma2`, `most_squared_error`,
@@ -182,24 +183,35 @@ fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) 
 /// Returns a dict: `queries` (a list of dicts with these fields, the sigma2 that was found, a Fraction, and its `margin_95`),
 /// `neighbors`, `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation has less),
 /// `at_most_percent_above_optimum` (an Enclosure, or None), `zcdp` (queries, delta and error of the allocation by zCDP, or None), and
-/// `account` with the noise that was found: for a release a Release, which to_toml() writes. ValueError if no noise meets the target.
+/// `account` with the noise that was found: for a release a Release, which to_toml() writes. For a target of risk also `risk`, the value that it bounds
+/// (an Enclosure), and no zcdp. ValueError if no noise meets the target.
 #[pyfunction]
-#[pyo3(signature = (queries, epsilon, delta, *, levels = Vec::new(), neighbors = None, counts_as_given = false, decimals = 4))]
+#[pyo3(signature = (queries, epsilon = None, delta = None, *, advantage = None, alpha = None, beta = None, posterior = None, prior = None, levels = Vec::new(), neighbors = None, counts_as_given = false, decimals = 4))]
 #[allow(clippy::too_many_arguments)]
 pub fn allocate<'py>(
     py: Python<'py>,
     queries: &Bound<'py, PyAny>,
-    epsilon: Exact,
-    delta: Exact,
+    epsilon: Option<Exact>,
+    delta: Option<Exact>,
+    advantage: Option<Exact>,
+    alpha: Option<Exact>,
+    beta: Option<Exact>,
+    posterior: Option<Exact>,
+    prior: Option<Exact>,
     #[pyo3(from_py_with = level_names)] levels: Vec<String>,
     neighbors: Option<&str>,
     counts_as_given: bool,
     #[pyo3(from_py_with = numbers::decimals)] decimals: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (epsilon, delta) = (epsilon_of(epsilon)?, delta_of(delta)?);
+    let goal = Target::of(epsilon, delta, [advantage, alpha, beta, posterior, prior])?;
     let plan = Plan::of(queries, &levels, neighbors_of(neighbors)?, counts_as_given)?;
+    if plan.release.as_ref().is_some_and(|release| release.paths.is_some()) && goal.risk.is_some() {
+        return Err(PyValueError::new_err(
+            "on the block paths of a release the worst decides, and a target of risk is about all levels composed: give epsilon with delta",
+        ));
+    }
     let targets = plan.targets.clone();
-    let found = work::run(py, move |_| every_allocation(&targets, &epsilon, &delta, decimals))?;
+    let found = work::run(py, move |_| every_allocation(&targets, &goal, decimals))?;
     let answer = allocated(py, &plan.targets, &found.best)?;
     for (row, margin) in
         answer.get_item("queries")?.into_iter().flat_map(|rows| rows.try_iter()).flatten().zip(found.margins)
@@ -212,6 +224,9 @@ pub fn allocate<'py>(
     answer.set_item("at_most_percent_above_optimum", above)?;
     let zcdp = found.zcdp.map(|zcdp| allocated(py, &plan.targets, &zcdp)).transpose()?;
     answer.set_item("zcdp", zcdp)?;
+    if let Some(risk) = found.risk {
+        answer.set_item("risk", Bound::new(py, Enclosure::from(risk))?)?;
+    }
     answer.set_item("account", plan.account(py, &found.best)?)?;
     Ok(answer)
 }
@@ -297,16 +312,50 @@ struct Found {
     /// The margin at 95 % of each query.
     margins: Vec<i64>,
     zcdp: Option<Allocation>,
+    /// The value that a target of risk bounds.
+    risk: Option<Answer>,
 }
 
-fn every_allocation(
-    targets: &[QueryTarget],
-    epsilon: &Epsilon,
-    delta: &Delta,
-    decimals: u32,
-) -> dp_assay::Result<Found> {
-    let best = best(targets, epsilon, delta, decimals)?;
-    let least = least_possible(targets, epsilon, delta)?;
+/// The target of an allocation: a point of the profile with which it is met, and one without which it is not.
+struct Target {
+    enough: (Epsilon, Delta),
+    necessary: Option<(Epsilon, Delta)>,
+    risk: Option<RiskPromise>,
+}
+
+impl Target {
+    fn of(epsilon: Option<Exact>, delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<Target> {
+        let expected = "expected one target: epsilon=E with delta=D; advantage=A; alpha=A with beta=B; or posterior=P with prior=Q, alone or with delta=D";
+        let no_risk = risks.iter().all(Option::is_none);
+        match (epsilon, delta) {
+            (Some(epsilon), Some(delta)) if no_risk => {
+                let point = (epsilon_of(epsilon)?, delta_of(delta)?);
+                Ok(Target { enough: point.clone(), necessary: Some(point), risk: None })
+            }
+            (None, delta) if !no_risk => {
+                let risk =
+                    risk_of(delta, risks).map_err(|error| match error.to_string().contains("expected one target") {
+                        true => PyValueError::new_err(expected),
+                        false => error,
+                    })?;
+                let points = quick(risk.points())?;
+                Ok(Target { enough: points.enough, necessary: points.necessary, risk: Some(risk) })
+            }
+            _ => Err(PyValueError::new_err(expected)),
+        }
+    }
+}
+
+/// Digits of a risk that is reached.
+const RISK_DIGITS: u32 = 8;
+
+fn every_allocation(targets: &[QueryTarget], goal: &Target, decimals: u32) -> dp_assay::Result<Found> {
+    let (epsilon, delta) = &goal.enough;
+    let best = best(targets, epsilon, delta, decimals).map_err(|error| out_of_reach(error, targets, goal))?;
+    let least = match &goal.necessary {
+        Some((epsilon, delta)) => least_possible(targets, epsilon, delta)?,
+        None => Rational::new(),
+    };
     let above = best.error.upper_rational().filter(|_| least > 0).map(|most| {
         // most >= the error, and least <= the optimum: their ratio is at least that of the error to the optimum.
         Interval::rational(&((most / &least - 1_u32) * 100_u32), 64)
@@ -314,7 +363,35 @@ fn every_allocation(
     // All except 2.5 % on each side.
     let margin = |sigma2: &Rational| DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)));
     let margins = best.sigma2.iter().map(margin).collect::<dp_assay::Result<_>>()?;
-    Ok(Found { least, above, margins, zcdp: allocate_by_zcdp(targets, epsilon, delta, decimals)?, best })
+    let zcdp = match goal.risk {
+        None => allocate_by_zcdp(targets, epsilon, delta, decimals)?,
+        Some(_) => None,
+    };
+    let single = |(target, sigma2): (&QueryTarget, &Rational)| {
+        Counts::discrete_gaussian(sigma2.clone(), target.count, target.shift)
+    };
+    let composed = || -> dp_assay::Result<_> {
+        let counts = targets.iter().zip(&best.sigma2).map(single).collect::<dp_assay::Result<Vec<Counts>>>()?;
+        dp_assay::account::Composition::new(counts)
+    };
+    let risk = goal.risk.as_ref().map(|risk| risk.of(&composed()?, RISK_DIGITS)).transpose()?;
+    Ok(Found { least, above, margins, zcdp, risk, best })
+}
+
+/// The error of a risk that even the largest allowed noise does not keep; every other error is returned.
+fn out_of_reach(error: Error, targets: &[QueryTarget], goal: &Target) -> Error {
+    let Some(risk) = goal.risk.as_ref().filter(|_| !error.is_fatal()) else { return error };
+    match most_private(targets).and_then(|largest| risk.of(&largest, RISK_DIGITS)) {
+        Ok(value) if risk.kept_by(&value.value) == Certainty::No => Error::Unsuitable {
+            why: format!(
+                "these accuracy targets cannot be met if {}: even their largest noise has {} {}",
+                risk.in_words(),
+                risk.name(),
+                value.value.shown(6)
+            ),
+        },
+        _ => error,
+    }
 }
 
 fn allocated<'py>(py: Python<'py>, targets: &[QueryTarget], found: &Allocation) -> PyResult<Bound<'py, PyDict>> {

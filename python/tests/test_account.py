@@ -288,6 +288,29 @@ def test_allocations_meet_their_target(tmp_path: Path, assay: Assay) -> None:
     assert found["at_most_percent_above_optimum"].upper_float == pytest.approx(float(printed["at_most_percent_above_optimum"]), rel=1e-9)
 
 
+def test_allocations_meet_a_target_of_risk(tmp_path: Path, assay: Assay) -> None:
+    queries = [{"name": "total", "count": 10}, {"name": "detail", "count": 10, "weight": 4}]
+    file = tmp_path / "targets.toml"
+    file.write_text('[[query]]\nname = "total"\ncount = 10\n[[query]]\nname = "detail"\ncount = 10\nweight = "4"\n')
+    for target, key in (
+        ({"posterior": "0.6", "prior": "1/2"}, "correct_decision"),
+        ({"advantage": "0.1"}, "advantage"),
+        ({"alpha": "0.05", "beta": "0.9"}, "beta"),
+        ({"posterior": "0.9", "prior": "0.1", "delta": "1e-9"}, "posterior"),
+    ):
+        found = allocate(queries, **target)
+        printed = assay("allocate", str(file), *(word for name, value in target.items() for word in (f"--{name}", value)))
+        assert [query["sigma2"] for query in found["queries"]] == [Fraction(row["sigma2"]) for row in printed["queries"]]
+        assert found["zcdp"] is None and found["risk"].upper_float == pytest.approx(float(printed[key]["upper"]), rel=1e-7)
+    with pytest.raises(ValueError, match="cannot be met if every adversary with prior 0.5 decides correctly with probability 0.6 or less"):
+        allocate([{"name": "a", "most_margin": 3}], posterior="0.6", prior="1/2")
+    for wrong in ({"advantage": "0.1", "epsilon": 1, "delta": "1e-9"}, {"posterior": "0.6"}, {"epsilon": 1}, {}):
+        with pytest.raises(ValueError, match="expected one target: epsilon=E with delta=D"):
+            allocate(queries, **wrong)
+    with pytest.raises(ValueError, match="block paths"):
+        allocate("pl94-persons-us", advantage="0.1")
+
+
 def test_allocations_have_the_options_of_the_program(tmp_path: Path, assay: Assay) -> None:
     goals: list[dict[str, object]] = [
         {"name": 'a "b"', "most_margin": 3},
