@@ -152,6 +152,53 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
 }
 
+# The noise of each query with the least weighted error for a target: an epsilon, or a risk as in calibrate().
+allocate <- function(queries, delta = NULL, epsilon = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL, prior = NULL, accuracy = FALSE,
+                     neighbors = NULL, counts_as_given = FALSE, decimals = 4) {
+  about <- if (inherits(queries, "dpassay_release")) {
+    account_options(queries)
+  } else {
+    file <- if (is.data.frame(queries)) queries_file(queries) else at_home(one_name(queries, "queries"))
+    if (is.data.frame(queries)) on.exit(unlink(file))
+    character()
+  }
+  number <- function(name, value) if (!is.null(value)) option(name, one_exact(value, name))
+  a <- answer_of("allocate", c(
+    about, number("delta", delta), number("epsilon", epsilon), number("advantage", advantage), number("alpha", alpha), number("beta", beta),
+    number("posterior", posterior), number("prior", prior), if (flag(accuracy, "accuracy")) "--accuracy",
+    if (!is.null(neighbors)) option("neighbors", one_name(neighbors, "neighbors")), if (flag(counts_as_given, "counts_as_given")) "--counts-as-given",
+    option("decimals", whole_text(decimals, "decimals", least = 0))
+  ), names = if (inherits(queries, "dpassay_release")) character() else file)
+  target <- if (!is.null(a$goal)) a$goal$in_words else if (identical(a$mode, "accuracy")) "the largest noise within all accuracy targets" else
+    paste0("epsilon <= ", a$epsilon, " at delta = ", a$delta)
+  answer(bound(lapply(a$queries, flat)), "allocation", a, c(
+    paste0(if (inherits(queries, "dpassay_release")) paste0(queries$name, ": "), "noise of each query"), paste0(relation_of(a), "; ", target)
+  ), c("name", "count", "sensitivity", "weight", "sigma2", "margin_95"))
+}
+
+# Queries as the file that the program reads.
+QUERY_FIELDS <- c("count", "sensitivity", "weight", "least_sigma2", "most_sigma2", "most_squared_error", "most_margin")
+queries_file <- function(frame) {
+  if (!"name" %in% names(frame)) refuse("the data frame of queries has no column name")
+  unknown <- setdiff(names(frame), c("name", QUERY_FIELDS))
+  if (length(unknown)) refuse("unknown column ", unknown[1L], " of queries: expected name, ", paste(QUERY_FIELDS, collapse = ", "))
+  if (!nrow(frame)) refuse("the data frame of queries has no rows")
+  quoted <- function(text) paste0("\"", gsub("([\\\\\"])", "\\\\\\1", text), "\"")
+  names <- as.character(frame$name)
+  if (anyNA(names) || any(grepl("[[:cntrl:]]", names))) refuse("names of queries must be texts on one line")
+  given <- intersect(QUERY_FIELDS, names(frame))
+  lines <- unlist(lapply(seq_len(nrow(frame)), function(k) {
+    fields <- unlist(lapply(given, function(field) {
+      value <- frame[[field]][k]
+      if (!is.na(value)) paste0(field, " = ", quoted(exact_text(value, field)))
+    }))
+    c("[[query]]", paste0("name = ", quoted(names[k])), fields)
+  }))
+  path <- tempfile(fileext = ".toml")
+  writeLines(enc2utf8(lines), path, useBytes = TRUE)
+  path
+}
+
 ledger <- function(name = "us-2020-persons", delta, digits = 12) {
   name <- at_home(one_name(name, "name"))
   a <- answer_of("ledger", c(digits_option(digits), option("delta", one_exact(delta, "delta"))), name)

@@ -8,7 +8,7 @@ chart <- function(x) {
   made <- switch(kind,
     epsilon = epsilon_chart(frame, x), delta = delta_chart(frame), profile = profile_chart(frame), tradeoff = tradeoff_chart(frame),
     comparison = comparison_chart(frame), calibration = calibration_chart(frame), ledger = ledger_chart(frame), verification = verdict_chart(frame),
-    risk = risk_chart(frame), posterior = posterior_chart(frame), estimates = estimates_chart(frame),
+    risk = risk_chart(frame), risk_curve = risk_curve_chart(frame), posterior = posterior_chart(frame), estimates = estimates_chart(frame),
     refuse("there is no chart of an answer of this kind (", kind, ")")
   )
   words <- attr(x, "title")
@@ -57,6 +57,12 @@ tradeoff_chart <- function(frame) {
   ordered <- frame[order(frame$alpha_approx), ]
   described("lines", rbind(series(ordered$alpha_approx, ordered$beta_approx, "exact"), series(c(0, 1), c(1, 0), "no information")),
     "type I error alpha", "type II error beta")
+}
+
+risk_curve_chart <- function(frame) {
+  ordered <- frame[order(frame$alpha_approx), ]
+  described("lines", rbind(series(ordered$alpha_approx, ordered$power_approx, "power"), series(ordered$alpha_approx, ordered$posterior_approx, "posterior")),
+    "type I error alpha", "probability, at most", "x")
 }
 
 comparison_chart <- function(frame) {

@@ -30,6 +30,27 @@ risk <- function(account, prior, delta = NULL, digits = 12) {
   ), c("quantity", "value", names(beside)))
 }
 
+# The best test of each type I error: its power, and what it makes of a reported record.
+risk_curve <- function(account, prior, alpha = NULL, points = 201, from = "1e-6", digits = 12) {
+  account <- as_account(account)
+  which <- if (is.null(alpha)) {
+    c(option("points", whole_text(points, "points", least = 2)), option("from", one_exact(from, "from")))
+  } else {
+    option("alpha", some_exact(alpha, "alpha"))
+  }
+  a <- answer_of(c("risk", "curve"), c(account_options(account), digits_option(digits), option("prior", one_exact(prior, "prior")), which))
+  frame <- data.frame(alpha = texts(a$alpha), alpha_approx = approximation(texts(a$alpha)), stringsAsFactors = FALSE)
+  for (name in c("power", "posterior", "relative_risk")) {
+    lower <- texts(a[[paste0(name, "_lower")]])
+    upper <- texts(a[[paste0(name, "_upper")]])
+    frame[paste0(name, c("_lower", "_upper", "_approx"))] <- list(lower, upper, middle(lower, upper))
+  }
+  frame$status <- texts(a$status)
+  answer(frame, "risk_curve", a, c(
+    title_of(account), paste0(relation_of(a), ", prior = ", a$prior, ": the largest of all tests of each type I error alpha")
+  ), c("alpha", "power", "posterior", "relative_risk"))
+}
+
 risk_single <- function(rho, prior, noisy = NULL, digits = 12) {
   rho <- paste(some_exact(rho, "rho"), collapse = ",")
   options <- c(digits_option(digits), option("rho", rho), option("prior", one_exact(prior, "prior")))

@@ -122,6 +122,31 @@ test_that("a value that differs is an answer, not an error", {
   expect_match(found$computed_lower, "^10\\.12483")
 })
 
+test_that("a budget is divided for a risk, and the curve of risk is that of the best test", {
+  skip_without_assay()
+  queries <- data.frame(name = c("total", "a \"b\" \\\\ c"), count = c(10, 10), weight = c(1, 4))
+  found <- allocate(queries, posterior = "0.6", prior = "1/2")
+  expect_equal(found$name, queries$name)
+  expect_lte(upper_double(about(found)$correct_decision$upper), 0.6)
+  expect_output(print(found), "decides correctly with probability 0.6 or less")
+  by_epsilon <- allocate(queries, 1e-9, epsilon = 3)
+  expect_equal(length(by_epsilon$sigma2), 2L)
+  within <- allocate(data.frame(name = "a", most_margin = 3), 1e-9, accuracy = TRUE)
+  expect_equal(as.numeric(within$margin_95), 3)
+  expect_match(refusal(allocate(data.frame(name = "a", most_margin = 3), posterior = "0.6", prior = "1/2")), "cannot be met if every adversary")
+  expect_match(refusal(allocate(data.frame(nam = "a"), 1e-9, epsilon = 3)), "no column name")
+  expect_match(refusal(allocate(data.frame(name = "a", wait = 1), 1e-9, epsilon = 3)), "unknown column wait")
+  expect_match(refusal(allocate(queries)), "epsilon")
+  curve <- risk_curve(ten(), "0.01", alpha = c("0.001", "1"))
+  expect_equal(curve$alpha, c("0.001", "1"))
+  # At alpha = 1 every record is reported, and the posterior is the prior.
+  expect_equal(curve$posterior_approx[2], 0.01)
+  least <- tradeoff(ten(), alpha = "0.001")
+  expect_equal(curve$power_approx[1], 1 - least$beta_approx, tolerance = 1e-9)
+  expect_equal(nrow(risk_curve(ten(), "0.01", points = 5)), 5L)
+  expect_match(refusal(risk_curve(ten(), 2)), "prior")
+})
+
 test_that("risk is bounded, and the attacks have their posterior", {
   skip_without_assay()
   bounds <- risk(ten(), "1/2")

@@ -4,7 +4,7 @@ answers <- function() {
     deltas = epsilon(ten(), 10^-(3:6)), levels = epsilon(own, "1e-11", by = "level"), one = epsilon(ten(), 1e-9), delta = delta(ten(), c(1, 5, 10)),
     profile = privacy_profile(ten(), 0, 200, 9), tradeoff = tradeoff(ten(), points = 11), compare = compare(ten(), 1e-9),
     calibrate = calibrate(own, 1e-11), laplace = calibrate(discrete_laplace("1/10", 3), 1e-9, epsilon = 1), ledger = ledger(own_ledger(), 1e-10, digits = 6),
-    verify = verify("spines-2024"), risk = risk(ten(), 0.5), posterior = risk_single(0.099, 0.5, -3:3)
+    verify = verify("spines-2024"), risk = risk(ten(), 0.5), curve = risk_curve(ten(), 0.5, points = 9), posterior = risk_single(0.099, 0.5, -3:3)
   )
 }
 
