@@ -66,6 +66,7 @@ mod tabulate;
 mod terminal;
 mod tradeoff;
 mod tune;
+mod version;
 mod whole;
 mod whole_marginals;
 mod whole_random;
