@@ -22,7 +22,7 @@ fn documents() -> Vec<String> {
     let chapters = fs::read_dir(root().join("docs/guide")).unwrap();
     let mut names: Vec<String> =
         chapters.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().to_str().unwrap())).collect();
-    names.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(String::from));
+    names.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RELEASING.md"].map(String::from));
     names.sort();
     names
 }
@@ -156,6 +156,7 @@ documents! {
     architecture: "ARCHITECTURE.md",
     contributing: "CONTRIBUTING.md",
     index: "docs/guide/README.md",
+    releasing: "RELEASING.md",
     accounting: "docs/guide/accounting.md",
     assumptions: "docs/guide/assumptions.md",
     audit: "docs/guide/audit.md",
@@ -167,6 +168,7 @@ documents! {
     evidence: "docs/guide/evidence.md",
     explore: "docs/guide/explore.md",
     glossary: "docs/guide/glossary.md",
+    install: "docs/guide/install.md",
     library: "docs/guide/library.md",
     noise: "docs/guide/noise.md",
     other_noise: "docs/guide/other-noise.md",
