@@ -14,7 +14,7 @@ CHAPTER = ROOT / "docs" / "guide" / "python.md"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("path", [CHAPTER, ROOT / "README.md", ROOT / "python" / "README.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [CHAPTER, ROOT / "README.md", ROOT / "python" / "DESCRIPTION.md"], ids=lambda path: path.name)
 def test_sessions_say_what_is_written(path: Path) -> None:
     pytest.importorskip("dp_accounting")
     pytest.importorskip("pandas")
