@@ -3,7 +3,7 @@
     Compiling this file prints the axioms of every theorem that is quoted elsewhere; the script [check] compares them with the
     file allowed-assumptions. *)
 
-From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Laws Soundness Below Point.
+From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Laws AnyLaw Soundness Below Point Fine.
 From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint Headlines.
 
 Print Assumptions P_sums_to_one.
@@ -23,6 +23,11 @@ Print Assumptions certified_below_is_true.
 Print Assumptions Below.epsilon_is_between.
 Print Assumptions Below.delta_is_between.
 Print Assumptions Below.noise_is_enough.
+Print Assumptions delta_of_merged.
+Print Assumptions split_merges.
+Print Assumptions test_bounds_delta.
+Print Assumptions test_proves_is_true.
+Print Assumptions Fine.epsilon_is_between.
 Print Assumptions power_at_most.
 Print Assumptions some_test.
 Print Assumptions tradeoff_point.

@@ -6,7 +6,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Private Walk Tables Fixed Rows Certificate Laws Soundness.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Private Cells Walk Tables Fixed Rows Certificate Laws CellTables AnyLaw Soundness.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -71,13 +71,13 @@ Section Rows.
     - intros j; now apply row_fits_entries.
     - destruct (walk_step_below (tilt k) (spacing k) gain (term_of k g) rest (left g) (width g)
                   (fun y => IZR (f y) / IZR whole) (fun i => unit * IZR (cell u start i))) as [A0 HA].
-      + apply (proj1 (term_on_lattice k Hh2 g Hok)).
+      + now apply (term_lawful k).
       + exact Hu.
       + intros j; apply Rmult_le_pos; [lra|]. apply IZR_le, cell_nonneg.
       + exact Hbelow.
-      + exists A0; intros A i HA0. rewrite step_of_term in HA.
+      + exists A0; intros A i HA0. rewrite (step_of_term k) in HA by assumption.
         assert (Hall : Forall (fun cm => lawful (fst cm)) (term_of k g :: rest)).
-        { constructor; [apply (proj1 (term_on_lattice k Hh2 g Hok)) | assumption]. }
+        { constructor; [now apply (term_lawful k) | assumption]. }
         assert (Hnn := walked_nonneg (term_of k g :: rest) A i Hall Hgain).
         unfold next_down; fold n. fold off m.
         unfold cell at 1. destruct (Z.leb_spec (start - d) i) as [Hi|Hi]; [|now rewrite Rmult_0_r].
@@ -104,7 +104,7 @@ Section Rows.
     destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
     intros Hok H; apply Forall_app; split; [|assumption].
     apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm.
-    apply (proj1 (term_on_lattice k Hh2 g Hok)).
+    now apply (term_lawful k).
   Qed.
 
   Lemma walk_copies_bounds_below g d l c rest u v start :
@@ -137,8 +137,7 @@ Section Rows.
       destruct (walk_copies_down _ _ _ _ _ _) as [x|] eqn:Ew; [|discriminate]. intros [= <- <-].
       split; [|now constructor].
       apply (walk_copies_bounds_below g d l (copies g) (stepped k gs) w); auto.
-      assert (Hlat := stepped_on_lattice k Hdata gs Hok).
-      eapply Forall_impl; [|exact Hlat]; cbn; tauto.
+      exact (stepped_lawful k Hdata gs Hok).
   Qed.
 End Rows.
 
@@ -273,11 +272,13 @@ End First.
 
 (** ** The theorem *)
 
-Theorem certified_below_is_true k before ds :
-  certified_below k before ds = true ->
-  proper (composition (groups k)) /\ claimed_delta k < delta (composition (groups k)) (claimed_eps k).
+Theorem sums_above_is_true k before ds :
+  sums_above k before ds = true ->
+  Forall (fun g => lattice_ok k g = true) (groups k)
+  /\ exists A0, forall A, (A0 <= A)%nat ->
+     claimed_delta k < value (stepped k (groups k)) (gain (spacing k) (epsilon k) (offset (stepped k (groups k)))) A 0.
 Proof.
-  unfold certified_below; rewrite !Bool.andb_true_iff.
+  unfold sums_above; rewrite !Bool.andb_true_iff.
   intros ((((Hdata & Hlo) & Hbefore) & Hfits) & Hwalk). apply Nat.leb_le in Hbefore.
   destruct (walk_down _ _ _ _ _) as [[u start]|] eqn:Hw; [|discriminate].
   apply Z.ltb_lt in Hwalk.
@@ -286,16 +287,13 @@ Proof.
     - constructor.
     - destruct (walk_down k gs ds _ _) as [[w at_]|] eqn:E; [|discriminate]. unfold walk_group_down.
       destruct (lattice_ok _ _) eqn:Eok; [|discriminate]. intros _; constructor; [assumption | now apply (IH ds w at_)]. }
-  split; [now apply (composition_proper k)|].
+  split; [assumption|].
   assert (Hoffset := stepped_offset k Hdata _ Hok).
   assert (Hfirst := first_row_bounds_below k Hdata Hlo Hoffset before Hbefore Hfits).
   destruct (walk_bounds_below k Hdata _ (gain_nonneg _ _ _) _ _ _ _ _ _ Hfirst Hw) as [(_ & _ & A0 & Hb) _].
   destruct (positive_numbers k Hdata) as (H1 & H2 & H3 & H4 & H5 & H6 & Hn).
-  rewrite <- (counts_of_steps k).
-  eapply Rlt_le_trans.
-  2: { apply (delta_at_least_walked (tilt k) (spacing k) (epsilon k) _ (grain k * IZR (cell u start 0)) A0).
-       - now apply stepped_on_lattice.
-       - now apply Hb. }
+  exists A0; intros A HA. eapply Rlt_le_trans.
+  2: { apply (value_at_least_walked (tilt k) (spacing k) _ _ _ (grain k * IZR (cell u start 0))). now apply Hb. }
   set (e := cell u start 0) in *.
   destruct (exp_down_signed_bound (prec k) (squarings k) (last_num k) (last_den k) ltac:(unfold last_den; nia)) as [HX _].
   set (X := exp_down_signed _ _ _ _) in *.
@@ -313,6 +311,28 @@ Proof.
     with (IZR (delta_num k) * one * IZR whole) by (field; lra).
   eapply Rlt_le_trans; [exact Hwalk|]. rewrite (Rmult_assoc (IZR X)).
   apply Rmult_le_compat_r; [apply Rmult_le_pos; lra | assumption].
+Qed.
+
+Lemma sums_above_positive k before ds : sums_above k before ds = true -> positive_data k = true.
+Proof. unfold sums_above; rewrite !Bool.andb_true_iff; tauto. Qed.
+
+Lemma plain_is_exact gs : forallb plain gs = true -> forallb exact gs = true /\ carriers gs = composition gs.
+Proof.
+  induction gs as [|g gs IH]; cbn [forallb]; [split; reflexivity|].
+  intros H; apply andb_prop in H; destruct H as [Hg Hgs]. destruct (IH Hgs) as [He Hc]. rewrite He, Bool.andb_true_r.
+  cbn [carriers composition flat_map]; fold (carriers gs) (composition gs); rewrite Hc.
+  revert Hg; unfold plain, exact, carrier_of; destruct (law g); try discriminate; now intros _.
+Qed.
+
+Theorem certified_below_is_true k before ds :
+  certified_below k before ds = true ->
+  proper (composition (groups k)) /\ claimed_delta k < delta (composition (groups k)) (claimed_eps k).
+Proof.
+  unfold certified_below; rewrite Bool.andb_true_iff; intros [Hp Hsum].
+  assert (Hdata := sums_above_positive k _ _ Hsum). destruct (sums_above_is_true k _ _ Hsum) as [Hok [A0 Hvalue]].
+  split; [now apply (composition_proper k)|]. destruct (plain_is_exact _ Hp) as [He Hc].
+  eapply Rlt_le_trans; [apply (Hvalue A0 (le_n A0))|].
+  rewrite <- Hc, <- (counts_of_steps k). apply (delta_at_least (spacing k)). now apply (stepped_on_lattice k).
 Qed.
 
 (** ** The claims of files that `assay prove --rocq` writes *)
@@ -336,10 +356,10 @@ Proof.
 Qed.
 
 Lemma certified_positive k : certified k = true -> positive_data k = true.
-Proof. unfold certified; rewrite !Bool.andb_true_iff; tauto. Qed.
+Proof. unfold certified; rewrite Bool.andb_true_iff; intros [_ H]; now apply sums_at_most_positive. Qed.
 
 Lemma certified_below_positive k before ds : certified_below k before ds = true -> positive_data k = true.
-Proof. unfold certified_below; rewrite !Bool.andb_true_iff; tauto. Qed.
+Proof. unfold certified_below; rewrite Bool.andb_true_iff; intros [_ H]; now apply sums_above_positive in H. Qed.
 
 (** The smallest eps at a delta: private at the upper end, and not at the lower. *)
 Theorem epsilon_is_between above below before ds cs d a b :

@@ -8,13 +8,23 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Walk Tables Fixed Rows.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Cells Walk Tables Fixed Rows.
 Import ListNotations.
 
 (** ** Data *)
 
+(** How the losses of a discrete Gaussian count are put on a lattice that is too coarse for them: each output split into the two ends of
+    its cell, for upper ends; or all losses rounded to the nearest point, seen from either neighbor, for lower ends. *)
+Inductive cells := Split | Near | Far.
+
 (** The noise of a count: its variance proxy sigma2, or its parameter epsilon, is num / den. *)
-Inductive noise := Gauss (num den : Z) | Lap (num den : Z).
+Inductive noise :=
+  | Gauss (num den : Z)
+  | Lap (num den : Z)
+  | Cell (kind : cells) (num den : Z)
+      (hn hd : Z)  (* the step of the coarse lattice *)
+      (nk : Z)     (* hint: the norm in steps *)
+      (xa : Z) (xn : nat). (* hint: the outputs from xa to xa + xn - 1 are in the table *)
 
 (** [copies] counts of a noise, moved by [move] between neighbors. *)
 Record group := Terms {
@@ -42,16 +52,47 @@ Record certificate := Certificate {
   squarings : nat           (* hint: squarings in exponentials *)
 }.
 
+Definition CellGroup (kind : cells) (num den move : Z) (copies : nat) (hn hd nk xa : Z) (xn : nat) (left : Z) (width reach : nat) : group :=
+  Terms (Cell kind num den hn hd nk xa xn) move copies 1 left width reach.
+
 Definition noisy (l : noise) (m : Z) : count :=
   match l with
   | Gauss num den => Count (IZR num / IZR den) m
   | Lap num den => Laplace (IZR num / IZR den) m
+  | Cell _ num den _ _ _ _ _ => Count (IZR num / IZR den) m
   end.
 
 Definition count_of (g : group) : count := noisy (law g) (move g).
 
+(** The lower end of the cell of output x, and the point of the lattice nearest to - loss. *)
+Definition lower_cell (num den m hn hd x : Z) : Z := ((m * (2 * x - m) * den * hd) / (2 * num * hn))%Z.
+Definition nearest (num den m hn hd x : Z) : Z := ((m * (2 * x - m) * den * hd + num * hn) / (2 * num * hn))%Z.
+
+(** The place of an output of a count with cells; of a split count the outputs are 2 x and 2 x + 1. *)
+Definition cell_place (kind : cells) (num den m hn hd y : Z) : Z :=
+  match kind with
+  | Split => part_cell (lower_cell num den m hn hd) y
+  | _ => nearest num den m hn hd y
+  end.
+
+(** The count whose law the walk adds up. *)
+Definition carrier_of (g : group) : count :=
+  match law g with
+  | Cell Split num den hn hd _ _ _ =>
+    SplitCount (IZR num / IZR den) (IZR hn / IZR hd) (move g) (lower_cell num den (move g) hn hd)
+  | Cell Far num den _ _ _ _ _ => Pair (fun x => gaussian (IZR num / IZR den) (x - move g)) (gaussian (IZR num / IZR den))
+  | _ => count_of g
+  end.
+
+(** The losses of the carrier are on the lattice. *)
+Definition exact (g : group) : bool :=
+  match law g with Cell Near _ _ _ _ _ _ _ | Cell Far _ _ _ _ _ _ _ => false | _ => true end.
+
 Definition composition (gs : list group) : list count :=
   flat_map (fun g => repeat (count_of g) (copies g)) gs.
+
+Definition carriers (gs : list group) : list count :=
+  flat_map (fun g => repeat (carrier_of g) (copies g)) gs.
 
 (** ** The computation *)
 
@@ -114,6 +155,88 @@ Section Compute.
       if fall_up <? one then let z := mass_up in Some (map (gauss_down z) (zlist a w)) else None.
   End Gauss.
 
+  (** *** The tables of cells *)
+
+  Section Cells.
+    Variables (kind : cells) (num den m hn hd nk xa : Z) (xn b : nat).
+
+    (** The mean of the noise. *)
+    Definition mean : Z := match kind with Far => m | _ => 0 end.
+
+    (** exp(- exponent_num / exponent_den) is the tilted weight of output x at the place y. *)
+    Definition exponent_den : Z := 2 * num * c_den k ^ 2 * h_den k.
+    Definition exponent_free (x : Z) : Z :=
+      (x - mean) ^ 2 * den * (c_den k ^ 2 * h_den k) + num * (c_num k ^ 2 * h_num k * nk).
+    Definition exponent_num (x y : Z) : Z := exponent_free x + 2 * num * (c_den k * c_num k * h_num k * y).
+
+    (** The same for an envelope, with a place that is not rounded, one step lower. *)
+    Definition envelope_den : Z := exponent_den * hn.
+    Definition envelope_num (x : Z) : Z :=
+      exponent_free x * hn + c_den k * c_num k * h_num k * (m * (2 * x - m) * den * hd - 2 * num * hn).
+
+    Definition small : nat := 16.
+
+    (** Output x: its place or places, and bounds of its tilted masses there. *)
+    Definition split_atoms_up (z fall keep_up keep_down : Z) (x : Z) : list (Z * Z) :=
+      let top_num := m * (2 * x - m) * den * hd in
+      let q := 2 * num * hn in
+      let y := lower_cell num den m hn hd x in
+      let gap := hn * (q - top_num mod q) in
+      let v := exp_up p r (exponent_num x y) exponent_den in
+      let d := (one - keep_up) * z in
+      [(y, quotient_up (v * (one - exp_down p small gap (hd * q)) * whole) d);
+       (y + 1, quotient_up (scale_up p (v * fall) * (exp_up p small gap (hd * q) - keep_down) * whole) d)].
+
+    Definition near_atoms_up (z x : Z) : list (Z * Z) :=
+      let y := nearest num den m hn hd x in
+      [(y, quotient_up (exp_up p r (exponent_num x y) exponent_den * whole) z)].
+
+    Definition near_atoms_down (z x : Z) : list (Z * Z) :=
+      let y := nearest num den m hn hd x in
+      [(y, quotient_down (exp_down_signed p r (exponent_num x y) exponent_den * whole) z)].
+
+    (** The exponents are not negative. *)
+    Definition fine_place (x : Z) : Z := match kind with Split => lower_cell num den m hn hd x | _ => nearest num den m hn hd x end.
+    Definition exponents_fine : bool := forallb (fun x => 0 <=? exponent_num x (fine_place x)) (zlist xa xn).
+
+    Definition at_place (atoms : list (Z * Z)) (y : Z) : Z := zsum (map snd (filter (fun pv => fst pv =? y) atoms)).
+    Definition in_window (a : Z) (w : nat) (atoms : list (Z * Z)) : bool :=
+      forallb (fun pv => (a <=? fst pv) && (fst pv <? a + Z.of_nat w)) atoms.
+
+    (** The envelope beyond an end of the window of outputs: its first value and its ratio. *)
+    Definition end_up (z x next : Z) : Z :=
+      quotient_up (exp_up p r (envelope_num x) envelope_den * one * whole)
+                  ((one - exp_up p r (envelope_num next - envelope_num x) envelope_den) * z).
+    Definition end_fine (x next : Z) : bool :=
+      (0 <=? envelope_num x) && (0 <=? envelope_num next - envelope_num x)
+      && (exp_up p r (envelope_num next - envelope_num x) envelope_den <? one).
+
+    Definition cell_table_up (a : Z) (w : nat) : option (list Z * Z) :=
+      let z := mass_down num den b in
+      let right := xa + Z.of_nat xn in
+      let keep_up := exp_up p small hn hd in
+      let keep_down := exp_down p small hn hd in
+      let fall := exp_up p r (c_num k * h_num k) (c_den k * h_den k) in
+      let atoms := match kind with
+                   | Split => flat_map (split_atoms_up z fall keep_up keep_down) (zlist xa xn)
+                   | _ => flat_map (near_atoms_up z) (zlist xa xn)
+                   end in
+      if (0 <? z) && (keep_up <? one) && exponents_fine && in_window a w atoms
+         && end_fine right (right + 1) && end_fine (xa - 1) (xa - 2)
+      then Some (map (at_place atoms) (zlist a w), end_up z right (right + 1) + end_up z (xa - 1) (xa - 2)) else None.
+
+    Definition cell_table_down (a : Z) (w : nat) : option (list Z) :=
+      match kind with
+      | Split => None
+      | _ =>
+        if fall_up num den b <? one
+        then let z := mass_up num den b in
+             let atoms := flat_map (near_atoms_down z) (zlist xa xn) in
+             if in_window a w atoms then Some (map (at_place atoms) (zlist a w)) else None
+        else None
+      end.
+  End Cells.
+
   (** *** The table of discrete Laplace noise *)
 
   Section Lap.
@@ -147,6 +270,9 @@ Section Compute.
     | Lap num den =>
       (0 <? num) && (0 <? den) && (0 <? move g) && (left g =? 0) && (Nat.eqb (width g) (S (Z.to_nat (move g))))
       && (2 * num * h_den k =? stride g * h_num k * den)
+    | Cell kind num den hn hd nk xa xn =>
+      (0 <? num) && (0 <? den) && (0 <? hn) && (0 <? hd) && (stride g =? 1)
+      && match kind with Split => hn * h_den k =? h_num k * hd | _ => true end
     end.
 
   (** Upper bounds of the tilted masses at the places of the window, and of all others together. *)
@@ -154,6 +280,7 @@ Section Compute.
     match law g with
     | Gauss num den => gauss_table_up num den (move g) (left g) (width g) (reach g)
     | Lap num den => lap_table_up num den (move g)
+    | Cell kind num den hn hd nk xa xn => cell_table_up kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
   (** Lower bounds. *)
@@ -161,6 +288,7 @@ Section Compute.
     match law g with
     | Gauss num den => gauss_table_down num den (move g) (left g) (width g) (reach g)
     | Lap num den => lap_table_down num den (move g) (reach g)
+    | Cell kind num den hn hd nk xa xn => cell_table_down kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
   (** *** Rows on a circle, rounded up *)
@@ -234,11 +362,13 @@ Section Compute.
   (** *** The first row: the gain, tilted *)
 
   (** Twice the loss of index 0 in steps of the lattice; for Gaussian counts 2 rho / h. *)
-  Definition offset_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * (move g * stride g)) (groups k)).
+  Definition base_steps (g : group) : Z := match law g with Cell _ _ _ _ _ _ _ _ => 0 | _ => move g * stride g end.
+  Definition offset_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * base_steps g) (groups k)).
 
-  (** Of this the part of Gaussian counts. *)
-  Definition norm_steps : Z :=
-    zsum (map (fun g => Z.of_nat (copies g) * match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end) (groups k)).
+  (** The norms, over the square of the tilt. *)
+  Definition own_norm_steps (g : group) : Z :=
+    match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 | Cell _ _ _ _ _ nk _ _ => nk end.
+  Definition norm_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g) (groups k)).
 
   (** The loss of index [lo] less eps, times 2 h_den eps_den. *)
   Definition excess : Z := h_num k * (offset_steps + 2 * lo k) * eps_den k - 2 * h_den k * eps_num k.
@@ -285,7 +415,8 @@ Section Compute.
   Definition lo_is_first : bool :=
     (0 <=? excess) && (excess <=? 2 * h_num k * eps_den k).
 
-  Definition certified : bool :=
+  (** An upper bound of the mean gain of the carriers' index. *)
+  Definition sums_at_most : bool :=
     positive_data && lo_is_first && forallb fits first
     && match exp_up_signed p r last_num last_den, walk (groups k) (to_row first) with
        | Some factor, Some u =>
@@ -295,7 +426,7 @@ Section Compute.
        end.
 
   (** The hints of the lower end: the steps before [lo] where the first row begins, and by how much each group's counts move it. *)
-  Definition certified_below (before : nat) (moves : list Z) : bool :=
+  Definition sums_above (before : nat) (moves : list Z) : bool :=
     positive_data && lo_is_first && Nat.leb before (period k) && forallb fits (first_down before)
     && match walk_down (groups k) moves (lo k - Z.of_nat before) (to_row (first_down before)) with
        | Some (u, start) =>
@@ -303,4 +434,10 @@ Section Compute.
          <? exp_down_signed p r last_num last_den * cell u start 0 * delta_den k
        | None => false
        end.
+
+  Definition certified : bool := forallb exact (groups k) && sums_at_most.
+
+  Definition plain (g : group) : bool := match law g with Cell _ _ _ _ _ _ _ _ => false | _ => true end.
+  Definition certified_below (before : nat) (moves : list Z) : bool :=
+    forallb plain (groups k) && sums_above before moves.
 End Compute.

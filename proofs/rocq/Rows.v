@@ -26,7 +26,7 @@ Fixpoint add_scaled (w : int) (acc d : row) : row :=
 Fixpoint mix (off : Z -> nat) (x : Z) (ws : list int) (dd acc : row) : row :=
   match ws with
   | [] => acc
-  | w :: rest => mix off (x + 1) rest dd (add_scaled w acc (skipn (off x) dd))
+  | w :: rest => mix off (x + 1) rest dd (if (w =? 0)%uint63 then acc else add_scaled w acc (skipn (off x) dd))
   end.
 
 (** The same sum in unbounded integers, for one entry. *)
@@ -65,7 +65,7 @@ Section Mix.
   Lemma mix_length x ws acc : length acc = n -> length (mix off x ws dd acc) = n.
   Proof.
     revert x acc; induction ws as [|w ws IH]; intros x acc Ha; cbn; [assumption|].
-    apply IH; rewrite add_scaled_length; [assumption|].
+    apply IH; destruct (w =? 0)%uint63; [assumption|]. rewrite add_scaled_length; [assumption|].
     rewrite skipn_length; specialize (Hoff x); lia.
   Qed.
 
@@ -77,6 +77,8 @@ Section Mix.
   Proof.
     intros Ha Hi Hcap Hentries; revert x acc Ha.
     induction ws as [|w ws IH]; intros x acc Ha Hsum; cbn [mix mixed weight_sum] in *; [lia|].
+    destruct (w =? 0)%uint63 eqn:E0.
+    { apply eqb_spec in E0; subst w; change (to_Z 0) with 0 in *. rewrite IH; [lia | assumption | lia]. }
     assert (Hlen : (length acc <= length (skipn (off x) dd))%nat).
     { rewrite skipn_length; specialize (Hoff x); lia. }
     set (e := entry dd (off x + i)).

@@ -3,7 +3,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Walk Tables Fixed Rows Certificate Laws.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Fixed Rows Certificate Laws CellTables AnyLaw.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -12,9 +12,9 @@ Opaque exp_up exp_down.
 Definition stepped (k : certificate) (gs : list group) : steps :=
   flat_map (fun g => repeat (term_of k g) (copies g)) gs.
 
-Lemma counts_of_steps k gs : counts (stepped k gs) = composition gs.
+Lemma counts_of_steps k gs : counts (stepped k gs) = carriers gs.
 Proof.
-  unfold counts, stepped, composition; induction gs as [|g gs IH]; [reflexivity|].
+  unfold counts, stepped, carriers; induction gs as [|g gs IH]; [reflexivity|].
   cbn [flat_map]; rewrite map_app, IH; f_equal.
   induction (copies g) as [|n IHn]; [reflexivity|]. cbn; now rewrite IHn.
 Qed.
@@ -102,7 +102,7 @@ Section Rows.
   Proof.
     intros Hok Htable Hl Ht Hsum (Hlen & Hentries & Hu) Hfits.
     destruct positive_numbers as (Hh1 & Hh2 & Hc1 & Hc2 & _).
-    destruct (table_up_sound k Hc2 Hc1 Hh2 g l t Hok Htable) as (f & -> & Habove).
+    destruct (table_up_sound k Hc2 Hc1 Hh1 Hh2 g l t Hok Htable) as (f & -> & Habove).
     assert (Htail := of_fits _ Ht); apply fits_bounds in Ht.
     set (l := map f (zlist (left g) (width g))) in *.
     assert (Hlarge : (0 <= to_Z (largest u) <= top)%Z).
@@ -151,11 +151,11 @@ Section Rows.
       { apply (walk_step (tilt k) (spacing k) gain (term_of k g) rest (left g) (width g)
                  (fun y => IZR (f y) / IZR whole) (IZR t / IZR whole)
                  (fun i => grain * IZR (entry u (place i))) (grain * IZR big)); try assumption.
-        - apply (proj1 (term_on_lattice k Hh2 g Hok)).
+        - now apply (term_lawful k).
         - intros j; assert (Hg := grain_pos); split.
           + apply Rmult_le_pos; [lra|]. apply IZR_le; apply to_Z_bounded.
           + apply Rmult_le_compat_l; [lra|]. apply IZR_le, largest_bound. }
-      rewrite step_of_term.
+      rewrite (step_of_term k) by assumption.
       unfold next, acc; fold n. fold off acc m.
       rewrite shifted_up_entry; [|rewrite Hm; apply place_lt | reflexivity].
       apply Rle_trans with (grain * (IZR (entry m (place i)) / IZR whole)).
@@ -206,10 +206,11 @@ Section Bases.
   Hypothesis Hdata : positive_data k = true.
 
   Lemma base_of_term g :
-    lattice_ok k g = true -> base (reading_of k g) = spacing k * IZR (move g * stride g) / 2.
+    lattice_ok k g = true -> base (reading_of k g) = spacing k * IZR (base_steps g) / 2.
   Proof.
     destruct (positive_numbers k Hdata) as (_ & Hh2%IZR_lt & _).
-    unfold lattice_ok, reading_of, spacing; destruct (law g) as [num den|num den];
+    unfold lattice_ok, reading_of, base_steps, spacing; destruct (law g) as [num den|num den|];
+      [| |intros _; cbn [base]; unfold Rdiv; ring];
       rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading].
     - intros [[Hn%IZR_lt Hd%IZR_lt] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
       replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
@@ -224,12 +225,13 @@ Section Bases.
   Lemma norm_of_term g :
     lattice_ok k g = true ->
     norm (reading_of k g)
-    = (tilt k)² * (spacing k * IZR (match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end) / 2).
+    = (tilt k)² * (spacing k * IZR (own_norm_steps g) / 2).
   Proof.
     intros H; assert (Hb := base_of_term g H); revert Hb.
-    unfold reading_of; destruct (law g); cbn [base norm Count_reading Laplace_reading].
+    unfold reading_of, own_norm_steps, base_steps; destruct (law g); cbn [base norm Count_reading Laplace_reading].
     - now intros <-.
     - intros _; unfold Rdiv; ring.
+    - reflexivity.
   Qed.
 
   Lemma sum_over_copies (f : count * reading -> R) v n l :
@@ -241,17 +243,26 @@ Section Bases.
   Variable gs : list group.
   Hypothesis Hok : Forall (fun g => lattice_ok k g = true) gs.
 
-  Lemma stepped_on_lattice : on_lattice (spacing k) (stepped k gs).
+  Lemma stepped_lawful : Forall (fun cm => lawful (fst cm)) (stepped k gs).
   Proof.
     destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
     induction Hok as [|g gs' Hg Hgs IH]; [constructor|].
     change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
     apply Forall_app; split; [|exact (IH Hgs)].
+    apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm. now apply (term_lawful k).
+  Qed.
+
+  Lemma stepped_on_lattice : forallb exact gs = true -> on_lattice (spacing k) (stepped k gs).
+  Proof.
+    destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
+    induction Hok as [|g gs' Hg Hgs IH]; [constructor|]. cbn [forallb]; intros He; apply andb_prop in He; destruct He as [He Hes].
+    change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
+    apply Forall_app; split; [|exact (IH Hgs Hes)].
     apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm. now apply term_on_lattice.
   Qed.
 
   Lemma stepped_offset :
-    offset (stepped k gs) = spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g) * (move g * stride g))%Z gs)) / 2.
+    offset (stepped k gs) = spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g) * base_steps g)%Z gs)) / 2.
   Proof.
     induction Hok as [|g gs' Hg Hgs IH]; [cbn; field|].
     change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
@@ -262,8 +273,7 @@ Section Bases.
 
   Lemma stepped_norms :
     norms (stepped k gs)
-    = (tilt k)² * (spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g)
-        * match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 end)%Z gs)) / 2).
+    = (tilt k)² * (spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g)%Z gs)) / 2).
   Proof.
     induction Hok as [|g gs' Hg Hgs IH]; [cbn; unfold Rdiv; ring|].
     change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
@@ -273,7 +283,25 @@ Section Bases.
   Qed.
 
   Lemma composition_proper : proper (composition gs).
-  Proof. rewrite <- (counts_of_steps k); apply (on_lattice_proper (spacing k)), stepped_on_lattice. Qed.
+  Proof.
+    destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
+    induction Hok as [|g gs' Hg Hgs IH]; [constructor|]. apply Forall_app; split; [|exact (IH Hgs)].
+    apply Forall_forall; intros c Hc; apply repeat_spec in Hc; subst c. now apply (count_lawful k).
+  Qed.
+
+  (** The counts are the carriers with outputs merged. *)
+  Lemma composition_merges : forallb exact gs = true -> exists ks, all_merge ks (composition gs) (carriers gs).
+  Proof.
+    destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
+    enough (G : forallb exact gs = true -> exists ks, Forall2 (fun kd cc => merges kd (fst cc) (snd cc)) ks
+      (combine (composition gs) (carriers gs)) /\ length (composition gs) = length (carriers gs)) by exact G.
+    induction Hok as [|g gs' Hg Hgs IH]; [exists []; split; [constructor | reflexivity]|].
+    cbn [forallb]; intros He; apply andb_prop in He; destruct He as [He Hes]. destruct (IH Hgs Hes) as (ks & Hks & Hl).
+    destruct (term_merges k Hh2 g Hg He) as [kids Hkids].
+    exists (repeat kids (copies g) ++ ks); cbn [composition carriers flat_map].
+    fold (composition gs') (carriers gs'). split; [|now rewrite !app_length, !repeat_length, Hl].
+    induction (copies g) as [|n IHn]; [exact Hks|]. cbn [repeat app combine]; constructor; [exact Hkids | exact IHn].
+  Qed.
 End Bases.
 
 Lemma composition_symmetric gs : symmetric (composition gs).
@@ -491,27 +519,26 @@ Qed.
 Definition claimed_eps (k : certificate) : R := IZR (eps_num k) / IZR (eps_den k).
 Definition claimed_delta (k : certificate) : R := IZR (delta_num k) / IZR (delta_den k).
 
-Theorem certified_is_true k :
-  certified k = true ->
-  proper (composition (groups k)) /\ delta (composition (groups k)) (claimed_eps k) <= claimed_delta k.
+(** The computation is about sums over the carriers' outputs. *)
+Theorem sums_at_most_is_true k :
+  sums_at_most k = true ->
+  Forall (fun g => lattice_ok k g = true) (groups k)
+  /\ forall A, value (stepped k (groups k)) (gain (spacing k) (epsilon k) (offset (stepped k (groups k)))) A 0 <= claimed_delta k.
 Proof.
-  unfold certified; rewrite !Bool.andb_true_iff.
+  unfold sums_at_most; rewrite !Bool.andb_true_iff.
   intros (((Hdata & Hlo) & Hfits) & Hwalk).
   destruct (exp_up_signed _ _ _ _) as [X|] eqn:EX; [|discriminate].
   destruct (walk k (groups k) (to_row (first k))) as [u|] eqn:Hw; [|discriminate].
   apply Z.leb_le in Hwalk.
   assert (Hok := walk_gives_lattice k _ _ _ Hw).
-  split; [now apply (composition_proper k)|].
+  split; [assumption|]. intros A.
   assert (Hoffset := stepped_offset k Hdata _ Hok).
   assert (Hfirst := first_row_bounds k Hdata Hlo Hoffset Hfits).
   assert (Hb := walk_bounds k Hdata _ _ _ _ Hfirst Hw). destruct Hb as (_ & _ & Hb).
   destruct (positive_numbers k Hdata) as (H1 & H2 & H3 & H4 & H5 & H6 & Hn).
-  rewrite <- (counts_of_steps k).
   eapply Rle_trans.
-  { apply (delta_at_most_walked (tilt k) (spacing k) (epsilon k) _
-             (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))))).
-    - now apply stepped_on_lattice.
-    - intros A; apply Hb. }
+  { apply (value_at_most_walked (tilt k) (spacing k) _ _ _
+             (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))))). apply Hb. }
   set (e := entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))) in *.
   assert (HX : above (prec k) (exp (- (IZR (last_num k) / IZR (last_den k)))) X).
   { apply (exp_up_signed_bound _ _ _ _ _) with (2 := EX); unfold last_den; nia. }
@@ -529,4 +556,21 @@ Proof.
     with (IZR (delta_num k) * one * IZR whole) by (field; lra).
   eapply Rle_trans; [|exact Hwalk]. rewrite (Rmult_assoc (IZR X)).
   apply Rmult_le_compat_r; [apply Rmult_le_pos; lra | assumption].
+Qed.
+
+Lemma sums_at_most_positive k : sums_at_most k = true -> positive_data k = true.
+Proof. unfold sums_at_most; rewrite !Bool.andb_true_iff; tauto. Qed.
+
+Theorem certified_is_true k :
+  certified k = true ->
+  proper (composition (groups k)) /\ delta (composition (groups k)) (claimed_eps k) <= claimed_delta k.
+Proof.
+  unfold certified; rewrite Bool.andb_true_iff; intros [He Hsum].
+  assert (Hdata := sums_at_most_positive k Hsum). destruct (sums_at_most_is_true k Hsum) as [Hok Hvalue].
+  split; [now apply (composition_proper k)|].
+  destruct (composition_merges k Hdata _ Hok He) as [ks Hks].
+  assert (Hlat := stepped_on_lattice k Hdata _ Hok He).
+  apply Rle_trans with (delta (carriers (groups k)) (claimed_eps k)).
+  - apply delta_of_merged with (1 := Hks). rewrite <- (counts_of_steps k). now apply (on_lattice_proper (spacing k)).
+  - rewrite <- (counts_of_steps k). now apply (delta_at_most (spacing k)).
 Qed.

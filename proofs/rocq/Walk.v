@@ -96,29 +96,15 @@ Section Walk.
 
   (** ** The end of the walk *)
 
-  Theorem delta_at_most_walked eps cms b :
-    on_lattice h cms ->
-    (forall A, walked (gain h eps (offset cms)) cms A 0 <= b) ->
-    delta (counts cms) eps <= exp (norms cms) * b.
+  Lemma value_is_walked g cms A : value cms g A 0 = exp (norms cms) * walked g cms A 0.
   Proof.
-    intros H Hb; apply (delta_at_most h); [assumption|]; intros A.
-    specialize (Hb A); unfold walked in Hb.
-    rewrite Rmult_0_r, Ropp_0, exp_0, Rmult_1_r in Hb.
-    set (v := value _ _ _ _) in *.
-    replace v with (exp (norms cms) * (v * exp (- norms cms))).
-    - apply Rmult_le_compat_l; [left; apply exp_pos | assumption].
-    - rewrite (Rmult_comm v), <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0; ring.
+    unfold walked; rewrite Rmult_0_r, Ropp_0, exp_0, Rmult_1_r.
+    rewrite (Rmult_comm (value _ _ _ _)), <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0; ring.
   Qed.
 
-  Theorem delta_at_least_walked eps cms b A :
-    on_lattice h cms -> b <= walked (gain h eps (offset cms)) cms A 0 ->
-    exp (norms cms) * b <= delta (counts cms) eps.
-  Proof.
-    intros H Hb; eapply Rle_trans; [|apply (delta_at_least h eps cms A H)].
-    unfold walked in Hb. rewrite Rmult_0_r, Ropp_0, exp_0, Rmult_1_r in Hb.
-    set (v := value _ _ _ _) in *.
-    replace v with (exp (norms cms) * (v * exp (- norms cms))).
-    - apply Rmult_le_compat_l; [left; apply exp_pos | assumption].
-    - rewrite (Rmult_comm v), <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0; ring.
-  Qed.
+  Lemma value_at_most_walked g cms A b : walked g cms A 0 <= b -> value cms g A 0 <= exp (norms cms) * b.
+  Proof. intros H; rewrite value_is_walked; apply Rmult_le_compat_l; [left; apply exp_pos | assumption]. Qed.
+
+  Lemma value_at_least_walked g cms A b : b <= walked g cms A 0 -> exp (norms cms) * b <= value cms g A 0.
+  Proof. intros H; rewrite value_is_walked; apply Rmult_le_compat_l; [left; apply exp_pos | assumption]. Qed.
 End Walk.
