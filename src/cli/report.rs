@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             let answers = request.of(&subject)?;
             let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
             dp_assay::chart::write_page(out, &html).context("--out")?;
-            put_answers(&mut page, &request, &subject, &answers);
+            put_answers(&mut page, &request, &subject, (&answers, audit.as_ref()));
             let mut object = object(&request, &subject, &answers, &lines(&answers));
             object["out"] = json!(out.display().to_string());
             if let Some(audit) = &audit {
@@ -115,14 +115,19 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 /// The sentences of the page.
-fn put_answers(page: &mut Page, request: &Request, subject: &Resolved, answers: &Answers) {
+fn put_answers(
+    page: &mut Page,
+    request: &Request,
+    subject: &Resolved,
+    (answers, audit): (&Answers, Option<&NmfAudit>),
+) {
     page.text(format!("{}\n\n", subject.title));
     let said = [
         words::how_private(&request.delta, &answers.private),
         words::what_is_learned(&request.prior, subject.neighbors, &answers.learned),
         words::what_could_be_spared(&answers.spared),
     ];
-    for sentence in said.into_iter().chain(audit.as_ref().map(words::noise)).flatten() {
+    for sentence in said.into_iter().chain(audit.map(words::noise)).flatten() {
         page.text(format!("{sentence}\n"));
     }
     page.say_wider(answers.private.lines().map(|line| (line.name.as_str(), &line.epsilon)));
