@@ -324,3 +324,36 @@ fn extreme_answers_have_a_page() {
         assert!(said.contains("% of the time"), "{said}");
     }
 }
+
+/// The audit of a folder is a section of the page, and its verdict the exit status.
+#[test]
+fn the_audit_of_a_folder_is_a_section() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = crate::common::tiny_nmf::release(folder.path()).name;
+    assert_eq!(release, "tiny-audit");
+    let release = folder.path().join("tiny-audit.toml").display().to_string();
+    let product = folder.path().join("US_TINY");
+    let tiny = crate::common::tiny_nmf::Tiny::usual();
+    tiny.write_constraints(&product);
+    let mut noise = crate::common::tiny_nmf::Noise::new(11);
+    tiny.write_counts(&product, |unit, query, _| noise.draw(unit, query));
+    let nmf = product.display().to_string();
+    let args = ["--release", &release, "--nmf", &nmf, "--digits", "4"];
+    let (html, printed) = page(folder.path(), &args);
+    check(&html);
+    assert!(html.contains("Was the noise drawn as it was declared?") && html.contains("id=\"noise\""));
+    assert!(html.contains("id=\"chart-noise\"") || html.contains("chart-noise"));
+    assert!(printed.contains("is consistent with the declared laws"), "{printed}");
+    assert!(!html.contains("whether the noise was drawn as it was declared."));
+    assert!(rows(&html).iter().any(|row| row.get(1).is_some_and(|query| query == "least squares")));
+    // Without a folder there is no such section.
+    let (plain, _) = page(folder.path(), &args[..2]);
+    assert!(!plain.contains("id=\"noise\"") && plain.contains("whether the noise was drawn as it was declared."));
+    tiny.write_counts(&product, |unit, query, _| 3 * noise.draw(unit, query));
+    let out = folder.path().join("report.html").display().to_string();
+    let answer =
+        assay(&[&["report", "--json", "--out", &out], &args[..]].concat()).assert().code(1).get_output().clone();
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!(answer["audit"]["verdict"], "deviates");
+    assert!(refusal(&["report", "--discrete-gaussian", "5", "--nmf", &nmf, "--out", &out]).contains("--release"));
+}

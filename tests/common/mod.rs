@@ -15,6 +15,7 @@ pub mod parquet_records;
 pub mod program;
 pub mod small_dhc;
 pub mod spines;
+pub mod tiny_nmf;
 
 use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 
