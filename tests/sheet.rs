@@ -31,10 +31,8 @@ fn every_point_is_answered_or_named() {
     let (markdown, said) = sheet(folder.path(), "sheet.md", &counts);
     let of = json(&[&["epsilon"][..], &counts, &["--digits", "12"]].concat());
     let upper = of["epsilon"]["upper"].as_f64().unwrap();
-    let printed: f64 = markdown.split("described is (").nth(1).map_or_else(
-        || markdown.split("describes is (").nth(1).unwrap().split(',').next().unwrap().parse().unwrap(),
-        |rest| rest.split(',').next().unwrap().parse().unwrap(),
-    );
+    let after = markdown.split("describes is (").nth(1).unwrap();
+    let printed: f64 = after.split(',').next().unwrap().parse().unwrap();
     assert!(printed >= upper && printed < upper * (1.0 + 1e-6), "{printed} {upper}");
     assert!(said.contains(&format!("at most {printed}")), "{said}");
     for heading in [
@@ -65,7 +63,7 @@ fn every_point_is_answered_or_named() {
         );
     }
     // N_Z(0, 5): P[abs(X) <= 4] is 0.955, and P[abs(X) <= 3] 0.882; its standard deviation is sqrt(5) to ten digits.
-    assert!(markdown.contains("| 5x10 | 2.23607 | 4 |"), "{markdown}");
+    assert!(markdown.contains("| discrete Gaussian 5x10@1 | 2.23607 | 4 |"), "{markdown}");
     assert!(markdown.contains("| discrete Laplace noise | epsilon = 0.5 | 1 | 2 |"), "{markdown}");
     let (html, _) = sheet(folder.path(), "sheet.html", &counts);
     assert!(html.starts_with("<!DOCTYPE html>") && html.contains("Content-Security-Policy"));

@@ -110,9 +110,14 @@ const COMPOSED: &str = "composition of the guarantees";
 fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let resolved = about.subject().resolve()?;
     let account = &resolved.whole;
-    let standard = accountants(account, delta, digits)?.into_iter().filter(|row| row.is_bound);
-    let mut accounts: Vec<_> = standard.map(|row| (row.name.to_string(), row.epsilon)).collect();
     let epsilon = epsilon_of(account, delta, digits)?;
+    // Where no epsilon is finite there is none by any account.
+    let standard = match epsilon {
+        Some(_) => accountants(account, delta, digits)?,
+        None => Vec::new(),
+    };
+    let standard = standard.into_iter().filter(|row| row.is_bound);
+    let mut accounts: Vec<_> = standard.map(|row| (row.name.to_string(), row.epsilon)).collect();
     let correct = bound::most_correct(account, &half(), digits)?.value;
     let is_exact = !resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
     if is_exact {

@@ -1,8 +1,8 @@
 //! The sections of the sheet on mechanisms, composition, utility, bias and implementation.
 
 use super::{
+    blocks::{missing, plural, table, text},
     figures::{Figures, QueryLine, SHOWN},
-    nist::{missing, plural, table, text},
     open::Point,
 };
 use crate::{

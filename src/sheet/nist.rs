@@ -1,19 +1,17 @@
 //! The sheet of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees: each of its points, answered by the release file
 //! and by certified numbers, or named as one that the file cannot answer.
 
-use rug::Rational;
-
 use super::{
     algorithms,
+    blocks::{missing, plural, relation, table, text, upper},
     figures::{Figures, Line, SHOWN},
     open::Point,
 };
 use crate::{
     account::conversions,
     io::provenance::{COMMIT, Content, VERSION, command_line},
-    memo::document::{Block, Document, Section, Table},
+    memo::document::{Block, Document, Section},
     numeric::{Enclosure, rational},
-    release::Neighbors,
     risk::bound::posterior_at,
 };
 
@@ -51,24 +49,6 @@ fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
     Section { heading, blocks }
 }
 
-pub(super) fn text(text: impl Into<String>) -> Block {
-    Block::Text(text.into())
-}
-
-/// A point that the file cannot answer.
-pub(super) fn missing(point: Point) -> Block {
-    text(point.sentence())
-}
-
-pub(super) fn table(
-    caption: impl Into<String>,
-    heading: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-    words: &[usize],
-) -> Block {
-    Block::Table(Table { caption: caption.into(), heading, rows, words: words.to_vec() })
-}
-
 /// The proven ends of an epsilon, as text.
 fn ends(value: &Enclosure) -> [String; 2] {
     [value.lower_text(SHOWN), value.upper_text(SHOWN)]
@@ -76,30 +56,28 @@ fn ends(value: &Enclosure) -> [String; 2] {
 
 fn guarantee(figures: &Figures) -> Vec<Block> {
     let delta = rational::display(&figures.request.delta);
-    let [lower, upper] = ends(&figures.whole.epsilon.value);
+    let [lower, most] = ends(&figures.whole.epsilon.value);
     let relation = relation(figures.subject.neighbors);
     let said = format!(
-        "Everything that the release file describes is ({upper}, {delta})-differentially private. Take two data sets of which {relation}, and any set \
-         of outputs: if its probability is p under one of them, it is at most p times exp({upper}), plus {delta}, under the other. In the declared \
+        "Everything that the release file describes is ({most}, {delta})-differentially private. Take two data sets of which {relation}, and any set \
+         of outputs: if its probability is p under one of them, it is at most p times exp({most}), plus {delta}, under the other. In the declared \
          mechanism no epsilon below {lower} is enough at this delta."
     );
     let mut rows = vec![vec![
         "approximate DP".to_string(),
-        format!("delta = {delta}, epsilon between {lower} and {upper}"),
+        format!("delta = {delta}, epsilon between {lower} and {most}"),
         "certified".to_string(),
     ]];
     rows.push(match &figures.pure {
-        Some(largest) => vec![
-            "pure DP".to_string(),
-            format!("epsilon = {}", Enclosure::rational(largest, 128).upper_text(SHOWN)),
-            "the largest privacy loss".to_string(),
-        ],
+        Some(largest) => {
+            vec!["pure DP".to_string(), format!("epsilon = {}", upper(largest)), "the largest privacy loss".to_string()]
+        }
         None => vec!["pure DP".to_string(), "none".to_string(), "the privacy loss has no largest value".to_string()],
     });
     rows.push(match &figures.whole.rho {
         Some(rho) => vec![
             "zero-concentrated DP".to_string(),
-            format!("rho = {}", Enclosure::rational(rho, 128).upper_text(SHOWN)),
+            format!("rho = {}", upper(rho)),
             "the sum over all counts".to_string(),
         ],
         None => vec![
@@ -133,21 +111,14 @@ fn by_formula(figures: &Figures) -> Option<String> {
     Some(conversions::zcdp_epsilon(&rho, &figures.request.delta, 20).upper_text(SHOWN))
 }
 
-pub(super) fn relation(neighbors: Neighbors) -> &'static str {
-    match neighbors {
-        Neighbors::AddRemove => "one has a record that the other has not",
-        Neighbors::Bounded => "one record differs, and the number of records is the same",
-    }
-}
-
 fn parameters(figures: &Figures) -> Vec<Block> {
     let request = figures.request;
     let (delta, prior) = (rational::display(&request.delta), rational::display(&request.prior));
     let row = |line: &Line| {
-        let [lower, upper] = ends(&line.epsilon.value);
-        let rho = line.rho.as_ref().map_or("-".to_string(), |rho| Enclosure::rational(rho, 128).upper_text(SHOWN));
+        let [lower, most] = ends(&line.epsilon.value);
+        let rho = line.rho.as_ref().map_or("-".to_string(), upper);
         let posterior = posterior_at(&request.prior, &line.epsilon.value).upper_text(6);
-        vec![line.name.clone(), rho, lower, upper, line.right_of_100(), posterior]
+        vec![line.name.clone(), rho, lower, most, line.right_of_100(), posterior]
     };
     let whole = &figures.whole;
     vec![
@@ -190,10 +161,6 @@ fn unit(figures: &Figures) -> Vec<Block> {
     said.extend(subject.note().map(text));
     said.extend([missing(Point::Unit), missing(Point::Contributions)]);
     said
-}
-
-pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("one {one}") } else { format!("{count} {many}") }
 }
 
 fn comparison(figures: &Figures) -> Vec<Block> {
@@ -291,9 +258,4 @@ fn provenance(figures: &Figures) -> Vec<Block> {
             &[0, 1],
         ),
     ]
-}
-
-/// A number rounded up, as text.
-pub(super) fn upper(value: &Rational) -> String {
-    Enclosure::rational(value, 128).upper_text(SHOWN)
 }

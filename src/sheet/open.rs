@@ -19,9 +19,9 @@ pub enum Point {
     Utility,
     /// Errors that are no noise, and their subjects.
     Bias,
-    /// Who may request what, and when.
+    /// The possible requests, and their senders.
     QueryModel,
-    /// Who sees the data before the noise.
+    /// The holders of the data before the noise.
     ThreatModel,
     /// The program that drew the noise.
     Sampler,

@@ -7,8 +7,8 @@ use rug::Rational;
 
 use super::{
     algorithms::{calculation, parameters},
+    blocks::{relation, upper},
     figures::{Figures, Line, QueryLine, SHOWN},
-    nist::{relation, upper},
     yaml::{Yaml, one_line},
 };
 use crate::{
@@ -129,9 +129,10 @@ fn in_range(text: String) -> Result<String> {
     Ok(with_point(&text))
 }
 
-/// Delta as a decimal, rounded up: the guarantee holds at every larger delta.
+/// Delta as a decimal; a fraction is rounded up, as the guarantee holds at every larger delta.
 fn delta_text(delta: &Rational) -> String {
-    with_point(&Enclosure::rational(delta, 256).upper_text(12))
+    let exact = rational::display(delta);
+    with_point(&if exact.contains('/') { Enclosure::rational(delta, 256).upper_text(12) } else { exact })
 }
 
 /// A decimal in the form in which every reader of YAML takes it for a number: `1.0e-10`, and not `1e-10`.
