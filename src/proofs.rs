@@ -10,6 +10,9 @@
 //! | both sides of Jacobi's identity are one function | [`loss::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
 //! | outputs that only one neighbor can have add their probability: delta = 1 - s + s delta', f(alpha) = s f'(alpha / s) | [`infinite`](crate::loss::infinite) | `tests/laws.rs`: all outputs of up to nine counts |
 //! | a symmetric pair is a mixture of randomized responses, and larger losses are less private in every composition | [`Responses`](crate::law::Responses) | `tests/laws.rs`: tables against all outputs, against truncated noise, and by conditioning |
+//! | losses of one direction, rounded up with their probabilities kept, are less private in every composition, and have a rho | [`Outcomes`](crate::law::Outcomes) | `tests/pairs.rs`: all outcomes in both directions |
+//! | a pair of rows whose best tests are nowhere worse makes another needless, and the hull of all bounds every choice (Blackwell 1953) | [`PerturbationTable`](crate::law::PerturbationTable) | `tests/pairs.rs`: all choices of rows, enumerated |
+//! | a key is new or known, and the worst number of new ones counts | [`UnknownKey`](crate::law::UnknownKey) | `tests/pairs.rs`: all numbers of new keys, by conditioning |
 //! | the profile of Poisson-sampled Gaussian noise is a contour integral of moments, each an integral along a shifted line | [`delta_of_directions`](crate::account::Account::delta_of_directions), `loss::sampled` | `tests/sampled.rs`: integrals of one and two steps, convolutions rounded both ways |
 //! | the pair of two responses dominates every mechanism with a guarantee (Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016) | [`Law::Approximate`](crate::law::Law::Approximate) | `tests/laws.rs`: all outputs; randomized response attains it |
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Account::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |

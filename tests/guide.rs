@@ -162,6 +162,7 @@ documents! {
     audit: "docs/guide/audit.md",
     attacks: "docs/guide/attacks.md",
     calibrating: "docs/guide/calibrating.md",
+    cell_keys: "docs/guide/cell-keys.md",
     certificates: "docs/guide/certificates.md",
     command_line: "docs/guide/command-line.md",
     deployments: "docs/guide/deployments.md",

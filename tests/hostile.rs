@@ -11,7 +11,7 @@ use std::{
 
 use dp_assay::{
     csv_reader::{CsvTable, Reading},
-    law::NoiseTable,
+    law::{NoiseTable, Pair, PerturbationTable},
     release::{Release, schema::Schema},
     spine::{
         blocks::{Blocks, EntityKind},
@@ -135,7 +135,7 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 15] = [
+const READERS: [Reader; 17] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
@@ -152,6 +152,20 @@ const READERS: [Reader; 15] = [
                     .map(|table| table.masses().map(|(x, p)| format!("{x} {p}")).collect::<Vec<_>>()),
             )
         },
+        confidential: true,
+        others: true,
+    },
+    Reader {
+        name: "a pair of hypotheses",
+        rows: &[&["p", "q"], &["1/2", "1/4"], &["0.5", "75e-2"]],
+        read: |path| shown(Pair::read(path, false).map(|pair| vec![format!("{pair:?}")])),
+        confidential: true,
+        others: true,
+    },
+    Reader {
+        name: "a perturbation table",
+        rows: &[&["i", "j", "p"], &["0", "0", "1"], &["1", "0", "1/2"], &["1", "1", "0.5"]],
+        read: |path| shown(PerturbationTable::read(path, false).map(|table| vec![format!("{table:?}")])),
         confidential: true,
         others: true,
     },

@@ -48,6 +48,7 @@ mod nmf_parts;
 mod nmf_sound;
 mod noise;
 mod own;
+mod pairs;
 mod proofs;
 mod published;
 mod rehearse;

@@ -15,7 +15,7 @@ use dp_assay::{
     certificate::Claim,
     csv_reader::{CsvTable, Reading},
     draws::UnfinishedDraw,
-    law::{Law, NoiseTable},
+    law::{Law, NoiseTable, Pair, PerturbationTable},
     ledger::LedgerFile,
     noise::{Sampler, Streams, TableOptions, TableSink, TableSource},
     numeric::rational,
@@ -56,10 +56,12 @@ use sha2::{Digest, Sha256};
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 35] = [
+pub const FORMATS: [(&str, Format); 37] = [
     ("number", number),
     ("counts", counts),
     ("table", noise_table),
+    ("pair", pair),
+    ("p-table", perturbation_table),
     ("release", release),
     ("ledger", ledger),
     ("wishes", wishes),
@@ -266,6 +268,21 @@ fn counts(data: &[u8], _: &Bench) {
             assert!(**composition.rho() > 0);
         }
     }
+}
+
+fn pair(data: &[u8], bench: &Bench) {
+    let path = bench.file("pair.csv", data);
+    if let Ok(pair) = Pair::read(&path, false) {
+        let counts = Counts::new(Law::Pair(std::sync::Arc::new(pair)), 1, 1).expect("a pair that was read is counted");
+        assert!(counts.rho() >= 0);
+    }
+    let _ = Pair::read(&path, true);
+}
+
+fn perturbation_table(data: &[u8], bench: &Bench) {
+    let path = bench.file("cells.csv", data);
+    let _ = PerturbationTable::read(&path, false);
+    let _ = PerturbationTable::read(&path, true);
 }
 
 fn noise_table(data: &[u8], bench: &Bench) {

@@ -6,12 +6,15 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use rug::Rational;
 
-use super::free_rows;
+use super::{
+    directions::{self, Directions},
+    free_rows,
+};
 use crate::{
     error::{Error, Result},
-    law::Rounding,
+    law::{Direction, Rounding},
     loss::{
-        evaluator::{SampledEvaluator, SumEvaluator},
+        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator},
         law::{Group, Law},
         parameter::{Rho, Sigma2},
         sampled::{Phase, SampledSum},
@@ -112,7 +115,12 @@ impl Counts {
     /// An error if the result is out of range.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         if *factor != 1 && !self.law.has_scale() {
-            let why = "a table of masses has no scale by which its noise could be multiplied: give another table";
+            let what = match self.law {
+                Law::Pair(_) => "a pair of hypotheses",
+                Law::UnknownKey(_) => "an unknown key with its threshold",
+                _ => "a table of masses",
+            };
+            let why = format!("{what} has no scale by which its noise could be multiplied: give another one");
             return Err(Error::unsuitable(why));
         }
         Counts { law: self.law.times(factor), ..self.clone() }.checked()
@@ -185,30 +193,51 @@ impl Counts {
         Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
     }
 
+    /// Reads `LAW:PARAMETER:THRESHOLD[xCOUNT][@SHIFT]` as keys that are shown if their noisy count is at least the threshold, as in
+    /// `discrete-laplace:1/2:30x10`: `LAW` is discrete-laplace, discrete-gaussian or gaussian. An error for other forms, laws, or values out of range.
+    pub fn parse_unknown_key(text: &str) -> Result<Self> {
+        let expected = "LAW:PARAMETER:THRESHOLD, as in discrete-laplace:1/2:30x10";
+        let (rest, shift) = match text.split_once('@') {
+            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
+            None => (text, 1),
+        };
+        let mut parts = rest.splitn(3, ':');
+        let (Some(key), Some(parameter), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(Error::malformed("unknown-key", text, expected));
+        };
+        let (threshold, count) = match rest.split_once('x') {
+            Some((threshold, count)) => (threshold, whole(count, "COUNT")?),
+            None => (rest, 1),
+        };
+        let keys = crate::law::UnknownKey::new(key.trim(), rational::parse(parameter)?, rational::parse(threshold)?)?;
+        Counts { law: Law::UnknownKey(Arc::new(keys)), count, shift, free_rows: false }.checked()
+    }
+
     #[cfg(feature = "mechanisms")]
     /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`read`](crate::law::NoiseTable::read)). Where both FILE with the count and FILE without it exist, the
     /// text has two meanings and is refused.
     pub fn parse_table(text: &str, normalize: bool) -> Result<Self> {
-        let ends_in_digits = |text: &str, mark: char| {
-            let (rest, digits) = text.rsplit_once(mark)?;
-            let is_number = !rest.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| (rest.to_string(), digits.to_string()))
-        };
-        let is_file = |text: &str| Path::new(text).is_file();
-        let divided = |text: &str, mark: char, what: &str| -> Result<(String, u64)> {
-            match ends_in_digits(text, mark) {
-                Some((rest, _)) if is_file(text) && is_file(&rest) => {
-                    let why = format!("both {text:?} and {rest:?} are files: write {text}{mark}1 for the first");
-                    Err(Error::conflict(why))
-                }
-                Some((rest, number)) if !is_file(text) => Ok((rest, whole(&number, what)?)),
-                _ => Ok((text.to_string(), 1)),
-            }
-        };
-        let (rest, shift) = divided(text, '@', "SHIFT")?;
-        let (file, count) = divided(&rest, 'x', "COUNT")?;
+        let (file, count, shift) = of_file(text)?;
         let table = crate::law::NoiseTable::read(Path::new(&file), normalize)?;
         Counts { law: Law::Table(Arc::new(table)), count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT][@SHIFT]` as cells of the cell-key method ([`read`](crate::law::PerturbationTable::read)). Two meanings are refused, as by
+    /// [`Counts::parse_table`].
+    pub fn parse_p_table(text: &str, normalize: bool) -> Result<Self> {
+        let (file, count, shift) = of_file(text)?;
+        let table = crate::law::PerturbationTable::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Perturbation(Arc::new(table)), count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT]` as mechanisms whose outcomes for two neighbors are those of a file ([`read`](crate::law::Pair::read)). Two meanings are refused, as
+    /// by [`Counts::parse_table`].
+    pub fn parse_pair(text: &str, normalize: bool) -> Result<Self> {
+        let (file, count, shift) = of_file(text)?;
+        let pair = crate::law::Pair::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Pair(Arc::new(pair)), count, shift, free_rows: false }.checked()
     }
 
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
@@ -220,6 +249,31 @@ impl Counts {
     pub fn parse_discrete_laplace(text: &str) -> Result<Self> {
         Counts::parse("discrete-laplace", text)
     }
+}
+
+/// `FILE[xCOUNT][@SHIFT]`: the name of the file, the count and the shift. Where both FILE with the count and FILE without it exist, the text has two
+/// meanings and is refused.
+#[cfg(feature = "mechanisms")]
+fn of_file(text: &str) -> Result<(String, u64, u64)> {
+    let ends_in_digits = |text: &str, mark: char| {
+        let (rest, digits) = text.rsplit_once(mark)?;
+        let is_number = !rest.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| (rest.to_string(), digits.to_string()))
+    };
+    let is_file = |text: &str| Path::new(text).is_file();
+    let divided = |text: &str, mark: char, what: &str| -> Result<(String, u64)> {
+        match ends_in_digits(text, mark) {
+            Some((rest, _)) if is_file(text) && is_file(&rest) => {
+                let why = format!("both {text:?} and {rest:?} are files: write {text}{mark}1 for the first");
+                Err(Error::conflict(why))
+            }
+            Some((rest, number)) if !is_file(text) => Ok((rest, whole(&number, what)?)),
+            _ => Ok((text.to_string(), 1)),
+        }
+    };
+    let (rest, shift) = divided(text, '@', "SHIFT")?;
+    let (file, count) = divided(&rest, 'x', "COUNT")?;
+    Ok((file, count, shift))
 }
 
 /// A positive number of counts, or a shift.
@@ -252,8 +306,8 @@ impl fmt::Display for Counts {
 
 /// A composition of independent mechanisms about the same person: the pair of product laws of the outputs for two neighbors.
 ///
-/// The privacy loss L = ln dP/dQ of the pair is a [`LossSum`]; the pair is symmetric, so the order of the
-/// neighbors does not matter.
+/// The privacy loss L = ln dP/dQ of the pair is a [`LossSum`]. Mostly the pair is symmetric, so that the order of the
+/// neighbors does not matter; otherwise all answers are about the worse order ([`Composition::is_symmetric`]).
 ///
 /// ```
 /// use dp_assay::{account::{Account, Composition}, numeric::rational::parse};
@@ -272,6 +326,8 @@ pub struct Composition {
     below: Option<Arc<LossSum>>,
     /// The losses with Poisson sampling of the records; `loss` is then that of the same noise without sampling, which is at most as private.
     sampled: Option<Arc<SampledSum>>,
+    /// Both directions where some pair is not symmetric; `loss` is then that of symmetric pairs that are at most as private.
+    directions: Option<Arc<Directions>>,
     rho: Rho,
     stop: Stop,
 }
@@ -280,19 +336,18 @@ impl Composition {
     /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
         let counts: Vec<Counts> = counts.into_iter().collect();
-        let sum_of = |rounding: Rounding| {
-            let group = |counts: &Counts| match counts.law.rounded(counts.shift, rounding) {
-                Some(law) => Group { law, shift: 1, copies: counts.count },
-                None => Group { law: counts.law.without_sampling(), shift: counts.shift, copies: counts.count },
-            };
-            LossSum::new(counts.iter().map(group)).map(Arc::new)
-        };
-        let loss = sum_of(Rounding::Up)?;
-        let is_exact = loss.groups().iter().all(|group| !group.law.is_listed());
-        let below = if is_exact { None } else { Some(sum_of(Rounding::Down)?) };
+        let terms =
+            counts.iter().map(|counts| Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count });
+        let terms: Vec<Group> = terms.collect();
+        let dominating = terms.iter().map(directions::dominating).collect::<Result<Vec<_>>>()?;
+        let loss = Arc::new(LossSum::new(dominating.concat())?);
+        let directions = Directions::of(&terms)?;
+        let is_exact = directions.is_some() || loss.groups().iter().all(|group| !group.law.is_listed());
+        let down = |term: &Group| directions::group(term, Rounding::Down, Direction::Remove);
+        let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
         let sampled = sampled_sum(&counts)?.map(Arc::new);
-        Ok(Composition { counts, loss, below, sampled, rho: Rho::new(rho)?, stop: Stop::default() })
+        Ok(Composition { counts, loss, below, sampled, directions, rho: Rho::new(rho)?, stop: Stop::default() })
     }
 
     /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
@@ -325,29 +380,56 @@ impl Composition {
         self.sampled().map(|sampled| SampledEvaluator::new(sampled.clone(), &self.stop))
     }
 
+    /// Both directions, where some pair is not symmetric.
+    pub(super) fn directions(&self) -> Option<&Directions> {
+        self.directions.as_deref()
+    }
+
+    /// An evaluator of both directions, with the same stop signal; `None` where all pairs are symmetric.
+    pub(super) fn directions_evaluator(&self) -> Option<DirectionsEvaluator> {
+        self.directions().map(|directions| directions.evaluator(&self.stop))
+    }
+
+    /// Whether each of two neighbors is to the other as the other is to it. Otherwise [`Composition::loss`] is that of a symmetric pair that is at most as
+    /// private, and answers are about the larger of both directions.
+    pub fn is_symmetric(&self) -> bool {
+        self.sampled.is_none() && self.directions.is_none()
+    }
+
     /// ln E[exp(s L)] for s > 0, in the direction in which it is larger: s times the Renyi divergence of order 1 + s.
     pub(super) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
-        self.sampled().map_or_else(|| self.loss.ln_mgf(s, bits), |sampled| sampled.ln_mgf(s))
+        match (self.sampled(), self.directions()) {
+            (Some(sampled), _) => sampled.ln_mgf(s),
+            (None, Some(directions)) => directions.ln_mgf(s, bits),
+            (None, None) => self.loss.ln_mgf(s, bits),
+        }
     }
 
     /// The same in doubles, to a few digits.
     pub(super) fn ln_mgf_approx(&self, s: f64) -> f64 {
-        self.sampled().map_or_else(|| self.loss.ln_mgf_approx(s), |sampled| sampled.ln_mgf_approx(s))
+        match (self.sampled(), self.directions()) {
+            (Some(sampled), _) => sampled.ln_mgf_approx(s),
+            (None, Some(directions)) => directions.ln_mgf_approx(s),
+            (None, None) => self.loss.ln_mgf_approx(s),
+        }
     }
 
-    /// An error where records are sampled, for requests that are not supported for such noise.
-    pub(crate) fn check_not_sampled(&self, what: &str) -> Result<()> {
-        match self.sampled {
-            Some(_) => Err(Error::unsuitable(format!(
+    /// An error where the pair is not symmetric, for requests that are not supported for such pairs.
+    pub(crate) fn check_symmetric(&self, what: &str) -> Result<()> {
+        match (&self.sampled, &self.directions) {
+            (Some(_), _) => Err(Error::unsuitable(format!(
                 "{what} of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric"
             ))),
-            None => Ok(()),
+            (None, Some(_)) => {
+                Err(Error::unsuitable(format!("{what} of a pair of hypotheses that is not symmetric is not provided")))
+            }
+            (None, None) => Ok(()),
         }
     }
 
     /// Whether its losses have no common lattice, so that answers lie between those for two others.
     pub fn has_rounded_losses(&self) -> bool {
-        self.below.is_some()
+        self.below.is_some() || self.directions.is_some()
     }
 
     /// The composition with losses rounded down, which is at least as private, where its own losses are rounded up; `None` where they are exact.
@@ -389,11 +471,17 @@ impl Composition {
 
     /// The epsilon of pure differential privacy; `None` if some noise is Gaussian, or some losses are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
+        if let Some(directions) = self.directions() {
+            return directions.largest_finite_loss().filter(|_| directions.infinite_loss().is_none());
+        }
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
     }
 
     /// The largest loss that is finite; `None` if some noise is Gaussian.
     pub(super) fn largest_finite_loss(&self) -> Option<Rational> {
+        if let Some(directions) = self.directions() {
+            return directions.largest_finite_loss();
+        }
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.largest_finite_loss()?))
     }
 
@@ -426,11 +514,12 @@ impl Composition {
     }
 
     /// The composition when a record changes instead of being added or removed: it leaves one cell and enters another, so every count
-    /// occurs twice. A guarantee, or the pair of randomized response, is about either relation: it occurs once.
+    /// occurs twice, once in each direction. A guarantee, or a pair of hypotheses, is about either relation: it occurs once.
     pub fn for_changed_records(&self) -> Result<Self> {
         self.refuse_sampled("a record that changes under Poisson sampling: use the neighbor relation add-remove")?;
         let twice = self.counts.iter().filter(|counts| !counts.law.is_guarantee());
-        self.derived(self.counts.iter().chain(twice).cloned())
+        let entered = twice.map(|counts| Counts { law: counts.law.of_opposite_record(), ..counts.clone() });
+        self.derived(self.counts.iter().cloned().chain(entered))
     }
 }
 

@@ -87,8 +87,8 @@ fn best_excess(rho: f64, composition: Option<&Composition>, delta: &Delta) -> f6
 
 /// The smallest epsilon that the exact Renyi divergences of the composition imply, by the same conversion.
 pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<OptimalOrder> {
-    if composition.is_sampled() {
-        // Each moment is an integral: the order is searched for in doubles.
+    if !composition.is_symmetric() {
+        // Each moment is an integral, or the larger of two: the order is searched for in doubles.
         let best = best_excess(composition.rho().to_f64(), Some(composition), delta);
         let ln_mgf = |s: &Rational| composition.ln_mgf(s, ORDER_BITS);
         return around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum_near(0.0, best, g));

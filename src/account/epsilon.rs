@@ -44,8 +44,17 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
         let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
         return answer::between(below?, above?, digits);
     }
-    if let Some(directions) = evaluator.directions() {
-        return of_directions(&directions, rho, delta, digits);
+    if let Evaluator::Directions(both) = evaluator {
+        return of_largest(&both.directions(), rho, delta, digits);
+    }
+    if let Evaluator::Largest(all) = evaluator {
+        return of_largest(&all.iter().collect::<Vec<_>>(), rho, delta, digits);
+    }
+    if let Evaluator::Sampled(both) = evaluator
+        && !both.is_of_one_direction()
+    {
+        let directions = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
+        return of_largest(&directions.each_ref(), rho, delta, digits);
     }
     // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
@@ -60,18 +69,32 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
 }
 
-/// The larger epsilon of two directions. That of the second is not computed where its delta is small enough at that of the first.
-fn of_directions([first, second]: &[Evaluator; 2], rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
+/// The largest epsilon of two directions, or of all choices. That of another is not computed where its delta is small enough at that of the leader.
+fn of_largest(all: &[&Evaluator], rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
     const FEW: u32 = 3;
-    let leader = by(first, rho, delta, digits)?;
-    if let Some(at) = leader.value.upper_rational().filter(|_| leader.met) {
-        for digits in [FEW, digits] {
-            if *second.delta(&at, digits)?.value.upper() <= **delta {
-                return Ok(leader);
+    let mut leader: Option<Answer> = None;
+    for one in all {
+        let at = leader.as_ref().and_then(|leader| leader.value.upper_rational().filter(|_| leader.met));
+        let is_smaller = |at: &Rational| -> Result<bool> {
+            for digits in [FEW, digits] {
+                if *one.delta(at, digits)?.value.upper() <= **delta {
+                    return Ok(true);
+                }
             }
+            Ok(false)
+        };
+        if let Some(at) = at
+            && is_smaller(&at)?
+        {
+            continue;
         }
+        let own = by(one, rho, delta, digits)?;
+        leader = Some(match leader {
+            None => own,
+            Some(leader) => answer::larger(leader, own, digits),
+        });
     }
-    Ok(answer::larger(leader, by(second, rho, delta, digits)?, digits))
+    leader.ok_or(Error::EmptyComposition)
 }
 
 /// The epsilon of the losses that are finite, at the delta that infinite ones leave for them.
@@ -111,7 +134,12 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
             let [below, above] = both.each_ref().map(|one| largest_loss(one, digits));
             Some(below?.hull(&above?))
         }
-        Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) => None,
+        Evaluator::Sum(_)
+        | Evaluator::Sampled(_)
+        | Evaluator::Directions(_)
+        | Evaluator::Largest(_)
+        | Evaluator::Family(_)
+        | Evaluator::Infinite(..) => None,
     }
 }
 
@@ -122,22 +150,24 @@ pub(super) fn ceiling(rho: &Rho, infinite: Option<&InfiniteLoss>, delta: &Delta)
     Ok(match infinite.map(|infinite| infinite.target(delta, DIGITS)).transpose()? {
         None => of(delta),
         Some(Target::At(delta) | Target::Between { least: delta, .. }) => of(&delta),
-        // A bounded loss of at most l has a rho of l^2 / 2.
-        Some(Target::Zero) => (2.0 * rho.to_f64()).sqrt().next_up(),
+        // There epsilon is the largest finite loss, and rho does not bound that of a sum.
+        Some(Target::Zero) => f64::MAX,
     })
 }
 
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta by the second enclosures of delta alone: the nearest of some epsilons above the `first`
 /// answer where they prove at most delta, and of some below where they prove at least delta.
-pub(super) fn second(evaluator: &Evaluator, rho: &Rho, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
+pub(super) fn second(
+    evaluator: &Evaluator,
+    rho: &Rho,
+    infinite: Option<&InfiniteLoss>,
+    delta: &Delta,
+    first: &Answer,
+) -> Result<SecondEnclosure> {
     /// Steps relative to the first answer: few, because each is a second enclosure of delta.
     const STEPS: [f64; 6] = [0.01, 0.04, 0.12, 0.35, 0.9, 10.0];
     let target = &**delta;
     // By moments as well, in closed form: no epsilon is above.
-    let infinite = match evaluator {
-        Evaluator::Infinite(_, infinite) => Some(infinite),
-        Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Between(_) => None,
-    };
     let ceiling = ceiling(rho, infinite, delta)?;
     let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
     let (from, to) = first.value.doubles();
@@ -208,9 +238,11 @@ impl Profile for Evaluator {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
             Evaluator::Sampled(_) if session.deadline().is_over() => Err(Error::OutOfTime),
-            Evaluator::Sampled(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => {
-                self.hockey_stick(epsilon, digits)
-            }
+            Evaluator::Sampled(_)
+            | Evaluator::Directions(_)
+            | Evaluator::Largest(_)
+            | Evaluator::Infinite(..)
+            | Evaluator::Between(_) => self.hockey_stick(epsilon, digits),
         }
     }
 
@@ -218,9 +250,11 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
-            Evaluator::Sampled(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => {
-                self.ln_hockey_stick_approx(epsilon)
-            }
+            Evaluator::Sampled(_)
+            | Evaluator::Directions(_)
+            | Evaluator::Largest(_)
+            | Evaluator::Infinite(..)
+            | Evaluator::Between(_) => self.ln_hockey_stick_approx(epsilon),
         }
     }
 
@@ -231,6 +265,8 @@ impl Profile for Evaluator {
             Evaluator::Sampled(sampled) => sampled.session(deadline),
             Evaluator::Infinite(finite, _) => finite.session(deadline),
             Evaluator::Between(both) => both[1].session(deadline),
+            Evaluator::Directions(both) => both.session(deadline),
+            Evaluator::Largest(all) => all[0].session(deadline),
         }
     }
 
@@ -241,14 +277,24 @@ impl Profile for Evaluator {
     fn sum(&self) -> Option<&SumEvaluator> {
         match self {
             Evaluator::Sum(sum) => Some(sum),
-            Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
+            Evaluator::Sampled(_)
+            | Evaluator::Directions(_)
+            | Evaluator::Largest(_)
+            | Evaluator::Family(_)
+            | Evaluator::Infinite(..)
+            | Evaluator::Between(_) => None,
         }
     }
 
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
         match self {
             Evaluator::Sum(sum) => sum.around(delta),
-            Evaluator::Sampled(_) | Evaluator::Family(_) | Evaluator::Infinite(..) | Evaluator::Between(_) => None,
+            Evaluator::Sampled(_)
+            | Evaluator::Directions(_)
+            | Evaluator::Largest(_)
+            | Evaluator::Family(_)
+            | Evaluator::Infinite(..)
+            | Evaluator::Between(_) => None,
         }
     }
 }

@@ -429,13 +429,13 @@ fn largest(ways: Vec<Composition>) -> Vec<Composition> {
     kept.into_iter().map(|(_, way)| way).collect()
 }
 
-/// Accounts of which the worst is that of all ways, each single. Those that differ in the probability of an infinite loss, and those of Poisson samples, are
-/// accounts of their own.
+/// Accounts of which the worst is that of all ways, each single. Those that differ in the probability of an infinite loss, and those of pairs that are not
+/// symmetric, are accounts of their own.
 fn classes(ways: Vec<Composition>) -> Result<Vec<Whole>> {
     let mut classes: Vec<Vec<Composition>> = Vec::new();
     for way in ways {
         let like = |class: &&mut Vec<Composition>| {
-            let first = class.first().filter(|first| !first.is_sampled() && !way.is_sampled());
+            let first = class.first().filter(|first| first.is_symmetric() && way.is_symmetric());
             first.is_some_and(|first| first.infinite_loss() == way.infinite_loss())
         };
         match classes.iter_mut().find(like) {

@@ -3,6 +3,7 @@
 //! | file | subject |
 //! | --- | --- |
 //! | [`composition`] | the counts that are published, their noise, and by how much one person changes them |
+//! | `directions` | both directions of a composition that is not symmetric |
 //! | [`free_rows`] | rows that move freely among the cells of a query: all in one cell is the worst |
 //! | [`conversions`] | the usual conversions: zCDP in two ways, Renyi, Gaussian and pure differential privacy |
 //! | [`compared`] | the reference for an exact epsilon: a published figure, or the smallest standard account |
@@ -28,6 +29,7 @@ pub mod compared;
 pub mod composition;
 pub mod conversions;
 pub mod crossing;
+mod directions;
 mod epsilon;
 pub mod free_rows;
 mod kinks;

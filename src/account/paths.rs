@@ -122,7 +122,7 @@ impl WorstPath {
     /// An error where paths differ in the probability of an infinite loss, or in pairs of paths with a guarantee, which is about both paths of a
     /// pair at once.
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
-        paths.iter().try_for_each(|path| path.check_not_sampled("a worst case of block paths"))?;
+        paths.iter().try_for_each(|path| path.check_symmetric("a worst case of block paths"))?;
         let infinite = paths.first().and_then(Account::infinite_loss);
         if paths.iter().any(|path| path.infinite_loss() != infinite) {
             let why =

@@ -70,7 +70,7 @@ pub trait Account: Sync {
     /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Evaluator::second_hockey_stick`]) near a first answer. The first
     /// answer is used only as the place of the search.
     fn second_epsilon(&self, evaluator: &Evaluator, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
-        epsilon::second(evaluator, &self.rho(), delta, first)
+        epsilon::second(evaluator, &self.rho(), self.infinite_loss().as_ref(), delta, first)
     }
 
     /// Epsilon at delta by the same methods alone, for accounts where all digits would take too long: both ends are proven, to a few
@@ -128,20 +128,23 @@ pub trait Account: Sync {
         D: TryInto<Delta>,
         Error: From<D::Error>,
     {
-        epsilon::by(evaluator, &self.rho(), &delta.try_into()?, digits)
+        let delta = delta.try_into()?;
+        if let (Evaluator::Directions(_), Some(infinite)) = (evaluator, self.infinite_loss()) {
+            // Refused with the largest probability of all directions and choices.
+            infinite.target(&delta, digits)?;
+        }
+        epsilon::by(evaluator, &self.rho(), &delta, digits)
     }
 
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
     /// larger.
     fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
-        let Some([remove, add]) = self.evaluator().directions() else { return Ok(None) };
-        Ok(Some([self.epsilon_by(&remove, delta.clone(), digits)?, self.epsilon_by(&add, delta.clone(), digits)?]))
+        self.evaluator().of_directions(|one| self.epsilon_by(one, delta.clone(), digits))
     }
 
     /// The same of delta(epsilon).
     fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
-        let Some([remove, add]) = self.evaluator().directions() else { return Ok(None) };
-        Ok(Some([self.delta_by(&remove, epsilon.clone(), digits)?, self.delta_by(&add, epsilon.clone(), digits)?]))
+        self.evaluator().of_directions(|one| self.delta_by(one, epsilon.clone(), digits))
     }
 
     /// The privacy profile at the given points, on all cores.
@@ -203,8 +206,12 @@ fn zcdp_delta(account: &(impl Account + ?Sized), epsilon: &Epsilon, digits: u32)
 }
 
 impl Account for Composition {
+    /// Of a composition that is not symmetric, those of the direction in which they have the larger probability.
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        self.loss().infinite_loss()
+        match self.directions() {
+            Some(directions) => directions.infinite_loss(),
+            None => self.loss().infinite_loss(),
+        }
     }
 
     fn rho(&self) -> Rho {
@@ -214,6 +221,9 @@ impl Account for Composition {
     fn evaluator(&self) -> Evaluator {
         if let Some(sampled) = self.sampled_evaluator() {
             return Evaluator::Sampled(Box::new(sampled));
+        }
+        if let Some(both) = self.directions_evaluator() {
+            return Evaluator::Directions(Box::new(both));
         }
         let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
         let finite = match self.below() {
@@ -227,7 +237,7 @@ impl Account for Composition {
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        if let Some(answer) = tradeoff::of_sampled(self, alpha, digits)? {
+        if let Some(answer) = tradeoff::of_directions(self, alpha, digits)? {
             return Ok(answer);
         }
         match self.infinite_loss() {
@@ -240,7 +250,7 @@ impl Account for Composition {
 
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
         match self.infinite_loss() {
-            _ if self.sampled().is_some() => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
+            _ if !self.is_symmetric() => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             None => tradeoff::many_of_composition(self, alphas, digits),
         }

@@ -149,7 +149,8 @@ impl<'a> Lines<'a> {
         }
         let needed = top.needed(digits);
         let (mut lower, mut upper) = (known.lower().clone(), known.upper().clone());
-        let mut lines = self.around_top(top, digits)?;
+        let mut lines =
+            if self.source.is_staircase() { self.spread_out(top, digits)? } else { self.around_top(top, digits)? };
         for _ in 0..MOST_LINES {
             for line in &lines {
                 lower = enclosure::larger(&lower, line.height.lower());
@@ -199,6 +200,20 @@ impl<'a> Lines<'a> {
             distance = distance.max(shift.abs() * distance / 64.0);
         }
         Ok(None)
+    }
+
+    /// Lines on both sides of the highest one, far from it and near: where heights are linear between few losses, the lines of neighboring pieces meet at them,
+    /// and no parabola is a guide.
+    fn spread_out(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
+        const SIDES: [f64; 9] = [-8.0, -3.0, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0, 8.0];
+        const LEAST: f64 = 0.1;
+        let spread = self.spread().clamp(LEAST, 1.0 / LEAST);
+        let middle = if top.eps.is_finite() { top.eps } else { 0.0 };
+        let mut lines = Vec::new();
+        for side in SIDES {
+            insert(&mut lines, self.line(rational::from_f64(middle + side * spread)?, top.needed(digits))?);
+        }
+        Ok(lines)
     }
 
     /// Lines next to the highest one, three at a time. The next three are placed at the vertex of the parabola through the last three,

@@ -15,6 +15,7 @@ use rug::Rational;
 
 use super::{
     Composition,
+    directions::Directions,
     supporting::{Lines, Source, TRADEOFF, proven},
 };
 use crate::{
@@ -44,7 +45,7 @@ impl Composition {
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. An error if a term is continuous, or losses are
     /// infinite or on no lattice.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
-        self.check_not_sampled("knots")?;
+        self.check_symmetric("knots")?;
         if self.has_rounded_losses() || self.loss().infinite_loss().is_some() {
             return Err(Error::unsuitable(
                 "knots are those of losses that are finite and on a lattice: request f(alpha)",
@@ -64,7 +65,7 @@ impl Composition {
     /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
-        if let Some(answer) = of_sampled(self, alpha, digits)? {
+        if let Some(answer) = of_directions(self, alpha, digits)? {
             return Ok(answer);
         }
         if self.has_rounded_losses() {
@@ -100,19 +101,35 @@ pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits
     Curve::new(composition).at(alpha, digits)
 }
 
-/// f(alpha) of noise on Poisson samples; `None` where no noise is sampled.
+/// f(alpha) of pairs that are not symmetric, such as noise on Poisson samples; `None` for others.
 ///
 /// The pair is not symmetric. Both directions bound the mechanism, so its function is the convex hull of the smaller of two functions, one of which is the
 /// inverse of the other: that of the larger of both profiles (Dong, Roth & Su 2022, Section 2.3).
-pub(super) fn of_sampled(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
-    let Some(evaluator) = composition.sampled_evaluator() else { return Ok(None) };
+pub(super) fn of_directions(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
+    if composition.is_symmetric() {
+        return Ok(None);
+    }
     check_alpha(alpha)?;
+    let (sampled, directions) = (composition.sampled_evaluator(), composition.directions_evaluator());
     let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
+    // At alpha = 0 it is the limit from above, the complement s of the probability of an infinite loss; and it ends at alpha = s, because it is its own
+    // inverse.
+    if let Some(infinite) = composition.directions().and_then(Directions::infinite_loss)
+        && (*alpha == 0 || infinite.alpha(alpha, digits).is_none())
+    {
+        let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
+        return Ok(Some(with_infinite(&infinite, alpha, digits, of_finite)?));
+    }
     if *alpha == 0 || *alpha == 1 {
         let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
         return Ok(Some(Answer::immediate(trivial, why)));
     }
-    let lines = Lines::new(Source::Sampled(&evaluator), composition.rho().to_f64(), alpha, digits);
+    let source = match (&sampled, &directions) {
+        (Some(sampled), _) => Source::Sampled(sampled),
+        (None, Some(both)) => Source::Directions(both),
+        (None, None) => return Ok(None),
+    };
+    let lines = Lines::new(source, composition.rho().to_f64(), alpha, digits);
     let (value, proof) = match lines.answer() {
         Err(error) if error.is_beyond_reach() => {
             let why = "the bound 1 - alpha alone: the losses are beyond the reach of every engine";
@@ -121,7 +138,12 @@ pub(super) fn of_sampled(composition: &Composition, alpha: &Rational, digits: u3
         answer => answer?,
     };
     let value = value.clamp(0.0, 1.0);
-    evaluator.second_tradeoff(alpha)?.confirms(&value, SECOND)?;
+    let second = match source {
+        Source::Sampled(sampled) => sampled.second_tradeoff(alpha)?,
+        Source::Directions(both) => both.second_tradeoff(alpha)?,
+        Source::Sum(sum) => sum.second_tradeoff(alpha)?,
+    };
+    second.confirms(&value, SECOND)?;
     Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
 }
 

@@ -184,6 +184,11 @@ impl Paths {
         if matches!(whole, Whole::Composition(one) if one.is_sampled()) {
             return Err(Error::Unprovable { why: "certificates are not yet about Poisson-sampled noise".into() });
         }
+        if matches!(whole, Whole::Composition(one) if !one.is_symmetric()) {
+            return Err(Error::Unprovable {
+                why: "certificates are not yet about pairs that are not symmetric".into(),
+            });
+        }
         if let Some(other) = groups.iter().flatten().find(|group| !LAWS.contains(&group.law.key())) {
             let why = format!("certificates are not yet about {}", other.law.name());
             return Err(Error::Unprovable { why });

@@ -78,6 +78,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             "status": epsilon.status(),
             "worst_pair": pair,
     });
+    subject::put_directions(&mut object, subject.whole.epsilon_of_directions(&delta, digits)?.as_ref());
     subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
@@ -89,6 +90,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             || "The privacy loss has a density: some noise is continuous.".to_string(),
             |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
         )
+    };
+    let lattice = match total.is_symmetric() {
+        true => lattice,
+        false => {
+            format!("{lattice}\n  The two neighbors are not symmetric: the answer is the larger of both directions.")
+        }
     };
     let lattice = pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  All at once; that of {pair}."));
     let (delta_lower, delta_upper) = ends(&proof.value);

@@ -44,6 +44,8 @@ const INPUTS: &[(&str, Kind)] = &[
     ("ledger", Kind::Public),
     ("measurements", Kind::Public),
     ("nmf", Kind::Large),
+    ("p_table", Kind::Public),
+    ("pair", Kind::Public),
     ("persons", Kind::Confidential),
     ("place_names", Kind::Public),
     ("plan", Kind::Public),

@@ -52,7 +52,7 @@ pub struct Args {
 }
 
 /// The arguments of a release or a mechanism.
-const OF_SUBJECT: [&str; 16] = [
+const OF_SUBJECT: [&str; 18] = [
     "release",
     "level",
     "discrete_gaussian",
@@ -61,6 +61,8 @@ const OF_SUBJECT: [&str; 16] = [
     "truncated_laplace",
     "truncated_gaussian",
     "table",
+    "p_table",
+    "pair",
     "normalize",
     "randomized_response",
     "pure",

@@ -47,12 +47,21 @@ pub struct Subject {
     /// COUNT counts with the noise of a table: a CSV file with the columns value and mass, whose masses add up to exactly 1 (repeatable)
     #[arg(long, value_name = "FILE[xCOUNT][@SHIFT]")]
     table: Vec<String>,
-    /// Divide the masses of each table by their sum
-    #[arg(long, requires = "table")]
+    /// COUNT cells of the cell-key method: a CSV file with the columns i, j and p (true count, published value, probability), also as the R package ptable exports it (repeatable)
+    #[arg(long, value_name = "FILE[xCOUNT][@SHIFT]")]
+    p_table: Vec<String>,
+    /// COUNT mechanisms by their outcomes: a CSV file with the columns p and q, the probabilities of each outcome with a record and without it (repeatable)
+    #[arg(long, value_name = "FILE[xCOUNT]")]
+    pair: Vec<String>,
+    /// Divide the masses of each table, row or column of a file by their sum
+    #[arg(long)]
     normalize: bool,
     /// COUNT randomized responses with K possible answers, of which the true one has probability e^EPSILON / (e^EPSILON + K - 1) [default K: 2] (repeatable)
     #[arg(long, value_name = "EPSILON[:K][xCOUNT]", allow_hyphen_values = true)]
     randomized_response: Vec<String>,
+    /// COUNT keys that are shown if their count with the noise LAW:PARAMETER is at least TAU, as in discrete-laplace:0.5:30x10; LAW is discrete-laplace, discrete-gaussian or gaussian (repeatable)
+    #[arg(long, value_name = "LAW:PARAMETER:TAU[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    unknown_key: Vec<String>,
     /// COUNT mechanisms of which only EPSILON-DP is known (repeatable)
     #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
     pure: Vec<String>,
@@ -75,6 +84,9 @@ pub struct Subject {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 }
+
+/// The name of an option, its texts, and how they are read.
+type FilesOfLaw<'a> = (&'static str, &'a [String], fn(&str, bool) -> dp_assay::Result<Counts>);
 
 /// The precision and the form of answers.
 #[derive(Args)]
@@ -217,7 +229,8 @@ impl Subject {
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
         let by_law = || self.by_law().iter().any(|(_, texts)| !texts.is_empty());
-        !self.release.is_empty() || !self.table.is_empty() || !self.sampled.is_empty() || by_law()
+        let files = [&self.table, &self.p_table, &self.pair, &self.sampled, &self.unknown_key];
+        !self.release.is_empty() || files.iter().any(|texts| !texts.is_empty()) || by_law()
     }
 
     /// The counts of each option, by the name of their law, which is that of the option.
@@ -298,12 +311,25 @@ impl Subject {
             let read = |text: &String| Counts::parse(key, text).with_context(|| format!("--{key} {text}"));
             texts.iter().map(read).collect::<Result<Vec<Counts>>>()
         };
-        let table =
-            |text: &String| Counts::parse_table(text, self.normalize).with_context(|| format!("--table {text}"));
-        let tables = self.table.iter().map(table).collect::<Result<Vec<Counts>>>()?;
+        let files: [FilesOfLaw; 3] = [
+            ("table", &self.table[..], Counts::parse_table),
+            ("p-table", &self.p_table[..], Counts::parse_p_table),
+            ("pair", &self.pair[..], Counts::parse_pair),
+        ];
+        if self.normalize && files.iter().all(|(_, texts, _)| texts.is_empty()) {
+            bail!("--normalize: it is about the files of --table, --p-table and --pair, of which none is given");
+        }
+        let mut tables: Vec<Counts> = Vec::new();
+        for (key, texts, parse) in files {
+            for text in texts {
+                tables.push(parse(text, self.normalize).with_context(|| format!("--{key} {text}"))?);
+            }
+        }
         let others = self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?;
         let sampled = |text: &String| Counts::parse_sampled(text).with_context(|| format!("--sampled {text}"));
         let sampled = self.sampled.iter().map(sampled).collect::<Result<Vec<Counts>>>()?;
-        Ok([others.concat(), tables, sampled].concat())
+        let key = |text: &String| Counts::parse_unknown_key(text).with_context(|| format!("--unknown-key {text}"));
+        let keys = self.unknown_key.iter().map(key).collect::<Result<Vec<Counts>>>()?;
+        Ok([others.concat(), tables, sampled, keys].concat())
     }
 }

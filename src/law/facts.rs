@@ -55,6 +55,16 @@ pub(super) trait Facts<'a> {
         false
     }
 
+    /// Whether each of two neighbors is to the other as the other is to it.
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    /// Whether every loss of one count is zero or infinite.
+    fn has_no_finite_loss(&self, shift: u64) -> bool {
+        self.largest_loss(shift).is_some_and(|largest| largest == 0)
+    }
+
     /// The variance proxy of Gaussian noise, discrete or continuous.
     fn sigma2(&self) -> Option<&'a Rational> {
         None

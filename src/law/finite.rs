@@ -1,9 +1,9 @@
-//! Laws of finitely many losses, symmetric about zero: what every engine needs of them.
+//! Laws of finitely many losses: what every engine needs of them.
 //!
 //! The losses are largest, largest - step, ..., -largest, or those multiples of the step that are listed. Each mass is a factor times exp(-exponent), up to a common constant, with an exact exponent; so
 //! masses, tilted masses and moments in every arithmetic follow from one list. Outcomes that only one of two neighbors can have are no losses: their
-//! masses stand beside, and an account adds them (Murtagh & Vadhan 2016). The pair of the losses that are finite is symmetric: a loss l has the mass of
-//! -l times exp(l).
+//! masses stand beside, and an account adds them (Murtagh & Vadhan 2016). Unless the law is one direction of a pair that is not symmetric
+//! ([`outcomes`](super::outcomes)), the pair of the losses that are finite is symmetric: a loss l has the mass of -l times exp(l).
 
 use rug::{Integer, Rational};
 
@@ -12,7 +12,7 @@ use crate::numeric::{enclosure::Enclosure, field::Real};
 /// The losses of one count and the masses of its outcomes.
 #[derive(Clone, Debug)]
 pub(crate) struct Finite {
-    /// The largest loss, above zero.
+    /// The largest loss: above zero, unless the law is one direction of a pair that is not symmetric.
     pub largest: Rational,
     /// The distance of neighboring losses, or that of which all are multiples.
     pub step: Rational,
@@ -83,6 +83,11 @@ impl Mass {
         Mass { exponent, factor: Factor::Exactly(Rational::from(1)) }
     }
 
+    /// An exact number.
+    pub(crate) fn exactly(mass: Rational) -> Mass {
+        Mass { exponent: Rational::new(), factor: Factor::Exactly(mass) }
+    }
+
     /// exp(-exponent) (1 - exp(-a)).
     pub(crate) fn one_minus_exp(exponent: Rational, a: Rational) -> Mass {
         Mass { exponent, factor: Factor::OneMinusExp(a) }
@@ -143,6 +148,12 @@ impl Finite {
     /// The k-th loss from the largest down.
     pub(crate) fn loss(&self, k: usize) -> Rational {
         &self.largest - Rational::from(&self.step * self.steps(k))
+    }
+
+    /// The largest size of a loss.
+    pub(crate) fn size(&self) -> Rational {
+        let last = self.loss(self.masses.len().saturating_sub(1)).abs();
+        self.largest.clone().abs().max(last)
     }
 
     /// The least distance of two losses; the step where there is only one.
@@ -279,15 +290,15 @@ impl InDoubles {
         InDoubles { ln_masses: self.ln_masses.iter().map(|ln| ln - ln_total).collect(), ..self }
     }
 
-    /// The largest loss.
-    pub(crate) fn largest(&self) -> f64 {
-        self.losses.first().copied().unwrap_or(0.0)
+    /// The largest size of a loss.
+    pub(crate) fn size(&self) -> f64 {
+        [self.losses.first(), self.losses.last()].into_iter().flatten().fold(0.0, |size, loss| size.max(loss.abs()))
     }
 
     /// Half the distance of the two largest losses: a tilt of many times one over this leaves the largest loss alone.
     pub(crate) fn least_step(&self) -> f64 {
         let apart = self.losses.windows(2).map(|pair| pair[0] - pair[1]).next();
-        apart.unwrap_or(2.0 * self.largest()) / 2.0
+        apart.unwrap_or(2.0 * self.size()) / 2.0
     }
 
     /// ln E[exp(c L)], mean and variance under the law tilted by c.

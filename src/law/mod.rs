@@ -9,6 +9,11 @@
 //! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
 //! | `randomized_response` | the true one of K answers, or with some probability another |
 //! | `table` | noise by its masses |
+//! | `pair` | two hypotheses by the probabilities of their outcomes |
+//! | `perturbation` | a table of the cell-key method: the published value of every true count |
+//! | `unknown_key` | keys that are shown if their noisy count reaches a threshold |
+//! | `likelihoods` | the likelihood ratios of two hypotheses, exactly; [`Direction`] |
+//! | `outcomes` | one direction of a pair that is not symmetric |
 //! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
 //! | `finite` | the common part of all laws of finitely many losses |
@@ -24,13 +29,18 @@ mod facts;
 mod finite;
 mod gaussian;
 mod guarantee;
+mod likelihoods;
+mod outcomes;
+mod pair;
 pub mod parameter;
+mod perturbation;
 mod randomized_response;
 mod responses;
 mod sampled_gaussian;
 mod table;
 pub mod theta;
 mod truncated;
+mod unknown_key;
 
 use std::{fmt, sync::Arc};
 
@@ -48,12 +58,18 @@ pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
 use guarantee::Guarantee;
+pub use likelihoods::Direction;
+use likelihoods::Likelihoods;
+pub use outcomes::Outcomes;
+pub use pair::Pair;
+pub use perturbation::PerturbationTable;
 use randomized_response::RandomizedResponse;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;
 use sampled_gaussian::SampledGaussian;
 pub use table::NoiseTable;
 use truncated::Truncated;
+pub use unknown_key::{KeyNoise, UnknownKey};
 
 /// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,8 +119,16 @@ pub enum Law {
     },
     /// A finite table of masses.
     Table(Arc<NoiseTable>),
+    /// Two hypotheses by the probabilities of their outcomes.
+    Pair(Arc<Pair>),
+    /// A perturbation table of the cell-key method.
+    Perturbation(Arc<PerturbationTable>),
+    /// Keys that are shown if their noisy count reaches a threshold.
+    UnknownKey(Arc<UnknownKey>),
     /// A mixture of randomized responses, in place of a law whose losses have no common lattice.
     Responses(Arc<Responses>),
+    /// One direction of a pair that is not symmetric, in place of that law.
+    Outcomes(Arc<Outcomes>),
     /// Any epsilon-DP mechanism.
     Pure {
         /// Its guarantee.
@@ -157,8 +181,24 @@ macro_rules! of_law {
                 let $facts = &**table;
                 $value
             }
+            Law::Pair(pair) => {
+                let $facts = &**pair;
+                $value
+            }
+            Law::Perturbation(table) => {
+                let $facts = &**table;
+                $value
+            }
+            Law::UnknownKey(keys) => {
+                let $facts = &**keys;
+                $value
+            }
             Law::Responses(responses) => {
                 let $facts = &**responses;
+                $value
+            }
+            Law::Outcomes(outcomes) => {
+                let $facts = &**outcomes;
                 $value
             }
             Law::Pure { epsilon } => {
@@ -285,7 +325,12 @@ impl Law {
             | Law::RandomizedResponse { epsilon, .. }
             | Law::Pure { epsilon }
             | Law::Approximate { epsilon, .. } => *epsilon = parameter,
-            Law::Table(_) | Law::Responses(_) => {}
+            Law::Table(_)
+            | Law::Pair(_)
+            | Law::Perturbation(_)
+            | Law::UnknownKey(_)
+            | Law::Responses(_)
+            | Law::Outcomes(_) => {}
         }
         law
     }
@@ -315,12 +360,76 @@ impl Law {
         of_law!(self, facts => facts.finite(shift))
     }
 
-    /// The law of the losses rounded to a lattice, for one whose own have none; `None` for all others.
-    pub(crate) fn rounded(&self, shift: u64, rounding: Rounding) -> Option<Law> {
+    /// The exact likelihood ratios of a law whose losses have no common lattice; `None` for all others.
+    fn likelihoods(&self, shift: u64) -> Option<Likelihoods> {
         match self {
-            Law::Table(table) => Some(Law::Responses(Arc::new(table.rounded(shift, rounding)))),
+            Law::Table(table) => Some(table.likelihoods(shift)),
+            Law::Pair(pair) => Some(pair.likelihoods().clone()),
+            // The dominating pair of all rows.
+            Law::Perturbation(table) => Some(table.envelope(shift)),
             _ => None,
         }
+    }
+
+    /// The law of the losses of one direction, rounded to a lattice, for a law whose own losses have none; `None` for all others.
+    pub(crate) fn rounded(&self, shift: u64, rounding: Rounding, direction: Direction) -> Option<Law> {
+        let likelihoods = self.likelihoods(shift)?;
+        Some(match self.is_symmetric() {
+            true => Law::Responses(Arc::new(likelihoods.responses(rounding))),
+            false => Law::Outcomes(Arc::new(likelihoods.towards(direction).outcomes(rounding))),
+        })
+    }
+
+    /// Symmetric laws that are together at most as private, for a law that is not symmetric, with their shifts; `None` for all others.
+    pub(crate) fn dominating(&self, shift: u64) -> Result<Option<Vec<(Law, u64)>>> {
+        if self.is_symmetric() {
+            return Ok(None);
+        }
+        let of = |likelihoods: &Likelihoods| (Law::Responses(Arc::new(likelihoods.dominating())), 1);
+        Ok(match self {
+            // Both a new key and a known one.
+            Law::UnknownKey(keys) => {
+                let new = keys.new_key(shift, Rounding::Up)?;
+                Some(vec![of(new.likelihoods()), (keys.noise().into(), shift)])
+            }
+            _ => self.likelihoods(shift).map(|likelihoods| vec![of(&likelihoods)]),
+        })
+    }
+
+    /// The laws of which the data decide, with their shifts: each count has one of them. Some are known between two laws, of which one is at most as private and
+    /// one at least. `None` for a law that has one pair for all data.
+    pub(crate) fn alternatives(&self, shift: u64, rounding: Rounding) -> Result<Option<Vec<(Law, u64)>>> {
+        match self {
+            Law::Perturbation(table) => {
+                let pairs = table.alternatives(shift)?;
+                Ok(Some(pairs.into_iter().map(|pair| (Law::Pair(Arc::new(pair)), 1)).collect()))
+            }
+            Law::UnknownKey(keys) => {
+                let new = Law::Pair(Arc::new(keys.new_key(shift, rounding)?));
+                Ok(Some(vec![(new, 1), (keys.noise().into(), shift)]))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether each of two neighbors is to the other as the other is to it: both directions then have one profile. Poisson-sampled noise is not listed here.
+    pub fn is_symmetric(&self) -> bool {
+        of_law!(self, facts => facts.is_symmetric())
+    }
+
+    /// The law of two records of which one is added where the other is removed, beside its own: the same where it is symmetric.
+    pub(crate) fn of_opposite_record(&self) -> Law {
+        match self {
+            Law::Table(table) if !table.is_symmetric() => Law::Table(Arc::new(table.reflected())),
+            Law::Perturbation(table) => Law::Perturbation(Arc::new(table.reversed())),
+            Law::UnknownKey(keys) => Law::UnknownKey(Arc::new(keys.reversed())),
+            other => other.clone(),
+        }
+    }
+
+    /// Whether every loss of one count is zero or infinite.
+    pub(crate) fn has_no_finite_loss(&self, shift: u64) -> bool {
+        of_law!(self, facts => facts.has_no_finite_loss(shift))
     }
 
     /// Whether its losses are few of very many multiples of their common step.
@@ -352,6 +461,8 @@ impl Law {
     pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
         match self {
             Law::Table(table) => table.check_shift(shift),
+            Law::Perturbation(table) => table.check_shift(shift),
+            Law::UnknownKey(keys) => keys.new_key(shift, Rounding::Up).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -418,6 +529,17 @@ impl Law {
     }
 }
 
+/// The law of the noise on the counts of keys.
+impl From<&KeyNoise> for Law {
+    fn from(noise: &KeyNoise) -> Law {
+        match noise.clone() {
+            KeyNoise::DiscreteLaplace(epsilon) => Law::DiscreteLaplace { epsilon },
+            KeyNoise::DiscreteGaussian(sigma2) => Law::DiscreteGaussian { sigma2 },
+            KeyNoise::Gaussian(sigma2) => Law::Gaussian { sigma2 },
+        }
+    }
+}
+
 /// A parameter that counts something.
 fn whole(name: &str, value: &Rational) -> Result<u64> {
     let whole = value.is_integer().then(|| value.numer().to_u64()).flatten();
@@ -428,7 +550,8 @@ fn whole(name: &str, value: &Rational) -> Result<u64> {
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         if let Some(label) = of_law!(self, facts => facts.label()) {
-            return write!(out, "{} noise {label} ", self.name());
+            let noise = if self.is_guarantee() { "" } else { " noise" };
+            return write!(out, "{}{noise} {label} ", self.name());
         }
         if let Law::SampledGaussian { rate, sigma2 } = self {
             let (rate, sigma2) = (rational::display(rate), rational::display(sigma2));
@@ -471,6 +594,11 @@ impl Group {
     /// The rho of zero-concentrated differential privacy of all copies.
     pub(crate) fn zcdp(&self) -> Rational {
         self.law.rho(self.shift) * self.copies
+    }
+
+    /// The largest size of a loss of all copies of a bounded law, else zero.
+    pub(crate) fn size(&self) -> Rational {
+        self.law.finite(self.shift).map_or_else(Rational::new, |finite| finite.size() * self.copies)
     }
 
     /// The largest loss of all copies of a bounded law, else zero.

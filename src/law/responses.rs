@@ -72,8 +72,15 @@ impl Responses {
     }
 }
 
+impl Responses {
+    /// One response of the least loss above zero.
+    pub(super) fn of_least_loss(infinite: Rational) -> Responses {
+        Responses { weights: vec![(Integer::from(1), Rational::from(1))], infinite, one: Rational::from(1) }
+    }
+}
+
 /// ln of a ratio of at least one as a multiple of 2^-BITS, rounded.
-fn multiple_of_ln(ratio: &Rational, rounding: Rounding) -> Integer {
+pub(super) fn multiple_of_ln(ratio: &Rational, rounding: Rounding) -> Integer {
     if *ratio == 1 {
         return Integer::new();
     }

@@ -1,8 +1,10 @@
-//! Noise by its masses: any finite table of integers and their probabilities, symmetric about some point.
+//! Noise by its masses: any finite table of integers and their probabilities.
 //!
-//! A count that moves by the shift moves the table with it. An output at x of one neighbor is the noise x - shift of the other: the loss is ln f(x) / f(x -
-//! shift) where both are possible, and infinite where the other is not. Reflection about the middle of both tables exchanges the neighbors, so the pair is
-//! symmetric. Losses are logarithms of rationals, which lie on no lattice: see [`responses`](super::responses).
+//! A count that moves by the shift moves the table with it. An output at x of one neighbor is the noise x - shift of the other: the loss is ln f(x - shift) /
+//! f(x) where both are possible, and infinite where the other is not. Where the table is symmetric about some point, reflection about the middle of both
+//! tables exchanges the neighbors, and the pair is symmetric; else its first hypothesis is that of the count with the record, which is higher by the
+//! shift. The reflected table has the two directions exchanged, since f(s - y) / f(-y) is the inverse ratio at s - y. Losses are logarithms of rationals, which
+//! lie on no lattice: see [`responses`](super::responses) and [`outcomes`](super::outcomes).
 
 use std::{cmp::Ordering, collections::BTreeMap};
 #[cfg(feature = "mechanisms")]
@@ -13,11 +15,12 @@ use rug::Rational;
 use super::{
     facts::{Facts, Range},
     finite::Finite,
-    responses::{Responses, Rounding},
+    likelihoods::{Likelihoods, MOST_VALUES, check_sum},
+    responses::Rounding,
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    numeric::rational,
 };
 
 #[cfg(feature = "mechanisms")]
@@ -26,11 +29,8 @@ use crate::io::csv_reader::{CsvTable, Reading};
 /// The name in files and options.
 pub(super) const KEY: &str = "table";
 
-/// The largest number of values of a table, and the largest absolute value.
-pub(super) const MOST_VALUES: usize = 100_000;
+/// The largest absolute value.
 const MOST_VALUE: i64 = 1_000_000_000_000;
-/// The largest number of likelihood ratios: their logarithms are enumerated.
-const MOST_RATIOS: usize = 2000;
 
 /// A finite table of noise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl Ord for NoiseTable {
 
 impl NoiseTable {
     /// The table of these values and probabilities. Values of probability zero are left out. An error for a value that occurs twice, a probability that is
-    /// negative, probabilities that do not add up to exactly one, or a table that is not symmetric.
+    /// negative, or probabilities that do not add up to exactly one.
     pub fn new(name: &str, rows: impl IntoIterator<Item = (i64, Rational)>) -> Result<Self> {
         let table = |why: String| Error::unsuitable(format!("{name}: {why}"));
         let mut masses: BTreeMap<i64, Rational> = BTreeMap::new();
@@ -78,30 +78,8 @@ impl NoiseTable {
                 return Err(table(format!("it has more than {MOST_VALUES} values")));
             }
         }
-        let sum: Rational = masses.values().sum();
-        if sum != 1 {
-            let apart = Enclosure::rational(&Rational::from(&sum - 1_u32).abs(), 64).shown(6);
-            let side = if sum > 1 { "more" } else { "less" };
-            return Err(table(format!(
-                "its masses add up to {}, which is {apart} {side} than 1: they must add up to exactly 1, as fractions such as 1/3 can",
-                rational::display(&sum)
-            )));
-        }
+        check_sum(name, "its masses", masses.values())?;
         masses.retain(|_, mass| *mass > 0);
-        let (Some((first, _)), Some((last, _))) = (masses.first_key_value(), masses.last_key_value()) else {
-            return Err(table("it has no value".to_string()));
-        };
-        let twice_middle = first + last;
-        if let Some((value, mass)) =
-            masses.iter().find(|(value, mass)| masses.get(&(twice_middle - **value)) != Some(mass))
-        {
-            let partner = twice_middle - value;
-            return Err(table(format!(
-                "it is not symmetric: the value {value} has the mass {}, and its mirror image {partner} has {}; tables that are not symmetric are not accounted for yet",
-                rational::display(mass),
-                rational::display(masses.get(&partner).unwrap_or(&Rational::new()))
-            )));
-        }
         Ok(NoiseTable { name: name.to_string(), masses, one: Rational::from(1) })
     }
 
@@ -143,42 +121,40 @@ impl NoiseTable {
         self.masses.iter().map(|(value, mass)| (*value, mass))
     }
 
-    /// The likelihood ratios f(x) / f(x - shift) of at least one, each with the probability of it or its inverse given that the loss is finite; and the
-    /// probability that it is not.
-    fn ratios(&self, shift: u64) -> (Vec<(Rational, Rational)>, Rational) {
-        let mut ratios: BTreeMap<Rational, Rational> = BTreeMap::new();
-        let mut finite = Rational::new();
-        for (value, mass) in &self.masses {
-            let moved = i64::try_from(shift).ok().and_then(|shift| value.checked_sub(shift));
-            let Some(other) = moved.and_then(|moved| self.masses.get(&moved)) else { continue };
-            let ratio = Rational::from(mass / other);
-            let ratio = if ratio < 1 { ratio.recip() } else { ratio };
-            *ratios.entry(ratio).or_default() += mass;
-            finite += mass;
-        }
-        let infinite = Rational::from(1 - &finite);
-        (ratios.into_iter().map(|(ratio, mass)| (ratio, mass / &finite)).collect(), infinite)
+    /// The likelihood ratios of a count that moves by `shift`: f(x - shift) with the record against f(x) without it.
+    pub(super) fn likelihoods(&self, shift: u64) -> Likelihoods {
+        let shift = i64::try_from(shift).unwrap_or(i64::MAX);
+        let at = |value: Option<i64>| value.and_then(|value| self.masses.get(&value)).cloned();
+        let own = self.masses.iter().map(|(value, p)| (p.clone(), at(value.checked_add(shift)).unwrap_or_default()));
+        // Outcomes that only the other count can have.
+        let is_own = |value: &i64| value.checked_sub(shift).is_some_and(|value| self.masses.contains_key(&value));
+        let others = self.masses.iter().filter(|(value, _)| !is_own(value));
+        Likelihoods::of(own.chain(others.map(|(_, q)| (Rational::new(), q.clone()))))
     }
 
-    /// The pair of a count that moves by `shift`, rounded to losses on a lattice.
-    pub(crate) fn rounded(&self, shift: u64, rounding: Rounding) -> Responses {
-        let (ratios, infinite) = self.ratios(shift);
-        Responses::new(&ratios, infinite, rounding)
+    /// Whether the table is symmetric about some point.
+    pub fn is_symmetric(&self) -> bool {
+        self.masses.iter().zip(self.masses.iter().rev()).all(|((low, own), (high, other))| {
+            let ends = self.masses.first_key_value().zip(self.masses.last_key_value());
+            own == other && ends.is_some_and(|((first, _), (last, _))| low + high == first + last)
+        })
+    }
+
+    /// The table of the negative of the noise: its pairs have the two directions exchanged.
+    pub(crate) fn reflected(&self) -> Self {
+        let masses = self.masses.iter().map(|(value, mass)| (-value, mass.clone())).collect();
+        NoiseTable { name: self.name.clone(), masses, one: self.one.clone() }
     }
 
     /// An error where neighbors share no output at this shift, or have too many different losses.
     pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
-        let (ratios, _) = self.ratios(shift);
-        if ratios.is_empty() {
+        let likelihoods = self.likelihoods(shift);
+        if likelihoods.len() == 0 {
             return Err(Error::unsuitable(format!(
                 "two counts that differ by {shift} have no output in common with this table: delta is 1 at every epsilon"
             )));
         }
-        if ratios.len() > MOST_RATIOS {
-            let expected = format!("at most {MOST_RATIOS} different likelihood ratios of at least 1");
-            return Err(Error::out_of_range("the number of likelihood ratios of a table", ratios.len(), &expected));
-        }
-        Ok(())
+        likelihoods.check(&self.name)
     }
 }
 
@@ -227,9 +203,31 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         self.one.clone()
     }
 
-    /// Those of the pair that is at most as private.
+    fn is_symmetric(&self) -> bool {
+        NoiseTable::is_symmetric(self)
+    }
+
+    fn largest_loss(&self, shift: u64) -> Option<Rational> {
+        match NoiseTable::is_symmetric(self) {
+            true => self.finite(shift).map(|finite| finite.largest),
+            false => self.likelihoods(shift).largest_loss(),
+        }
+    }
+
+    fn rho(&self, shift: u64) -> Rational {
+        match NoiseTable::is_symmetric(self) {
+            true => self.largest_loss(shift).unwrap_or_default().square() / 2_u32,
+            false => self.likelihoods(shift).rho(),
+        }
+    }
+
+    /// Those of a pair that is at most as private, where a record is removed.
     fn finite(&self, shift: u64) -> Option<Finite> {
-        (&self.rounded(shift, Rounding::Up)).finite(1)
+        let likelihoods = self.likelihoods(shift);
+        match NoiseTable::is_symmetric(self) {
+            true => (&likelihoods.responses(Rounding::Up)).finite(1),
+            false => (&likelihoods.outcomes(Rounding::Up)).finite(1),
+        }
     }
 
     /// 1 / variance.

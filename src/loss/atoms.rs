@@ -198,6 +198,7 @@ impl Atoms {
 
     /// E[exp(-L); L >= z] = Q[L >= z], the probability of the tail under the other law of the pair.
     pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Listed> {
+        self.check_symmetric()?;
         // -L is under Q what L is under P: Q[L >= z] = P[L <= -z], the losses below the next one after -z.
         self.probability(&self.sum.above(&Rational::from(-z)), Side::Lower, digits)
     }
@@ -207,11 +208,20 @@ impl Atoms {
         if *alpha < 0 || *alpha > 1 {
             return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
         }
+        self.check_symmetric()?;
         // Every outcome is possible under both laws: a test that never errs in one way always errs in the other.
         if *alpha == 0 || *alpha == 1 {
             return Ok(exactly(if *alpha == 0 { 1.0 } else { 0.0 }));
         }
         self.answer(self.tradeoff_tilt(alpha), (digits, machine::MOST_OF_ENUMERATION), |table| table.tradeoff(alpha))
+    }
+
+    /// Trade-off functions and tails under Q are those of a symmetric pair. Hockey sticks need no symmetry: they are expectations under P alone.
+    fn check_symmetric(&self) -> Result<()> {
+        match self.sum.is_symmetric() {
+            true => Ok(()),
+            false => Err(Error::unsuitable("a tail under the other hypothesis, of one direction of a pair")),
+        }
     }
 
     /// The predicted cost of a request, from the lengths of its lists alone; nothing is enumerated. A request that must be repeated with finer masses

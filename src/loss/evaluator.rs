@@ -12,6 +12,7 @@
 //! The largest over a family is answered by the contour that all its pairs share. If that does not separate the largest from the others sharply
 //! enough, the pairs that may attain it are answered one by one.
 
+mod directions;
 mod family;
 mod sampled;
 mod sum;
@@ -27,6 +28,7 @@ use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
 };
+pub use directions::DirectionsEvaluator;
 pub use family::{Above, FamilyEvaluator};
 pub use sampled::SampledEvaluator;
 pub use sum::SumEvaluator;
@@ -45,17 +47,26 @@ pub enum Evaluator {
     Infinite(Box<Evaluator>, InfiniteLoss),
     /// Between that of a pair that is at least as private, and that of one that is at most as private.
     Between(Box<[Evaluator; 2]>),
+    /// The largest of some, of which there is at least one.
+    Largest(Vec<Evaluator>),
+    /// Of pairs that are not symmetric: the larger of both directions, each of the whole composition.
+    Directions(Box<DirectionsEvaluator>),
 }
 
 impl Evaluator {
-    /// Where the pair of neighbors is not symmetric: an evaluator of each direction, a record that is removed and one that is added. All else is about the
+    /// Where the pair of neighbors is not symmetric: the answer for each direction, a record that is removed and one that is added. All else is about the
     /// larger of both.
-    pub fn directions(&self) -> Option<[Evaluator; 2]> {
+    pub fn of_directions<T>(&self, answer: impl Fn(&Evaluator) -> Result<T>) -> Result<Option<[T; 2]>> {
         match self {
             Evaluator::Sampled(both) if !both.is_of_one_direction() => {
-                Some(both.directions().map(|one| Evaluator::Sampled(Box::new(one))))
+                let [remove, add] = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
+                Ok(Some([answer(&remove)?, answer(&add)?]))
             }
-            _ => None,
+            Evaluator::Directions(both) => {
+                let [remove, add] = both.directions();
+                Ok(Some([answer(remove)?, answer(add)?]))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -68,6 +79,8 @@ impl Evaluator {
                 let [below, above] = both.each_ref().map(|one| one.hockey_stick(epsilon, digits));
                 answer::between(below?, above?, digits)
             }
+            Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick(epsilon, digits)),
+            Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
@@ -82,6 +95,8 @@ impl Evaluator {
                 let [below, above] = both.each_ref().map(|one| one.delta(epsilon, digits));
                 answer::between(below?, above?, digits)
             }
+            Evaluator::Directions(both) => both.larger(digits, |one| one.delta(epsilon, digits)),
+            Evaluator::Largest(all) => largest(all, digits, |one| one.delta(epsilon, digits)),
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
@@ -99,6 +114,8 @@ impl Evaluator {
                 let [below, above] = both.each_ref().map(|one| one.hockey_stick_of_many(epsilon, digits));
                 answer::between(below?, above?, digits)
             }
+            Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick_of_many(epsilon, digits)),
+            Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
@@ -115,6 +132,15 @@ impl Evaluator {
                 let [below, above] = both.each_ref().map(|one| one.second_hockey_stick(epsilon, leader));
                 Ok(below?.or(above?))
             }
+            Evaluator::Directions(both) => both.second_hockey_stick(epsilon),
+            Evaluator::Largest(all) => {
+                let of = |one: &Evaluator| one.second_hockey_stick(epsilon, leader);
+                let larger = |most: SecondEnclosure, next: &Evaluator| {
+                    let next = of(next)?;
+                    Ok(SecondEnclosure { value: most.value.max(&next.value), ..next })
+                };
+                all[1..].iter().try_fold(of(&all[0])?, larger)
+            }
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
             Evaluator::Sampled(sampled) => Ok(sampled.second_hockey_stick(epsilon)),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
@@ -129,6 +155,9 @@ impl Evaluator {
                 let [below, above] = both.each_ref().map(|one| one.second_tradeoff(alpha, leader));
                 Ok(below?.or(above?))
             }
+            Evaluator::Directions(both) => both.second_tradeoff(alpha),
+            // Of a part of a pair that is not symmetric, of which no trade-off function is requested.
+            Evaluator::Largest(_) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
             Evaluator::Sampled(sampled) => sampled.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
@@ -140,11 +169,21 @@ impl Evaluator {
         match self {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(finite.ln_hockey_stick_approx(epsilon)?)),
             Evaluator::Between(both) => both[1].ln_hockey_stick_approx(epsilon),
+            Evaluator::Directions(both) => both.ln_hockey_stick_approx(epsilon),
+            Evaluator::Largest(all) => {
+                let of = |one: &Evaluator| one.ln_hockey_stick_approx(epsilon);
+                all[1..].iter().try_fold(of(&all[0])?, |most, next| Ok(most.max(of(next)?)))
+            }
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
             Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }
+}
+
+/// The largest of some numbers.
+fn largest(all: &[Evaluator], digits: u32, of: impl Fn(&Evaluator) -> Result<Answer>) -> Result<Answer> {
+    all[1..].iter().try_fold(of(&all[0])?, |most, next| Ok(answer::larger(most, of(next)?, digits)))
 }
 
 /// f(alpha) = s f'(alpha / s) by the second enclosures of f', which falls.

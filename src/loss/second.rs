@@ -113,6 +113,16 @@ impl SecondEnclosure {
         Ok(is_end.then(|| SecondEnclosure { value: value(), by: Means::Closed, note: None }))
     }
 
+    /// From 0 to 1 - alpha, between which every trade-off function lies.
+    pub(crate) fn trivial_tradeoff(alpha: &Rational) -> Self {
+        let most = Float::with_val_round(64, &Rational::from(1 - alpha), Round::Up).0;
+        SecondEnclosure {
+            value: Enclosure::new(Float::new(64), most),
+            by: Means::Closed,
+            note: Some("these means are too weak here"),
+        }
+    }
+
     /// The enclosure of a number between this one's and another's.
     pub(crate) fn or(self, other: Self) -> Self {
         SecondEnclosure { value: self.value.hull(&other.value), ..other }

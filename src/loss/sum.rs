@@ -11,8 +11,9 @@ use crate::{
 /// The random variable L = sum over all terms of ln p(X) / p(X - shift), with X drawn from the term's law p.
 ///
 /// It is the logarithm of dP/dQ under P, for P the product of the laws and Q the same product with every coordinate
-/// moved by its shift. All laws here are symmetric, so -L under the weight exp(-L) is distributed
-/// as L: the pair is symmetric.
+/// moved by its shift. Where all laws are symmetric, -L under the weight exp(-L) is distributed
+/// as L: the pair is symmetric. Otherwise the sum is one direction of its pair ([`LossSum::is_symmetric`]): hockey sticks for epsilon >= 0 and upper
+/// tails are those of that direction, and exp(-L) may have another mean than 1. Engines state where they need symmetry.
 ///
 /// Where some outcomes are possible for one neighbor only, L is the loss given that none of these occurs ([`LossSum::infinite_loss`]).
 ///
@@ -52,7 +53,7 @@ impl LossSum {
         if groups.iter().any(|group| group.law.is_sampled()) {
             return Err(Error::unsuitable("Poisson-sampled noise in a sum of symmetric losses"));
         }
-        let is_zero = |group: &Group| group.law.largest_loss(group.shift).is_some_and(|largest| largest == 0);
+        let is_zero = |group: &Group| group.law.has_no_finite_loss(group.shift);
         let (without_finite_loss, mut groups): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(is_zero);
         if groups.is_empty() {
             let why = "every output is as likely under both neighbors, or possible for one of them only: delta is the probability of the latter at every epsilon";
@@ -103,6 +104,16 @@ impl LossSum {
     /// The outcomes that only one of two neighbors can have, of which the losses here say nothing; `None` where there are none.
     pub fn infinite_loss(&self) -> Option<InfiniteLoss> {
         InfiniteLoss::of(&[&self.groups[..], &self.without_finite_loss].concat())
+    }
+
+    /// Whether all laws are symmetric; else it is one direction of a pair.
+    pub fn is_symmetric(&self) -> bool {
+        self.groups.iter().all(|group| group.law.is_symmetric())
+    }
+
+    /// Whether some losses are bounded.
+    pub(crate) fn has_bounded_group(&self) -> bool {
+        self.groups.iter().any(|group| group.law.has_bounded_loss())
     }
 
     /// sum copies shift^2 / (2 sigma2) over the Gaussian terms.

@@ -295,8 +295,8 @@ pub struct Exceeded {
 
 /// The least lattice loss l with `P[L > l] <= delta`.
 fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
-    // Of losses that are rounded up the tail is no bound: their masses are moved as well. With sampling the losses are other ones.
-    if composition.below().is_some() || composition.is_sampled() {
+    // Of losses that are rounded up the tail is no bound: their masses are moved as well. Pairs that are not symmetric have other losses.
+    if composition.below().is_some() || !composition.is_symmetric() {
         return Err(Error::NoLattice);
     }
     let loss = composition.loss();

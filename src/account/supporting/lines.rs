@@ -10,7 +10,7 @@ use crate::{
     loss::{
         answer::Answer,
         engine::{Tolerance, session::Session},
-        evaluator::{SampledEvaluator, SumEvaluator, Together},
+        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, Together},
         limit::Limit,
     },
 };
@@ -20,8 +20,10 @@ use crate::{
 pub(in crate::account) enum Source<'a> {
     /// Of a symmetric pair.
     Sum(&'a SumEvaluator),
-    /// Of a pair that is not: the larger of both directions. The function is then the convex hull of those of both.
+    /// Of noise on Poisson samples, whose pair is not symmetric: the larger of both directions. The function is then the convex hull of those of both.
     Sampled(&'a SampledEvaluator),
+    /// The same of other pairs that are not symmetric, infinite losses included.
+    Directions(&'a DirectionsEvaluator),
 }
 
 impl<'a> Source<'a> {
@@ -29,6 +31,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Sum(sum) => sum.session(limit),
             Source::Sampled(sampled) => sampled.session(limit),
+            Source::Directions(both) => both.session(limit),
         }
     }
 
@@ -36,8 +39,13 @@ impl<'a> Source<'a> {
     pub(super) fn sum(self) -> Option<&'a SumEvaluator> {
         match self {
             Source::Sum(sum) => Some(sum),
-            Source::Sampled(_) => None,
+            Source::Sampled(_) | Source::Directions(_) => None,
         }
+    }
+
+    /// Whether the heights of lines may be linear between few losses that are not known here.
+    pub(super) fn is_staircase(self) -> bool {
+        matches!(self, Source::Directions(_))
     }
 
     /// The lattice of the losses.
@@ -49,6 +57,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Sum(sum) => sum.hockey_stick_together(epsilon, digits, Together::Lines, session),
             Source::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
+            Source::Directions(both) => both.hockey_stick(epsilon, digits),
         }
     }
 
@@ -56,6 +65,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Sum(sum) => sum.ln_hockey_stick_approx_together(epsilon, session, tolerance),
             Source::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
+            Source::Directions(both) => both.ln_hockey_stick_approx(epsilon),
         }
     }
 
@@ -63,6 +73,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Sum(sum) => sum.mean_and_deviation_approx(),
             Source::Sampled(sampled) => sampled.mean_and_deviation_approx(),
+            Source::Directions(both) => both.mean_and_deviation_approx(),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cu
 pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     let of_group = |(k, group): (usize, &Group)| {
         if group.law.is_listed() {
-            return 2.0 * group.largest().to_f64();
+            return 2.0 * group.size().to_f64();
         }
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut));
         length.map_or(f64::INFINITY, |length| length * group.weight().to_f64())

@@ -69,7 +69,7 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     let (Some(parts), Some(h)) = (parts, sum.step()) else { return Cost::IMPOSSIBLE };
     // Keys and exponentials have a range, and a column outside it is refused.
     let span = |part: &Part| match &pieces[part.groups[0]].1 {
-        group if part.is_listed => 2.0 * group.largest().to_f64(),
+        group if part.is_listed => 2.0 * group.size().to_f64(),
         _ => part.length * part.step.to_f64(),
     };
     let of_all: f64 = parts.iter().map(span).sum();

@@ -147,7 +147,7 @@ impl Parts {
                 let missing = part.missing();
                 Float::with_val_round(64, &sum + &missing, Round::Up).0
             }),
-            largest: (*sum.rho() == 0).then(|| sum.offset().clone()),
+            largest: (*sum.rho() == 0 && sum.is_symmetric()).then(|| sum.offset().clone()),
             c: self.c.clone(),
             h,
         })

@@ -97,7 +97,7 @@ impl GroupOutline {
                 copies * (shift / sigma2).powi(2) * sigma2.max(0.25)
             }
             GroupOutline::Continuous { rho } => 2.0 * rho,
-            GroupOutline::Finite { one, copies } => copies * one.largest().powi(2),
+            GroupOutline::Finite { one, copies } => copies * one.size().powi(2),
         }
     }
 }

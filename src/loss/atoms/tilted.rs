@@ -49,7 +49,7 @@ pub(super) struct Tilted<K, const N: usize> {
     pub(super) ln_mgf: Enclosure,
     /// m: an upper bound on the truncated mass, that is 1 minus all stored tilted masses.
     pub(super) missing: Float,
-    /// The largest loss of a bounded sum, whose smallest is its negative.
+    /// The largest loss of a bounded symmetric sum, whose smallest is its negative.
     pub(super) largest: Option<Rational>,
 }
 

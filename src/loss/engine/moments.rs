@@ -148,7 +148,7 @@ impl Engine for Moments {
 pub(crate) fn nearly_one(sum: &LossSum, request: &Request) -> Option<Answer> {
     const ENOUGH: f64 = 1e8;
     let (epsilon, digits, rho) = (&request.at, request.goal.digits, sum.rho());
-    if epsilon >= rho || sum.offset() != rho {
+    if epsilon >= rho || sum.has_bounded_group() {
         return None;
     }
     let exponent = Rational::from(rho - epsilon).square() / Rational::from(rho * 4_u32);

@@ -148,7 +148,7 @@ impl SumEvaluator {
         Session::until(deadline, &self.stop)
     }
 
-    /// Mean and standard deviation of L under P, in doubles: for searches. Under Q the mean is its negative.
+    /// Mean and standard deviation of L under P, in doubles: for searches. Under Q the mean of a symmetric pair is its negative.
     pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
         moments::mean_and_deviation_approx(self.sum())
     }
@@ -224,6 +224,8 @@ impl SumEvaluator {
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         match SecondEnclosure::at_ends(alpha)? {
             Some(known) => Ok(known),
+            // The lines of both signs of epsilon are those of a symmetric pair.
+            None if !self.sum().is_symmetric() => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             None => self.second().tradeoff(alpha),
         }
     }
@@ -365,6 +367,9 @@ impl SumEvaluator {
     }
 
     fn tail(&self, functional: Functional, z: &Rational, digits: u32) -> Result<Answer> {
+        if functional == Functional::TiltedTail && !self.sum().is_symmetric() {
+            return Err(Error::unsuitable("a tail under the other hypothesis, of one direction of a pair"));
+        }
         let request = Request::new(functional, z, digits);
         scheduler::enclose(self, &request, &Session::single(Limit::of(digits), &self.stop))
     }
@@ -374,6 +379,9 @@ impl SumEvaluator {
     /// well, because the whole period of fine losses is short or the lists are not.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
         self.stop.check()?;
+        if !self.sum().is_symmetric() {
+            return Err(Error::unsuitable("the trade-off function of one direction of a pair"));
+        }
         if self.sum().is_continuous() {
             let value = gaussian::tradeoff(self.sum().rho(), alpha, digits)?;
             return Ok(Some(Answer { met: value.is_tight(digits), value, proof: Proof::closed_form() }));

@@ -43,6 +43,7 @@ use super::{
     second::binomial,
     stop::Stop,
 };
+pub use crate::law::Direction;
 use crate::{
     error::Result,
     numeric::{Enclosure, precision},
@@ -59,15 +60,6 @@ pub(crate) struct Phase {
     pub(crate) sigma2: Rational,
     /// How many steps.
     pub(crate) steps: u64,
-}
-
-/// Which of two neighbors has the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The first: the record is removed.
-    Remove,
-    /// The second: the record is added.
-    Add,
 }
 
 /// The privacy losses of phases of sampled noise, beside continuous Gaussian noise that sees every record.

@@ -33,6 +33,8 @@ pub(super) struct Moments {
 struct Few {
     /// The losses from the largest down, and ln of their masses up to a constant.
     terms: Vec<(f64, f64)>,
+    /// The largest size of a loss.
+    largest_size: f64,
     /// The largest of the numbers that these logarithms were made of.
     size: f64,
     /// ln of the sum of these masses.
@@ -98,8 +100,10 @@ impl Moments {
             }
         }
         let groups = sum.groups().len() as f64;
-        let all = bounded.iter().map(Few::largest).sum::<f64>();
-        let largest = is_bounded.then_some(all * (1.0 + widening(groups)));
+        // Of one direction of a pair a largest loss may be below zero: the widening is one of sizes.
+        let (all, sizes) =
+            bounded.iter().map(Few::largest).fold((0.0, 0.0), |(all, sizes), one| (all + one, sizes + one.abs()));
+        let largest = is_bounded.then_some(all + sizes * widening(groups));
         Some(Moments { rho, ripple, small, bounded, largest, groups })
     }
 
@@ -109,7 +113,10 @@ impl Moments {
             ripple: self.ripple + other.ripple,
             small: [&self.small[..], &other.small].concat(),
             bounded: [&self.bounded[..], &other.bounded].concat(),
-            largest: self.largest.zip(other.largest).map(|(one, other)| (one + other) * (1.0 + WIDENING)),
+            largest: self
+                .largest
+                .zip(other.largest)
+                .map(|(one, other)| one + other + (one.abs() + other.abs()) * WIDENING),
             groups: self.groups + other.groups,
         }
     }
@@ -140,12 +147,12 @@ impl Moments {
 
     /// About the standard deviation of the bounded losses, plus that of the others: for choosing.
     pub(super) fn scale(&self) -> f64 {
-        self.rho.sqrt() + self.bounded.iter().map(|one| one.largest() / one.copies.sqrt()).sum::<f64>()
+        self.rho.sqrt() + self.bounded.iter().map(|one| one.copies.sqrt() * one.largest_size).sum::<f64>()
     }
 
     /// The largest sum of bounded losses: for choosing.
     pub(super) fn largest_bounded(&self) -> f64 {
-        self.bounded.iter().map(Few::largest).sum()
+        self.bounded.iter().map(|one| one.copies * one.largest_size).sum()
     }
 }
 
@@ -202,8 +209,8 @@ fn is_in_range(parameter: f64) -> bool {
 impl Few {
     /// `None` where losses are out of range.
     fn new(one: &Finite, copies: u64) -> Option<Self> {
-        let (largest, step) = (one.largest.to_f64(), one.step.to_f64());
-        if !is_in_range(largest) || !is_in_range(step) {
+        let (largest_size, step) = (one.size().to_f64(), one.step.to_f64());
+        if !is_in_range(largest_size) || !is_in_range(step) {
             return None;
         }
         let mut size = 1.0_f64;
@@ -214,7 +221,7 @@ impl Few {
             // Of the exact loss: the difference of two doubles would lose digits next to zero.
             terms.push((one.loss(k).to_f64(), factor - exponent));
         }
-        let few = Few { terms, size, ln_total: 0.0, copies: copies as f64 };
+        let few = Few { terms, size, ln_total: 0.0, copies: copies as f64, largest_size };
         let ln_total = few.ln_sum(0.0);
         (size.is_finite() && ln_total.is_finite()).then_some(Few { ln_total, ..few })
     }
@@ -235,7 +242,7 @@ impl Few {
     /// of a sum of exponentials by no more; a sum of many terms is rounded once each.
     fn ln_mgf(&self, s: f64) -> (f64, f64) {
         let ln = self.ln_sum(s) - self.ln_total;
-        let largest = self.terms.first().map_or(0.0, |(loss, _)| *loss);
+        let largest = self.largest_size;
         let roundings = 1.0 + self.terms.len() as f64 * f64::EPSILON / OF_ONE_COUNT;
         (ln, (1.0 + ln.abs() + 2.0 * self.size + self.ln_total.abs() + 4.0 * s.abs() * largest) * roundings)
     }

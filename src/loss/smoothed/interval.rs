@@ -134,6 +134,10 @@ impl Smoothed {
     }
 
     fn look_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Look> {
+        // Below zero the interval of -L is enumerated, which has the same law under Q in a symmetric pair alone.
+        if !self.sum.is_symmetric() {
+            return None;
+        }
         if from >= to {
             return None;
         }

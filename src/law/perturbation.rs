@@ -1,0 +1,406 @@
+//! Perturbation tables of the cell-key method: row i is the law of the published value where the true count is i.
+//!
+//! # The pairs
+//!
+//! A record moves a count from i to i + shift, for an i that depends on the data. So a count is protected as badly as the least private pair of rows (i,
+//! i + shift). The last row is also that of every larger count, moved along with it: the noise of larger counts is the same.
+//!
+//! # Rows that do not matter, and the dominating pair
+//!
+//! A test of one pair rejects with probability a under the second hypothesis and b under the first; the best tests are a concave function b(a), which is
+//! linear between the vertices that the likelihood ratios give in falling order. If that of one pair is nowhere below that of another, the other is a
+//! function of the outcome of the first (Blackwell 1953), and no choice of rows needs it. The smallest concave function that is nowhere below that of any row
+//! is again that of a pair with finitely many outcomes. It bounds every choice of rows in every composition, also where the rows of later cells
+//! depend on earlier outcomes.
+
+#[cfg(feature = "mechanisms")]
+use std::path::Path;
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use rug::Rational;
+
+use super::{
+    facts::{Facts, Range},
+    finite::Finite,
+    likelihoods::{Likelihoods, MOST_VALUES},
+    pair::Pair,
+    responses::Rounding,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+#[cfg(feature = "mechanisms")]
+use crate::io::csv_reader::{CsvTable, Reading};
+
+/// The name in files and options.
+pub(super) const KEY: &str = "p-table";
+
+/// The largest count that has a row of its own, and the largest published value.
+const MOST_ROW: u64 = 100_000;
+/// The largest shift of an account.
+const MOST_SHIFT: u64 = 1000;
+
+/// A perturbation table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PerturbationTable {
+    /// Its name, for texts.
+    name: String,
+    /// Of the counts 0, 1, ...: the probability of each published value, above zero. They add up to one.
+    rows: Vec<BTreeMap<u64, Rational>>,
+    /// Whether the two directions are exchanged.
+    is_reversed: bool,
+    /// One, because there is no parameter that scales it.
+    one: Rational,
+}
+
+impl PartialOrd for PerturbationTable {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for PerturbationTable {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |table: &Self| (table.is_reversed, table.name.clone());
+        self.rows.cmp(&other.rows).then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+impl PerturbationTable {
+    /// The table of these true counts, published values and probabilities; those of probability zero are left out. An error unless every count from 0 to the
+    /// last has probabilities that add up to exactly one, each published value once.
+    pub fn new(name: &str, entries: impl IntoIterator<Item = (u64, u64, Rational)>) -> Result<Self> {
+        let table = |why: String| Error::unsuitable(format!("{name}: {why}"));
+        let mut rows: BTreeMap<u64, BTreeMap<u64, Rational>> = BTreeMap::new();
+        let mut entered = 0;
+        for (i, j, p) in entries {
+            if i.max(j) > MOST_ROW {
+                return Err(table(format!("the value {} is beyond {MOST_ROW}", i.max(j))));
+            }
+            if !(0..=1).contains(&p) {
+                return Err(table(format!(
+                    "the probability {} of {j} for the count {i} is none",
+                    rational::display(&p)
+                )));
+            }
+            if rows.entry(i).or_default().insert(j, p).is_some() {
+                return Err(table(format!("the published value {j} occurs twice for the count {i}")));
+            }
+            entered += 1;
+            if entered > MOST_VALUES {
+                return Err(table(format!("it has more than {MOST_VALUES} entries")));
+            }
+        }
+        if rows.is_empty() {
+            return Err(table("it has no row".to_string()));
+        }
+        for (expected, (i, row)) in (0..).zip(&rows) {
+            if expected != *i {
+                return Err(table(format!(
+                    "the count {expected} has no row: every count from 0 to the last needs one"
+                )));
+            }
+            let sum: Rational = row.values().sum();
+            if sum != 1 {
+                let apart = Enclosure::rational(&Rational::from(&sum - 1_u32).abs(), 64).shown(6);
+                let side = if sum > 1 { "more" } else { "less" };
+                return Err(table(format!(
+                    "the probabilities of the count {i} add up to {}, which is {apart} {side} than 1: probabilities must add up to exactly 1, as fractions such as 1/3 can",
+                    rational::display(&sum)
+                )));
+            }
+        }
+        let rows = rows.into_values().map(|row| row.into_iter().filter(|(_, p)| *p > 0).collect()).collect();
+        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, one: Rational::from(1) })
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads a CSV file with the columns `i`, the true count, `j`, the published value, and `p`, its exact probability; the exports of the R package ptable
+    /// for tau-Argus and SAS are read as they are, where a further column `v` has to be j - i. With `normalize` the probabilities of each count are
+    /// divided by their sum. An error for other values, with their line, and as in [`PerturbationTable::new`].
+    pub fn read(path: &Path, normalize: bool) -> Result<Self> {
+        let mut file = CsvTable::read(path, Reading::default())?;
+        let at = [file.column(&["i"])?, file.column(&["j"])?, file.column(&["p"])?];
+        let (difference, kind) = (file.find(&["v"]), file.find(&["type"]));
+        let mut entries: BTreeMap<(u64, u64), Rational> = BTreeMap::new();
+        while file.next()? {
+            let whole = |column| {
+                let value = file.text(column)?.trim().parse::<u64>().ok().filter(|value| *value <= MOST_ROW);
+                value.ok_or_else(|| file.refuse(column, "expected a whole number from 0 to 100000"))
+            };
+            let (i, j) = (whole(at[0])?, whole(at[1])?);
+            let p =
+                rational::parse(file.text(at[2])?.trim()).map_err(|error| file.refuse(at[2], &error.to_string()))?;
+            if p < 0 || p > 1 && !normalize {
+                return Err(file.refuse(at[2], "expected a probability from 0 to 1"));
+            }
+            if let Some(column) = difference
+                && file.text(column)?.trim().parse::<i64>().ok() != Some(j as i64 - i as i64)
+            {
+                return Err(file.refuse(column, "expected the difference j - i of the published value and the count"));
+            }
+            if let Some(column) = kind
+                && !matches!(file.text(column)?.trim(), "all" | "")
+            {
+                return Err(file.refuse(
+                    column,
+                    "a table for even or odd numbers of contributors is one for magnitudes, and not for counts",
+                ));
+            }
+            if entries.len() == MOST_VALUES {
+                return Err(file.refuse(at[0], &format!("a perturbation table has at most {MOST_VALUES} entries")));
+            }
+            if entries.insert((i, j), p).is_some() {
+                return Err(file.refuse(at[1], "the published value occurs in an earlier line of this count as well"));
+            }
+        }
+        if normalize {
+            let mut sums: BTreeMap<u64, Rational> = BTreeMap::new();
+            entries.iter().for_each(|((i, _), p)| *sums.entry(*i).or_default() += p);
+            for ((i, _), p) in &mut entries {
+                if let Some(sum) = sums.get(i).filter(|sum| **sum > 0) {
+                    *p /= sum;
+                }
+            }
+        }
+        PerturbationTable::new(&path.display().to_string(), entries.into_iter().map(|((i, j), p)| (i, j, p)))
+    }
+
+    /// The same with the two directions exchanged: that of a count which a changed record enters, beside one that it leaves.
+    pub(crate) fn reversed(&self) -> Self {
+        PerturbationTable { is_reversed: !self.is_reversed, ..self.clone() }
+    }
+
+    /// The probability of a published value where the count is i.
+    fn probability(&self, i: u64, j: u64) -> Rational {
+        let last = self.rows.len() as u64 - 1;
+        let moved = i.saturating_sub(last);
+        let of_row = j.checked_sub(moved).and_then(|j| self.rows[i.min(last) as usize].get(&j));
+        of_row.cloned().unwrap_or_default()
+    }
+
+    /// The published values of a count.
+    fn values(&self, i: u64) -> impl Iterator<Item = u64> {
+        let last = self.rows.len() as u64 - 1;
+        let moved = i.saturating_sub(last);
+        self.rows[i.min(last) as usize].keys().map(move |j| j + moved)
+    }
+
+    /// The pair of the counts i + shift, with the record, and i.
+    fn pair(&self, i: u64, shift: u64) -> Likelihoods {
+        let with = i + shift;
+        let own = self.values(with).map(|j| (self.probability(with, j), self.probability(i, j)));
+        let others = self.values(i).filter(|j| self.probability(with, *j) == 0);
+        let others = others.map(|j| (Rational::new(), self.probability(i, j)));
+        let likelihoods = Likelihoods::of(own.chain(others));
+        if self.is_reversed { likelihoods.reversed() } else { likelihoods }
+    }
+
+    /// The pairs of rows that some choice of rows may need: none of them is a function of the outcome of another. Each with the least count that has it.
+    pub(super) fn undominated(&self, shift: u64) -> Vec<(u64, Likelihoods)> {
+        let mut kept: Vec<(u64, Likelihoods, Vec<Vertex>)> = Vec::new();
+        for i in 0..self.rows.len() as u64 {
+            let pair = self.pair(i, shift);
+            let vertices = pair.best_tests();
+            if kept.iter().any(|(_, _, other)| is_above(other, &vertices)) {
+                continue;
+            }
+            kept.retain(|(_, _, other)| !is_above(&vertices, other));
+            kept.push((i, pair, vertices));
+        }
+        kept.into_iter().map(|(i, pair, _)| (i, pair)).collect()
+    }
+
+    /// The pairs of rows that some choice of rows may need, under their names.
+    pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<Pair>> {
+        let pair = |(i, likelihoods): (u64, Likelihoods)| {
+            Pair::of(&format!("{}, counts {i} and {}", self.name, i + shift), likelihoods)
+        };
+        self.undominated(shift).into_iter().map(pair).collect()
+    }
+
+    /// The pair that is at most as private as every pair of rows, in every composition.
+    pub(super) fn envelope(&self, shift: u64) -> Likelihoods {
+        let mut points: Vec<Vertex> =
+            (self.undominated(shift).iter()).flat_map(|(_, pair)| pair.best_tests()).collect();
+        points.sort();
+        // The upper hull, from left to right: a point is dropped where it is not above the line between its neighbors.
+        let mut hull: Vec<Vertex> = Vec::new();
+        for point in points {
+            while let [.., first, second] = &hull[..] {
+                let rises =
+                    |from: &Vertex, to: &Vertex| (Rational::from(&to.0 - &from.0), Rational::from(&to.1 - &from.1));
+                let ((a, b), (c, d)) = (rises(first, second), rises(first, &point));
+                // second is above the line from first to point where b / a > d / c.
+                if Rational::from(&b * &c) > Rational::from(&d * &a) {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(point);
+        }
+        let steps = hull
+            .windows(2)
+            .map(|ends| (Rational::from(&ends[1].1 - &ends[0].1), Rational::from(&ends[1].0 - &ends[0].0)));
+        Likelihoods::of(steps.collect::<Vec<_>>())
+    }
+
+    /// An error where two counts have no published value in common, or too many different losses.
+    pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
+        for i in 0..self.rows.len() as u64 {
+            let pair = self.pair(i, shift);
+            if pair.len() == 0 {
+                return Err(Error::unsuitable(format!(
+                    "{}: the counts {i} and {} have no published value in common: delta is 1 at every epsilon",
+                    self.name,
+                    i + shift
+                )));
+            }
+            pair.check(&self.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A test: its probabilities to reject under the second and under the first hypothesis.
+type Vertex = (Rational, Rational);
+
+/// Whether the best tests of one pair are nowhere worse than those of another, by their vertices: it is enough at those of the other, between which its
+/// function is linear, because that of the one is concave.
+fn is_above(one: &[Vertex], other: &[Vertex]) -> bool {
+    other.iter().all(|(a, b)| {
+        let after = one.partition_point(|(x, _)| x <= a);
+        // The last vertex at or left of a; there may be two at zero, of which the later is higher.
+        let Some(before) = after.checked_sub(1).map(|before| &one[before]) else { return false };
+        match one.get(after) {
+            None => before.1 >= *b,
+            Some(next) => {
+                let share = Rational::from(a - &before.0) / Rational::from(&next.0 - &before.0);
+                Rational::from(&next.1 - &before.1) * share + &before.1 >= *b
+            }
+        }
+    })
+}
+
+impl<'a> Facts<'a> for &'a PerturbationTable {
+    fn name(&self) -> &'static str {
+        "cell-key"
+    }
+
+    fn label(&self) -> Option<&'a str> {
+        Some(&self.name)
+    }
+
+    fn key(&self) -> &'static str {
+        KEY
+    }
+
+    fn parameter(&self) -> (&'static str, &'a Rational) {
+        ("scale", &self.one)
+    }
+
+    /// Never: which rows count depends on the data.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    fn has_infinite_loss(&self) -> bool {
+        true
+    }
+
+    fn is_bounded(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn most_shift(&self) -> u64 {
+        MOST_SHIFT
+    }
+
+    fn largest_loss(&self, shift: u64) -> Option<Rational> {
+        self.envelope(shift).largest_loss()
+    }
+
+    fn rho(&self, shift: u64) -> Rational {
+        self.undominated(shift).iter().map(|(_, pair)| pair.rho()).max().unwrap_or_default()
+    }
+
+    fn parameter_times(&self, _: &Rational) -> Rational {
+        self.one.clone()
+    }
+
+    fn factors(&self) -> Range {
+        Range { least: self.one.clone(), most: self.one.clone() }
+    }
+
+    fn rho_divisor(&self, _: &Rational) -> Rational {
+        self.one.clone()
+    }
+
+    /// Those of the dominating pair, where a record is removed.
+    fn finite(&self, shift: u64) -> Option<Finite> {
+        (&self.envelope(shift).outcomes(Rounding::Up)).finite(1)
+    }
+
+    fn precision_approx(&self) -> Rational {
+        self.one.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn table(entries: &[(u64, u64, &str)]) -> Result<PerturbationTable> {
+        PerturbationTable::new("p.csv", entries.iter().map(|(i, j, p)| (*i, *j, parse(p).unwrap())))
+    }
+
+    #[test]
+    fn rows_are_checked() {
+        let good = [(0, 0, "1"), (1, 0, "1/2"), (1, 2, "1/2"), (2, 1, "1/4"), (2, 2, "1/2"), (2, 3, "1/4")];
+        assert!(table(&good).is_ok());
+        for (bad, expected) in [
+            (&good[1..], "the count 0 has no row"),
+            (&[(0, 0, "1"), (2, 2, "1")], "the count 1 has no row"),
+            (&[(0, 0, "1"), (0, 0, "0")], "occurs twice"),
+            (&[(0, 0, "1"), (1, 0, "1/3"), (1, 1, "1/3")], "the count 1 add up to 2/3"),
+            (&[(0, 0, "3/2"), (0, 1, "-1/2")], "is none"),
+            (&[], "no row"),
+        ] {
+            let error = table(bad).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    /// The last row goes on for larger counts, and the envelope is above every pair.
+    #[test]
+    fn the_envelope_is_above_every_row() {
+        let table = table(&[
+            (0, 0, "1"),
+            (1, 0, "1/2"),
+            (1, 1, "1/4"),
+            (1, 2, "1/4"),
+            (2, 1, "1/4"),
+            (2, 2, "1/2"),
+            (2, 3, "1/4"),
+        ])
+        .unwrap();
+        assert_eq!(table.probability(7, 8), parse("1/4").unwrap());
+        for shift in [1, 2] {
+            let envelope = table.envelope(shift).best_tests();
+            for i in 0..5 {
+                assert!(is_above(&envelope, &table.pair(i, shift).best_tests()), "{shift} {i}");
+            }
+            assert!(table.undominated(shift).len() < 4);
+        }
+        // Where a count of zero is never changed, a published value above zero proves a record.
+        let pairs = table.undominated(1);
+        assert_eq!(*pairs[0].1.infinite(), parse("1/2").unwrap());
+    }
+}
