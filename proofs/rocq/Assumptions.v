@@ -3,8 +3,8 @@
     Compiling this file prints the axioms of every theorem that is quoted elsewhere; the script [check] compares them with the
     file allowed-assumptions. *)
 
-From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Laws AnyLaw Soundness Below Point Fine.
-From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint Headlines.
+From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
+From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts Headlines.
 
 Print Assumptions P_sums_to_one.
 Print Assumptions gaussian_is_law.
@@ -16,6 +16,17 @@ Print Assumptions delta_is_symmetric.
 Print Assumptions smallest_epsilon_is_between.
 Print Assumptions transform_converges.
 Print Assumptions trapezoid_is_an_upper_bound.
+Print Assumptions theta_at_most.
+Print Assumptions Count_moment_at_most.
+Print Assumptions transform_at_most.
+Print Assumptions kernel_at_most.
+Print Assumptions nodes_not_evaluated.
+Print Assumptions aliases_at_most.
+Print Assumptions profile_by_order.
+Print Assumptions best_order.
+Print Assumptions kept_outcomes.
+Print Assumptions logarithm_between.
+Print Assumptions posterior_by_loss.
 Print Assumptions table_up_sound.
 Print Assumptions table_down_sound.
 Print Assumptions certified_is_true.
@@ -37,6 +48,7 @@ Print Assumptions Release.epsilon_is_between.
 Print Assumptions LaplaceCounts.epsilon_is_between.
 Print Assumptions Calibration.noise_is_enough.
 Print Assumptions TradeoffPoint.tradeoff_point_is_between.
+Print Assumptions TwoCounts.epsilon_is_between.
 Print Assumptions state_epsilon.
 Print Assumptions release_epsilon.
 Print Assumptions release_is_private.
