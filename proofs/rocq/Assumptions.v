@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
-From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts Headlines.
+From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath Headlines.
 
 Print Assumptions P_sums_to_one.
 Print Assumptions gaussian_is_law.
@@ -49,6 +49,7 @@ Print Assumptions LaplaceCounts.epsilon_is_between.
 Print Assumptions Calibration.noise_is_enough.
 Print Assumptions TradeoffPoint.tradeoff_point_is_between.
 Print Assumptions TwoCounts.epsilon_is_between.
+Print Assumptions UnitsPath.epsilon_is_between.
 Print Assumptions state_epsilon.
 Print Assumptions release_epsilon.
 Print Assumptions release_is_private.
