@@ -66,7 +66,7 @@ fn put_codes(page: &mut Page, codes: &[(Product, Code)]) {
     let row = |(product, code): &(Product, Code)| {
         vec![code.name.clone(), product.name().to_string(), code.parent.clone(), code.label.clone()]
     };
-    page.table_of_pairs(&["variable", "product", "adds up to", "label"], codes.iter().map(row).collect());
+    page.columns(&["variable", "product", "adds up to", "label"], codes.iter().map(row).collect());
 }
 
 fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
@@ -87,5 +87,5 @@ fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
     page.table_of_pairs(&["table", "product", "codes", "title"], rows);
     page.text("\nnot formed, the first line that fits:\n\n");
     let row = |not: &NotFormed| vec![not.codes.join(" "), product(not), not.why.clone()];
-    page.table_of_pairs(&["codes", "from", "why"], not.iter().map(row).collect());
+    page.columns(&["codes", "from", "why"], not.iter().map(row).collect());
 }

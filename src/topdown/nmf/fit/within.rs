@@ -27,7 +27,9 @@ use crate::topdown::{
 /// Histograms with more cells are not compared within units: the persons and households of the DHC.
 const MOST_CELLS: usize = 1 << 14;
 /// Upper bound on the relative error of sums of fewer than 2^22 terms in doubles.
-const ROUNDING: f64 = 1.0 / (1 << 30) as f64;
+const ROUNDING: f64 = 1.0 / (1_u64 << 30) as f64;
+/// Upper bound on the relative error, in the norm, of at most 32 reflections along attributes of at most 2^14 values.
+const TURNING: f64 = 1.0 / (1_u64 << 34) as f64;
 
 /// The queries of a level.
 #[derive(Debug)]
@@ -65,6 +67,8 @@ struct Prepared {
     ratio: f64,
     /// The weight of a cell's own count.
     weight: f64,
+    /// Upper bound on the error of T in doubles, over the sum of squares before the fit.
+    rounding: f64,
 }
 
 /// The matrices that were needed so far, by level and noise.
@@ -127,7 +131,15 @@ impl Within {
         let ratio = noise.iter().zip(&variances).map(|(noise, variance)| noise.proxy / f64::from(*variance));
         let ratio = ratio.fold(0.0, f64::max) * (1.0 + 4.0 * f64::EPSILON);
         let weight = f64::from(variances[self.cells.0]).recip();
-        Prepared { noise: noise.to_vec(), variances, information, factors, ratio, weight }
+        // No eigenvalue of N is above the largest sum of magnitudes in a row, nor below the weight of a cell's own count. An error of b of this
+        // share of its norm is in the norm of N^-1 at most the root of their quotient times that share of |y|, and moves b' N^-1 b, which is
+        // at most |y|^2, by no more than three times as much.
+        let rows = |matrix: &Matrix| {
+            (0..matrix.rows).map(|row| matrix.row(row).iter().map(|entry| entry.abs()).sum::<f64>()).fold(0.0, f64::max)
+        };
+        let largest = information.iter().map(rows).fold(weight, f64::max);
+        let rounding = 3.0 * TURNING * (largest / weight).sqrt() + ROUNDING;
+        Prepared { noise: noise.to_vec(), variances, information, factors, ratio, weight, rounding }
     }
 
     /// T of a unit, and a lower bound on T / c.
@@ -161,7 +173,7 @@ impl Within {
             moved += (x * g).abs();
             gap += g * g;
         }
-        let least = squares - fitted - moved - gap / with.weight - ROUNDING * (squares + size);
+        let least = squares - fitted - moved - gap / with.weight - with.rounding * squares - ROUNDING * size;
         ((squares - fitted).max(0.0), (least / with.ratio).max(0.0))
     }
 
@@ -227,4 +239,21 @@ fn joined(finer: &[u32], coarser: &[u32]) -> Option<Vec<u32>> {
         *known = *coarse;
     }
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_coarser_queries_are_sums_of_finer_ones() {
+        let (whole, two, total) = (Part::Whole, Part::Groups(vec![0, 1, 1]), Part::Total);
+        let of = |a: &Part, b: &Part| counts_of(&[3, 2], &[a.clone(), b.clone()]);
+        assert_eq!(of(&whole, &total), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(of(&two, &whole), [0, 1, 2, 3, 2, 3]);
+        assert_eq!(joined(&of(&whole, &total), &of(&two, &total)), Some(vec![0, 1, 1]));
+        assert_eq!(joined(&of(&two, &whole), &of(&total, &whole)), Some(vec![0, 1, 0, 1]));
+        assert_eq!(joined(&of(&two, &total), &of(&whole, &total)), None);
+        assert_eq!(joined(&of(&whole, &total), &of(&total, &whole)), None);
+    }
 }
