@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`book`] | the codes of a product, chosen by code or table, with labels |
 //! | [`confidence`] | confidence levels and their normal quantiles |
-//! | [`nonnegative`] | intervals that respect that no count is negative |
+//! | `nonnegative` | intervals that respect that no count is negative |
 //! | [`places`] | the names of states, counties, tracts, block groups and blocks |
 //! | [`sheet`] | files of estimates by code, in long and wide form |
 

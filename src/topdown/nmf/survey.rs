@@ -393,8 +393,11 @@ fn lines_of_persons(schema: &Schema) -> Result<Vec<TableLine>> {
     let book = CodeBook::of(schema)?;
     match book.product {
         Product::Persons => Ok(book.codes.into_iter().map(|code| code.line).collect()),
-        Product::Units | Product::DhcPersons => Err(Error::unsuitable(
-            "the Bureau's own estimates are those of the persons of P.L. 94-171, and these are others",
+        Product::Units => {
+            Err(Error::unsuitable("the Bureau's own estimates are of persons, and these are housing units"))
+        }
+        Product::DhcPersons => Err(Error::unsuitable(
+            "the Bureau's own estimates are of P.L. 94-171, and these are the persons of the DHC",
         )),
     }
 }
