@@ -159,6 +159,7 @@ pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors, changed: Changed) 
 }
 
 /// The least noise of a file with margins of error: the margin of one count is then 0.
+#[cfg(feature = "mechanisms")]
 const LEAST_OF_MARGINS: &str = "0.05";
 
 /// A file from which [`parse`] reads these queries, each with its margin of error as the accuracy target.
@@ -307,6 +308,7 @@ least_sigma2 = "5"
 most_squared_error = "60"
 "#;
 
+    #[cfg(feature = "mechanisms")]
     #[test]
     fn a_text_with_margins_is_read_again() {
         let odd = "a \"b\" \\ / c\n\u{7f}";
