@@ -12,7 +12,10 @@ run_tests <- function() {
   rows <- as.data.frame(found)
   bad <- rows$failed > 0 | rows$error
   reasons <- unlist(lapply(found, function(test) vapply(Filter(function(r) inherits(r, "expectation_skip"), test$results), conditionMessage, "")))
-  unexpected <- reasons[!grepl("\\{(tibble|data.table)\\} is not installed", reasons)]
+  # Releases of testthat word the reason differently, so that only the package is read from it.
+  optional <- Filter(function(package) !requireNamespace(package, quietly = TRUE), c("tibble", "data.table"))
+  absent <- vapply(reasons, function(reason) any(vapply(optional, grepl, NA, x = reason, fixed = TRUE)), NA)
+  unexpected <- reasons[!absent]
   cat(sprintf("%d tests of the R package: %d passed checks, %d failed, %d skipped\n", nrow(rows), sum(rows$passed), sum(bad), length(reasons)))
   if (length(unexpected)) cat("skipped:", unexpected, sep = "\n  ")
   if (nrow(rows) < 40L) cat("fewer tests than there are\n")
