@@ -2,9 +2,10 @@
 
 use rug::Float;
 
+use crate::numeric::normal::lower_approx;
+
 /// The probability of more than t under the chi-square law with n degrees of freedom: an approximation.
 pub fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
-    const PRECISION: u32 = 64;
     // With this many degrees of freedom the cube root is normal to four digits (Wilson & Hilferty 1931).
     const MANY: u64 = 2000;
     if n == 0 {
@@ -15,7 +16,7 @@ pub fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
     }
     let spread = 2.0 / (9.0 * n as f64);
     let z = ((t / n as f64).cbrt() - (1.0 - spread)) / spread.sqrt();
-    (Float::with_val(PRECISION, z / 2_f64.sqrt()).erfc() / 2_u32).to_f64()
+    lower_approx(-z)
 }
 
 /// The upper regularized incomplete gamma function with parameter a at x, in doubles: by the series of its complement

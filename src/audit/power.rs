@@ -3,9 +3,8 @@
 //! A fault is another law for the draws, or another order. The rejecting p-values are the proven ones; where they begin is found by the normal
 //! approximation of the statistic, so all numbers here are approximations: they say what to expect of an audit, and decide nothing.
 
-use rug::Float;
-
 use super::battery::{Audited, Linear};
+use crate::numeric::normal::{lower_approx, upper_quantile_approx};
 
 /// A fault of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +60,7 @@ impl Level {
 
     /// Where an exact test of this number of cells rejects: ln of the level, and in standard deviations.
     fn exact(self, cells: u64) -> (f64, f64) {
-        (self.ln(cells), normal_quantile(self.ln(cells)))
+        (self.ln(cells), upper_quantile_approx(self.ln(cells)))
     }
 }
 
@@ -103,10 +102,10 @@ impl Fault {
                 let named = law.named.as_ref()?;
                 match named.sigma2() {
                     Some(sigma2) => {
-                        let scale = 1.0 / (2.0 * sigma2.to_f64()).sqrt();
+                        let scale = 1.0 / sigma2.to_f64().sqrt();
                         of(&|x| {
                             let x = x.unsigned_abs() as f64;
-                            (erfc((x - 0.5) * scale) - erfc((x + 0.5) * scale)) / 2.0
+                            lower_approx((0.5 - x) * scale) - lower_approx((-0.5 - x) * scale)
                         })
                     }
                     None => {
@@ -203,19 +202,24 @@ impl<'a> Prepared<'a> {
     }
 
     fn power(&self, draws: u64) -> Power {
+        let (test, z) = self.most_powerful(draws);
+        Power { fault: self.fault, test, power: lower_approx(z) }
+    }
+
+    /// The test with the largest power, and the z below which the normal law has its power; infinite for one and none.
+    fn most_powerful(&self, draws: u64) -> (&'static str, f64) {
         let (n, level) = (draws as f64, self.level);
         if let Fault::Correlated(share) = self.fault {
-            let power = normal(share.abs() * n.sqrt() - level.chernoff());
-            return Power { fault: self.fault, test: "lag 1", power };
+            return ("lag 1", share.abs() * n.sqrt() - level.chernoff());
         }
-        let mut best = Power { fault: self.fault, test: "none", power: 0.0 };
-        let mut see = |test: &'static str, power: f64| {
-            if power > best.power {
-                best = Power { fault: self.fault, test, power };
+        let mut best = ("none", f64::NEG_INFINITY);
+        let mut see = |test: &'static str, z: f64| {
+            if z > best.1 {
+                best = (test, z);
             }
         };
         for (name, shift, null, other) in &self.linear {
-            see(name, normal((shift.abs() * n.sqrt() - level.chernoff() * null) / other));
+            see(name, (shift.abs() * n.sqrt() - level.chernoff() * null) / other);
         }
         let one = level.exact(1);
         see("parity", binomial_power(n, self.even.0, self.even.1, one));
@@ -226,9 +230,9 @@ impl<'a> Prepared<'a> {
             let (null, other) = (self.law.law.tail_approx(*m), self.tails.get(*m as usize).copied().unwrap_or(0.0));
             see("tails", binomial_power(n, null, other, each));
         }
-        if self.never > 0.0 {
-            // None of n draws beyond: (1 - q)^n at most the level.
-            see("largest", if n * (-self.never).ln_1p() <= level.ln(1) { 1.0 } else { 0.0 });
+        // None of n draws beyond: (1 - q)^n at most the level.
+        if self.never > 0.0 && n * (-self.never).ln_1p() <= level.ln(1) {
+            see("largest", f64::INFINITY);
         }
         let approx = self.law.bins.approx();
         let cells = approx.iter().filter(|mass| n * **mass >= 5.0).count() as u64;
@@ -324,7 +328,8 @@ fn linear(law: &Audited, of: &Linear, other: &[f64]) -> (&'static str, f64, f64,
     (of.name, other - mean, spread, its)
 }
 
-/// The power of an exact test of a share; `ln` and `z` say where it rejects.
+/// The z below which the normal law has the power of an exact test of a share, infinite for one and none; `ln` and `z` say where the
+/// test rejects.
 fn binomial_power(n: f64, null: f64, other: f64, (ln, z): (f64, f64)) -> f64 {
     let spread = |p: f64| (n * p * (1.0 - p)).sqrt();
     let shift = n * (other - null).abs();
@@ -332,35 +337,15 @@ fn binomial_power(n: f64, null: f64, other: f64, (ln, z): (f64, f64)) -> f64 {
         // Few events: none at all, or far more than the level allows (Chernoff bound of a Poisson count).
         let mean = n * null;
         if other < null {
-            return if other == 0.0 && -mean <= ln { 1.0 } else { 0.0 };
+            return if other == 0.0 && -mean <= ln { f64::INFINITY } else { f64::NEG_INFINITY };
         }
         let mut k = mean.max(1.0);
         while k - mean - k * (k / mean).ln() > ln && k < 1e4 {
             k += 1.0;
         }
-        return normal((n * other - k) / (n * other).sqrt());
+        return (n * other - k) / (n * other).sqrt();
     }
-    normal((shift - z * spread(null)) / spread(other).max(1e-9))
-}
-
-fn erfc(x: f64) -> f64 {
-    Float::with_val(64, x).erfc().to_f64()
-}
-
-/// The normal law up to z.
-fn normal(z: f64) -> f64 {
-    erfc(-z / std::f64::consts::SQRT_2) / 2.0
-}
-
-/// The z beyond which the normal law has the probability exp(ln), for small ones.
-fn normal_quantile(ln: f64) -> f64 {
-    let tail = |z: f64| (Float::with_val(64, z / std::f64::consts::SQRT_2).erfc() / 2_u32).ln().to_f64();
-    let (mut below, mut at) = (-10.0, 60.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(below, at);
-        if tail(middle) > ln { below = middle } else { at = middle }
-    }
-    at
+    (shift - z * spread(null)) / spread(other).max(1e-9)
 }
 
 /// A share in percent, with three digits.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rug::Float;
 use serde_json::{Value, json};
 
 use super::{
@@ -13,6 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     io::files::{file_error, write_whole},
+    numeric::normal::lower_approx,
     spine::csv_table::quoted,
 };
 
@@ -78,8 +78,7 @@ impl Two {
     /// nothing else is known about the counts; `None` if constraints fix the difference.
     pub fn probability_larger(&self) -> Option<f64> {
         let (difference, deviation) = self.difference();
-        let z = -difference / (deviation * std::f64::consts::SQRT_2);
-        (deviation > 0.0).then(|| Float::with_val(64, z).erfc().to_f64() / 2.0)
+        (deviation > 0.0).then(|| lower_approx(difference / deviation))
     }
 
     /// The share and its standard deviation by the delta method; `None` if the whole is not above zero.
