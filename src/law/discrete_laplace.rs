@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::{
     facts::{Exponent, Facts, Range},
-    finite::{Cumulants, Finite, Infinite, Mass},
+    finite::{Finite, Infinite, Mass},
 };
 use crate::{
     error::{Error, Result},
@@ -102,25 +102,6 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
 
     fn losses(&self, shift: u64) -> Option<u64> {
         Some(shift + 1)
-    }
-
-    /// The same sums without a list.
-    fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
-        let (epsilon, all) = (self.epsilon.to_f64(), shift as f64);
-        let slope = (1.0 + 2.0 * c) * epsilon;
-        // Relative to the larger end, so that nothing overflows.
-        let peak = (-slope * all).max(0.0);
-        let mut sums = [0.0; 3];
-        for x in 0..=shift {
-            let inner = x != 0 && x != shift;
-            let mass = (-slope * x as f64 - peak).exp() * if inner { -(-epsilon).exp_m1() } else { 1.0 };
-            let loss = epsilon * (all - 2.0 * x as f64);
-            sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
-        }
-        let [mass, first, second] = sums;
-        let mean = first / mass;
-        let ln_mgf = c * all * epsilon + peak + mass.ln() - (-epsilon).exp().ln_1p();
-        Some(Cumulants { ln_mgf, mean, variance: (second / mass - mean * mean).max(0.0) })
     }
 
     /// That of the continuous Laplace of scale 1 / epsilon.

@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::finite::{Cumulants, Finite};
+use super::finite::Finite;
 use crate::error::Result;
 
 /// The exponent of a law on the integers with mass proportional to exp(-(slope |x| + curvature |x| (|x| - 1) / 2)).
@@ -122,11 +122,6 @@ pub(super) trait Facts<'a> {
     /// How many these are.
     fn losses(&self, shift: u64) -> Option<u64> {
         self.finite(shift).map(|finite| finite.masses.len() as u64)
-    }
-
-    /// ln E[exp(c L)] of one count of finitely many losses and its derivatives, in doubles; `None` where losses are unbounded.
-    fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
-        Some(self.finite(shift)?.in_doubles().cumulants(c))
     }
 
     /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.

@@ -447,11 +447,6 @@ impl Law {
         of_law!(self, facts => facts.losses(shift))
     }
 
-    /// ln E[exp(c L)] of one count of finitely many losses and its derivatives, in doubles.
-    pub(crate) fn cumulants_approx(&self, shift: u64, c: f64) -> Option<Cumulants> {
-        of_law!(self, facts => facts.cumulants_approx(shift, c))
-    }
-
     /// An error unless the parameter is in the range of an account.
     pub(crate) fn check(&self) -> Result<()> {
         of_law!(self, facts => facts.check())

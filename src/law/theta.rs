@@ -17,7 +17,7 @@
 
 use rug::{Float, Integer, Rational, float::Round};
 
-use super::{Group, Law};
+use super::{Group, InDoubles, Law};
 use crate::numeric::{
     enclosure::Enclosure,
     field::{Field, Real},
@@ -210,11 +210,49 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
-pub(crate) fn ln_bounded_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
-    let copies = group.copies as f64;
-    let of_one = group.law.cumulants_approx(group.shift, c);
-    of_one.map_or((0.0, 0.0), |one| (copies * one.ln_mgf, copies * one.mean))
+/// A group with the losses of one copy in doubles where these are finitely many. They are listed once, because a search takes thousands of moments.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlined<'a> {
+    pub group: &'a Group,
+    pub one: Option<&'a InDoubles>,
+}
+
+impl Outlined<'_> {
+    /// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
+    pub(crate) fn ln_bounded_mgf_approx(&self, c: f64) -> (f64, f64) {
+        let copies = self.group.copies as f64;
+        let of_one = self.one.map(|one| one.cumulants(c));
+        of_one.map_or((0.0, 0.0), |one| (copies * one.ln_mgf, copies * one.mean))
+    }
+
+    /// [`ln_scale`] in doubles.
+    pub(crate) fn ln_scale_approx(&self, c: &Rational) -> f64 {
+        match &self.group.law {
+            Law::DiscreteGaussian { sigma2 } => {
+                let exact = sigma2.to_f64();
+                let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
+                let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
+                let axis = axis(self.group, c).to_f64().ln();
+                ln_least(sigma2, self.group, c).to_f64() + self.group.copies as f64 * (axis - (2.0 * sum).ln_1p())
+            }
+            _ => self.ln_bounded_mgf_approx(c.to_f64()).0,
+        }
+    }
+
+    /// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large sigma2, negative for small;
+    /// the whole ln E[exp(c L)] for bounded laws.
+    pub(crate) fn ln_mgf_approx(&self, c: f64) -> f64 {
+        let (m, copies) = (c * self.group.shift as f64, self.group.copies as f64);
+        let sigma2 = match &self.group.law {
+            Law::DiscreteGaussian { sigma2 } => sigma2.to_f64(),
+            _ => return self.ln_bounded_mgf_approx(c).0,
+        };
+        if sigma2 >= DIRECT_BELOW {
+            let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
+            return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
+        }
+        ln_coarse_mgf_approx(self.group, c).0
+    }
 }
 
 fn is_direct(sigma2: &Rational) -> bool {
@@ -299,20 +337,6 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
             let zero = Enclosure::double(0.0, bits);
             law.finite(group.shift).map_or(zero, |finite| finite.ln_mgf(c, bits).mul(&copies))
         }
-    }
-}
-
-/// The same in doubles.
-pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
-    match &group.law {
-        Law::DiscreteGaussian { sigma2 } => {
-            let exact = sigma2.to_f64();
-            let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
-            let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
-            let axis = axis(group, c).to_f64().ln();
-            ln_least(sigma2, group, c).to_f64() + group.copies as f64 * (axis - (2.0 * sum).ln_1p())
-        }
-        _ => ln_bounded_mgf_approx(group, c.to_f64()).0,
     }
 }
 
@@ -424,21 +448,6 @@ pub(crate) fn weighted_theta(a: &Enclosure, bits: u32, weight: impl Fn(u32) -> u
 /// a >= 1, so the sum is at most 5/4 of its first term. The factor 1 + 10^-9 covers the rounding errors of the doubles.
 fn tail_ratio(a: f64, k: u32) -> f64 {
     4.0 * (-a * f64::from(2 * k + 1)).exp() * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
-}
-
-/// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large sigma2, negative for small; the
-/// whole ln E[exp(c L)] for bounded laws.
-pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
-    let (m, copies) = (c * group.shift as f64, group.copies as f64);
-    let sigma2 = match &group.law {
-        Law::DiscreteGaussian { sigma2 } => sigma2.to_f64(),
-        _ => return ln_bounded_mgf_approx(group, c).0,
-    };
-    if sigma2 >= DIRECT_BELOW {
-        let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
-        return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
-    }
-    ln_coarse_mgf_approx(group, c).0
 }
 
 #[cfg(test)]

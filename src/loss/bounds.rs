@@ -45,7 +45,7 @@ impl LossSum {
 
     /// The same in doubles.
     pub(crate) fn ln_prefactor_scale_approx(&self, c: &Rational) -> f64 {
-        self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
+        self.outlined().map(|group| group.ln_scale_approx(c)).sum()
     }
 
     /// Encloses the constant by which the sum over the nodes is multiplied; `scale` encloses ln of what the factors omit.

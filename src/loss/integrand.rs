@@ -120,7 +120,7 @@ impl LossSum {
     /// The same in doubles, to a few digits: for plots.
     pub(crate) fn ln_mgf_approx(&self, x: f64) -> f64 {
         let rho = self.rho().to_f64();
-        self.groups().iter().fold(rho * (x + x * x), |sum, group| sum + theta::ln_mgf_approx(group, x))
+        self.outlined().fold(rho * (x + x * x), |sum, group| sum + group.ln_mgf_approx(x))
     }
 }
 

@@ -103,9 +103,9 @@ impl<'a> ContourSearch<'a> {
     /// used.
     fn own(&self, x: f64) -> (f64, f64) {
         let mut own = (0.0, 0.0);
-        for group in self.sum.groups() {
-            let bounded = theta::ln_bounded_mgf_approx(group, x);
-            let coarse = if self.coarse { theta::ln_coarse_mgf_approx(group, x) } else { (0.0, 0.0) };
+        for outlined in self.sum.outlined() {
+            let bounded = outlined.ln_bounded_mgf_approx(x);
+            let coarse = if self.coarse { theta::ln_coarse_mgf_approx(outlined.group, x) } else { (0.0, 0.0) };
             own = (own.0 + bounded.0 + coarse.0, own.1 + bounded.1 + coarse.1);
         }
         own
@@ -196,8 +196,8 @@ impl<'a> ContourSearch<'a> {
         // (1 / 2 pi) integral of M kappa = M kappa / sqrt(2 pi curvature); on a coarse lattice at most one period.
         let width = 1.0 / (2.0 * PI * curvature).sqrt();
         let (width, unit) = self.step.map_or((width, 1.0), |h| (width.min(1.0 / h), h));
-        let groups = self.sum.groups().iter();
-        let ln_mgf = self.rho * (c + c * c) + groups.map(|group| theta::ln_mgf_approx(group, c)).sum::<f64>();
+        let groups = self.sum.outlined();
+        let ln_mgf = self.rho * (c + c * c) + groups.map(|group| group.ln_mgf_approx(c)).sum::<f64>();
         ln_mgf + self.ln_kernel(c) + unit.ln() + width.ln()
     }
 

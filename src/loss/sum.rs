@@ -1,10 +1,13 @@
 //! Weighted sums of independent noise terms, the privacy losses that they add up to, and the lattice of their values.
 
+use std::sync::OnceLock;
+
 use rug::{Integer, Rational};
 
-use super::{infinite::InfiniteLoss, law::Group, theta};
+use super::{infinite::InfiniteLoss, law::Group, theta::Outlined};
 use crate::{
     error::{Error, Result},
+    law::InDoubles,
     numeric::rational,
 };
 
@@ -31,7 +34,20 @@ pub struct LossSum {
     rho: Rational,
     offset: Rational,
     step: Option<Rational>,
+    outlines: Outlines,
 }
+
+/// The losses of one copy of each group in doubles, listed on first use; they follow from the groups, so that sums are equal without them.
+#[derive(Clone, Debug, Default)]
+struct Outlines(OnceLock<Vec<Option<InDoubles>>>);
+
+impl PartialEq for Outlines {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Outlines {}
 
 impl LossSum {
     /// The sum over the given groups, of which there must be at least one, each with a positive parameter, shift >= 1
@@ -78,7 +94,14 @@ impl LossSum {
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
-        Ok(LossSum { groups, without_finite_loss, rho, offset, step: step.filter(|_| !continuous) })
+        Ok(LossSum {
+            groups,
+            without_finite_loss,
+            rho,
+            offset,
+            step: step.filter(|_| !continuous),
+            outlines: Outlines::default(),
+        })
     }
 
     /// Twice the sum, of independent terms: every group has twice its copies.
@@ -93,12 +116,20 @@ impl LossSum {
             rho: Rational::from(&self.rho * 2_u32),
             offset: Rational::from(&self.offset * 2_u32),
             step: self.step.clone(),
+            outlines: self.outlines.clone(),
         })
     }
 
     /// The groups, merged and in order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// The same with the losses of their bounded laws in doubles.
+    pub(crate) fn outlined(&self) -> impl Iterator<Item = Outlined<'_>> {
+        let list = |group: &Group| group.law.finite(group.shift).map(|finite| finite.in_doubles());
+        let lists = self.outlines.0.get_or_init(|| self.groups.iter().map(list).collect());
+        self.groups.iter().zip(lists).map(|(group, one)| Outlined { group, one: one.as_ref() })
     }
 
     /// The outcomes that only one of two neighbors can have, of which the losses here say nothing; `None` where there are none.
@@ -128,7 +159,7 @@ impl LossSum {
 
     /// The mean of L under P, in doubles, for choices. Discrete Gaussian losses lie around their rho, evenly.
     pub(crate) fn mean_approx(&self) -> f64 {
-        let bounded = self.groups.iter().map(|group| theta::ln_bounded_mgf_approx(group, 0.0).1);
+        let bounded = self.outlined().map(|group| group.ln_bounded_mgf_approx(0.0).1);
         self.rho.to_f64() + bounded.sum::<f64>()
     }
 
