@@ -67,20 +67,62 @@ impl Interval {
         let n = tally.draws() as f64;
         let center = (sum as f64 / n / mean).max(1e-6);
         let spread = ((square - mean * mean).max(0.0) / n).sqrt() / mean;
+        let first = (-2.0 * half_ln).sqrt() * spread;
         let mut ends = [0.0; 2];
         for (end, too_large) in ends.iter_mut().zip([true, false]) {
-            let mut step = (-2.0 * half_ln).sqrt() * spread;
-            *end = loop {
-                let factor = if too_large { center / (1.0 + step) } else { center * (1.0 + step) };
-                if !(0.01..=100.0).contains(&factor) {
-                    return Ok(None);
-                }
-                if is_rejected(factor, too_large)? {
-                    break factor;
-                }
-                step *= 1.02;
+            let factor = |step: f64| if too_large { center / (1.0 + step) } else { center * (1.0 + step) };
+            let steps = std::iter::successors(Some(first), |step| Some(step * 1.02));
+            let factors: Vec<f64> =
+                steps.map(factor).take_while(|factor| (0.01..=100.0).contains(factor)).take(MOST_STEPS).collect();
+            let Some(found) = first_rejected(factors.len(), |at| is_rejected(factors[at], too_large))? else {
+                return Ok(None);
             };
+            *end = factors[found];
         }
         Ok(Some(Interval { lower: ends[0], upper: ends[1] }))
+    }
+}
+
+/// From no step at all to a hundred times the parameter are fewer.
+const MOST_STEPS: usize = 10_000;
+
+/// The first of `all` places that is rejected, where all places beyond a rejected one are; `None` if none is. Few are evaluated: the last one, and those
+/// of a search that doubles its steps from the first, where most answers are.
+fn first_rejected(all: usize, is_rejected: impl Fn(usize) -> Result<bool>) -> Result<Option<usize>> {
+    if all == 0 || !is_rejected(all - 1)? {
+        return Ok(None);
+    }
+    let (mut below, mut at) = (None, 0);
+    while !is_rejected(at)? {
+        (below, at) = (Some(at), (2 * at + 1).min(all - 1));
+    }
+    // Not rejected at `below`, rejected at `at`.
+    let mut next = below.map_or(0, |below: usize| below + 1);
+    while next < at {
+        let middle = next.midpoint(at);
+        if is_rejected(middle)? { at = middle } else { next = middle + 1 }
+    }
+    Ok(Some(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_first_rejected_place_is_found_with_few_evaluations() {
+        for all in [0, 1, 2, 3, 10, 500] {
+            for first in 0..=all {
+                let asked = Cell::new(0);
+                let found = first_rejected(all, |at| {
+                    asked.set(asked.get() + 1);
+                    Ok(at >= first)
+                });
+                assert_eq!(found.unwrap(), (first < all).then_some(first), "{all} {first}");
+                assert!(asked.get() <= 3 + 2 * (first + 1).ilog2(), "{all} {first}: {}", asked.get());
+            }
+        }
     }
 }
