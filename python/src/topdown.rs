@@ -336,6 +336,8 @@ fn name_of_nmf(input: EstimationInput) -> &'static str {
         EstimationInput::Covariance => "covariance",
         EstimationInput::Difference => "difference",
         EstimationInput::Share => "share",
+        EstimationInput::Rank => "rank",
+        EstimationInput::Median => "median",
         EstimationInput::Whole => "whole",
         EstimationInput::Truth => "truth",
         EstimationInput::Published => "published",

@@ -21,6 +21,7 @@ use dp_assay::{
                 request::{Estimation, EstimationInput, RequestedAreas, Variables, Work},
                 run::Outcome,
             },
+            ranks::DRAWS,
             tables::Form,
             truth::ErrorRow,
             units::Constraints,
@@ -128,6 +129,14 @@ pub struct SurveyArgs {
     /// The same for the share of a part in a whole, or the ratio of two counts
     #[arg(long, value_name = "PART/WHOLE", conflicts_with_all = ["whole", "work", "level"])]
     share: Vec<String>,
+    /// With --nmf and --areas or --tabulation: the ranks of all areas by a variable, with an interval and the probability of each rank. Can be
+    /// repeated
+    #[arg(long, value_name = "VARIABLE", conflicts_with_all = ["whole", "work", "level"])]
+    rank: Vec<String>,
+    /// With --nmf and --areas or --tabulation: the median of an attribute with numbers, such as age, in each area, with an interval; the request
+    /// must have a query of it, or a table by it such as P12
+    #[arg(long, value_name = "ATTRIBUTE", conflicts_with_all = ["whole", "work", "level"])]
+    median: Vec<String>,
     /// With --nmf: a folder for the result of each state, so that an interrupted run continues where it stopped, and several machines share
     /// the work
     #[arg(long, value_name = "DIR")]
@@ -194,6 +203,8 @@ impl SurveyArgs {
             (self.covariance.is_some(), "--covariance"),
             (!self.difference.is_empty(), "--difference"),
             (!self.share.is_empty(), "--share"),
+            (!self.rank.is_empty(), "--rank"),
+            (!self.median.is_empty(), "--median"),
             (self.files.is_some(), "--files"),
             (self.incomplete, "--incomplete"),
             (self.despite_misfit, "--despite-misfit"),
@@ -285,6 +296,8 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
             file: args.covariance.clone(),
             differences: args.difference.clone(),
             shares: args.share.clone(),
+            ranks: args.rank.clone(),
+            medians: args.median.clone(),
         },
         incomplete: args.incomplete,
         despite_misfit: args.despite_misfit,
@@ -343,6 +356,8 @@ fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
         EstimationInput::Covariance => "--covariance",
         EstimationInput::Difference => "--difference",
         EstimationInput::Share => "--share",
+        EstimationInput::Rank => "--rank",
+        EstimationInput::Median => "--median",
         EstimationInput::Whole => "--whole",
         EstimationInput::Published => "--published",
         EstimationInput::Work => "--work",
@@ -403,7 +418,7 @@ fn put(estimated: Estimated, page: &mut Page) {
     page.provenance(estimated.origin.provenance);
 }
 
-/// Differences and shares, and what they assume.
+/// Differences, shares, ranks and medians, and what they assume.
 fn comparisons(estimated: &Estimated) -> String {
     let confidence = estimated.confidence();
     let mut text: String = estimated.compared.iter().map(|compared| compared.line(&confidence) + "\n").collect();
@@ -413,6 +428,16 @@ fn comparisons(estimated: &Estimated) -> String {
     }
     if has(ComparisonKind::Share) {
         text += "The delta method and Fieller's interval take errors as normal; the delta method also needs a whole far above its margin.\n";
+    }
+    text.extend(estimated.ranks.iter().map(|rank| rank.line(&confidence) + "\n"));
+    if !estimated.ranks.is_empty() {
+        text += &format!(
+            "Ranks: 1 is the largest; errors are taken as normal. Probabilities are approximations by {DRAWS} joint draws.\n"
+        );
+    }
+    text.extend(estimated.medians.iter().map(|median| median.line(&confidence) + "\n"));
+    if !estimated.medians.is_empty() {
+        text += "Medians: counts are spread evenly within a class, and errors are taken as normal.\n";
     }
     text
 }

@@ -16,7 +16,7 @@ use crate::{
     spine::csv_table::quoted,
 };
 
-/// The covariances, differences and shares that are requested.
+/// The covariances, differences, shares, ranks and medians that are requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparisons {
     /// The file for the covariances.
@@ -25,6 +25,10 @@ pub struct Comparisons {
     pub differences: Vec<String>,
     /// Shares, each as `PART/WHOLE`.
     pub shares: Vec<String>,
+    /// Variables by which all areas are ranked.
+    pub ranks: Vec<String>,
+    /// Attributes of which the medians are requested.
+    pub medians: Vec<String>,
 }
 
 impl Comparisons {
@@ -116,7 +120,7 @@ pub struct Compared {
 }
 
 /// The name of the variable of a count: its code, or its query with the labels of the cell.
-fn variable(survey: &Survey, count: &CountName) -> String {
+pub(super) fn variable(survey: &Survey, count: &CountName) -> String {
     let answers = &survey.answers;
     let labels = (0..answers.kinds().len()).map(|kind| answers.label(count.query, kind, count.cell));
     let labels: Vec<&str> = labels.filter(|label| !label.is_empty()).collect();
@@ -129,9 +133,9 @@ fn variable(survey: &Survey, count: &CountName) -> String {
 /// Covariances with the names of their counts.
 #[derive(Clone, Debug)]
 pub struct Named {
-    covariances: Covariances,
-    areas: Vec<String>,
-    variables: Vec<String>,
+    pub(super) covariances: Covariances,
+    pub(super) areas: Vec<String>,
+    pub(super) variables: Vec<String>,
 }
 
 impl Named {
@@ -144,7 +148,8 @@ impl Named {
         Named { variables: first.map(|count| variable(survey, count)).collect(), areas, covariances }
     }
 
-    fn two(&self, first: usize, second: usize) -> Two {
+    /// Two counts, by their numbers.
+    pub(super) fn two(&self, first: usize, second: usize) -> Two {
         let Covariances { estimates, matrix, .. } = &self.covariances;
         Two {
             estimates: [estimates[first], estimates[second]],

@@ -12,7 +12,9 @@ use crate::{
         codes::{book::code_of, confidence::Confidence},
         compared::{Compared, Kind},
         fit::{FitReport, FitRow},
+        medians::Median,
         paths::Short,
+        ranks::Rank,
         survey::Survey,
         tables::Form,
         truth::ErrorRow,
@@ -36,6 +38,10 @@ pub struct Estimated {
     pub notes: Vec<String>,
     /// Differences and shares.
     pub compared: Vec<Compared>,
+    /// Ranks of areas.
+    pub ranks: Vec<Rank>,
+    /// Medians of attributes.
+    pub medians: Vec<Median>,
     /// Their origin.
     pub origin: Origin,
 }
@@ -66,7 +72,18 @@ impl Estimated {
         origin: Origin,
     ) -> Result<Estimated> {
         let (fit, notes) = (survey.fit()?, notes(&survey, unassigned, &said));
-        Ok(Estimated { survey, rows, fit, errors, unassigned, notes, compared: Vec::new(), origin })
+        Ok(Estimated {
+            survey,
+            rows,
+            fit,
+            errors,
+            unassigned,
+            notes,
+            compared: Vec::new(),
+            ranks: Vec::new(),
+            medians: Vec::new(),
+            origin,
+        })
     }
 
     /// The two digits of each state that was read.
@@ -79,7 +96,7 @@ impl Estimated {
         digits_of(&self.survey.totals_of_files.keys().copied().collect::<Vec<_>>())
     }
 
-    /// The confidence of the margins of differences and shares.
+    /// The confidence of what is compared: differences, shares, ranks and medians.
     pub fn confidence(&self) -> Confidence {
         self.origin.confidence.first().cloned().unwrap_or_else(Confidence::usual)
     }
@@ -117,6 +134,13 @@ impl Estimated {
             if !own.is_empty() {
                 object[key] = json!(own);
             }
+        }
+        let confidence = self.confidence();
+        if !self.ranks.is_empty() {
+            object["ranks"] = self.ranks.iter().map(|rank| rank.to_json(&confidence)).collect();
+        }
+        if !self.medians.is_empty() {
+            object["medians"] = self.medians.iter().map(|median| median.to_json(&confidence)).collect();
         }
         if let Some(errors) = &self.errors {
             object["errors"] = errors.iter().map(ErrorRow::to_json).collect();

@@ -63,6 +63,10 @@ pub enum EstimationInput {
     Difference,
     /// Shares.
     Share,
+    /// Ranks.
+    Rank,
+    /// Medians.
+    Median,
     /// Whole counts.
     Whole,
     /// The true counts.
@@ -113,7 +117,7 @@ pub struct Estimation {
     pub incomplete: bool,
     /// Whether counts that do not fit each other are used nevertheless.
     pub despite_misfit: bool,
-    /// Covariances, differences and shares of the estimates of areas.
+    /// Covariances, differences, shares, ranks and medians of the estimates of areas.
     pub comparisons: Comparisons,
     /// Saved work in a folder.
     pub work: Option<Work>,
@@ -224,14 +228,16 @@ impl Estimation {
 
     /// Refuses covariances where there are none.
     fn check_comparisons(&self) -> Read<()> {
-        let Comparisons { file, differences, .. } = &self.comparisons;
-        let input = match (file, &differences[..]) {
-            (Some(_), _) => EstimationInput::Covariance,
-            (None, [_, ..]) => EstimationInput::Difference,
-            (None, []) => EstimationInput::Share,
-        };
+        let Comparisons { file, differences, shares, ranks, medians } = &self.comparisons;
+        let given = [
+            (file.is_some(), EstimationInput::Covariance),
+            (!differences.is_empty(), EstimationInput::Difference),
+            (!shares.is_empty(), EstimationInput::Share),
+            (!ranks.is_empty(), EstimationInput::Rank),
+            (!medians.is_empty(), EstimationInput::Median),
+        ];
+        let Some((_, input)) = given.into_iter().find(|(given, _)| *given) else { return Ok(()) };
         let why = match () {
-            () if self.comparisons.is_empty() => return Ok(()),
             () if !self.with_areas() => "covariances are those of areas or tabulation units: name these, not levels",
             () if self.whole.is_some() => "whole counts have no known covariances: take the estimates",
             () if self.work.is_some() => "saved work has no covariances: estimate in one run",

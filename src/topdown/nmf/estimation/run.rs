@@ -11,10 +11,15 @@ use crate::{
         jobs::About,
         nmf::{
             answers::{Answer, Subject},
-            codes::sheet::{self, Layout},
+            codes::{
+                confidence::Confidence,
+                sheet::{self, Layout},
+            },
             compared::{Compared, Kind, Named},
             job::{Job, State, states_of_part},
+            medians::Median,
             meter::At,
+            ranks::Rank,
             survey::{AreaSource, Survey, Take},
             tables,
             truth::ErrorTable,
@@ -55,7 +60,9 @@ impl Estimation {
         let survey = Survey::open(&self.folder, &release, settings)?;
         let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
         let of_totals = of_totals.transpose().about(EstimationInput::StateTotals)?.flatten();
-        let (named, compared) = self.compare(&survey, at)?;
+        let confidence = layout.as_ref().map_or_else(Vec::new, |layout| layout.confidence.clone());
+        let first = confidence.first().cloned().unwrap_or_else(Confidence::usual);
+        let from_covariances = self.compare(&survey, &first, at)?;
         let published = self.published.as_deref().map(PublishedCounts::read).transpose();
         let mut watch = Watch {
             errors: self.truth.as_ref().map(|_| ErrorTable::default()),
@@ -95,33 +102,40 @@ impl Estimation {
         provenance.misfit =
             survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
         provenance.write_beside(&self.out)?;
-        if let (Some(named), Some(file)) = (named, &self.comparisons.file) {
+        if let (Some(named), Some(file)) = (&from_covariances.named, &self.comparisons.file) {
             named.write(&survey, file).about(EstimationInput::Covariance)?;
             provenance.write_beside(file)?;
         }
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
         let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
-        let confidence = layout.map_or_else(Vec::new, |layout| layout.confidence.clone());
         let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), confidence, provenance };
         let mut estimated = Estimated::new(survey, rows, errors, unassigned, said, origin)?;
-        estimated.compared = compared;
+        let FromCovariances { compared, ranks, medians, .. } = from_covariances;
+        (estimated.compared, estimated.ranks, estimated.medians) = (compared, ranks, medians);
         Ok(Outcome::Estimated(Box::new(estimated)))
     }
 
-    /// The covariances that are requested, and the differences and shares.
-    fn compare(&self, survey: &Survey, at: &At) -> Read<(Option<Named>, Vec<Compared>)> {
+    /// Everything that follows from the covariances.
+    fn compare(&self, survey: &Survey, confidence: &Confidence, at: &At) -> Read<FromCovariances> {
+        let mut all = FromCovariances::default();
         if self.comparisons.is_empty() {
-            return Ok((None, Vec::new()));
+            return Ok(all);
         }
         let named = Named::new(survey, survey.covariances(at)?);
-        let mut compared = Vec::new();
         for text in &self.comparisons.differences {
-            compared.extend(named.compare(Kind::Difference, text).about(EstimationInput::Difference)?);
+            all.compared.extend(named.compare(Kind::Difference, text).about(EstimationInput::Difference)?);
         }
         for text in &self.comparisons.shares {
-            compared.extend(named.compare(Kind::Share, text).about(EstimationInput::Share)?);
+            all.compared.extend(named.compare(Kind::Share, text).about(EstimationInput::Share)?);
         }
-        Ok((Some(named), compared))
+        for variable in &self.comparisons.ranks {
+            all.ranks.extend(named.ranks(variable, confidence).about(EstimationInput::Rank)?);
+        }
+        for attribute in &self.comparisons.medians {
+            all.medians.extend(named.medians(survey, attribute, confidence).about(EstimationInput::Median)?);
+        }
+        all.named = Some(named);
+        Ok(all)
     }
 
     /// The number of rows, and a note.
@@ -134,6 +148,15 @@ impl Estimation {
             }
         }
     }
+}
+
+/// What follows from the covariances of the estimates.
+#[derive(Default)]
+struct FromCovariances {
+    named: Option<Named>,
+    compared: Vec<Compared>,
+    ranks: Vec<Rank>,
+    medians: Vec<Median>,
 }
 
 /// Collected while answers pass.

@@ -1,0 +1,285 @@
+//! Ranks of areas by an estimate, with intervals and probabilities from the joint covariances of the estimates.
+//!
+//! An interval of an area's rank follows from its differences to all other areas (Mogstad, Romano, Shaikh & Wilhelm 2024): an area whose difference is
+//! above zero by its margin is larger, one below is smaller, and all others may be either. With Bonferroni's correction over the differences all are on
+//! the right side with the confidence of the interval, if errors are normal, so the interval contains the area's true rank with at least that.
+
+use chacha20::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use serde_json::{Value, json};
+
+use super::{codes::confidence::Confidence, compared::Named};
+use crate::{
+    error::{Error, Result, unknown},
+    numeric::normal::{lower_approx, upper_quantile_approx},
+};
+
+/// The number of joint draws for the probabilities of ranks: their standard errors are at most 1 / (2 sqrt(draws)) = 0.0036.
+pub const DRAWS: usize = 20_000;
+
+/// The rank of an area by one variable: 1 is the largest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rank {
+    /// The area.
+    pub area: String,
+    /// The variable.
+    pub variable: String,
+    /// Its estimate.
+    pub estimate: f64,
+    /// The rank of the estimate; areas of equal estimates share the best one.
+    pub rank: usize,
+    /// The interval of the true rank.
+    pub interval: (usize, usize),
+    /// The expected rank if errors are normal and nothing else is known: an approximation.
+    pub expected_approx: f64,
+    /// The probability of each rank, by joint normal draws: approximations.
+    pub probabilities_approx: Vec<f64>,
+    /// The number of areas.
+    pub areas: usize,
+}
+
+impl Named {
+    /// The ranks of all areas by a variable.
+    pub fn ranks(&self, variable: &str, confidence: &Confidence) -> Result<Vec<Rank>> {
+        let own = self.variables.iter().position(|known| known == variable).ok_or_else(|| {
+            let why = unknown("variable", variable, "the request has", self.variables.iter().map(String::as_str));
+            Error::conflict(why)
+        })?;
+        let areas = self.areas.len();
+        if areas < 2 {
+            return Err(Error::conflict(format!("{variable:?}: one area has no rank: request several")));
+        }
+        let places: Vec<usize> = (0..areas).map(|area| area * self.variables.len() + own).collect();
+        let compared = Differences { named: self, places: &places };
+        // Of a two-sided margin the confidence leaves 2 P[Z > z] outside; one of areas - 1 differences has its share of that.
+        let outside = 2.0 * lower_approx(-confidence.quantile());
+        let z = upper_quantile_approx((outside / (2.0 * (areas - 1) as f64)).ln());
+        let probabilities = compared.probabilities();
+        let rank = |(area, probabilities_approx): (usize, Vec<f64>)| {
+            let estimate = self.covariances.estimates[places[area]];
+            let larger = places.iter().filter(|place| self.covariances.estimates[**place] > estimate).count();
+            let (interval, expected_approx) = compared.of(area, z);
+            let (area, variable) = (self.areas[area].clone(), variable.to_string());
+            Rank { area, variable, estimate, rank: 1 + larger, interval, expected_approx, probabilities_approx, areas }
+        };
+        Ok(probabilities.into_iter().enumerate().map(rank).collect())
+    }
+}
+
+/// The counts of one variable in all areas.
+struct Differences<'a> {
+    named: &'a Named,
+    places: &'a [usize],
+}
+
+impl Differences<'_> {
+    /// The interval of an area's rank, from differences of z standard deviations, and its expected rank.
+    fn of(&self, area: usize, z: f64) -> ((usize, usize), f64) {
+        let (mut first, mut last, mut expected) = (1, self.places.len(), 1.0);
+        for other in (0..self.places.len()).filter(|other| *other != area) {
+            let two = self.named.two(self.places[other], self.places[area]);
+            let (difference, deviation) = two.difference();
+            // Constraints can fix a difference: then its sign is known, and equal counts are tied.
+            let is_known = difference.abs() > z * deviation && difference.abs() > 1e-6;
+            first += usize::from(is_known && difference > 0.0);
+            last -= usize::from(is_known && difference < 0.0);
+            expected += two.probability_larger().unwrap_or(match difference {
+                _ if difference.abs() <= 1e-6 => 0.5,
+                difference => f64::from(difference > 0.0),
+            });
+        }
+        ((first, last), expected)
+    }
+
+    /// For each area the share of joint normal draws in which it has each rank.
+    fn probabilities(&self) -> Vec<Vec<f64>> {
+        let (areas, covariances) = (self.places.len(), &self.named.covariances);
+        let matrix: Vec<Vec<f64>> = self
+            .places
+            .iter()
+            .map(|at| self.places.iter().map(|own| covariances.matrix[*at][*own]).collect())
+            .collect();
+        let factor = cholesky(&matrix);
+        let mut draws = Normal { source: ChaCha20Rng::from_seed([0; 32]), kept: None };
+        let mut counts = vec![vec![0_u32; areas]; areas];
+        let mut order: Vec<usize> = (0..areas).collect();
+        for _ in 0..DRAWS {
+            let normal: Vec<f64> = (0..areas).map(|_| draws.next()).collect();
+            let of = |(at, row): (usize, &Vec<f64>)| {
+                let error: f64 = row.iter().zip(&normal).map(|(weight, own)| weight * own).sum();
+                covariances.estimates[self.places[at]] + error
+            };
+            let values: Vec<f64> = factor.iter().enumerate().map(of).collect();
+            order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+            order.iter().enumerate().for_each(|(rank, area)| counts[*area][rank] += 1);
+        }
+        counts.iter().map(|own| own.iter().map(|count| f64::from(*count) / DRAWS as f64).collect()).collect()
+    }
+}
+
+/// The lower triangle whose rows times their own transposes are the matrix. Directions that constraints fix have a pivot of zero, up to rounding.
+fn cholesky(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut factor: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
+    for (at, row) in matrix.iter().enumerate() {
+        let mut own: Vec<f64> = Vec::with_capacity(at + 1);
+        for column in 0..at {
+            let known: f64 = own.iter().zip(&factor[column]).map(|(a, b)| a * b).sum();
+            let pivot = factor[column][column];
+            own.push(if pivot == 0.0 { 0.0 } else { (row[column] - known) / pivot });
+        }
+        let rest = row[at] - own.iter().map(|weight| weight * weight).sum::<f64>();
+        own.push(if rest > 1e-11 * row[at] { rest.sqrt() } else { 0.0 });
+        factor.push(own);
+    }
+    factor
+}
+
+/// Standard normal numbers by Marsaglia's polar method, from a fixed stream: approximations, the same in every run.
+struct Normal {
+    source: ChaCha20Rng,
+    kept: Option<f64>,
+}
+
+impl Normal {
+    fn next(&mut self) -> f64 {
+        if let Some(kept) = self.kept.take() {
+            return kept;
+        }
+        loop {
+            // 53 bits, from -1 up to 1.
+            let mut uniform = || (self.source.next_u64() >> 11) as f64 * 2_f64.powi(-52) - 1.0;
+            let (x, y) = (uniform(), uniform());
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                let scale = (-2.0 * square.ln() / square).sqrt();
+                self.kept = Some(y * scale);
+                return x * scale;
+            }
+        }
+    }
+}
+
+impl Rank {
+    /// As JSON.
+    pub fn to_json(&self, confidence: &Confidence) -> Value {
+        let percent = confidence.percent();
+        let mut object = json!({
+            "area": self.area,
+            "variable": self.variable,
+            "estimate": self.estimate,
+            "rank": self.rank,
+            "areas": self.areas,
+        });
+        object[format!("rank_first_{percent}")] = json!(self.interval.0);
+        object[format!("rank_last_{percent}")] = json!(self.interval.1);
+        object["expected_rank_normal"] = json!(self.expected_approx);
+        object["rank_probabilities_normal"] = json!(self.probabilities_approx);
+        object
+    }
+
+    /// As a line of text.
+    pub fn line(&self, confidence: &Confidence) -> String {
+        let (first, last) = self.interval;
+        let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+        let of_rank = self.probabilities_approx.get(self.rank - 1).copied().unwrap_or(0.0);
+        let shown = match of_rank {
+            own if own > 0.995 => "above 0.99".to_string(),
+            own => format!("about {own:.2}"),
+        };
+        format!(
+            "{} ({}): rank {} of {}, {range} ({} %); this rank with probability {shown}, expected rank {:.2}",
+            self.area,
+            self.variable,
+            self.rank,
+            self.areas,
+            confidence.percent(),
+            self.expected_approx
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topdown::nmf::survey::Covariances;
+
+    fn named(estimates: &[f64], matrix: Vec<Vec<f64>>) -> Named {
+        let areas = (0..estimates.len()).map(|at| format!("A{at}")).collect();
+        let covariances = Covariances { counts: Vec::new(), estimates: estimates.to_vec(), matrix };
+        Named { covariances, areas, variables: vec!["V".to_string()] }
+    }
+
+    fn independent(variances: &[f64]) -> Vec<Vec<f64>> {
+        let row = |at: usize| (0..variances.len()).map(|own| if own == at { variances[at] } else { 0.0 }).collect();
+        (0..variances.len()).map(row).collect()
+    }
+
+    /// Two areas: the probability of the first rank is that of the larger one, in closed form.
+    #[test]
+    fn two_areas_have_the_probabilities_of_their_difference() {
+        let ranks = named(&[10.0, 12.0], vec![vec![4.0, 1.0], vec![1.0, 9.0]]);
+        let ranks = ranks.ranks("V", &Confidence::usual()).unwrap();
+        // The variance of the difference is 4 + 9 - 2.
+        let larger = lower_approx(-2.0 / 11_f64.sqrt());
+        assert!((ranks[0].probabilities_approx[0] - larger).abs() < 0.015, "{ranks:?}");
+        assert!((ranks[0].expected_approx - (2.0 - larger)).abs() < 1e-12);
+        assert_eq!((ranks[0].rank, ranks[1].rank, ranks[0].interval), (2, 1, (1, 2)));
+    }
+
+    /// The mean of the drawn ranks is the expected rank, which needs no draws.
+    #[test]
+    fn drawn_ranks_agree_with_the_expected_rank() {
+        let matrix = vec![
+            vec![9.0, 4.0, -2.0, 0.0],
+            vec![4.0, 9.0, 1.0, 0.0],
+            vec![-2.0, 1.0, 4.0, 0.0],
+            vec![0.0, 0.0, 0.0, 25.0],
+        ];
+        for rank in named(&[5.0, 6.0, 4.0, 3.0], matrix).ranks("V", &Confidence::usual()).unwrap() {
+            let mean: f64 = (1..).zip(&rank.probabilities_approx).map(|(rank, p)| f64::from(rank) * p).sum();
+            assert!((mean - rank.expected_approx).abs() < 0.03, "{rank:?}");
+            assert!((rank.probabilities_approx.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Counts that are far apart, and one that constraints fix: the sum of two areas is exact, so their errors cancel.
+    #[test]
+    fn intervals_are_one_rank_where_differences_are_clear() {
+        let ranks =
+            named(&[300.0, 100.0, 200.0], independent(&[4.0, 4.0, 0.0])).ranks("V", &Confidence::usual()).unwrap();
+        let found: Vec<_> = ranks.iter().map(|rank| (rank.rank, rank.interval)).collect();
+        assert_eq!(found, [(1, (1, 1)), (3, (3, 3)), (2, (2, 2))]);
+        let fixed = named(&[5.0, 5.0], vec![vec![4.0, 4.0], vec![4.0, 4.0]]).ranks("V", &Confidence::usual()).unwrap();
+        assert!(fixed.iter().all(|rank| rank.rank == 1 && rank.interval == (1, 2) && rank.expected_approx == 1.5));
+    }
+
+    /// Over many drawn errors, the true rank lies outside of the interval no more often than stated.
+    #[test]
+    fn intervals_contain_the_true_ranks_as_often_as_stated() {
+        let (truth, variances) = ([50.0, 52.0, 53.0, 58.0, 70.0], [4.0_f64, 9.0, 1.0, 16.0, 25.0]);
+        let mut draws = Normal { source: ChaCha20Rng::from_seed([1; 32]), kept: None };
+        let (mut outside, mut all, mut width) = (0_u32, 0_u32, 0);
+        for _ in 0..400 {
+            let estimates: Vec<f64> =
+                truth.iter().zip(variances).map(|(own, variance)| own + variance.sqrt() * draws.next()).collect();
+            let named = named(&estimates, independent(&variances));
+            let places: Vec<usize> = (0..5).collect();
+            let z = upper_quantile_approx((0.05_f64 / 8.0).ln());
+            for area in 0..5 {
+                let ((first, last), _) = Differences { named: &named, places: &places }.of(area, z);
+                outside += u32::from(!(first..=last).contains(&(5 - area)));
+                width += last - first;
+                all += 1;
+            }
+        }
+        assert!(f64::from(outside) < 0.05 * f64::from(all), "{outside} of {all}");
+        assert!(width < 4 * all as usize, "the intervals show nothing");
+    }
+
+    #[test]
+    fn a_single_area_and_an_unknown_variable_are_refused() {
+        let one = named(&[1.0], vec![vec![1.0]]);
+        assert!(one.ranks("V", &Confidence::usual()).unwrap_err().to_string().contains("one area"));
+        assert!(one.ranks("W", &Confidence::usual()).unwrap_err().to_string().contains("the request has"));
+    }
+}
