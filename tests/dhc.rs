@@ -230,6 +230,13 @@ fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &e
     for total in ["P1_001N", "P5_001N", "P12_001N"] {
         approx::assert_abs_diff_eq!(variable(total).0, cells("total", &|_| true), epsilon = 1e-4);
     }
+    // All men are in one class, so that their median is in its middle; the other county has as much noise as people.
+    let median =
+        ["estimate", "--nmf", ".", "--out", "median.csv", "--tabulation", "County", "--release", "dhc-persons-us"];
+    let said = done(at, &[&median[..], &["--variables", "P12", "--median", "age"]].concat());
+    for counts in ["P12_003N to P12_025N", "P12_003N to P12_049N"] {
+        assert!(said.contains(&format!("median age of 44001 ({counts}): 37.5, 37.5 to 37.5 (95 %)")), "{said}");
+    }
     // His race is the sixth alone.
     let (some_other_race, margin) = variable("P12F_013N");
     assert!((some_other_race - 900_000.0).abs() < 3.0 * margin && margin < 20.0, "{some_other_race} {margin}");
