@@ -80,7 +80,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("report", "registry", Written::File(&[Kind::Yaml])),
     ("spine", "out", Written::Folder),
     ("tabulate", "out", Written::Folder),
-    ("tune", "out", Written::File(&[Kind::Json])),
+    ("tune", "out", Written::File(&[Kind::Json, Kind::Toml])),
     ("verify", "new", Written::File(&[Kind::Toml])),
     ("verify", "out", Written::Folder),
 ];

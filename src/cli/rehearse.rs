@@ -5,17 +5,20 @@ mod document;
 mod level;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use dp_assay::safetab::{
-    rehearsal::{MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel},
+    rehearsal::{CountryRehearsal, MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel},
     schema::TotalsCheck,
-    tabulate::{CefUnits, certificate},
+    tabulate::CefUnits,
 };
 use serde_json::{Value, json};
 
-use super::{arguments::quantity, exit::Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress};
+use super::{
+    arguments::quantity, exit::Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress,
+    tabulate::BUREAU_ORDER,
+};
 
 /// Simulate SafeTab many times on non-confidential records, and compare the published counts with the truth
 ///
@@ -28,12 +31,12 @@ use super::{arguments::quantity, exit::Exit, invocation, mechanism::Randomness, 
 pub struct Args {
     /// The configuration of SafeTab-P or SafeTab-H; it determines which of both is rehearsed
     #[arg(long, value_name = "config.json")]
-    config: PathBuf,
-    /// The folder of the four files of races, ethnicities and iterations
-    #[arg(long, value_name = "DIR")]
+    config: Option<PathBuf>,
+    /// The folder of the four files of races, ethnicities and iterations; without --config the specification file of another country
+    #[arg(long, value_name = "DIR|FILE.toml")]
     spec: PathBuf,
-    /// The blocks
-    #[arg(long, value_name = "GRF-C.txt")]
+    /// The blocks; of another country a CSV of its areas
+    #[arg(long, value_name = "GRF-C.txt|FILE.csv")]
     geography: PathBuf,
     /// The number of made-up persons or households
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -60,7 +63,7 @@ pub struct Args {
     #[arg(long, requires = "totals")]
     totals_as_given: bool,
     /// The order of summary levels for persons, highest first
-    #[arg(long, value_name = "TYPE,...", default_value = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH")]
+    #[arg(long, value_name = "TYPE,...", default_value = BUREAU_ORDER)]
     summary_levels: String,
     /// How many times noise is drawn for every group
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_TRIALS)))]
@@ -74,24 +77,16 @@ pub struct Args {
     form: FormArgs,
 }
 
+/// What is rehearsed.
+enum Subject {
+    Bureau(Rehearsal),
+    Country(CountryRehearsal),
+}
+
 pub fn run(args: &Args) -> Result<Exit> {
-    let records = match (args.made_up, &args.persons, &args.households) {
-        (Some(count), _, _) => RehearsalRecords::MadeUp { count, seed: args.population_seed },
-        (_, Some(path), _) => RehearsalRecords::Persons(path.clone()),
-        (_, _, Some(path)) => RehearsalRecords::Households(path.clone()),
-        _ => bail!("give --made-up, --persons or --households"),
-    };
-    let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
-    let rehearsal = Rehearsal {
-        config: args.config.clone(),
-        specification: args.spec.clone(),
-        geography: args.geography.clone(),
-        records,
-        units: args.units.clone().map(|path| CefUnits { path, all_blocks: args.all_blocks }),
-        totals: args.totals.clone().map(|path| (path, check)),
-        order: quantity("--summary-levels", &args.summary_levels)?,
-        trials: args.trials,
-        out: args.out.clone(),
+    let subject = match &args.config {
+        Some(config) => Subject::Bureau(bureau(args, config)?),
+        None => Subject::Country(country(args)?),
     };
     let mut streams = args.randomness.resolve()?;
     let provenance = invocation::provenance()?;
@@ -103,12 +98,62 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         progress::at(at.done, at.of);
     };
-    let found = rehearsal.run(&mut streams, &mut report, &mut |found, folder| {
+    let mut more = |found: &Rehearsed, folder: &Path| {
         let html = document::page(found, &provenance)?;
         dp_assay::chart::write_page(&folder.join("rehearsal.html"), &html)
-    })?;
+    };
+    let found = match &subject {
+        Subject::Bureau(rehearsal) => rehearsal.run(&mut streams, &mut report, &mut more),
+        Subject::Country(rehearsal) => rehearsal.run(&mut streams, &mut report, &mut more),
+    }?;
     progress::end();
     put(args.form.page(), &found, args)
+}
+
+/// A rehearsal of a country's own specification.
+fn country(args: &Args) -> Result<CountryRehearsal> {
+    if args.spec.is_dir() {
+        bail!("--config is missing: with a folder of the bureau's files in --spec it names their config.json");
+    }
+    let others = [
+        ("--households", args.households.is_some()),
+        ("--totals", args.totals.is_some()),
+        ("--units", args.units.is_some()),
+        ("--summary-levels", args.summary_levels != BUREAU_ORDER),
+    ];
+    if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+        bail!("{option} goes with the bureau's files; with a specification file give --persons or --made-up");
+    }
+    Ok(CountryRehearsal {
+        specification: args.spec.clone(),
+        geography: args.geography.clone(),
+        records: args.persons.clone(),
+        made_up: (args.made_up.unwrap_or_default(), args.population_seed),
+        trials: args.trials,
+        out: args.out.clone(),
+    })
+}
+
+/// A rehearsal with the bureau's files.
+fn bureau(args: &Args, config: &Path) -> Result<Rehearsal> {
+    let records = match (args.made_up, &args.persons, &args.households) {
+        (Some(count), _, _) => RehearsalRecords::MadeUp { count, seed: args.population_seed },
+        (_, Some(path), _) => RehearsalRecords::Persons(path.clone()),
+        (_, _, Some(path)) => RehearsalRecords::Households(path.clone()),
+        _ => bail!("give --made-up, --persons or --households"),
+    };
+    let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
+    Ok(Rehearsal {
+        config: config.to_path_buf(),
+        specification: args.spec.clone(),
+        geography: args.geography.clone(),
+        records,
+        units: args.units.clone().map(|path| CefUnits { path, all_blocks: args.all_blocks }),
+        totals: args.totals.clone().map(|path| (path, check)),
+        order: quantity("--summary-levels", &args.summary_levels)?,
+        trials: args.trials,
+        out: args.out.clone(),
+    })
 }
 
 /// All results, as text, as an object, and as a record for each level.
@@ -169,9 +214,9 @@ fn level_json(level: &RehearsedLevel) -> Value {
         })
     });
     let mut object = json!({
-        "pass": certificate::name(level.pass),
-        "region_type": level.region_type.name(),
-        "level": level.level.number(),
+        "pass": level.pass,
+        "region_type": level.region_type,
+        "level": level.level,
         "groups": level.groups,
         "empty": level.empty,
         "suppressed": level.suppressed(),

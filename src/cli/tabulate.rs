@@ -25,22 +25,26 @@ use super::{
     progress,
 };
 
+/// The bureau's order of summary levels.
+pub const BUREAU_ORDER: &str = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH";
+
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies the privacy of the release
 ///
 /// Writes a folder with tables in the bureau's format (t1 and t2 of persons, t3 and t4 of households) and a certificate,
-/// atomically. Beside it remains a log of every draw of noise, and beside the records another one, NAME.draws, for draws into other
+/// atomically; of another country, by its own specification, totals.csv and cells.csv. Beside it remains a log of every draw of noise, and beside the records another one, NAME.draws, for draws into other
 /// folders; an incomplete draw is repeated or discarded, and a second draw of the same records needs --discard.
 /// --check and --dry-run draw nothing.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("records").args(["persons", "households"]))]
 pub struct Args {
     /// The configuration of SafeTab-P or SafeTab-H: budgets, thresholds, passes
-    #[arg(long, value_name = "config.json", required_unless_present = "verify_output", requires = "spec")]
+    #[arg(long, value_name = "config.json", requires = "spec")]
     config: Option<PathBuf>,
-    /// The folder of the four files of races, ethnicities and iterations
-    #[arg(long, value_name = "DIR", requires = "geography")]
+    /// The folder of the four files of races, ethnicities and iterations; without --config the specification file of another country: its
+    /// geography, groups, tables and budgets
+    #[arg(long, value_name = "DIR|FILE.toml", required_unless_present = "verify_output", requires = "geography")]
     spec: Option<PathBuf>,
-    /// A file of person records, or a folder of such: text (*.txt, *.csv) or Parquet (*.parquet)
+    /// A file of person records, or a folder of such: text (*.txt, *.csv) or Parquet (*.parquet); of another country CSV
     #[arg(long, value_name = "FILE|DIR")]
     persons: Option<PathBuf>,
     /// A file of household records, or a folder of such
@@ -60,14 +64,14 @@ pub struct Args {
     /// totals
     #[arg(long, requires = "totals")]
     totals_as_given: bool,
-    /// The blocks and their regions
-    #[arg(long, value_name = "GRF-C.txt", requires = "config")]
+    /// The blocks and their regions; of another country a CSV of its areas
+    #[arg(long, value_name = "GRF-C.txt|FILE.csv", requires = "spec")]
     geography: Option<PathBuf>,
     /// The order of summary levels: of regions made of the same blocks the highest that is not suppressed gives its counts
     #[arg(
         long,
         value_name = "TYPE,...",
-        default_value = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH",
+        default_value = BUREAU_ORDER,
         conflicts_with = "totals"
     )]
     summary_levels: String,
@@ -132,7 +136,7 @@ fn cluster(args: &Args) -> Result<Option<Cluster>> {
 
 pub fn run(args: &Args) -> Result<Exit> {
     if let Some(folder) = &args.verify_output {
-        let job = args.config.is_some().then(|| public(args)).transpose()?;
+        let job = args.spec.is_some().then(|| public(args)).transpose()?;
         if args.totals.is_some() && job.is_none() {
             bail!("--totals is checked with the other inputs: give --config, --spec and --geography, too");
         }
@@ -165,6 +169,9 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// The public inputs that the arguments name.
 fn public(args: &Args) -> Result<PublicJob> {
     let delta: Delta = quantity("--delta", &args.delta)?;
+    if let (None, Some(spec)) = (&args.config, &args.spec) {
+        return country(args, spec, delta);
+    }
     let order = quantity("--summary-levels", &args.summary_levels)?;
     let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
     let is_verified = args.verify_output.is_some();
@@ -190,6 +197,36 @@ fn public(args: &Args) -> Result<PublicJob> {
         geography: given(&args.geography, "--geography")?,
         program,
         edited: edited.transpose()?,
+        delta,
+    })
+}
+
+/// The public inputs of a country's own specification.
+fn country(args: &Args, spec: &Path, delta: Delta) -> Result<PublicJob> {
+    if spec.is_dir() {
+        bail!("--config is missing: with a folder of the bureau's files in --spec it names their config.json");
+    }
+    let others = [
+        ("--households", args.households.is_some()),
+        ("--totals", args.totals.is_some()),
+        ("--units", args.units.is_some()),
+        ("--cluster", args.cluster.is_some()),
+        ("--summary-levels", args.summary_levels != BUREAU_ORDER),
+    ];
+    if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+        bail!("{option} goes with the bureau's files; with a specification file give --persons and --geography only");
+    }
+    let geography = args.geography.clone().context("--geography is missing: a CSV of the areas and their regions")?;
+    if args.persons.is_none() && args.verify_output.is_none() {
+        bail!("give --persons, a CSV of records");
+    }
+    let spec = spec.to_path_buf();
+    Ok(PublicJob {
+        config: spec.clone(),
+        specification: spec,
+        geography,
+        program: ProgramInputs::Country,
+        edited: None,
         delta,
     })
 }

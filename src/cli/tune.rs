@@ -42,7 +42,7 @@ use super::{
 /// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the smallest m that covers,
 /// compared with the formulas of the papers and their true coverage.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["rho", "epsilon", "moe", "plan", "config"]))]
+#[command(group = clap::ArgGroup::new("what").args(["rho", "epsilon", "moe", "plan", "config"]))]
 pub struct Args {
     /// The rho of the level, with discrete Gaussian noise
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
@@ -59,15 +59,16 @@ pub struct Args {
     /// The bureau's config.json, of SafeTab-P or SafeTab-H: its budget and accuracy
     #[arg(long, value_name = "config.json", requires = "spec", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism", "csv", "sizes", "digits"])]
     config: Option<PathBuf>,
-    /// For --config: the folder of the four files of races, ethnicities and iterations
-    #[arg(long, value_name = "DIR", requires = "config")]
+    /// For --config: the folder of the four files of races, ethnicities and iterations. Alone: the specification file of another country,
+    /// its budget and accuracy
+    #[arg(long, value_name = "DIR|FILE.toml", conflicts_with_all = ["rho", "epsilon", "moe", "plan", "gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism", "csv", "sizes", "digits"])]
     spec: Option<PathBuf>,
     /// For --config: another budget, TYPE,LEVEL=BUDGET, or the least for a margin of error, TYPE,LEVEL=moe:M; for households T3: or
-    /// T4: may stand before it (repeatable)
-    #[arg(long, value_name = "CHANGE", requires = "config")]
+    /// T4: may stand before it. For a specification file LEVEL,GROUPING=BUDGET or LEVEL,GROUPING=moe:M (repeatable)
+    #[arg(long, value_name = "CHANGE", requires = "spec")]
     set: Vec<String>,
-    /// For --config: the file for the changed configuration
-    #[arg(long, value_name = "FILE", requires = "config")]
+    /// The file for the changed configuration or specification
+    #[arg(long, value_name = "FILE", requires = "spec")]
     out: Option<PathBuf>,
     /// The noise for --moe
     #[arg(long, value_enum)]
@@ -132,6 +133,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         (Some(path), _, _) => args.plan(&plan_text_of(path)?, &path.display().to_string())?,
         (None, Some(path), Some(spec)) => {
             config::of_file(path, spec, &args.set, args.out.as_deref(), &delta, args.format.page())?
+        }
+        (None, None, Some(spec)) => {
+            config::of_country(spec, &args.set, args.out.as_deref(), &delta, args.format.page())?
         }
         _ => args.level()?,
     };
@@ -247,7 +251,7 @@ fn budget(args: &Args, gamma: &Rational, stability: u32) -> Result<(NoiseKind, R
             let formula = if moe > 0 { Some(formulas::budget(noise_kind, moe, gamma, stability)?) } else { None };
             (noise_kind, least.value.clone(), Some(Wanted { moe, least, formula }))
         }
-        _ => bail!("give --rho, --epsilon, --moe, --plan or --config"),
+        _ => bail!("give --rho, --epsilon, --moe, --plan, --config or --spec"),
     })
 }
 

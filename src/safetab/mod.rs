@@ -11,6 +11,8 @@
 //! | [`suppression`] | the suppression of small totals, and the bias of the published counts |
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
 //! | [`household_tables`] | the published tables of households, and their marginals |
+//! | [`country`] | SafeTab-P with a country's own codes, groups and geography |
+//! | `csv_file` | CSV files while they are written |
 //! | `counting` | the exact counts of all groups |
 //! | [`tabulate`] | a release from persons or households |
 //! | [`rehearsal`] | many runs on records that are not confidential, compared with the truth |
@@ -36,6 +38,8 @@
 
 pub mod cell_noise;
 mod counting;
+pub mod country;
+mod csv_file;
 pub mod groups;
 pub mod household_tables;
 pub mod rehearsal;

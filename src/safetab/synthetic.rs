@@ -250,7 +250,7 @@ fn push_digits<const N: usize>(text: &mut Vec<u8>, mut value: u64) {
 
 /// Draws positions with probabilities proportional to their weights.
 #[derive(Clone, Debug)]
-struct WeightedDraw {
+pub(super) struct WeightedDraw {
     /// The sum of the weights up to and including each position.
     sums: Vec<u64>,
     /// For equal shares of the sum, the position at which each share begins.
@@ -259,7 +259,7 @@ struct WeightedDraw {
 
 impl WeightedDraw {
     /// A draw with these weights; if none is positive, the last position is drawn.
-    fn new(weights: Vec<u64>) -> WeightedDraw {
+    pub(super) fn new(weights: Vec<u64>) -> WeightedDraw {
         let sums: Vec<u64> = weights
             .iter()
             .scan(0, |sum, weight| {
@@ -277,7 +277,7 @@ impl WeightedDraw {
         WeightedDraw { sums, guide }
     }
 
-    fn draw(&self, source: &mut Source) -> usize {
+    pub(super) fn draw(&self, source: &mut Source) -> usize {
         let word = u64::from(source.word()) << 32 | u64::from(source.word());
         let total = self.sums.last().copied().unwrap_or(0);
         let value = ((u128::from(word) * u128::from(total)) >> 64) as u64;

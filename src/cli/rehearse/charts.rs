@@ -2,10 +2,7 @@
 
 use dp_assay::{
     chart::{Axis, Figure, Panel, Series, ranks::INKS},
-    safetab::{
-        rehearsal::{Rehearsed, RehearsedLevel, Stratum},
-        schema::IterationLevel,
-    },
+    safetab::rehearsal::{Rehearsed, RehearsedLevel, Stratum},
 };
 
 use super::super::report::charts::of_levels;
@@ -48,9 +45,9 @@ pub fn margins(found: &Rehearsed) -> Figure {
 /// The tables of groups of each size, by the level of the iterations. `tables` is the range of the drawn tables.
 pub fn workload(found: &Rehearsed, tables: std::ops::Range<usize>) -> Figure {
     let bins = bins(found);
-    let panel = |level: IterationLevel| {
+    let panel = |(kind, name): (usize, &String)| {
         let of = |bin: usize, count: &dyn Fn(&Stratum) -> u64| -> (u64, u64) {
-            let strata = strata(found, level, bin);
+            let strata = strata(found, kind, bin);
             strata.fold((0, 0), |(part, all), stratum| (part + count(stratum), all + stratum.groups))
         };
         let drawn = |count: &dyn Fn(&Stratum) -> u64| -> Vec<(f64, f64)> {
@@ -64,35 +61,35 @@ pub fn workload(found: &Rehearsed, tables: std::ops::Range<usize>) -> Figure {
         let mut series: Vec<Series> = tables
             .clone()
             .zip(INKS)
-            .map(|(place, ink)| Series::dots(found.tables[place], ink, drawn(&|stratum| stratum.tables[place].groups)))
+            .map(|(place, ink)| Series::dots(&found.tables[place], ink, drawn(&|stratum| stratum.tables[place].groups)))
             .collect();
-        if found.levels.iter().any(|level| level.coterminous.is_some()) {
+        if found.levels.iter().any(|level| level.coterminous.is_some() || !level.suppression.is_empty()) {
             let kept = |stratum: &Stratum| stratum.groups.saturating_sub(stratum.published());
             series.push(Series::dots("not published", INKS[4], drawn(&kept)));
         }
         Panel {
-            title: format!("Level {level}"),
+            title: capitalized(name),
             x: Axis::linear("groups of that size, percent", -2.0, 102.0),
             y: Axis::names(bins.iter().map(|(_, name)| name)),
             series,
         }
     };
-    Figure { title: String::new(), panels: IterationLevel::ALL.map(panel).to_vec(), columns: 1 }
+    Figure { title: String::new(), panels: found.kinds.iter().enumerate().map(panel).collect(), columns: 1 }
 }
 
 /// The mean error of published cells by the size of the group: suppression keeps counts that are large by chance.
 pub fn bias(found: &Rehearsed) -> Figure {
     let bins = bins(found);
-    let series = IterationLevel::ALL.into_iter().zip(INKS).map(|(level, ink)| {
+    let series = found.kinds.iter().enumerate().zip(INKS).map(|((kind, name), ink)| {
         let mean = |bin: usize| {
-            let errors = strata(found, level, bin).flat_map(|stratum| &stratum.tables).map(|table| &table.errors);
+            let errors = strata(found, kind, bin).flat_map(|stratum| &stratum.tables).map(|table| &table.errors);
             let (sum, count) = errors.fold((0.0, 0), |(sum, count), errors| {
                 (sum + errors.mean().unwrap_or(0.0) * errors.count() as f64, count + errors.count())
             });
             (count > 0).then(|| sum / count as f64)
         };
         let points = bins.iter().enumerate().filter_map(|(row, (bin, _))| Some((mean(*bin)?, row as f64)));
-        Series::dots(&format!("level {level}"), ink, points.collect())
+        Series::dots(name, ink, points.collect())
     });
     let series: Vec<Series> = series.collect();
     let ends = series.iter().flat_map(|series| &series.points).map(|point| point.0);
@@ -124,6 +121,12 @@ pub fn suppression(found: &Rehearsed) -> Option<Figure> {
     (!panels.is_empty()).then_some(Figure { title: String::new(), panels, columns: 1 })
 }
 
+/// A name with a capital letter.
+fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+}
+
 fn names(levels: &[&RehearsedLevel]) -> Vec<String> {
     levels.iter().map(|level| name(level)).collect()
 }
@@ -136,9 +139,9 @@ fn least(series: &[Series]) -> f64 {
     series.iter().flat_map(|series| &series.points).map(|point| point.0).fold(100.0, f64::min)
 }
 
-/// The groups of a level of iterations in a range of sizes, over all types of region; detailed-only groups separately.
-fn strata(found: &Rehearsed, level: IterationLevel, bin: usize) -> impl Iterator<Item = &Stratum> {
-    let levels = found.levels.iter().filter(move |known| known.level == level);
+/// The groups of a kind in a range of sizes, over all types of region; detailed-only groups separately.
+fn strata(found: &Rehearsed, kind: usize, bin: usize) -> impl Iterator<Item = &Stratum> {
+    let levels = found.levels.iter().filter(move |known| known.kind == kind);
     levels.flat_map(|level| &level.strata).filter(move |stratum| !stratum.detailed_only && stratum.bin == bin)
 }
 

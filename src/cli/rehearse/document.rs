@@ -3,10 +3,7 @@
 use dp_assay::{
     Result,
     provenance::Provenance,
-    safetab::{
-        rehearsal::{Rehearsed, RehearsedLevel},
-        tabulate::certificate,
-    },
+    safetab::rehearsal::{Rehearsed, RehearsedLevel},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -100,7 +97,7 @@ fn notes() -> Markup {
 }
 
 fn sizes(found: &Rehearsed) -> Result<Markup> {
-    let of_households = found.tables.len() == 6;
+    let of_households = found.of_households;
     let caption = "The tables of groups, by their true size, over all types of region. Groups that are counted only by their total are \
                    left out.";
     Ok(html! {
@@ -110,7 +107,7 @@ fn sizes(found: &Rehearsed) -> Result<Markup> {
                 (figure(&charts::workload(found, 0..4), "chart-t3", "Tables of T3 by the size of the group", caption)?)
                 (figure(&charts::workload(found, 4..6), "chart-t4", "Tables of T4 by the size of the group", caption)?)
             } @else {
-                (figure(&charts::workload(found, 0..4), "chart-workload", "Tables by the size of the group", caption)?)
+                (figure(&charts::workload(found, 0..found.tables.len()), "chart-workload", "Tables by the size of the group", caption)?)
             }
             (figure(
                 &charts::bias(found),
@@ -207,7 +204,7 @@ fn of_effect(found: &Rehearsed, level: &RehearsedLevel) -> Option<Vec<String>> {
     let share = percent(effect.replaced, level.groups * u64::from(found.trials));
     Some(vec![
         name(level),
-        certificate::name(level.pass).to_string(),
+        level.pass.clone(),
         format!("{} ({} %)", effect.replaced, shown(share)),
         effect.filled.to_string(),
         effect.contradicted.to_string(),

@@ -4,7 +4,7 @@ use dp_assay::safetab::rehearsal::{RehearsedLevel, StatedMargin, Stratum};
 
 /// The name of a level.
 pub fn name(level: &RehearsedLevel) -> String {
-    format!("{} level {}", level.region_type, level.level)
+    level.name.clone()
 }
 
 /// The stated margin of a cell of a level.

@@ -1,9 +1,6 @@
 //! The results of a rehearsal, in sentences and in one table.
 
-use dp_assay::safetab::{
-    rehearsal::{Rehearsed, RehearsedLevel},
-    tabulate::certificate,
-};
+use dp_assay::safetab::rehearsal::{Rehearsed, RehearsedLevel};
 
 use super::super::report::tables::Table;
 use super::level::{name, of_cells, percent, published};
@@ -15,7 +12,7 @@ pub fn said(found: &Rehearsed) -> Vec<String> {
         .levels
         .iter()
         .filter(|level| !level.holds())
-        .map(|level| format!("{} ({})", name(level), certificate::name(level.pass)))
+        .map(|level| format!("{} ({})", name(level), level.pass))
         .collect();
     let mut said = vec![match broken.is_empty() {
         true => format!(
@@ -79,7 +76,7 @@ pub fn levels(found: &Rehearsed) -> Table {
     let shown =
         |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$} %"));
     // For households nothing is suppressed here: the totals chose the groups.
-    let may_suppress = found.levels.iter().any(|level| level.coterminous.is_some());
+    let may_suppress = found.levels.iter().any(|level| level.coterminous.is_some() || !level.suppression.is_empty());
     let row = |level: &RehearsedLevel| {
         let stated = of_cells(level);
         let (counts, covered) = published(level);

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Stop},
     numeric::Enclosure,
     safetab::{
+        country::{CountrySpecification, tuning::CountryChange},
         groups::Specification,
-        schema::{Pass, Privacy, ValidationReport},
+        schema::{Privacy, ValidationReport},
         tabulate::{
-            certificate,
             config_account::{BudgetChange, ConfigAccount, Configuration, ConfiguredLevel},
             guarantees::{Guarantee, Guarantees},
         },
@@ -24,6 +24,14 @@ use super::super::{
     page::Page,
 };
 
+/// An error if the changed file is named as one of the other form.
+fn check_end(out: Option<&Path>, other: &str, own: &str) -> Result<()> {
+    match out.filter(|out| out.extension().is_some_and(|end| end.eq_ignore_ascii_case(other))) {
+        Some(out) => bail!("--out {}: {own} is written here, and not .{other}", out.display()),
+        None => Ok(()),
+    }
+}
+
 /// The account of a file after changes, and the changed file if requested.
 pub fn of_file(
     path: &Path,
@@ -33,8 +41,31 @@ pub fn of_file(
     delta: &Delta,
     page: Page,
 ) -> Result<Page> {
+    check_end(out, "toml", "JSON")?;
     let (_, text) = Configuration::read_with_text(path)?;
     let (page, changed) = of_text(&text, &path.display().to_string(), spec, changes, (delta, &Stop::default()), page)?;
+    if let Some(out) = out {
+        Configuration::write(&changed, out).context("--out")?;
+        invocation::provenance()?.write_beside(out)?;
+    }
+    Ok(page)
+}
+
+/// The account of a country's specification after changes, and the changed file if requested.
+pub fn of_country(path: &Path, changes: &[String], out: Option<&Path>, delta: &Delta, mut page: Page) -> Result<Page> {
+    if path.is_dir() {
+        bail!("--config is missing: with a folder of the bureau's files in --spec it names their config.json");
+    }
+    check_end(out, "json", "TOML")?;
+    let changes: Vec<CountryChange> =
+        changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
+    let (specification, text) = CountrySpecification::read_with_text(path).context("--spec")?;
+    let changed = specification.with_budgets(&text, &changes).context("--set")?;
+    // The written text is read again, under all rules.
+    let specification = CountrySpecification::parse(&changed, &format!("{}, changed", path.display()))?;
+    let account = specification.account(delta, &Stop::default())?;
+    page.object(account_json(&account, delta));
+    put_account(&mut page, &account, delta);
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
         invocation::provenance()?.write_beside(out)?;
@@ -93,9 +124,8 @@ fn guarantees_json(guarantees: &Guarantees, privacy: Privacy) -> Map<String, Val
 fn account_json(account: &ConfigAccount, delta: &Delta) -> Value {
     let parameter = if account.privacy == Privacy::ZeroConcentrated { "sigma2" } else { "laplace_epsilon" };
     let level = |level: &ConfiguredLevel| {
-        let mut object = Map::new();
-        object.insert("region_type".to_string(), json!(level.region_type.name()));
-        object.insert("level".to_string(), json!(level.level.number()));
+        let mut object: Map<String, Value> =
+            level.place.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
         object.insert("stability".to_string(), json!(level.stability));
         object.extend(guarantees_json(&level.guarantees, account.privacy));
         for (name, value, margin) in &level.counts {
@@ -105,9 +135,9 @@ fn account_json(account: &ConfigAccount, delta: &Delta) -> Value {
         }
         Value::Object(object)
     };
-    let pass = |(pass, levels, guarantees): &(Pass, Vec<ConfiguredLevel>, Guarantees)| {
+    let pass = |(name, levels, guarantees): &(String, Vec<ConfiguredLevel>, Guarantees)| {
         let mut object = Map::new();
-        object.insert("pass".to_string(), json!(certificate::name(*pass)));
+        object.insert("pass".to_string(), json!(name));
         object.extend(guarantees_json(guarantees, account.privacy));
         object.insert("levels".to_string(), levels.iter().map(level).collect());
         Value::Object(object)
@@ -154,11 +184,11 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
         cells.push(shown(guarantees.bounded.epsilon.as_ref()));
         rows.push(cells);
     };
-    for (pass, levels, guarantees) in &account.passes {
+    for (name, levels, guarantees) in &account.passes {
         for level in levels {
-            row(format!("{} level {}", level.region_type, level.level), Some(level), &level.guarantees);
+            row(level.name.clone(), Some(level), &level.guarantees);
         }
-        row(certificate::name(*pass).to_string(), None, guarantees);
+        row(name.clone(), None, guarantees);
     }
     row("whole run".to_string(), None, &account.total);
     let names: Vec<String> = counts.iter().map(|name| name.replace('_', " ")).collect();

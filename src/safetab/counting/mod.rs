@@ -5,18 +5,22 @@
 //! the atoms of one region after the other are summed by iteration and cell. Sums of integers do not depend on the order of records,
 //! threads or files.
 //!
+//! The tallies and their sums (`sums`) know no census; a country's own specification uses them, too.
+//!
 //! Memory: the buffer, 16 bytes for each block of the geography, about a hundred bytes for each different combination of codes, and the
 //! iterations times cells of the largest region.
 
 mod classes;
-mod keys;
-mod tallies;
+pub(super) mod keys;
+pub(super) mod sums;
+pub(super) mod tallies;
 
-use std::{path::Path, sync::mpsc::sync_channel, thread};
+use std::path::Path;
 
 use self::{
     classes::{Classes, Lists},
     keys::ATOM_BITS,
+    sums::{LevelSums, SeeCount},
     tallies::{Tallies, Tally, TallyWriter},
 };
 use super::{
@@ -28,16 +32,6 @@ use super::{
     },
 };
 use crate::error::{Error, Result};
-
-/// The number of counts that one thread passes to another at a time, and the number of such batches that may wait: three megabytes.
-const HANDED: usize = 1 << 15;
-const WAITING: usize = 4;
-
-/// A callback for a count: region and iteration (by their indices), cell and count.
-pub(in crate::safetab) type SeeCount<'a> = dyn FnMut(u32, u32, usize, i64) -> Result<()> + 'a;
-
-/// Such a count between threads.
-type Handed = (u32, u32, usize, i64);
 
 impl RecordKind {
     /// The number of cells.
@@ -167,68 +161,14 @@ impl<'a> Counting<'a> {
 }
 
 impl Counted<'_> {
-    /// Calls `see` with the nonzero counts of a population group level in ascending order of region, iteration and cell. They are summed on
-    /// another thread.
+    /// Calls `see` with the nonzero counts of a population group level in ascending order of region, iteration and cell.
     pub fn each_count(&self, region_type: RegionType, level: IterationLevel, see: &mut SeeCount) -> Result<()> {
-        let (hand, handed) = sync_channel::<Vec<Handed>>(WAITING);
-        thread::scope(|scope| {
-            let adding = thread::Builder::new().spawn_scoped(scope, move || {
-                // If the receiver is gone, the other thread has an error of its own.
-                self.add_up(region_type, level, &mut |counts| hand.send(counts).is_ok())
-            });
-            let adding =
-                adding.map_err(|why| crate::error::Error::Engine { why: format!("no thread to add up on: {why}") })?;
-            // Moved, so that after an error nobody waits.
-            let seen = handed
-                .into_iter()
-                .flatten()
-                .try_for_each(|(region, iteration, cell, count)| see(region, iteration, cell, count));
-            let added = adding.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault));
-            seen.and(added)
-        })
-    }
-
-    /// Sends the counts of a population group level, several regions at a time, until the receiver is gone.
-    fn add_up(
-        &self,
-        region_type: RegionType,
-        level: IterationLevel,
-        hand: &mut dyn FnMut(Vec<Handed>) -> bool,
-    ) -> Result<()> {
         let granularity = region_type.granularity();
-        let (iterations, cells) = (self.specification.key_set(granularity, level).len(), self.kind.cells());
-        // The atoms of each region: regions in ascending order.
         let inside = |(atom, regions): (u32, &[Option<u32>; 10])| Some((regions[region_type.index()]?, atom));
         let mut inside: Vec<(u32, u32)> = (0..).zip(&self.atoms).filter_map(inside).collect();
         inside.sort_unstable();
-
-        let mut sums = vec![0_i64; iterations * cells];
-        let mut touched: Vec<usize> = Vec::new();
-        let mut bytes = Vec::new();
-        let mut counts: Vec<Handed> = Vec::with_capacity(HANDED);
-        for atoms in inside.chunk_by(|(a, _), (b, _)| a == b) {
-            for (_, atom) in atoms {
-                for tally in self.tallies.of_atom(*atom, &mut bytes)? {
-                    let tally = tally?;
-                    for &iteration in self.lists[tally.class as usize].of(granularity, level) {
-                        let place = iteration as usize * cells + tally.cell as usize;
-                        if sums[place] == 0 {
-                            touched.push(place);
-                        }
-                        sums[place] += tally.n as i64;
-                    }
-                }
-            }
-            touched.sort_unstable();
-            for place in touched.drain(..) {
-                let count = std::mem::take(&mut sums[place]);
-                counts.push((atoms[0].0, (place / cells) as u32, place % cells, count));
-                if counts.len() == HANDED && !hand(std::mem::replace(&mut counts, Vec::with_capacity(HANDED))) {
-                    return Ok(());
-                }
-            }
-        }
-        hand(counts);
-        Ok(())
+        let groups_of = |tally: &Tally| (self.lists[tally.class as usize].of(granularity, level), tally.cell as usize);
+        let (groups, cells) = (self.specification.key_set(granularity, level).len(), self.kind.cells());
+        LevelSums { tallies: &self.tallies, inside, groups, cells, groups_of }.each_count(see)
     }
 }

@@ -27,7 +27,7 @@ const BELOW: u32 = CLASS_BITS + CELL_BITS;
 
 /// A number of records with the same atom, class and cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(in crate::safetab) struct Tally {
     pub atom: u32,
     pub class: u32,
     pub cell: u32,
@@ -35,7 +35,7 @@ pub(super) struct Tally {
 }
 
 /// The counts in progress.
-pub(super) struct TallyWriter {
+pub(in crate::safetab) struct TallyWriter {
     folder: PathBuf,
     held: Vec<(u64, u64)>,
     most: usize,
@@ -45,7 +45,7 @@ pub(super) struct TallyWriter {
 }
 
 /// The counts of all atoms.
-pub(super) struct Tallies {
+pub(in crate::safetab) struct Tallies {
     stored: Stored,
     /// The offset of the counts of each atom, and the end of the last.
     begins: Vec<u64>,

@@ -1,5 +1,7 @@
 //! Trials of SafeTab-H: its published groups, which the totals select, against the truth; and synthetic totals for rehearsals.
 
+use serde_json::json;
+
 use super::{
     errors::{Errors, StatedMargin},
     reports::OneRun,
@@ -14,6 +16,8 @@ use crate::{
         household_tables::HouseholdTopic,
         schema::{IterationLevel, Pass, PublishedTotal, RegionType},
         tabulate::{
+            certificate,
+            certified_level::CertifiedLevel,
             household_counts::{HOUSEHOLD_CELLS, HouseholdBatch, HouseholdTabulation},
             household_levels::{HouseholdLevel, HouseholdNoise, SelectedGroup},
         },
@@ -113,9 +117,11 @@ impl<'a> HouseholdPass<'a> {
             let mut exact = truth.in_order();
             let is_empty = |group: &&SelectedGroup| !exact.cells(number_of(plan, group), &mut [0; HOUSEHOLD_CELLS]);
             Ok(RehearsedLevel {
-                pass: self.pass,
-                region_type: plan.region_type,
-                level: plan.level,
+                pass: certificate::name(self.pass).to_string(),
+                name: plan.name(),
+                region_type: plan.region_type.name().to_string(),
+                level: json!(plan.level.number()),
+                kind: plan.level as usize,
                 groups: plan.groups.len() as u64,
                 empty: plan.groups.iter().filter(is_empty).count() as u64,
                 margins,

@@ -14,9 +14,13 @@
 //! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: error statistics, and whether they agree with the stated properties |
 //! | `results` | [`Rehearsed`]: the results, level by level |
 //! | `persons`, `households` | the trials of SafeTab-P and SafeTab-H |
+//! | `country` | the trials of a country's own specification |
+//! | `counter` | their number, and progress |
 //! | `truth_tables` | the tables without noise |
 //! | `reports` | the reports as CSV |
 
+mod counter;
+mod country;
 mod errors;
 mod households;
 mod persons;
@@ -30,10 +34,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 pub use self::{
+    counter::MOST_TRIALS,
+    country::CountryRehearsal,
     errors::{Errors, StatedMargin, SuppressedSize},
     results::{CoterminousEffect, Rehearsed, RehearsedLevel, Stratum, TableErrors},
 };
 use self::{
+    counter::{check_groups, check_trials, counter},
     households::{HouseholdPass, made_up_totals},
     persons::PersonPass,
     reports::OneRun,
@@ -43,8 +50,8 @@ use super::{
     counting::Counting,
     household_tables::HouseholdTopic,
     schema::{
-        CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordKind, RecordRules,
-        RowCheck, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, record_files::see_records,
+        CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, IterationLevel, Pass, PublishedTotals, RecordKind,
+        RecordRules, RowCheck, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, record_files::see_records,
     },
     synthetic::Population,
     tables::PublishedTable,
@@ -54,13 +61,10 @@ use super::{
     },
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     io::files::{file_error, fill_folder, fill_private_folder},
     noise::Streams,
 };
-
-/// The largest number of trials of one rehearsal.
-pub const MOST_TRIALS: u32 = 100_000;
 
 /// The records of a rehearsal.
 #[derive(Clone, Debug)]
@@ -110,10 +114,7 @@ impl Rehearsal {
         progress: &mut dyn FnMut(Progress),
         more: &mut dyn FnMut(&Rehearsed, &Path) -> Result<()>,
     ) -> Result<Rehearsed> {
-        if !(1..=MOST_TRIALS).contains(&self.trials) {
-            let allowed = format!("1 to {MOST_TRIALS}");
-            return Err(Error::out_of_range("the number of trials", self.trials, &allowed));
-        }
+        check_trials(self.trials)?;
         let (config, _) = Configuration::read_with_text(&self.config)?;
         match (&config, &self.records) {
             (Configuration::Persons(_), RehearsalRecords::Households(path)) => {
@@ -276,8 +277,8 @@ impl Rehearsal {
             truth_tables::persons(&folder.join("truth"), *number, detail, truth)?;
             found.extend(levels);
         }
-        let tables = PublishedTable::ALL.map(PublishedTable::name).to_vec();
-        Ok(self.rehearsed(RecordKind::Persons, tables, found, truth, streams))
+        let tables = PublishedTable::ALL.map(PublishedTable::name);
+        Ok(self.rehearsed(RecordKind::Persons, &tables, found, truth, streams))
     }
 
     fn households(
@@ -325,13 +326,14 @@ impl Rehearsal {
         }
         let found = passes.into_iter().map(HouseholdPass::finish).collect::<Result<Vec<_>>>()?.concat();
         let tables = HouseholdTopic::ALL.into_iter().flat_map(HouseholdTopic::tables).map(|table| table.name);
-        Ok(self.rehearsed(RecordKind::Households, tables.collect(), found, truth, streams))
+        let tables: Vec<&str> = tables.collect();
+        Ok(self.rehearsed(RecordKind::Households, &tables, found, truth, streams))
     }
 
     fn rehearsed(
         &self,
         kind: RecordKind,
-        tables: Vec<&'static str>,
+        tables: &[&str],
         mut levels: Vec<RehearsedLevel>,
         truth: &Truth,
         streams: &Streams,
@@ -345,26 +347,11 @@ impl Rehearsal {
             made_up: matches!(self.records, RehearsalRecords::MadeUp { .. }),
             records: truth.read,
             tabulated: truth.tabulated.iter().sum(),
-            tables,
+            of_households: kind == RecordKind::Households,
+            tables: tables.iter().map(ToString::to_string).collect(),
+            kinds: IterationLevel::ALL.map(|level| format!("level {level}")).to_vec(),
             levels,
         }
-    }
-}
-
-/// An error for a run without groups, which lacks a budget or totals.
-fn check_groups(groups: u64) -> Result<()> {
-    match groups {
-        0 => Err(Error::missing("nothing to rehearse: no level has groups and a budget above 0")),
-        _ => Ok(()),
-    }
-}
-
-/// A callback for the number of groups that have noise so far.
-fn counter<'a>(of: u64, progress: &'a mut dyn FnMut(Progress)) -> impl FnMut(u64) + 'a {
-    let mut done = 0;
-    move |more| {
-        done += more;
-        progress(Progress { stage: "drawing noise", done, of });
     }
 }
 

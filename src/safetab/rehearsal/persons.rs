@@ -1,5 +1,7 @@
 //! Trials of SafeTab-P: the counts published by its two stages, suppression and coterminous regions, against the truth.
 
+use serde_json::json;
+
 use super::{
     errors::{Errors, StatedMargin, SuppressedSize},
     reports::OneRun,
@@ -13,6 +15,8 @@ use crate::{
         schema::{Geography, IterationCode, Pass, RegionType},
         tables::PublishedTable,
         tabulate::{
+            certificate,
+            certified_level::CertifiedLevel,
             coterminous::{self, Coterminous, Entity, Published},
             levels::TabulatedLevel,
             two_stage::{GroupBatch, Tabulation},
@@ -241,9 +245,11 @@ impl<'a> PersonPass<'a> {
                 }
             }
             let level = RehearsedLevel {
-                pass: self.pass,
-                region_type: plan.region_type,
-                level: plan.level,
+                pass: certificate::name(self.pass).to_string(),
+                name: plan.name(),
+                region_type: plan.region_type.name().to_string(),
+                level: json!(plan.level.number()),
+                kind: plan.level as usize,
                 groups: plan.groups(),
                 empty: plan.groups() - truth.inhabited(),
                 margins,

@@ -4,20 +4,20 @@
 //! of measured cells only, without their sums. The number of groups counts groups, not cells. The expected margin is the exact one of the
 //! noise, with the stability of the specification; it is empty for a table that no group has.
 
-use std::{collections::BTreeSet, fs::File, io::BufWriter, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use rug::{Float, float::Round};
 
 use super::results::{Rehearsed, RehearsedLevel, Stratum, TableErrors, table_of};
 use crate::{
     error::Result,
-    io::files::file_error,
     safetab::{
+        country::ALGORITHM,
+        csv_file::CsvFile,
         groups::Specification,
         household_tables::HouseholdTopic,
         schema::{IterationCode, RegionType},
         tables::PublishedTable,
-        tabulate::certificate,
     },
 };
 
@@ -27,32 +27,9 @@ const WORKLOADS: [&str; 4] = ["Total", "Sex x Age(4)", "Sex x Age(9)", "Sex x Ag
 const OF_GROUP: [&str; 6] =
     ["REGION_ID", "REGION_TYPE", "ITERATION_CODE", "DETAILED_ONLY", "COARSE_ONLY", "Population group size"];
 
-/// A CSV file while it is written.
-struct Csv<'a> {
-    path: &'a Path,
-    out: csv::Writer<BufWriter<File>>,
-}
-
-impl<'a> Csv<'a> {
-    fn create<S: AsRef<[u8]>>(path: &'a Path, heading: impl IntoIterator<Item = S>) -> Result<Self> {
-        let out = File::create(path).map_err(|why| file_error(path, why))?;
-        let mut csv = Csv { path, out: csv::Writer::from_writer(BufWriter::new(out)) };
-        csv.row(heading)?;
-        Ok(csv)
-    }
-
-    fn row<S: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = S>) -> Result<()> {
-        self.out.write_record(cells).map_err(|why| file_error(self.path, why))
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.out.flush().map_err(|why| file_error(self.path, why))
-    }
-}
-
 /// `error_report.csv`: one row for each published group of one run.
 pub(super) struct OneRun<'a> {
-    csv: Csv<'a>,
+    csv: CsvFile<'a>,
     detailed_only: BTreeSet<IterationCode>,
     coarse_only: BTreeSet<IterationCode>,
 }
@@ -71,7 +48,7 @@ impl<'a> OneRun<'a> {
         };
         let iterations = specification.all_iterations();
         Ok(OneRun {
-            csv: Csv::create(path, OF_GROUP.iter().chain(own))?,
+            csv: CsvFile::create(path, OF_GROUP.iter().chain(own))?,
             detailed_only: iterations.iter().filter(|it| it.detailed_only).map(|it| it.code).collect(),
             coarse_only: iterations.iter().filter(|it| it.coarse_only).map(|it| it.code).collect(),
         })
@@ -128,7 +105,7 @@ impl<'a> OneRun<'a> {
     }
 
     pub(super) fn finish(self) -> Result<()> {
-        self.csv.finish()
+        self.csv.finish().map(drop)
     }
 }
 
@@ -175,17 +152,21 @@ fn share(part: u64, of: u64) -> Option<f64> {
 
 /// Writes all reports on many runs into a folder.
 pub(super) fn write(found: &Rehearsed, folder: &Path) -> Result<()> {
-    let of_households = found.tables.len() == 6;
+    let of_households = found.of_households;
+    // The bureau's columns are for its tables.
+    let is_of_bureau = found.algorithm != ALGORITHM;
     let many = folder.join("multi_run_error_report.csv");
     if of_households {
         many_households(found, &many)?
-    } else {
+    } else if is_of_bureau {
         many_persons(found, &many)?
     }
     margins(found, &folder.join("margins.csv"))?;
     errors(found, &folder.join("errors.csv"))?;
     if !of_households {
         suppression(found, &folder.join("suppression.csv"))?;
+    }
+    if !of_households && is_of_bureau {
         coterminous(found, &folder.join("coterminous.csv"))?;
     }
     Ok(())
@@ -196,11 +177,11 @@ fn many_persons(found: &Rehearsed, path: &Path) -> Result<()> {
     let of_workload =
         |name: &&str| [format!("Average proportion of pop groups with workload = {name}"), format!("MOE of {name}")];
     let heading = ["REGION_TYPE", "ITERATION_LEVEL", "DETAILED_ONLY", "Population group size"].map(String::from);
-    let mut csv = Csv::create(path, heading.into_iter().chain(WORKLOADS.iter().flat_map(of_workload)))?;
+    let mut csv = CsvFile::create(path, heading.into_iter().chain(WORKLOADS.iter().flat_map(of_workload)))?;
     for level in &found.levels {
         for stratum in level.strata.iter().filter(|stratum| stratum.published() > 0) {
             let mut row = vec![
-                level.region_type.name().to_string(),
+                level.region_type.clone(),
                 level.level.to_string(),
                 boolean(stratum.detailed_only),
                 stratum.interval(),
@@ -212,7 +193,7 @@ fn many_persons(found: &Rehearsed, path: &Path) -> Result<()> {
             csv.row(row)?;
         }
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 /// The report on many runs over households: the 95 % quantile of the absolute errors, with the stated margin.
@@ -227,7 +208,7 @@ fn many_households(found: &Rehearsed, path: &Path) -> Result<()> {
         "Expected MOE",
         "MOE",
     ];
-    let mut csv = Csv::create(path, heading)?;
+    let mut csv = CsvFile::create(path, heading)?;
     for topic in HouseholdTopic::ALL {
         for level in &found.levels {
             let cell = format!("{} cell", topic.name());
@@ -240,7 +221,7 @@ fn many_households(found: &Rehearsed, path: &Path) -> Result<()> {
                     }
                     csv.row([
                         topic.name().to_string(),
-                        level.region_type.name().to_string(),
+                        level.region_type.clone(),
                         level.level.to_string(),
                         stratum.interval(),
                         detail.to_string(),
@@ -252,20 +233,20 @@ fn many_households(found: &Rehearsed, path: &Path) -> Result<()> {
             }
         }
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 /// The names of a level.
 fn names(level: &RehearsedLevel) -> [String; 3] {
-    let pass = certificate::name(level.pass).to_string();
-    [pass, level.region_type.name().to_string(), level.level.to_string()]
+    let kind = level.level.as_str().map_or_else(|| level.level.to_string(), str::to_string);
+    [level.pass.clone(), level.region_type.clone(), kind]
 }
 
 /// `margins.csv`: the stated margin of each kind of count, and the errors before suppression and replacement.
 fn margins(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,count_of,margin,coverage_stated_lower,coverage_stated_upper,counts,covered,\
                    coverage_seen,bias,bias_standard_error,root_mean_square_error,holds";
-    let mut csv = Csv::create(path, heading.split(','))?;
+    let mut csv = CsvFile::create(path, heading.split(','))?;
     for level in &found.levels {
         for stated in &level.margins {
             let (covered, count) = (stated.covered(), stated.errors.count());
@@ -285,27 +266,27 @@ fn margins(found: &Rehearsed, path: &Path) -> Result<()> {
             csv.row(names(level).into_iter().chain(own))?;
         }
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 /// `errors.csv`: the errors of published counts, by size and table.
 fn errors(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,detailed_only,size_from,size_to,groups,suppressed,table,published,share,counts,\
                    covered,coverage,bias,bias_standard_error,mean_absolute_error,root_mean_square_error,quantile_95";
-    let mut csv = Csv::create(path, heading.split(','))?;
+    let mut csv = CsvFile::create(path, heading.split(','))?;
     for level in &found.levels {
         for stratum in &level.strata {
             let none = stratum.published() == 0;
             let shown = |(_, table): &(usize, &TableErrors)| table.groups > 0;
             for (place, table) in stratum.tables.iter().enumerate().filter(shown) {
-                csv.row(names(level).into_iter().chain(error_row(stratum, found.tables[place], table)))?;
+                csv.row(names(level).into_iter().chain(error_row(stratum, &found.tables[place], table)))?;
             }
             if none {
                 csv.row(names(level).into_iter().chain(error_row(stratum, "none", &TableErrors::default())))?;
             }
         }
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 fn error_row(stratum: &Stratum, name: &str, table: &TableErrors) -> Vec<String> {
@@ -335,7 +316,7 @@ fn error_row(stratum: &Stratum, name: &str, table: &TableErrors) -> Vec<String> 
 fn suppression(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,detailed_only,size,groups,suppressed,rate,probability_lower,\
                    probability_upper,holds";
-    let mut csv = Csv::create(path, heading.split(','))?;
+    let mut csv = CsvFile::create(path, heading.split(','))?;
     for level in &found.levels {
         for (detailed_only, size) in &level.suppression {
             let own = [
@@ -351,14 +332,14 @@ fn suppression(found: &Rehearsed, path: &Path) -> Result<()> {
             csv.row(names(level).into_iter().chain(own))?;
         }
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 /// `coterminous.csv`: the effect of publishing the same counts for coterminous regions.
 fn coterminous(found: &Rehearsed, path: &Path) -> Result<()> {
     let heading = "pass,region_type,level,groups,replaced,filled,contradicted,mean_absolute_error_own,\
                    mean_absolute_error_given,root_mean_square_error_own,root_mean_square_error_given";
-    let mut csv = Csv::create(path, heading.split(','))?;
+    let mut csv = CsvFile::create(path, heading.split(','))?;
     for level in &found.levels {
         let Some(effect) = &level.coterminous else { continue };
         let own = [
@@ -373,7 +354,7 @@ fn coterminous(found: &Rehearsed, path: &Path) -> Result<()> {
         ];
         csv.row(names(level).into_iter().chain(own))?;
     }
-    csv.finish()
+    csv.finish().map(drop)
 }
 
 #[cfg(test)]

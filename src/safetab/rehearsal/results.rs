@@ -1,10 +1,9 @@
 //! The results of a rehearsal, level by level.
 
+use serde_json::Value;
+
 use super::errors::{Errors, StatedMargin, SuppressedSize};
-use crate::safetab::{
-    household_tables::HouseholdTopic,
-    schema::{IterationLevel, Pass, RegionType},
-};
+use crate::safetab::household_tables::HouseholdTopic;
 
 /// The number of size bins: 0 and 1, then up to each power of ten in 64 bits.
 pub(super) const BINS: usize = 21;
@@ -26,8 +25,12 @@ pub struct Rehearsed {
     pub records: u64,
     /// The number of records that the passes tabulate.
     pub tabulated: u64,
+    /// Whether the records are households, and not persons.
+    pub of_households: bool,
     /// The names of the tables, coarsest first: T01001 to T02003, or T03001 to T04002.
-    pub tables: Vec<&'static str>,
+    pub tables: Vec<String>,
+    /// The kinds of population groups: `level 1` and `level 2` of the iterations.
+    pub kinds: Vec<String>,
     /// The levels of all passes.
     pub levels: Vec<RehearsedLevel>,
 }
@@ -35,12 +38,16 @@ pub struct Rehearsed {
 /// The results for a level.
 #[derive(Clone, Debug)]
 pub struct RehearsedLevel {
-    /// The pass.
-    pub pass: Pass,
+    /// The name of the pass.
+    pub pass: String,
+    /// Its name, such as `COUNTY level 2`.
+    pub name: String,
     /// The type of region.
-    pub region_type: RegionType,
-    /// The level of the iterations.
-    pub level: IterationLevel,
+    pub region_type: String,
+    /// The level of the iterations, a number; of a country's own specification the name of the grouping.
+    pub level: Value,
+    /// The kind of its groups, by its index among [`Rehearsed::kinds`].
+    pub kind: usize,
     /// The number of groups, including empty ones.
     pub groups: u64,
     /// The number of empty groups.

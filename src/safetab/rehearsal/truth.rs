@@ -3,7 +3,7 @@
 use crate::{
     error::{Error, Result},
     safetab::{
-        counting::Counted,
+        counting::{Counted, sums::SeeCount},
         groups::Specification,
         schema::{IterationLevel, Pass, RecordKind, RegionType},
     },
@@ -47,22 +47,8 @@ impl Truth {
         for &region_type in passes.iter().flat_map(|pass| pass.region_types()) {
             for level in IterationLevel::ALL {
                 let width = specification.key_set(region_type.granularity(), level).len() as u64;
-                let mut counts = Vec::new();
-                counted.each_count(region_type, level, &mut |region, iteration, cell, count| {
-                    let group = u64::from(region) * width + u64::from(iteration);
-                    counts.push((group * cells + cell as u64, count as u64));
-                    match counts.len() > MOST {
-                        true => {
-                            let allowed = format!(
-                                "at most {MOST} of a level: rehearse with fewer records or a smaller geography"
-                            );
-                            Err(Error::out_of_range("the counts of a rehearsal", counts.len(), &allowed))
-                        }
-                        false => Ok(()),
-                    }
-                })?;
-                counts.shrink_to_fit();
-                truth.levels[region_type.index()][level as usize] = LevelCounts { cells, counts };
+                truth.levels[region_type.index()][level as usize] =
+                    LevelCounts::new(width, cells, |see| counted.each_count(region_type, level, see))?;
             }
         }
         Ok(truth)
@@ -75,6 +61,25 @@ impl Truth {
 }
 
 impl LevelCounts {
+    /// The counts that `each` passes on in ascending order of region, group and cell; there are `width` groups in a region.
+    pub(super) fn new(width: u64, cells: u64, each: impl FnOnce(&mut SeeCount) -> Result<()>) -> Result<LevelCounts> {
+        let mut counts = Vec::new();
+        each(&mut |region, iteration, cell, count| {
+            let group = u64::from(region) * width + u64::from(iteration);
+            counts.push((group * cells + cell as u64, count as u64));
+            match counts.len() > MOST {
+                true => {
+                    let allowed =
+                        format!("at most {MOST} of a level: rehearse with fewer records or a smaller geography");
+                    Err(Error::out_of_range("the counts of a rehearsal", counts.len(), &allowed))
+                }
+                false => Ok(()),
+            }
+        })?;
+        counts.shrink_to_fit();
+        Ok(LevelCounts { cells, counts })
+    }
+
     /// Every nonzero count with its group and cell, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, usize, i64)> {
         self.counts.iter().map(|(key, count)| (key / self.cells, (key % self.cells) as usize, *count as i64))

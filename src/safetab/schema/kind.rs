@@ -11,7 +11,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// The name of the program for these records.
-    pub fn program(self) -> &'static str {
+    pub const fn program(self) -> &'static str {
         match self {
             RecordKind::Persons => "SafeTab-P",
             RecordKind::Households => "SafeTab-H",

@@ -43,6 +43,8 @@ pub enum Rule {
     AfterNull,
     /// A block that is not in the geography.
     UnknownBlock,
+    /// An area that is not in the geography of a country.
+    UnknownArea,
     /// A unit that is not in the unit file of the state.
     UnknownUnit,
     /// A line of fixed width with the wrong length.
@@ -84,6 +86,7 @@ impl Rule {
             Rule::UnknownCode => "unknown code",
             Rule::AfterNull => "code after a Null",
             Rule::UnknownBlock => "unknown block",
+            Rule::UnknownArea => "unknown area",
             Rule::UnknownUnit => "unknown unit",
             Rule::LineLength => "wrong length of a line",
             Rule::UnknownRegion => "unknown region",

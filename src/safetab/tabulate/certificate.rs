@@ -14,13 +14,15 @@ use super::{
 use crate::{
     draws::EarlierBudgets,
     numeric::Enclosure,
-    safetab::schema::{Pass, Privacy, RecordKind},
+    safetab::schema::{Pass, Privacy},
 };
 
 /// The contents of a certificate.
 pub struct TabulationCertificate<'a> {
-    /// The program, by the kind of its records.
-    pub kind: RecordKind,
+    /// The name of the program.
+    pub algorithm: &'static str,
+    /// Whether its records are households, and not persons.
+    pub of_households: bool,
     /// The guarantee.
     pub privacy: Privacy,
     /// The delta of every epsilon.
@@ -47,8 +49,8 @@ pub struct TabulationCertificate<'a> {
 
 /// A pass of a run.
 pub struct CertifiedPass<'a> {
-    /// Which pass it is.
-    pub pass: Pass,
+    /// Its name.
+    pub name: String,
     /// Its guarantees.
     pub guarantees: Guarantees,
     /// Its levels with their guarantees.
@@ -83,11 +85,6 @@ pub(super) fn unit(privacy: Privacy) -> &'static str {
 }
 
 impl TabulationCertificate<'_> {
-    /// Whether it concerns households.
-    pub(super) fn is_of_households(&self) -> bool {
-        self.kind == RecordKind::Households
-    }
-
     /// The unit of the budget.
     pub(super) fn unit(&self) -> &'static str {
         unit(self.privacy)
@@ -121,10 +118,8 @@ impl TabulationCertificate<'_> {
     }
 
     fn level(&self, level: &dyn CertifiedLevel, guarantees: &Guarantees) -> Value {
-        let (region_type, number) = level.place();
-        let mut object = Map::new();
-        object.insert("region_type".to_string(), json!(region_type.name()));
-        object.insert("level".to_string(), json!(number.number()));
+        let mut object: Map<String, Value> =
+            level.place().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         object.extend(self.guarantees(guarantees));
         level.entries(&mut object);
         Value::Object(object)
@@ -136,7 +131,7 @@ impl TabulationCertificate<'_> {
         let mut object = json!({
             "program": concat!("assay ", env!("CARGO_PKG_VERSION")),
             "commit": crate::io::provenance::COMMIT,
-            "algorithm": self.kind.program(),
+            "algorithm": self.algorithm,
             "guarantee": match self.privacy {
                 Privacy::ZeroConcentrated => "zero-concentrated differential privacy",
                 Privacy::Pure => "pure differential privacy",
@@ -165,7 +160,7 @@ impl TabulationCertificate<'_> {
         fields.extend(self.notes.iter().map(|(key, value)| (key.to_string(), value.clone())));
         let passes = self.passes.iter().map(|pass| {
             let mut object = Map::new();
-            object.insert("pass".to_string(), json!(name(pass.pass)));
+            object.insert("pass".to_string(), json!(pass.name));
             object.extend(self.guarantees(&pass.guarantees));
             let levels: Vec<Value> =
                 pass.levels.iter().map(|(level, guarantees)| self.level(*level, guarantees)).collect();

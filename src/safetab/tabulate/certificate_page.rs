@@ -3,10 +3,7 @@
 use std::fmt::{Result, Write};
 
 use super::{
-    certificate::{TabulationCertificate, name},
-    certified_level::parameter,
-    guarantees::Guarantees,
-    levels::CountNoise,
+    certificate::TabulationCertificate, certified_level::parameter, guarantees::Guarantees, levels::CountNoise,
 };
 use crate::{
     numeric::{Enclosure, rational},
@@ -41,7 +38,7 @@ impl TabulationCertificate<'_> {
     /// The meaning of the numbers on the page.
     fn write_heading(&self, page: &mut String) -> Result {
         let (delta, unit) = (rational::display(self.delta), self.unit().replace('_', " "));
-        let algorithm = self.kind.program();
+        let algorithm = self.algorithm;
         match self.draw {
             Some(_) => writeln!(page, "# Privacy certificate of a {algorithm} release\n")?,
             None => writeln!(page, "# Planned budget of a {algorithm} release\n")?,
@@ -66,7 +63,7 @@ impl TabulationCertificate<'_> {
                 "\"exact\" is the smallest epsilon at delta = {delta}, proven; at delta = 0 it is the budget."
             )?;
         }
-        let whose = if self.is_of_households() { "household" } else { "person" };
+        let whose = if self.of_households { "household" } else { "person" };
         writeln!(page, "Unbounded: one {whose}'s record is added or removed. Bounded: one record is changed.\n")?;
         if let (Some(draw), Some(said)) = (self.draw, self.earlier.in_words(&unit, true)) {
             writeln!(page, "**This is draw {draw}. {said}**\n")?;
@@ -93,11 +90,9 @@ impl TabulationCertificate<'_> {
         };
         for pass in &self.passes {
             for (level, guarantees) in &pass.levels {
-                let (region_type, level) = level.place();
-                let (region_type, level) = (region_type.name(), level.number());
-                line(&format!("{region_type} level {level}"), guarantees)?;
+                line(&level.name(), guarantees)?;
             }
-            line(&format!("**{}**", name(pass.pass)), &pass.guarantees)?;
+            line(&format!("**{}**", pass.name), &pass.guarantees)?;
         }
         line("**Whole run**", &self.total)
     }
@@ -110,11 +105,11 @@ impl TabulationCertificate<'_> {
         )?;
         writeln!(page, "other sums of noisy cells have wider ones.\n")?;
         let parameter_name = if self.is_zcdp() { "sigma2" } else { "epsilon" };
-        let kinds = match self.is_of_households() {
+        let kinds = match self.of_households {
             true => ": T3 | T4 | margin: T3 | T4 | groups by T3 | by T4 |",
             false => " | stage 1 | stage 2 | margin | stage 1 | stage 2 | suppressed to |",
         };
-        if !self.is_of_households() {
+        if !self.of_households {
             writeln!(
                 page,
                 "Columns of {parameter_name} and margin: a group published as a total only; stage 1; stage 2.\n"
@@ -123,10 +118,9 @@ impl TabulationCertificate<'_> {
         writeln!(page, "| | s | groups | {parameter_name}{kinds}")?;
         writeln!(page, "| --- |{}", " ---: |".repeat(2 + kinds.matches('|').count()))?;
         for (level, _) in self.passes.iter().flat_map(|pass| &pass.levels) {
-            let (region_type, number) = level.place();
             let (stability, groups, noise, rest) =
                 (level.stability(), level.groups(), level.counts(), level.last_columns());
-            write!(page, "| {} level {} | {stability} | {groups} |", region_type.name(), number.number())?;
+            write!(page, "| {} | {stability} | {groups} |", level.name())?;
             let shown = |show: fn(&CountNoise) -> String| {
                 noise.iter().map(move |(_, noise)| noise.map_or("not run".to_string(), show)).collect::<Vec<String>>()
             };
@@ -153,8 +147,8 @@ impl TabulationCertificate<'_> {
         for pass in &self.passes {
             let Some(written) = &pass.written else { continue };
             let rows: Vec<String> =
-                written.rows.iter().map(|(table, rows)| format!("{rows} rows of {}", table.to_uppercase())).collect();
-            write!(page, "- {}: {}", name(pass.pass), rows.join(", "))?;
+                written.rows.iter().map(|(table, rows)| format!("{rows} rows of {}", shown_name(table))).collect();
+            write!(page, "- {}: {}", pass.name, rows.join(", "))?;
             match written.coterminous {
                 Some(1) => writeln!(page, "; 1 group takes its counts from a coterminous one")?,
                 Some(count) => writeln!(page, "; {count} groups take their counts from a coterminous one")?,
@@ -163,6 +157,11 @@ impl TabulationCertificate<'_> {
         }
         Ok(())
     }
+}
+
+/// The name of a table: T1 and T2 are folders in small letters.
+fn shown_name(table: &str) -> String {
+    if matches!(table, "t1" | "t2") { table.to_uppercase() } else { table.to_string() }
 }
 
 fn shown(value: Option<&Enclosure>) -> String {

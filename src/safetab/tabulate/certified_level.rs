@@ -17,8 +17,10 @@ use crate::{
 
 /// A population group level in a certificate.
 pub trait CertifiedLevel {
-    /// The type of region, and the level of the iterations.
-    fn place(&self) -> (RegionType, IterationLevel);
+    /// Its name on a page, such as `COUNTY level 2`.
+    fn name(&self) -> String;
+    /// The entries that name it, such as its type of region and its level of iterations.
+    fn place(&self) -> Vec<(&'static str, Value)>;
     /// Upper bound on the number of groups of the level that one record belongs to.
     fn stability(&self) -> u32;
     /// The number of groups.
@@ -32,8 +34,12 @@ pub trait CertifiedLevel {
 }
 
 impl CertifiedLevel for TabulatedLevel {
-    fn place(&self) -> (RegionType, IterationLevel) {
-        (self.region_type, self.level)
+    fn name(&self) -> String {
+        name(self.region_type, self.level)
+    }
+
+    fn place(&self) -> Vec<(&'static str, Value)> {
+        place(self.region_type, self.level)
     }
 
     fn stability(&self) -> u32 {
@@ -68,8 +74,12 @@ impl CertifiedLevel for TabulatedLevel {
 }
 
 impl CertifiedLevel for HouseholdLevel {
-    fn place(&self) -> (RegionType, IterationLevel) {
-        (self.region_type, self.level)
+    fn name(&self) -> String {
+        name(self.region_type, self.level)
+    }
+
+    fn place(&self) -> Vec<(&'static str, Value)> {
+        place(self.region_type, self.level)
     }
 
     fn stability(&self) -> u32 {
@@ -114,8 +124,18 @@ impl CertifiedLevel for HouseholdLevel {
     }
 }
 
+/// The name of a level of the bureau.
+fn name(region_type: RegionType, level: IterationLevel) -> String {
+    format!("{region_type} level {level}")
+}
+
+/// The entries that name a level of the bureau.
+fn place(region_type: RegionType, level: IterationLevel) -> Vec<(&'static str, Value)> {
+    vec![("region_type", json!(region_type.name())), ("level", json!(level.number()))]
+}
+
 /// Adds the parameter and the margin of error of a kind of count.
-fn noise_of(name: &str, noise: &CountNoise, object: &mut Map<String, Value>) {
+pub(in crate::safetab) fn noise_of(name: &str, noise: &CountNoise, object: &mut Map<String, Value>) {
     let (parameter, value) = parameter(noise);
     object.insert(format!("{parameter}_{name}"), number(value));
     object.insert(format!("{parameter}_{name}_exact"), json!(value.to_string()));

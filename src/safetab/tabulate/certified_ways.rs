@@ -15,7 +15,10 @@ use crate::{
     error::{Error, Result},
     law::Law,
     numeric::rational,
-    safetab::schema::{Privacy, RecordKind, RegionType},
+    safetab::{
+        country::ALGORITHM,
+        schema::{Privacy, RecordKind, RegionType},
+    },
 };
 
 /// The largest number of mixes of groups of a pass.
@@ -36,6 +39,26 @@ pub struct CertifiedWays {
     pub ways: Vec<Composition>,
 }
 
+/// The program of a certificate.
+#[derive(Clone, Copy)]
+enum CertifiedKind {
+    Persons,
+    Households,
+    Country,
+}
+
+impl CertifiedKind {
+    const ALL: [CertifiedKind; 3] = [CertifiedKind::Persons, CertifiedKind::Households, CertifiedKind::Country];
+
+    fn program(self) -> &'static str {
+        match self {
+            CertifiedKind::Persons => RecordKind::Persons.program(),
+            CertifiedKind::Households => RecordKind::Households.program(),
+            CertifiedKind::Country => ALGORITHM,
+        }
+    }
+}
+
 /// A certificate that is being read, and its name.
 struct Reader<'a> {
     file: &'a Path,
@@ -52,8 +75,10 @@ impl CertifiedWays {
             why: why.to_string(),
         })?;
         let program = all["algorithm"].as_str().unwrap_or_default();
-        let kind = [RecordKind::Persons, RecordKind::Households].into_iter().find(|kind| kind.program() == program);
-        let Some(kind) = kind else { return Err(reader.refuse("algorithm", "\"SafeTab-P\" or \"SafeTab-H\"")) };
+        let Some(kind) = CertifiedKind::ALL.into_iter().find(|kind| kind.program() == program) else {
+            let known = CertifiedKind::ALL.map(|kind| format!("{:?}", kind.program()));
+            return Err(reader.refuse("algorithm", &known.join(" or ")));
+        };
         if !all["insecure_seed"].is_null() {
             return Err(reader.refuse("insecure_seed", "null: noise from a known seed protects nobody"));
         }
@@ -112,21 +137,24 @@ impl Reader<'_> {
     }
 
     /// The mixes of all passes: a record is in one of them.
-    fn ways(&self, all: &Value, kind: RecordKind, privacy: Privacy) -> Result<Vec<Composition>> {
+    fn ways(&self, all: &Value, kind: CertifiedKind, privacy: Privacy) -> Result<Vec<Composition>> {
         let mut mixes: Vec<Mix> = Vec::new();
         for pass in self.list(all, "passes")? {
             let levels = self.list(pass, "levels")?;
             match kind {
-                RecordKind::Persons => {
-                    let facts = levels.iter().map(|level| self.level(level, privacy)).collect::<Result<Vec<_>>>()?;
-                    let most = |level: &LevelFacts| (level.detailed_only.min(level.stability) + 1) as usize;
-                    let each: BTreeMap<_, usize> = facts.iter().map(|level| (level.kind, most(level))).collect();
+                CertifiedKind::Persons | CertifiedKind::Country => {
+                    let facts = match kind {
+                        CertifiedKind::Country => self.country(levels, privacy)?,
+                        _ => levels.iter().map(|level| self.level(level, privacy)).collect::<Result<Vec<_>>>()?,
+                    };
+                    let number = |level: &LevelFacts| level.detailed_only_choices(privacy).count();
+                    let each: BTreeMap<_, usize> = facts.iter().map(|level| (level.kind, number(level))).collect();
                     if each.values().fold(1_usize, |all, one| all.saturating_mul(*one)) > MOST_MIXES {
                         return Err(self.refuse("passes", &format!("at most {MOST_MIXES} mixes of groups")));
                     }
                     mixes.extend(mixes_of(&facts, privacy));
                 }
-                RecordKind::Households => mixes.push(self.household(levels, privacy)?),
+                CertifiedKind::Households => mixes.push(self.household(levels, privacy)?),
             }
         }
         let composition = |mix: &Mix| {
@@ -142,7 +170,7 @@ impl Reader<'_> {
         let region = RegionType::ALL.into_iter().find(|region| region.name() == name);
         let region = region.ok_or_else(|| self.refuse("region_type", "a summary level, as \"USA\""))?;
         Ok(LevelFacts {
-            kind: (region.granularity(), self.whole(level, "level")?),
+            kind: (region.granularity() as u64, self.whole(level, "level")?),
             stability: self.whole(level, "stability")?,
             iterations: self.whole(level, "iterations")?,
             detailed_only: self.whole(level, "detailed_only_iterations")?,
@@ -152,6 +180,39 @@ impl Reader<'_> {
                 self.law(level, "stage2", privacy)?,
             ],
         })
+    }
+
+    /// The levels of a country: those of one grouping are of one kind, and of another kind if all groups have one table. The noise of stages
+    /// that are not drawn is not stated, and no count has it.
+    fn country(&self, levels: &[Value], privacy: Privacy) -> Result<Vec<LevelFacts>> {
+        let mut groupings: Vec<&str> = Vec::new();
+        let mut all = Vec::new();
+        for level in levels {
+            let name = level["grouping"].as_str().ok_or_else(|| self.refuse("grouping", "the name of a grouping"))?;
+            let grouping = groupings.iter().position(|known| *known == name).unwrap_or_else(|| {
+                groupings.push(name);
+                groupings.len() - 1
+            });
+            let (iterations, sole) =
+                (self.whole(level, "groups_of_a_region")?, self.whole(level, "groups_with_one_table")?);
+            if sole > iterations {
+                return Err(self.refuse("groups_with_one_table", "at most groups_of_a_region"));
+            }
+            let is_single = sole == iterations;
+            let law = |stage, is_drawn: bool, other| self.law(level, if is_drawn { stage } else { other }, privacy);
+            all.push(LevelFacts {
+                kind: (grouping as u64, u64::from(is_single)),
+                stability: self.whole(level, "stability")?,
+                iterations,
+                detailed_only: sole,
+                laws: [
+                    law("total_only", sole > 0, "stage2")?,
+                    law("stage1", !is_single, "total_only")?,
+                    law("stage2", !is_single, "total_only")?,
+                ],
+            });
+        }
+        Ok(all)
     }
 
     /// One cell of each table that is run, in each group of a household.

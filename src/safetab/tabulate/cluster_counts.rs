@@ -9,7 +9,7 @@ use super::{
     counter::Counter,
     inputs::PublicInputs,
     job::Job,
-    program::Program,
+    program::BureauProgram,
     queries::{self, classify_codes, count_marginals, count_records, make_blocks},
     record_files::{RecordFiles, changed},
     spark::SparkCounter,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Checks all records here and has them counted on a cluster; also returns their number. The folder is for sums made here.
-pub(super) fn count_on_cluster<'a, P: Program>(
+pub(super) fn count_on_cluster<'a, P: BureauProgram>(
     job: &Job,
     cluster: &Cluster,
     inputs: &'a P,
@@ -38,7 +38,7 @@ pub(super) fn count_on_cluster<'a, P: Program>(
     // Errors come before any record is read.
     let counter = SparkCounter::connect(cluster)?;
     let staged = counter.folder().join("records.txt");
-    let checked = job.each_record(inputs, (files, Some(&staged)), report, progress, &mut |_| Ok(()))?;
+    let checked = inputs.see_records(job.source(files, Some(&staged)), report, progress, &mut |_| Ok(()))?;
     let files = match &inputs.public().cef {
         None => files.decompressed(counter.folder())?,
         Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },

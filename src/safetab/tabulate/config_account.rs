@@ -6,8 +6,9 @@ use rug::Rational;
 use serde_json::Value;
 
 use super::{
+    certificate,
     certified_level::{CertifiedLevel, parameter},
-    guarantees::{Guarantees, RunGuarantees},
+    guarantees::{AccountedLevel, Guarantees, PassGuarantees, RunGuarantees},
     household_levels::HouseholdLevel,
     levels::{self, CountNoise, TabulatedLevel},
 };
@@ -40,10 +41,10 @@ pub enum Configuration {
 /// A level of a configuration: its budget and its margins of error.
 #[derive(Clone, Debug)]
 pub struct ConfiguredLevel {
-    /// The type of region.
-    pub region_type: RegionType,
-    /// The level of the iterations.
-    pub level: IterationLevel,
+    /// Its name, such as `COUNTY level 2`.
+    pub name: String,
+    /// The entries that name it, such as its type of region and its level of iterations.
+    pub place: Vec<(&'static str, Value)>,
     /// Upper bound on the number of groups of the level that one record belongs to.
     pub stability: u32,
     /// The kinds of noisy counts, with the parameter of the noise (sigma2, or epsilon) and the margin of error.
@@ -59,10 +60,28 @@ pub struct ConfigAccount {
     pub algorithm: &'static str,
     /// The guarantee.
     pub privacy: Privacy,
-    /// The passes that are run, with their levels.
-    pub passes: Vec<(Pass, Vec<ConfiguredLevel>, Guarantees)>,
+    /// The passes that are run, by name, with their levels.
+    pub passes: Vec<(String, Vec<ConfiguredLevel>, Guarantees)>,
     /// The whole run.
     pub total: Guarantees,
+}
+
+impl ConfigAccount {
+    /// The account of named passes with their levels; an error with [`Error::Stopped`] once `stop` is set.
+    pub(in crate::safetab) fn new<L: CertifiedLevel + AccountedLevel>(
+        algorithm: &'static str,
+        (privacy, delta): (Privacy, &Delta),
+        passes: &[(String, Vec<L>)],
+        stop: &Stop,
+    ) -> Result<ConfigAccount> {
+        let guarantees = RunGuarantees::new(privacy, delta, passes, stop)?;
+        let of_pass = |((name, levels), guarantees): (&(String, Vec<L>), PassGuarantees)| {
+            let levels = levels.iter().zip(guarantees.levels).map(|(level, own)| described(level, own));
+            (name.clone(), levels.collect(), guarantees.pass)
+        };
+        let passes = passes.iter().zip(guarantees.passes).map(of_pass).collect();
+        Ok(ConfigAccount { algorithm, privacy, passes, total: guarantees.run })
+    }
 }
 
 /// A change of a budget: of a region type and a level, for households of T3 or T4.
@@ -88,7 +107,24 @@ pub enum NewBudget {
 }
 
 /// The decimals of a budget that is computed for a margin, as in the bureau's files.
-const DECIMALS: u32 = 6;
+pub(in crate::safetab) const DECIMALS: u32 = 6;
+
+impl FromStr for NewBudget {
+    type Err = Error;
+
+    /// Reads `BUDGET` or `moe:M`.
+    fn from_str(text: &str) -> Result<NewBudget> {
+        match text.strip_prefix("moe:") {
+            Some(margin) => {
+                let margin = margin.parse();
+                margin
+                    .map(NewBudget::Margin)
+                    .map_err(|_| Error::malformed("a margin of error", text, "moe:M, M a whole number"))
+            }
+            None => rational::parse(text).map(NewBudget::Given),
+        }
+    }
+}
 
 impl FromStr for BudgetChange {
     type Err = Error;
@@ -112,10 +148,8 @@ impl FromStr for BudgetChange {
             "2" => IterationLevel::Two,
             _ => return Err(refused()),
         };
-        let budget = match value.trim().strip_prefix("moe:") {
-            Some(margin) => NewBudget::Margin(margin.parse().map_err(|_| refused())?),
-            None => NewBudget::Given(rational::parse(value.trim())?),
-        };
+        let value = value.trim();
+        let budget = value.parse().map_err(|why| if value.starts_with("moe:") { refused() } else { why })?;
         Ok(BudgetChange { topic, region_type: region_type.trim().parse()?, level, budget })
     }
 }
@@ -172,13 +206,15 @@ impl Configuration {
     pub fn account(&self, specification: &Specification, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
         let privacy = self.scope().privacy();
         let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
-        let (guarantees, levels) = match self {
+        let algorithm = self.kind().program();
+        match self {
             Configuration::Persons(config) => {
                 let levels =
                     |pass: Pass| levels::levels(pass.region_types(), config, specification, &Geography::default());
-                let passes: Vec<(Pass, Vec<TabulatedLevel>)> =
-                    passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                (RunGuarantees::new(privacy, delta, &passes, stop)?, described(&passes))
+                let passes: Vec<(String, Vec<TabulatedLevel>)> = passes
+                    .map(|pass| Ok((certificate::name(pass).to_string(), levels(pass)?)))
+                    .collect::<Result<_>>()?;
+                ConfigAccount::new(algorithm, (privacy, delta), &passes, stop)
             }
             Configuration::Households(config) => {
                 let levels = |pass: Pass| -> Result<Vec<HouseholdLevel>> {
@@ -187,24 +223,12 @@ impl Configuration {
                     let level = |(kind, level)| HouseholdLevel::of_config(kind, level, config, specification);
                     kinds.filter_map(|kind| level(kind).transpose()).collect()
                 };
-                let passes: Vec<(Pass, Vec<HouseholdLevel>)> =
-                    passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                (RunGuarantees::new(privacy, delta, &passes, stop)?, described(&passes))
+                let passes: Vec<(String, Vec<HouseholdLevel>)> = passes
+                    .map(|pass| Ok((certificate::name(pass).to_string(), levels(pass)?)))
+                    .collect::<Result<_>>()?;
+                ConfigAccount::new(algorithm, (privacy, delta), &passes, stop)
             }
-        };
-        let of_pass = |((pass, levels), guarantees): ((Pass, Vec<Described>), super::guarantees::PassGuarantees)| {
-            let levels = levels.into_iter().zip(guarantees.levels);
-            let levels = levels.map(|((region_type, level, stability, counts), guarantees)| ConfiguredLevel {
-                region_type,
-                level,
-                stability,
-                counts,
-                guarantees,
-            });
-            (pass, levels.collect(), guarantees.pass)
-        };
-        let passes = levels.into_iter().zip(guarantees.passes).map(of_pass).collect();
-        Ok(ConfigAccount { algorithm: self.kind().program(), privacy, passes, total: guarantees.run })
+        }
     }
 
     /// The keys that a change sets, with their new budgets.
@@ -254,17 +278,16 @@ impl Configuration {
     }
 }
 
-/// A level without its guarantees.
-type Described = (RegionType, IterationLevel, u32, Vec<(&'static str, Rational, i64)>);
-
-fn described<L: CertifiedLevel>(passes: &[(Pass, Vec<L>)]) -> Vec<(Pass, Vec<Described>)> {
-    let level = |level: &L| {
-        let counts = level.counts().into_iter();
-        let counts = counts.filter_map(|(name, noise)| Some((name, parameter(noise?).1.clone(), noise?.margin)));
-        let (region_type, number) = level.place();
-        (region_type, number, level.stability(), counts.collect())
-    };
-    passes.iter().map(|(pass, levels)| (*pass, levels.iter().map(level).collect())).collect()
+fn described(level: &impl CertifiedLevel, guarantees: Guarantees) -> ConfiguredLevel {
+    let counts = level.counts().into_iter();
+    let counts = counts.filter_map(|(name, noise)| Some((name, parameter(noise?).1.clone(), noise?.margin)));
+    ConfiguredLevel {
+        name: level.name(),
+        place: level.place(),
+        stability: level.stability(),
+        counts: counts.collect(),
+        guarantees,
+    }
 }
 
 /// The name of the noise of a guarantee.
@@ -314,15 +337,14 @@ mod tests {
             [&changed, &config].map(|config| config.account(&specification, &delta, &Stop::default()).unwrap());
         let mut differ = Vec::new();
         for (new, old) in account.passes[0].1.iter().zip(&before.passes[0].1) {
-            let kind = (new.region_type, new.level);
-            if kind == (RegionType::County, IterationLevel::Two) {
+            if new.name == "COUNTY level 2" {
                 assert!(new.counts.iter().all(|(_, _, margin)| *margin == 11));
             }
             if new.counts != old.counts {
-                differ.push(kind);
+                differ.push(new.name.clone());
             }
         }
-        assert_eq!(differ, [(RegionType::Usa, IterationLevel::One), (RegionType::County, IterationLevel::Two)]);
+        assert_eq!(differ, ["USA level 1", "COUNTY level 2"]);
         assert_eq!(account.passes[0].1[0].guarantees.unbounded.budget, 1);
         // Without changes the text stays the same.
         let same = config.with_budgets(&text, &[], &specification).unwrap();

@@ -20,7 +20,7 @@
 //! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded neighbors: a record is changed into any other, so it
 //! leaves the groups of one mix and enters those of another, possibly in the other pass.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use rug::Rational;
 
@@ -30,14 +30,14 @@ use crate::{
     error::{Error, Result},
     loss::{family::Units, law::Law},
     numeric::{Enclosure, enclosure},
-    safetab::schema::{Granularity, Pass, Privacy},
+    safetab::schema::Privacy,
 };
 
 /// The relative width of certified numbers is 10^-DIGITS.
 const DIGITS: u32 = 10;
 
 /// The number of counts of each law that change by one.
-pub(super) type Mix = BTreeMap<Law, u64>;
+pub(in crate::safetab) type Mix = BTreeMap<Law, u64>;
 
 /// The guarantee of a part of a run under one neighbor relation.
 #[derive(Clone, Debug)]
@@ -81,17 +81,17 @@ pub struct RunGuarantees {
 impl RunGuarantees {
     /// The guarantees for a record of a run of passes, each with its levels, at delta, 0 < delta < 1; an error with [`Error::Stopped`] once
     /// `stop` is set.
-    pub(in crate::safetab) fn new<L: AccountedLevel>(
+    pub(in crate::safetab) fn new<P, L: AccountedLevel>(
         privacy: Privacy,
         delta: &Delta,
-        passes: &[(Pass, Vec<L>)],
+        passes: &[(P, Vec<L>)],
         stop: &Stop,
     ) -> Result<Self> {
         RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, |levels: &[&L]| L::part(levels, privacy))
     }
 
     /// The guarantees of passes; `part` gives the budget and the mixes of some levels together.
-    fn of<L>(mut accountant: Accountant, passes: &[(Pass, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
+    fn of<P, L>(mut accountant: Accountant, passes: &[(P, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
         let (mut each, mut whole) = (Vec::new(), Vec::new());
         for (_, levels) in passes {
             let alone =
@@ -127,8 +127,8 @@ impl AccountedLevel for HouseholdLevel {
 /// Levels of one pass together: their budget, and every mix of counts that one record can change.
 #[derive(Clone)]
 pub(in crate::safetab) struct Part {
-    budget: Rational,
-    mixes: Vec<Mix>,
+    pub(in crate::safetab) budget: Rational,
+    pub(in crate::safetab) mixes: Vec<Mix>,
 }
 
 /// An accountant at one delta. Parts with the same noise are evaluated only once.
@@ -189,23 +189,31 @@ impl Accountant {
 }
 
 /// The facts on which the mixes of a person depend at one level.
-pub(super) struct LevelFacts {
-    /// The granularity, and the number of the level of iterations.
-    pub(super) kind: (Granularity, u64),
+pub(in crate::safetab) struct LevelFacts {
+    /// The kind of its groups: a person is in the same of them at every level of one kind. For the bureau the granularity, and the number
+    /// of the level of iterations.
+    pub(in crate::safetab) kind: (u64, u64),
     /// The largest number of groups that a person enters.
-    pub(super) stability: u64,
+    pub(in crate::safetab) stability: u64,
     /// The number of iterations.
-    pub(super) iterations: u64,
-    /// The number of those that publish one count alone.
-    pub(super) detailed_only: u64,
+    pub(in crate::safetab) iterations: u64,
+    /// The number of those that publish one count of a person alone.
+    pub(in crate::safetab) detailed_only: u64,
     /// The noise of that count, and of the two counts of any other group.
-    pub(super) laws: [Law; 3],
+    pub(in crate::safetab) laws: [Law; 3],
 }
 
 impl LevelFacts {
+    /// The numbers of detailed-only groups of a person for which mixes are made. The largest is enough under pure differential privacy, and
+    /// where there are no other groups: fewer counts are post-processing of more.
+    pub(in crate::safetab) fn detailed_only_choices(&self, privacy: Privacy) -> RangeInclusive<u64> {
+        let most = self.detailed_only.min(self.stability);
+        if privacy == Privacy::Pure || self.detailed_only >= self.iterations { most..=most } else { 0..=most }
+    }
+
     fn of(level: &TabulatedLevel) -> LevelFacts {
         LevelFacts {
-            kind: (level.region_type.granularity(), level.level.number().into()),
+            kind: (level.region_type.granularity() as u64, level.level.number().into()),
             stability: level.stability.into(),
             iterations: level.iterations.len() as u64,
             detailed_only: level.detailed_only() as u64,
@@ -228,17 +236,16 @@ pub(super) fn counted(mix: &mut Mix, law: &Law, count: u64) {
 }
 
 /// The same for the facts of the levels.
-pub(super) fn mixes_of(levels: &[LevelFacts], privacy: Privacy) -> Vec<Mix> {
-    let mut kinds: Vec<((Granularity, u64), u64)> = Vec::new();
+pub(in crate::safetab) fn mixes_of(levels: &[LevelFacts], privacy: Privacy) -> Vec<Mix> {
+    let mut kinds: Vec<((u64, u64), RangeInclusive<u64>)> = Vec::new();
     for level in levels {
         if !kinds.iter().any(|(known, _)| *known == level.kind) {
-            kinds.push((level.kind, level.detailed_only.min(level.stability)));
+            kinds.push((level.kind, level.detailed_only_choices(privacy)));
         }
     }
     let mut choices: Vec<Vec<u64>> = vec![Vec::new()];
-    for (_, most) in &kinds {
-        let least = if privacy == Privacy::Pure { *most } else { 0 };
-        let longer = |choice: Vec<u64>| (least..=*most).map(move |own| [choice.clone(), vec![own]].concat());
+    for (_, own) in &kinds {
+        let longer = |choice: Vec<u64>| own.clone().map(move |own| [choice.clone(), vec![own]].concat());
         choices = choices.into_iter().flat_map(longer).collect();
     }
     let mix = |choice: Vec<u64>| {
@@ -310,7 +317,7 @@ mod tests {
         numbers::number,
         safetab::{
             groups::TabulatedIteration,
-            schema::{IterationCode, IterationLevel, RegionType},
+            schema::{IterationCode, IterationLevel, Pass, RegionType},
         },
     };
 

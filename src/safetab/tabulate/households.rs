@@ -11,7 +11,7 @@ use super::{
     household_levels::{HouseholdLevel, household_levels},
     household_output::HouseholdTables,
     inputs::{Checked, HouseholdInputs, InputPaths, PublicInputs, RecordSource, SeeRecord, each_record},
-    program::{Passes, Program},
+    program::{BureauProgram, Passes},
 };
 use crate::{
     error::Result,
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-impl Program for HouseholdInputs {
+impl BureauProgram for HouseholdInputs {
     type Level = HouseholdLevel;
 
     const KIND: RecordKind = RecordKind::Households;

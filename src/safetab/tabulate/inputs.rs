@@ -144,8 +144,8 @@ impl InputPaths<'_> {
         PublicInputs::read((self.specification, self.geography), self.cef, scope, records, report)
     }
 
-    /// SHA-256 of each public input, by its role.
-    pub(super) fn hashes(&self) -> Result<Vec<(String, String)>> {
+    /// The files of the bureau's programs, by their roles.
+    pub(super) fn files(&self) -> Result<Vec<(String, PathBuf)>> {
         let files = groups::FILES.map(|name| (name.to_string(), self.specification.join(name)));
         let mut others = vec![
             ("configuration".to_string(), self.config.to_path_buf()),
@@ -158,14 +158,19 @@ impl InputPaths<'_> {
                 (format!("totals {name}"), path)
             }));
         }
-        let hash = |(role, path): (String, PathBuf)| {
-            let mut hasher = Sha256::new();
-            hash_file(&path, &mut hasher, &mut |_| {})?;
-            let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok((role, digest))
-        };
-        others.into_iter().chain(files).map(hash).collect()
+        Ok(others.into_iter().chain(files).collect())
     }
+}
+
+/// SHA-256 of public inputs, by their roles.
+pub(super) fn hashes(files: Vec<(String, PathBuf)>) -> Result<Vec<(String, String)>> {
+    let hash = |(role, path): (String, PathBuf)| {
+        let mut hasher = Sha256::new();
+        hash_file(&path, &mut hasher, &mut |_| {})?;
+        let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok((role, digest))
+    };
+    files.into_iter().map(hash).collect()
 }
 
 /// Checks records of any source, calls `see` with those that break no rule, and returns their numbers. Calls `progress` with the number of

@@ -9,7 +9,7 @@ use super::{
     certified_level::CertifiedLevel,
     cluster::Cluster,
     guarantees::RunGuarantees,
-    inputs::{CefUnits, Checked, InputPaths, RecordSource, SeeRecord},
+    inputs::{CefUnits, InputPaths, RecordSource, hashes},
     program::{Passes, Program},
     record_files::RecordFiles,
 };
@@ -21,8 +21,8 @@ use crate::{
     topdown::jobs::Progress,
 };
 
-/// The tables of both programs as named in certificates, in the order of their pages.
-const TABLES: [&str; 8] = ["t1", "t2", "T03001", "T03002", "T03003", "T03004", "T04001", "T04002"];
+/// The tables of all programs as named in certificates, in the order of their pages.
+const TABLES: [&str; 10] = ["t1", "t2", "T03001", "T03002", "T03003", "T03004", "T04001", "T04002", "totals", "cells"];
 
 /// A release job: its public inputs, the records, and the output.
 #[derive(Clone, Debug)]
@@ -44,11 +44,11 @@ pub struct Job {
 /// The public side of a job: all that its account and its certificate depend on, besides the draw.
 #[derive(Clone, Debug)]
 pub struct PublicJob {
-    /// config.json.
+    /// config.json; not read for a country's own specification.
     pub config: PathBuf,
-    /// The folder of the specification files.
+    /// The folder of the specification files; the specification file of a country.
     pub specification: PathBuf,
-    /// GRF-C.txt.
+    /// GRF-C.txt; the areas of a country.
     pub geography: PathBuf,
     /// The program, with its own inputs.
     pub program: ProgramInputs,
@@ -73,6 +73,8 @@ pub enum ProgramInputs {
         /// How far they must agree with the geography.
         check: TotalsCheck,
     },
+    /// Persons, by SafeTab-P with a country's own specification.
+    Country,
 }
 
 /// Edited files of fixed width.
@@ -93,7 +95,7 @@ pub struct DryRun {
     pub page: String,
 }
 
-/// Runs a generic function for the program of a job.
+/// Calls a generic function for the program of a job.
 macro_rules! for_program {
     ($job:expr, $function:ident($($argument:expr),*)) => {
         match &$job.program {
@@ -103,23 +105,24 @@ macro_rules! for_program {
             $crate::safetab::tabulate::ProgramInputs::Households { .. } => {
                 $function::<$crate::safetab::tabulate::HouseholdInputs>($($argument),*)
             }
+            $crate::safetab::tabulate::ProgramInputs::Country => {
+                $function::<$crate::safetab::country::program::CountryInputs>($($argument),*)
+            }
         }
     };
 }
-pub(in crate::safetab) use for_program;
-
 impl PublicJob {
     /// The order of summary levels; the usual one for households, where none is chosen.
     pub(super) fn order(&self) -> SummaryOrder {
         match &self.program {
             ProgramInputs::Persons { order } => order.clone(),
-            ProgramInputs::Households { .. } => SummaryOrder::default(),
+            ProgramInputs::Households { .. } | ProgramInputs::Country => SummaryOrder::default(),
         }
     }
 
     fn paths<'a>(&'a self, order: &'a SummaryOrder) -> InputPaths<'a> {
         let totals = match &self.program {
-            ProgramInputs::Persons { .. } => None,
+            ProgramInputs::Persons { .. } | ProgramInputs::Country => None,
             ProgramInputs::Households { totals, check } => Some((totals.as_path(), *check)),
         };
         let cef = self.edited.as_ref().map(|edited| (edited.persons.as_path(), &edited.units));
@@ -128,13 +131,26 @@ impl PublicJob {
     }
 
     /// Reads the public inputs; `None` if the values are missing that others are checked against, with the reason in the report.
-    pub(in crate::safetab) fn inputs<P: Program>(&self, report: &mut ValidationReport) -> Option<P> {
+    pub(in crate::safetab) fn inputs<P: Program>(&self, report: &mut ValidationReport) -> Result<Option<P>> {
         P::read(&self.paths(&self.order()), report)
     }
 
+    /// The settings of a draw beside its files, by name: if a draw is repeated they must be the same.
+    pub(super) fn settings<P: Program>(&self) -> Vec<(String, String)> {
+        let order = match self.program {
+            ProgramInputs::Country => None,
+            _ => Some(("order of summary levels".to_string(), self.order().to_string())),
+        };
+        let of_blocks = self.note_of_blocks::<P>();
+        order
+            .into_iter()
+            .chain(of_blocks.into_iter().map(|(name, said)| (name.to_string(), said.to_string())))
+            .collect()
+    }
+
     /// SHA-256 of each public input, by its role.
-    pub(super) fn hashes(&self) -> Result<Vec<(String, String)>> {
-        self.paths(&self.order()).hashes()
+    pub(super) fn hashes<P: Program>(&self) -> Result<Vec<(String, String)>> {
+        hashes(P::files(&self.paths(&self.order()))?)
     }
 
     /// The account of a run and its groups, from the public inputs only. Reads no record and draws nothing.
@@ -153,7 +169,7 @@ impl PublicJob {
         let job = PublicJob { delta, ..self.clone() };
         let passes = inputs.passes()?;
         let guarantees = job.guarantees(inputs, &passes)?;
-        let hashes = job.hashes()?;
+        let hashes = job.hashes::<P>()?;
         let seed = stated["insecure_seed"].as_u64();
         let mut certificate = job.certificate(inputs, &passes, guarantees, &hashes, seed);
         certificate.draw = stated["draw"].as_u64();
@@ -180,7 +196,7 @@ impl PublicJob {
 
     /// The guarantees of the passes.
     pub(super) fn guarantees<P: Program>(&self, inputs: &P, passes: &Passes<P>) -> Result<RunGuarantees> {
-        RunGuarantees::new(inputs.scope().privacy(), &self.delta, passes, &Stop::default())
+        RunGuarantees::new(inputs.privacy(), &self.delta, passes, &Stop::default())
     }
 
     /// A certificate without a draw.
@@ -194,17 +210,18 @@ impl PublicJob {
     ) -> TabulationCertificate<'a> {
         let certified = passes.iter().zip(guarantees.passes);
         let certified = certified.map(|((pass, levels), guarantees)| CertifiedPass {
-            pass: *pass,
+            name: inputs.pass_name(*pass),
             guarantees: guarantees.pass,
             levels: levels.iter().map(|level| level as &dyn CertifiedLevel).zip(guarantees.levels).collect(),
             written: None,
         });
         TabulationCertificate {
-            kind: P::KIND,
-            privacy: inputs.scope().privacy(),
+            algorithm: inputs.algorithm(),
+            of_households: inputs.is_of_households(),
+            privacy: inputs.privacy(),
             delta: &self.delta,
             gamma: inputs.gamma(),
-            allow_negative_counts: inputs.scope().allow_negative_counts(),
+            allow_negative_counts: inputs.allow_negative_counts(),
             insecure_seed,
             draw: None,
             earlier: EarlierBudgets::default(),
@@ -231,45 +248,33 @@ impl Job {
         }
     }
 
-    /// Checks all records and passes them on. Those of edited files are written in the simple form into a file, if one is given. An error
-    /// contains the whole report, which may have earlier violations.
-    pub(super) fn each_record<P: Program>(
-        &self,
-        inputs: &P,
-        (files, stage): (&RecordFiles, Option<&Path>),
-        mut report: ValidationReport,
-        progress: &mut dyn FnMut(Progress),
-        see: &mut SeeRecord,
-    ) -> Result<Checked> {
-        let from = RecordSource { path: &self.records, files, stage };
-        let report_done = &mut |done, of| progress(Progress { stage: "checking records", done, of });
-        let checked = inputs.each_record(from, &mut report, report_done, see)?;
-        report.into_result()?;
-        Ok(checked)
+    /// The source of the records. Those of edited files are written in the simple form into the file `stage`, if there is one.
+    pub(super) fn source<'a>(&'a self, files: &'a RecordFiles, stage: Option<&'a Path>) -> RecordSource<'a> {
+        RecordSource { path: &self.records, files, stage }
     }
 }
 
 fn check<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
     let files = job.record_files()?;
     let mut report = ValidationReport::new();
-    let Some(inputs) = job.public.inputs::<P>(&mut report) else { return refuse(report) };
-    job.each_record(&inputs, (&files, None), report, progress, &mut |_| Ok(())).map(|checked| checked.records)
+    let Some(inputs) = job.public.inputs::<P>(&mut report)? else { return refuse(report) };
+    inputs.check_records(job.source(&files, None), report, progress).map(|checked| checked.records)
 }
 
 fn dry_run<P: Program>(job: &PublicJob) -> Result<DryRun> {
     let mut report = ValidationReport::new();
-    let Some(inputs) = job.inputs::<P>(&mut report) else { return refuse(report) };
+    let Some(inputs) = job.inputs::<P>(&mut report)? else { return refuse(report) };
     report.into_result()?;
     let passes = inputs.passes()?;
     let guarantees = job.guarantees(&inputs, &passes)?;
-    let hashes = job.hashes()?;
+    let hashes = job.hashes::<P>()?;
     let certificate = job.certificate(&inputs, &passes, guarantees, &hashes, None);
     Ok(DryRun { account: certificate.json(), page: certificate.page() })
 }
 
 /// The unit of the budgets.
 pub(super) fn unit_of(inputs: &impl Program) -> &'static str {
-    certificate::unit(inputs.scope().privacy())
+    certificate::unit(inputs.privacy())
 }
 
 pub(super) fn refuse<T>(report: ValidationReport) -> Result<T> {

@@ -53,14 +53,14 @@ pub struct TabulatedLevel {
 
 impl CountNoise {
     /// The kind of noise for a guarantee.
-    pub(super) fn kind(privacy: Privacy) -> NoiseKind {
+    pub(in crate::safetab) fn kind(privacy: Privacy) -> NoiseKind {
         match privacy {
             Privacy::ZeroConcentrated => NoiseKind::DiscreteGaussian,
             Privacy::Pure => NoiseKind::Geometric,
         }
     }
 
-    pub(super) fn new(noise: &CellNoise) -> Result<Self> {
+    pub(in crate::safetab) fn new(noise: &CellNoise) -> Result<Self> {
         let margin = noise.margin(1, &Rational::from((19, 20)))?;
         Ok(CountNoise { law: noise.law(), margin })
     }

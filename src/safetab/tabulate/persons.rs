@@ -11,7 +11,7 @@ use super::{
     inputs::{Checked, InputPaths, PersonInputs, PublicInputs, RecordSource, SeeRecord, each_record},
     levels::{self, TabulatedLevel},
     output::ReleaseTables,
-    program::Program,
+    program::BureauProgram,
     two_stage::{GroupBatch, Tabulation},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-impl Program for PersonInputs {
+impl BureauProgram for PersonInputs {
     type Level = TabulatedLevel;
 
     const KIND: RecordKind = RecordKind::Persons;

@@ -7,14 +7,13 @@ use serde_json::Value;
 #[cfg(feature = "cluster")]
 use super::cluster_counts::count_on_cluster;
 use super::{
-    HouseholdInputs,
-    certificate::{self, WrittenRows},
+    HouseholdInputs, PersonInputs,
+    certificate::WrittenRows,
     certified_level::CertifiedLevel,
     guarantees::RunGuarantees,
     households,
-    inputs::PublicInputs,
-    job::{Job, ProgramInputs, for_program, refuse, unit_of},
-    program::{Passes, Program},
+    job::{Job, ProgramInputs, refuse, unit_of},
+    program::{BureauProgram, Passes, Program},
     record_files::RecordFiles,
 };
 use crate::{
@@ -23,7 +22,8 @@ use crate::{
     io::files::{file_error, write_whole},
     noise::Streams,
     safetab::{
-        counting::{Counted, Counting},
+        counting::Counted,
+        country::{counts::CountryCounts, program::CountryInputs},
         schema::ValidationReport,
     },
     topdown::jobs::Progress,
@@ -54,24 +54,41 @@ impl Job {
     /// Runs it. Calls `progress` with the state of the work. An error contains the whole report if an input breaks a rule; nothing is drawn
     /// then.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        for_program!(self.public, run(self, progress))
+        match &self.public.program {
+            ProgramInputs::Persons { .. } => run::<PersonInputs>(self, count_anywhere, progress),
+            ProgramInputs::Households { .. } => run::<HouseholdInputs>(self, count_anywhere, progress),
+            ProgramInputs::Country => match &self.cluster {
+                None => run::<CountryInputs>(self, count_country, progress),
+                Some(cluster) => Err(cluster.error("a country's own specification is counted on this machine only")),
+            },
+        }
     }
 
     /// Writes the tables without noise into a new folder: for records that are not confidential, such as synthetic ones. An error for
     /// persons.
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
-        if let ProgramInputs::Persons { .. } = self.public.program {
+        if !matches!(self.public.program, ProgramInputs::Households { .. }) {
             return Err(Error::unsuitable("tables without noise are those of households, and the records are persons"));
         }
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let mut report = ValidationReport::new();
-        let Some(inputs) = self.public.inputs::<HouseholdInputs>(&mut report) else { return refuse(report) };
+        let Some(inputs) = self.public.inputs::<HouseholdInputs>(&mut report)? else { return refuse(report) };
         let (counted, _) = count(self, &inputs, &self.record_files()?, report, folder.path(), &mut |_| {})?;
         crate::io::files::fill_folder(out, |out| households::write_exact(&inputs.passes()?, &counted, out))
     }
 }
 
-fn run<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
+/// Checks and counts all records of a job; also returns their number.
+type Count<P> = for<'a> fn(
+    &Job,
+    &'a P,
+    &RecordFiles,
+    ValidationReport,
+    &Path,
+    &mut dyn FnMut(Progress),
+) -> Result<(<P as Program>::Counts<'a>, u64)>;
+
+fn run<P: Program>(job: &Job, count: Count<P>, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
     let records = job.insecure_seed.is_none().then_some(job.records.as_path());
     let folder = match ReleaseFolder::take(&job.out, CERTIFICATE, records, job.unfinished)? {
         Taken::Free(folder) => *folder,
@@ -79,16 +96,10 @@ fn run<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<Outc
     };
     let files = job.record_files()?;
     let mut report = ValidationReport::new();
-    let Some(inputs) = job.public.inputs::<P>(&mut report) else { return refuse(report) };
-    let (counted, records) = match &job.cluster {
-        None => count(job, &inputs, &files, report, folder.part(), progress)?,
-        Some(cluster) => {
-            cluster.check(&files)?;
-            count_on_cluster(job, cluster, &inputs, &files, report, folder.part(), progress)?
-        }
-    };
+    let Some(inputs) = job.public.inputs::<P>(&mut report)? else { return refuse(report) };
+    let (counted, records) = count(job, &inputs, &files, report, folder.part(), progress)?;
     // Edited files are hashed in their original form.
-    let hashed = match &inputs.public().cef {
+    let hashed = match inputs.edited() {
         None => files,
         Some(cef) => RecordFiles { text: cef.all(), parquet: Vec::new() },
     };
@@ -97,14 +108,14 @@ fn run<P: Program>(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<Outc
     progress(Progress { stage: "accounting", done: 0, of: 0 });
     let passes = inputs.passes()?;
     let guarantees = job.public.guarantees(&inputs, &passes)?;
-    let hashes = job.public.hashes()?;
+    let hashes = job.public.hashes::<P>()?;
 
     let release = Release { job, inputs: &inputs, passes: &passes, hashes: &hashes, counted: &counted };
     let (certificate, page, unlogged) = release.draw_and_publish(folder, guarantees, &hash, progress)?;
     Ok(Outcome::Released { certificate, page, records, unlogged })
 }
 
-/// Checks and counts all records; also returns their number.
+/// Checks and counts all records on this machine.
 fn count<'a, P: Program>(
     job: &Job,
     inputs: &'a P,
@@ -112,16 +123,43 @@ fn count<'a, P: Program>(
     report: ValidationReport,
     folder: &Path,
     progress: &mut dyn FnMut(Progress),
+) -> Result<(P::Counts<'a>, u64)> {
+    let (counted, checked) = inputs.count(job.source(files, None), folder, report, progress)?;
+    Ok((counted, checked.records))
+}
+
+/// Checks all records here, and counts them here or on a cluster.
+fn count_anywhere<'a, P: BureauProgram>(
+    job: &Job,
+    inputs: &'a P,
+    files: &RecordFiles,
+    report: ValidationReport,
+    folder: &Path,
+    progress: &mut dyn FnMut(Progress),
 ) -> Result<(Counted<'a>, u64)> {
-    let PublicInputs { specification, geography, .. } = inputs.public();
-    let mut counting = Counting::new(P::KIND, specification, geography, folder)?;
-    let checked = job.each_record(inputs, (files, None), report, progress, &mut |record| counting.add(record))?;
-    progress(Progress { stage: "counting", done: 0, of: 0 });
-    Ok((counting.finish()?, checked.records))
+    match &job.cluster {
+        None => count(job, inputs, files, report, folder, progress),
+        Some(cluster) => {
+            cluster.check(files)?;
+            count_on_cluster(job, cluster, inputs, files, report, folder, progress)
+        }
+    }
+}
+
+/// Checks and counts all records of a country.
+fn count_country<'a>(
+    job: &Job,
+    inputs: &'a CountryInputs,
+    files: &RecordFiles,
+    report: ValidationReport,
+    folder: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(CountryCounts<'a>, u64)> {
+    count(job, inputs, files, report, folder, progress)
 }
 
 #[cfg(not(feature = "cluster"))]
-fn count_on_cluster<'a, P: Program>(
+fn count_on_cluster<'a, P: BureauProgram>(
     _: &Job,
     cluster: &super::cluster::Cluster,
     _: &'a P,
@@ -134,15 +172,15 @@ fn count_on_cluster<'a, P: Program>(
 }
 
 /// The parts of a release.
-struct Release<'a, P: Program> {
+struct Release<'a, 'i, P: Program + 'i> {
     job: &'a Job,
     inputs: &'a P,
     passes: &'a Passes<P>,
     hashes: &'a [(String, String)],
-    counted: &'a Counted<'a>,
+    counted: &'a P::Counts<'i>,
 }
 
-impl<P: Program> Release<'_, P> {
+impl<P: Program> Release<'_, '_, P> {
     /// Logs the coming draw, adds noise to all levels, and publishes the tables with the certificate, which is returned as JSON and as a
     /// page.
     fn draw_and_publish(
@@ -154,11 +192,9 @@ impl<P: Program> Release<'_, P> {
     ) -> Result<(Value, String, Option<String>)> {
         let job = self.job;
         let budget = guarantees.passes.iter().zip(self.passes).map(|(guarantees, (pass, _))| {
-            (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
+            (self.inputs.pass_name(*pass), guarantees.pass.unbounded.budget.to_string())
         });
-        let mut settings = vec![("order of summary levels".to_string(), job.public.order().to_string())];
-        let of_blocks = job.public.note_of_blocks::<P>();
-        settings.extend(of_blocks.into_iter().map(|(name, said)| (name.to_string(), said.to_string())));
+        let settings = job.public.settings::<P>();
         let intent = DrawIntent {
             version: env!("CARGO_PKG_VERSION").to_string(),
             inputs: [self.hashes, &settings].concat(),

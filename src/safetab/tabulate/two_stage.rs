@@ -2,10 +2,12 @@
 //!
 //! The groups are those of the specification and the geography: every entity with every iteration. A group without records has zero counts
 //! with the same noise; otherwise its absence would reveal that it is empty.
+//!
+//! A level is anything that is a [`StagedLevel`]: of the bureau's files ([`TabulatedLevel`]), or of a country's own specification.
 
 use super::{
-    levels::TabulatedLevel,
-    workload::{CELLS, Cells, called_for, sums},
+    levels::{CountNoise, TabulatedLevel},
+    workload::{CELLS, called_for, sums},
 };
 use crate::{
     error::{Error, Result},
@@ -16,23 +18,94 @@ use crate::{
 /// The number of groups that are tabulated together.
 const BATCH: usize = 1 << 15;
 
+/// A level whose groups are tabulated in one or two stages: every region with the same groups, in the same order.
+///
+/// Each table counts every record of a group in exactly one cell. The account depends on it.
+pub trait StagedLevel {
+    /// A table that a group may get.
+    type Table: Copy;
+
+    /// The number of groups of all regions.
+    fn groups(&self) -> u64;
+
+    /// The number of groups of a region.
+    fn width(&self) -> usize;
+
+    /// The table that a group gets without stage 1, with the whole budget; `None` if a noisy total chooses its table.
+    fn sole_table(&self, place: usize) -> Option<Self::Table>;
+
+    /// The noise of a cell of such a table, of the total of stage 1, and of a cell of stage 2.
+    fn noise(&self) -> [&CountNoise; 3];
+
+    /// The number of finest cells, of which all tables are sums.
+    fn cells(&self) -> usize;
+
+    /// The table for a noisy total of stage 1.
+    fn called_for(&self, noisy_total: i64) -> Self::Table;
+
+    /// Appends the counts of a table.
+    fn sums(&self, table: Self::Table, cells: &[i64], out: &mut Vec<i64>);
+
+    /// The largest published total that is suppressed, of a group with or without a sole table; `None` if none is.
+    fn suppressed_to(&self, has_sole_table: bool) -> Option<i64>;
+}
+
+impl StagedLevel for TabulatedLevel {
+    type Table = PublishedTable;
+
+    fn groups(&self) -> u64 {
+        TabulatedLevel::groups(self)
+    }
+
+    fn width(&self) -> usize {
+        self.iterations.len()
+    }
+
+    fn sole_table(&self, place: usize) -> Option<PublishedTable> {
+        self.iterations[place].detailed_only.then_some(PublishedTable::Total)
+    }
+
+    fn noise(&self) -> [&CountNoise; 3] {
+        [&self.total_only, &self.stage_1, &self.stage_2]
+    }
+
+    fn cells(&self) -> usize {
+        CELLS
+    }
+
+    fn called_for(&self, noisy_total: i64) -> PublishedTable {
+        called_for(noisy_total, &self.thresholds)
+    }
+
+    fn sums(&self, table: PublishedTable, cells: &[i64], out: &mut Vec<i64>) {
+        sums(table, cells, out);
+    }
+
+    fn suppressed_to(&self, has_sole_table: bool) -> Option<i64> {
+        self.suppression.map(|thresholds| thresholds[usize::from(!has_sole_table)])
+    }
+}
+
 /// The noisy counts of consecutive groups.
-#[derive(Debug, Default)]
-pub struct GroupBatch {
+#[derive(Debug)]
+pub struct GroupBatch<T = PublishedTable> {
     /// The number of the first group: entity times the number of iterations, plus iteration.
     pub first: u64,
     /// The table that each group gets; `None` if it is suppressed.
-    pub tables: Vec<Option<PublishedTable>>,
+    pub tables: Vec<Option<T>>,
     /// The offset of the counts of each group.
     starts: Vec<usize>,
     counts: Vec<i64>,
 }
 
-impl GroupBatch {
-    /// The noisy counts of a group of the batch: its total, or its cells, males first.
+impl<T> GroupBatch<T> {
+    fn new(first: u64) -> Self {
+        GroupBatch { first, tables: Vec::new(), starts: Vec::new(), counts: Vec::new() }
+    }
+
+    /// The noisy counts of a group of the batch: its total, or its cells, of the bureau males first. None if it is suppressed.
     pub fn counts(&self, group: usize) -> &[i64] {
-        let width = self.tables[group].map_or(0, |table| table.noisy_cells() as usize);
-        &self.counts[self.starts[group]..][..width]
+        if self.tables[group].is_some() { self.measured(group) } else { &[] }
     }
 
     /// The counts before suppression: a suppressed group has its noisy total. For rehearsals only.
@@ -43,27 +116,35 @@ impl GroupBatch {
 }
 
 /// The tabulation of one level, from exact to noisy counts.
-pub struct Tabulation<'a> {
-    plan: &'a TabulatedLevel,
+pub struct Tabulation<'a, L: StagedLevel = TabulatedLevel> {
+    plan: &'a L,
     allow_negative_counts: bool,
-    total_only: Sampler,
+    sole: Sampler,
     stage_1: Sampler,
     stage_2: Sampler,
-    /// The finest cells of the groups of the current batch.
-    cells: Vec<Cells>,
+    /// The number of groups in a whole batch.
+    batch: usize,
+    /// The finest cells of the groups of the current batch, one group after the other.
+    cells: Vec<i64>,
+    /// The number of its groups.
+    length: usize,
     first: u64,
 }
 
-impl<'a> Tabulation<'a> {
+impl<'a, L: StagedLevel> Tabulation<'a, L> {
     /// A tabulation without counts so far.
-    pub fn new(plan: &'a TabulatedLevel, allow_negative_counts: bool) -> Result<Self> {
+    pub fn new(plan: &'a L, allow_negative_counts: bool) -> Result<Self> {
+        let [sole, stage_1, stage_2] = plan.noise();
         let mut tabulation = Tabulation {
             plan,
             allow_negative_counts,
-            total_only: plan.total_only.sampler()?,
-            stage_1: plan.stage_1.sampler()?,
-            stage_2: plan.stage_2.sampler()?,
+            sole: sole.sampler()?,
+            stage_1: stage_1.sampler()?,
+            stage_2: stage_2.sampler()?,
+            // Groups with many cells come in smaller batches.
+            batch: (BATCH * CELLS / plan.cells().max(CELLS)).max(1),
             cells: Vec::new(),
+            length: 0,
             first: 0,
         };
         tabulation.begin(0);
@@ -71,10 +152,10 @@ impl<'a> Tabulation<'a> {
     }
 
     fn begin(&mut self, first: u64) {
-        let length = (self.plan.groups() - first).min(BATCH as u64) as usize;
+        self.length = (self.plan.groups() - first).min(self.batch as u64) as usize;
         self.first = first;
         self.cells.clear();
-        self.cells.resize(length, [0; CELLS]);
+        self.cells.resize(self.length * self.plan.cells(), 0);
     }
 
     /// Counts `count` persons in a cell of a group. Groups must come in ascending order; skipped groups are empty.
@@ -84,68 +165,74 @@ impl<'a> Tabulation<'a> {
         cell: usize,
         count: i64,
         streams: &mut Streams,
-        publish: &mut dyn FnMut(GroupBatch) -> Result<()>,
+        publish: &mut dyn FnMut(GroupBatch<L::Table>) -> Result<()>,
     ) -> Result<()> {
-        let group = u64::from(region) * self.plan.iterations.len() as u64 + u64::from(iteration);
-        while group >= self.first + self.cells.len() as u64 {
+        let group = u64::from(region) * self.plan.width() as u64 + u64::from(iteration);
+        while group >= self.first + self.length as u64 {
             self.publish(streams, publish)?;
         }
-        self.cells[(group - self.first) as usize][cell] += count;
+        self.cells[(group - self.first) as usize * self.plan.cells() + cell] += count;
         Ok(())
     }
 
     /// Tabulates all remaining groups.
-    pub fn finish(mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
-        while !self.cells.is_empty() {
+    pub fn finish(
+        mut self,
+        streams: &mut Streams,
+        publish: &mut dyn FnMut(GroupBatch<L::Table>) -> Result<()>,
+    ) -> Result<()> {
+        while self.length > 0 {
             self.publish(streams, publish)?;
         }
         Ok(())
     }
 
-    fn publish(&mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
+    fn publish(
+        &mut self,
+        streams: &mut Streams,
+        publish: &mut dyn FnMut(GroupBatch<L::Table>) -> Result<()>,
+    ) -> Result<()> {
         let batch = self.batch(streams)?;
         publish(batch)?;
-        self.begin(self.first + self.cells.len() as u64);
+        self.begin(self.first + self.length as u64);
         Ok(())
     }
 
-    fn batch(&self, streams: &mut Streams) -> Result<GroupBatch> {
+    fn batch(&self, streams: &mut Streams) -> Result<GroupBatch<L::Table>> {
         let plan = self.plan;
-        let width = plan.iterations.len() as u64;
-        let detailed_only: Vec<bool> = (self.first..)
-            .take(self.cells.len())
-            .map(|group| plan.iterations[(group % width) as usize].detailed_only)
-            .collect();
-        let totals_only = detailed_only.iter().filter(|only| **only).count();
-        let mut batch = GroupBatch { first: self.first, ..GroupBatch::default() };
+        let width = plan.width() as u64;
+        let sole: Vec<Option<L::Table>> =
+            (self.first..).take(self.length).map(|group| plan.sole_table((group % width) as usize)).collect();
+        let staged = sole.iter().filter(|table| table.is_none()).count();
+        let mut batch = GroupBatch::new(self.first);
 
         // Stage 1, for the groups with two stages. Its noisy totals choose the workload and are not kept.
-        let mut stage_1 = drawn(&self.stage_1, self.cells.len() - totals_only, streams).into_iter();
-        for (cells, &only) in self.cells.iter().zip(&detailed_only) {
+        let mut stage_1 = drawn(&self.stage_1, staged, streams).into_iter();
+        let mut of_sole = 0;
+        for (cells, &only) in self.cells.chunks_exact(plan.cells()).zip(&sole) {
             let table = match only {
-                true => PublishedTable::Total,
-                false => {
-                    let noisy = add(cells.iter().sum(), stage_1.next())?;
-                    called_for(noisy, &plan.thresholds)
-                }
+                Some(table) => table,
+                None => plan.called_for(add(cells.iter().sum(), stage_1.next())?),
             };
-            batch.starts.push(batch.counts.len());
-            sums(table, cells, &mut batch.counts);
+            let start = batch.counts.len();
+            batch.starts.push(start);
+            plan.sums(table, cells, &mut batch.counts);
+            of_sole += if only.is_some() { batch.counts.len() - start } else { 0 };
             batch.tables.push(Some(table));
         }
 
-        // Stage 2; and the whole budget for the detailed-only groups, which have one count each.
-        let mut stage_2 = drawn(&self.stage_2, batch.counts.len() - totals_only, streams).into_iter();
-        let mut total_only = drawn(&self.total_only, totals_only, streams).into_iter();
-        for (group, &only) in detailed_only.iter().enumerate() {
+        // Stage 2; and the whole budget for the groups with a sole table.
+        let mut stage_2 = drawn(&self.stage_2, batch.counts.len() - of_sole, streams).into_iter();
+        let mut whole = drawn(&self.sole, of_sole, streams).into_iter();
+        for (group, only) in sole.iter().map(Option::is_some).enumerate() {
             let end = batch.starts.get(group + 1).copied().unwrap_or(batch.counts.len());
             let counts = &mut batch.counts[batch.starts[group]..end];
-            let noise = if only { &mut total_only } else { &mut stage_2 };
+            let noise = if only { &mut whole } else { &mut stage_2 };
             for count in counts.iter_mut() {
                 *count = add(*count, noise.next())?;
             }
-            if let (Some(thresholds), [total]) = (plan.suppression, &*counts)
-                && *total <= thresholds[usize::from(!only)]
+            if let (Some(threshold), [total]) = (plan.suppressed_to(only), &*counts)
+                && *total <= threshold
             {
                 batch.tables[group] = None;
             }

@@ -5,9 +5,6 @@ use crate::safetab::tables::PublishedTable;
 /// The number of finest cells: sex by 23 ages.
 pub const CELLS: usize = 2 * 23;
 
-/// Sex by age in the finest cells, males before females, ages ascending.
-pub type Cells = [i64; CELLS];
-
 /// The greatest age allowed in a record.
 pub const OLDEST: u8 = 115;
 
@@ -16,8 +13,8 @@ pub fn called_for(noisy_total: i64, thresholds: &[i64; 3]) -> PublishedTable {
     PublishedTable::ALL[thresholds.iter().filter(|&&threshold| noisy_total >= threshold).count()]
 }
 
-/// The counts of a table: sums of the finest cells, because every bin is a union of finest bins.
-pub fn sums(table: PublishedTable, cells: &Cells, out: &mut Vec<i64>) {
+/// The counts of a table: sums of the finest cells, males before females, ages ascending, because every bin is a union of finest bins.
+pub fn sums(table: PublishedTable, cells: &[i64], out: &mut Vec<i64>) {
     let ages = table.ages();
     if ages.is_empty() {
         out.push(cells.iter().sum());

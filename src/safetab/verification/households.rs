@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     safetab::{
         household_tables::HouseholdTopic,
-        schema::{Rule, ValidationReport},
+        schema::{RecordKind, Rule, ValidationReport},
         tabulate::{HouseholdInputs, Program},
     },
 };
@@ -42,6 +42,8 @@ fn topic_of(table: usize) -> (HouseholdTopic, usize) {
 }
 
 impl Verified for HouseholdInputs {
+    const ALGORITHM: &'static str = RecordKind::Households.program();
+
     const TABLES: &'static [TableForm] = &TABLES;
 
     const FOLDERS: [&'static str; 2] = ["t3", "t4"];

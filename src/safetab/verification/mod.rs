@@ -24,9 +24,13 @@ use std::{fs, path::Path};
 use self::{rows::Tables, verified::Verified};
 use super::{
     schema::{Rule, ValidationReport, rows::name_of, validation::Location},
-    tabulate::{HouseholdInputs, PersonInputs, PublicJob, for_program},
+    tabulate::{HouseholdInputs, PersonInputs, ProgramInputs, PublicJob},
 };
 use crate::error::{Error, Result};
+
+/// Why the release of a country's specification is not verified.
+const OF_A_COUNTRY: &str = "releases in the bureau's format are verified, and not those of a country's own specification: compare its \
+                            certificate.json with that of the same job without a draw";
 
 /// The result of verifying the folder of a release.
 #[derive(Clone, Debug)]
@@ -45,7 +49,12 @@ pub struct VerifiedRelease {
 /// input of the job breaks a rule, or a file cannot be read; violations of the release are in the report.
 pub fn verify_release(folder: &Path, job: Option<&PublicJob>) -> Result<VerifiedRelease> {
     match job {
-        Some(job) => for_program!(job, verify(folder, Some(job))),
+        Some(job) => match job.program {
+            ProgramInputs::Persons { .. } => verify::<PersonInputs>(folder, Some(job)),
+            ProgramInputs::Households { .. } => verify::<HouseholdInputs>(folder, Some(job)),
+            ProgramInputs::Country => Err(Error::unsuitable(OF_A_COUNTRY)),
+        },
+        None if names_in(folder)?.iter().any(|name| name == "totals.csv") => Err(Error::unsuitable(OF_A_COUNTRY)),
         None if names_in(folder)?.iter().any(|name| HouseholdInputs::FOLDERS.contains(&name.as_str())) => {
             verify::<HouseholdInputs>(folder, None)
         }
@@ -59,7 +68,7 @@ fn verify<P: Verified>(folder: &Path, job: Option<&PublicJob>) -> Result<Verifie
         None => None,
         Some(job) => {
             let mut broken = ValidationReport::new();
-            let inputs = job.inputs::<P>(&mut broken);
+            let inputs = job.inputs::<P>(&mut broken)?;
             broken.into_result()?;
             inputs
         }
@@ -70,7 +79,7 @@ fn verify<P: Verified>(folder: &Path, job: Option<&PublicJob>) -> Result<Verifie
     tables.sort(&mut report);
     certificate::check(folder, &tables, job.zip(inputs.as_ref()), &mut report)?;
     let groups = P::check(&tables, inputs.as_ref(), &mut report)?;
-    Ok(VerifiedRelease { report, algorithm: P::KIND.program(), groups, rows: tables.lengths() })
+    Ok(VerifiedRelease { report, algorithm: P::ALGORITHM, groups, rows: tables.lengths() })
 }
 
 /// The names in a folder, sorted.

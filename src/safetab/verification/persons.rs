@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Result,
     safetab::{
-        schema::{IterationCode, RegionType, Rule, ValidationReport},
+        schema::{IterationCode, RecordKind, RegionType, Rule, ValidationReport},
         tables::PublishedTable,
         tabulate::{PersonInputs, Program, coterminous, levels::TabulatedLevel, workload::bounds},
     },
@@ -48,6 +48,8 @@ fn cells_of(table: PublishedTable) -> Vec<u16> {
 }
 
 impl Verified for PersonInputs {
+    const ALGORITHM: &'static str = RecordKind::Persons.program();
+
     const TABLES: &'static [TableForm] = &TABLES;
 
     const FOLDERS: [&'static str; 2] = ["t1", "t2"];

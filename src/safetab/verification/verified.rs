@@ -8,6 +8,9 @@ use crate::{
 
 /// A program whose tables are verified.
 pub(super) trait Verified: Program {
+    /// The name of the program.
+    const ALGORITHM: &'static str;
+
     /// The forms of its tables.
     const TABLES: &'static [TableForm];
 

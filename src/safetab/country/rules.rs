@@ -1,0 +1,32 @@
+//! Population groups by rules: conditions on the values of attributes.
+
+/// The values of all attributes of a record, each ascending and once, by attribute. At least one value of every attribute.
+pub type RecordValues = [Vec<u32>];
+
+/// A population group: the persons for whom all conditions hold.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its code in the tables.
+    pub code: String,
+    /// Whether only its total is published, with the whole budget.
+    pub total_only: bool,
+    /// At least one.
+    pub(super) conditions: Vec<Condition>,
+}
+
+/// A condition on the values of an attribute.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    pub(super) attribute: usize,
+    /// Whether all values of a person must be in the list, and not only one.
+    pub(super) only: bool,
+    /// Whether each value of the attribute is in the list.
+    pub(super) listed: Vec<bool>,
+}
+
+impl Condition {
+    pub(super) fn holds(&self, values: &RecordValues) -> bool {
+        let mut listed = values[self.attribute].iter().map(|value| self.listed[*value as usize]);
+        if self.only { listed.all(|listed| listed) } else { listed.any(|listed| listed) }
+    }
+}

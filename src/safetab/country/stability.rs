@@ -1,0 +1,276 @@
+//! The largest number of groups of a grouping that a record can be in, from the rules alone.
+//!
+//! A record has a set of values of every attribute: one value, or one to m of an attribute with m columns. A group counts it if all conditions
+//! of the group hold; each is about one attribute. All records that the attributes allow count, not only those of the data.
+//!
+//! **By enumeration.** For an attribute, values that are in the same lists are alike, and a second one of them changes nothing. So the sets of
+//! up to m values that are not alike give every outcome of the conditions on that attribute: for each set, the groups whose conditions on it
+//! hold. Values of different attributes are free of each other. So the largest number of groups in the intersection of one such outcome per
+//! attribute is the stability, exactly. A branch whose groups are not more than the best number so far is left out: further attributes only
+//! remove groups.
+//!
+//! **By a bound**, if there are too many sets or intersections. Let each group belong to the attribute of its first condition. If that
+//! condition is `any`, its list has one of the record's values: of those groups a record with values R is in at most the sum over R of the
+//! number of lists with the value, so in at most the sum of the m largest numbers. If it is `only`, its list has every value of the record, so
+//! in at most the largest number of such lists with one value. The sum of both over all attributes is at least the number of groups of any record.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::rules::{Condition, Group};
+
+/// The largest number of sets of values of an attribute that are enumerated, of sets times groups or conditions, and of intersected words of 64
+/// groups.
+const MOST_SETS: u64 = 50_000;
+const MOST_STEPS: u64 = 200_000_000;
+const MOST_WORDS: u64 = 100_000_000;
+
+/// The stability of a grouping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stability {
+    /// Upper bound on the number of groups of any record.
+    pub most: u32,
+    /// Groups that a record is in, as many as `most`, if the bound is attained by enumeration; else empty.
+    pub example: Vec<usize>,
+}
+
+/// A set of groups or conditions, 64 in a word.
+type Bits = Vec<u64>;
+
+/// The stability of groups; `columns` is the number of columns of every attribute.
+pub(super) fn of(groups: &[Group], columns: &[usize]) -> Stability {
+    enumerated(groups, columns).unwrap_or_else(|| Stability { most: bound(groups, columns), example: Vec::new() })
+}
+
+/// By enumeration; `None` if it would take too long.
+fn enumerated(groups: &[Group], columns: &[usize]) -> Option<Stability> {
+    let used: BTreeSet<usize> = groups.iter().flat_map(|group| &group.conditions).map(|own| own.attribute).collect();
+    let mut outcomes: Vec<Vec<Bits>> =
+        used.iter().map(|attribute| outcomes(groups, *attribute, columns[*attribute])).collect::<Option<_>>()?;
+    // Attributes with few outcomes first: their branches are large.
+    outcomes.sort_by_key(Vec::len);
+    let mut search = Search { outcomes: &outcomes, most: 0, best: Vec::new(), words: 0 };
+    let all = full(groups.len());
+    search.visit(0, &all).then(|| {
+        let example = (0..groups.len()).filter(|group| has(&search.best, *group)).collect();
+        Stability { most: search.most, example }
+    })
+}
+
+/// The sets of groups whose conditions on an attribute hold together, each once; `None` if there are too many.
+fn outcomes(groups: &[Group], attribute: usize, columns: usize) -> Option<Vec<Bits>> {
+    let own: Vec<(usize, &Condition)> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(group, rule)| rule.conditions.iter().map(move |condition| (group, condition)))
+        .filter(|(_, condition)| condition.attribute == attribute)
+        .collect();
+    let values = own.first().map_or(0, |(_, condition)| condition.listed.len());
+    // Of each kind of value, the conditions whose lists have it.
+    let mut alike: BTreeSet<Bits> = BTreeSet::new();
+    for value in 0..values {
+        let mut lists = vec![0; own.len().div_ceil(64)];
+        own.iter().enumerate().filter(|(_, (_, own))| own.listed[value]).for_each(|(place, _)| set(&mut lists, place));
+        alike.insert(lists);
+    }
+    let alike: Vec<Bits> = alike.into_iter().collect();
+    let sets = sets(alike.len() as u64, columns as u64);
+    if sets > MOST_SETS || sets.saturating_mul(own.len().max(groups.len()) as u64) > MOST_STEPS {
+        return None;
+    }
+    let mut found: HashSet<Bits> = HashSet::new();
+    let mut open: Vec<(usize, usize, Bits, Bits)> = vec![(0, 0, vec![0; own.len().div_ceil(64)], full(own.len()))];
+    while let Some((next, size, some, all)) = open.pop() {
+        if size > 0 {
+            let mut held = full(groups.len());
+            for (place, (group, condition)) in own.iter().enumerate() {
+                if !has(if condition.only { &all } else { &some }, place) {
+                    held[group / 64] &= !(1 << (group % 64));
+                }
+            }
+            found.insert(held);
+        }
+        if size < columns {
+            for (place, lists) in alike.iter().enumerate().skip(next) {
+                let some = some.iter().zip(lists).map(|(a, b)| a | b).collect();
+                let all = all.iter().zip(lists).map(|(a, b)| a & b).collect();
+                open.push((place + 1, size + 1, some, all));
+            }
+        }
+    }
+    let mut found: Vec<Bits> = found.into_iter().collect();
+    found.sort_by_key(|held| (std::cmp::Reverse(count(held)), held.clone()));
+    Some(found)
+}
+
+/// The number of sets of 1 to `most` of n things.
+fn sets(n: u64, most: u64) -> u64 {
+    let mut of_size = 1_u64;
+    (1..=most.min(n)).fold(0_u64, |all, size| {
+        of_size = of_size.saturating_mul(n - size + 1) / size;
+        all.saturating_add(of_size)
+    })
+}
+
+/// The search for the largest intersection.
+struct Search<'a> {
+    outcomes: &'a [Vec<Bits>],
+    most: u32,
+    best: Bits,
+    words: u64,
+}
+
+impl Search<'_> {
+    /// Continues from the groups that are left after `depth` attributes; false if it takes too long.
+    fn visit(&mut self, depth: usize, left: &Bits) -> bool {
+        let number = count(left);
+        if number <= self.most {
+            return true;
+        }
+        let Some(outcomes) = self.outcomes.get(depth) else {
+            (self.most, self.best) = (number, left.clone());
+            return true;
+        };
+        for held in outcomes {
+            self.words += left.len() as u64;
+            if self.words > MOST_WORDS {
+                return false;
+            }
+            if !self.visit(depth + 1, &left.iter().zip(held).map(|(a, b)| a & b).collect()) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// The bound of the module documentation.
+fn bound(groups: &[Group], columns: &[usize]) -> u32 {
+    let all = columns.iter().enumerate().map(|(attribute, columns)| {
+        let first = |only: bool| {
+            let own = groups.iter().filter_map(|group| group.conditions.first());
+            own.filter(|own| own.attribute == attribute && own.only == only).collect::<Vec<&Condition>>()
+        };
+        let [mut any, only] = [false, true].map(|only| {
+            let own = first(only);
+            let values = own.first().map_or(0, |own| own.listed.len());
+            (0..values).map(|value| own.iter().filter(|own| own.listed[value]).count()).collect::<Vec<usize>>()
+        });
+        any.sort_unstable_by(|a, b| b.cmp(a));
+        // groups of a record <= the sum of the largest numbers of `any` lists with a value + the largest number of `only` lists with one
+        any.iter().take(*columns).sum::<usize>() + only.into_iter().max().unwrap_or(0)
+    });
+    // No record is in more groups than there are.
+    all.sum::<usize>().min(groups.len()) as u32
+}
+
+fn full(length: usize) -> Bits {
+    let mut bits = vec![u64::MAX; length.div_ceil(64)];
+    if let (Some(last), 1..) = (bits.last_mut(), length % 64) {
+        *last = (1 << (length % 64)) - 1;
+    }
+    bits
+}
+
+fn set(bits: &mut Bits, place: usize) {
+    bits[place / 64] |= 1 << (place % 64);
+}
+
+fn has(bits: &Bits, place: usize) -> bool {
+    bits.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+}
+
+fn count(bits: &Bits) -> u32 {
+    bits.iter().map(|word| word.count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Numbers;
+
+    fn condition(attribute: usize, only: bool, listed: &[bool]) -> Condition {
+        Condition { attribute, only, listed: listed.to_vec() }
+    }
+
+    /// The largest number of groups over all records, one by one.
+    fn by_records(groups: &[Group], columns: &[usize], values: &[usize]) -> u32 {
+        let mut records: Vec<Vec<Vec<u32>>> = vec![Vec::new()];
+        for (&columns, &values) in columns.iter().zip(values) {
+            let sets = (1_u32..1 << values).filter(|set| set.count_ones() as usize <= columns);
+            let sets: Vec<Vec<u32>> =
+                sets.map(|set| (0..values as u32).filter(|v| set >> v & 1 == 1).collect()).collect();
+            records = records
+                .into_iter()
+                .flat_map(|before| sets.iter().map(move |set| [before.clone(), vec![set.clone()]].concat()))
+                .collect();
+        }
+        let number = |record: &Vec<Vec<u32>>| {
+            let grouping = super::super::groupings::Grouping {
+                name: String::new(),
+                groups: groups.to_vec(),
+                stability: groups.len() as u32,
+            };
+            grouping.groups_of(record).unwrap().len() as u32
+        };
+        records.iter().map(number).max().unwrap()
+    }
+
+    #[test]
+    fn the_stability_is_the_largest_number_over_all_records() {
+        let mut draws = Numbers(7);
+        let (mut exact, mut above) = (0, 0);
+        for round in 0..300 {
+            let count = 1 + draws.below(3) as usize;
+            let columns: Vec<usize> = (0..count).map(|_| 1 + draws.below(3) as usize).collect();
+            let values: Vec<usize> = (0..count).map(|_| 1 + draws.below(4) as usize).collect();
+            let groups: Vec<Group> = (0..1 + draws.below(9))
+                .map(|code| Group {
+                    code: code.to_string(),
+                    total_only: false,
+                    conditions: (0..1 + draws.below(3))
+                        .map(|_| {
+                            let attribute = draws.below(count as u64) as usize;
+                            let listed: Vec<bool> = (0..values[attribute]).map(|_| draws.below(2) == 1).collect();
+                            condition(attribute, draws.below(2) == 1, &listed)
+                        })
+                        .collect(),
+                })
+                .collect();
+            let expected = by_records(&groups, &columns, &values);
+            let found = of(&groups, &columns);
+            assert_eq!(found.most, expected, "{round}");
+            assert_eq!(found.example.len() as u32, expected, "{round}");
+            let bound = bound(&groups, &columns);
+            assert!(bound >= expected, "{round}: {bound} {expected}");
+            exact += u32::from(bound == expected);
+            above += u32::from(bound > expected);
+        }
+        assert!(exact > 20 && above > 20, "{exact} {above}");
+    }
+
+    #[test]
+    fn large_groupings_get_a_bound_quickly() {
+        // 400 languages of which a person has up to five, each alone and in any combination: five and one.
+        let one = |value: usize| (0..400).map(|v| v == value).collect::<Vec<bool>>();
+        let group = |value: usize, only| Group {
+            code: format!("{value}{only}"),
+            total_only: false,
+            conditions: vec![condition(0, only, &one(value))],
+        };
+        let groups: Vec<Group> = (0..400).flat_map(|value| [group(value, false), group(value, true)]).collect();
+        assert_eq!(of(&groups, &[5]), Stability { most: 6, example: Vec::new() });
+        // One column: it is exact, in both groups of the only value.
+        assert_eq!(of(&groups, &[1]).most, 2);
+        // Two attributes crossed: 200 times 200 groups, and a person is in one.
+        let pair = |a: usize, b: usize| {
+            let list = |value: usize| (0..200).map(|v| v == value).collect::<Vec<bool>>();
+            Group {
+                code: format!("{a} {b}"),
+                total_only: false,
+                conditions: vec![condition(0, false, &list(a)), condition(1, false, &list(b))],
+            }
+        };
+        let groups: Vec<Group> = (0..60).flat_map(|a| (0..60).map(move |b| pair(a, b))).collect();
+        assert_eq!(of(&groups, &[1, 1]).most, 1);
+    }
+}
