@@ -48,7 +48,7 @@ fn skipped(block: &Block) -> Option<&str> {
 /// The bundled data: links to all of it, except copies of the records that commands draw from, because a log of the draws stays beside
 /// them.
 fn copy_or_link(from: &Path, to: &Path) {
-    const COPIED: [&str; 4] = ["data", "examples", "safetab", "safetab-h"];
+    const COPIED: [&str; 5] = ["data", "examples", "safetab", "safetab-aldria", "safetab-h"];
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
@@ -181,6 +181,7 @@ documents! {
     report: "docs/guide/report.md",
     risk: "docs/guide/risk.md",
     safetab: "docs/guide/safetab.md",
+    safetab_elsewhere: "docs/guide/safetab-elsewhere.md",
     speed: "docs/guide/speed.md",
     spines_and_topdown: "docs/guide/spines-and-topdown.md",
 }

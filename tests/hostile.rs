@@ -109,6 +109,17 @@ fn program(args: &[&str]) -> Result<String, String> {
     }
 }
 
+fn of_aldria(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/safetab-aldria").join(name)
+}
+
+/// A check of a country's areas and records.
+fn country(areas: &Path, persons: &Path) -> Result<String, String> {
+    let [spec, areas, persons] =
+        [&of_aldria("specification.toml"), areas, persons].map(|path| path.to_str().unwrap().to_string());
+    program(&["tabulate", "--check", "--spec", &spec, "--geography", &areas, "--persons", &persons])
+}
+
 fn noise(path: &Path) -> Result<String, String> {
     let out = path.with_extension("noisy.csv");
     let _ = fs::remove_file(&out);
@@ -135,7 +146,7 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 17] = [
+const READERS: [Reader; 19] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
@@ -166,6 +177,32 @@ const READERS: [Reader; 17] = [
         name: "a perturbation table",
         rows: &[&["i", "j", "p"], &["0", "0", "1"], &["1", "0", "1/2"], &["1", "1", "0.5"]],
         read: |path| shown(PerturbationTable::read(path, false).map(|table| vec![format!("{table:?}")])),
+        confidential: true,
+        others: true,
+    },
+    Reader {
+        name: "the areas of a country",
+        rows: &[
+            &["hamlet", "province", "shire", "diocese"],
+            &["01a", "Nord", "N-1", "St. Bors"],
+            &["02b", "Nord", "N-2", "St. Bors"],
+        ],
+        read: |path| {
+            let persons = path.with_file_name("persons.csv");
+            fs::write(&persons, "hamlet,tongue_1,tongue_2,calling,sex,age\n01a,ald,,1,w,31\n").unwrap();
+            country(path, &persons)
+        },
+        confidential: false,
+        others: true,
+    },
+    Reader {
+        name: "the records of a country",
+        rows: &[
+            &["hamlet", "tongue_1", "tongue_2", "calling", "sex", "age"],
+            &["01a", "ald", "ves", "1", "w", "31"],
+            &["02b", "ald-N", "Σ", "2", "x", "0"],
+        ],
+        read: |path| country(&of_aldria("hamlets.csv"), path),
         confidential: true,
         others: true,
     },

@@ -221,7 +221,10 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
     let totals = data("safetab-h/pop-group-totals.txt");
     let households = ["--households", &records, "--totals", &totals, "--geography", &geography];
     let households = [&["--config", &config, "--spec", &spec][..], &households].concat();
-    for words in [&persons[..], &households] {
+    let [spec, areas, people] =
+        ["specification.toml", "hamlets.csv", "persons.csv"].map(|name| data(&format!("safetab-aldria/{name}")));
+    let country = ["--spec", &spec, "--geography", &areas, "--persons", &people];
+    for words in [&persons[..], &households, &country] {
         let certificate = json(&[&["tabulate", "--dry-run"][..], words].concat());
         for neighbors in ["add-remove", "bounded"] {
             let bench = Bench::new(neighbors, "[[entry]]\nsafetab = 'certificate.json'\n");

@@ -12,6 +12,7 @@ mod certificates;
 mod cli;
 mod compared;
 mod confidential;
+mod country;
 mod deployments;
 mod dhc;
 mod dhc_constraints;

@@ -22,6 +22,7 @@ use dp_assay::{
     release::{Release, query_targets, schema::Schema},
     replication::published,
     safetab::{
+        country::{CountrySpecification, groupings::Grouping},
         groups::{FILES, Specification},
         schema::{
             Geography, HouseholdConfig, IterationLevel, PublishedTotals, RegionType, Rule, SafeTabConfig, SummaryOrder,
@@ -56,7 +57,7 @@ use sha2::{Digest, Sha256};
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 37] = [
+pub const FORMATS: [(&str, Format); 40] = [
     ("number", number),
     ("counts", counts),
     ("table", noise_table),
@@ -94,10 +95,13 @@ pub const FORMATS: [(&str, Format); 37] = [
     ("nmf-rows", nmf_rows),
     ("estimates", estimates),
     ("published-csv", published_csv),
+    ("country", country),
+    ("country-areas", country_areas),
+    ("country-persons", country_persons),
 ];
 
 /// Bundled files that are inputs of a format, too, and how many of their lines: what is longer takes longer and finds no more.
-const BUNDLED: [(&str, &str, usize); 12] = [
+const BUNDLED: [(&str, &str, usize); 15] = [
     ("release", "data/releases/su-su-wang-2025.toml", 1000),
     ("release", "data/releases/ddhca-us.toml", 1000),
     ("ledger", "data/ledgers/us-2020-persons.toml", 1000),
@@ -110,6 +114,9 @@ const BUNDLED: [(&str, &str, usize); 12] = [
     ("areas", "data/examples/nmf/BlockAssign_ST44_RI_INCPLACE_CDP.txt", 1000),
     ("blocks", "data/examples/nmf/blocks.csv", 1000),
     ("totals", "data/examples/nmf/state-totals.csv", 1000),
+    ("country", "data/examples/safetab-aldria/specification.toml", 1000),
+    ("country-areas", "data/examples/safetab-aldria/hamlets.csv", 1000),
+    ("country-persons", "data/examples/safetab-aldria/persons.csv", 40),
 ];
 
 /// Inputs of a format: the seeds of the fuzzer, what it found that is worth keeping, and bundled files.
@@ -394,6 +401,47 @@ fn households(data: &[u8], bench: &Bench) {
     let path = bench.file("household-records.txt", data);
     let read = check_households(&path, &bench.homes, specification, geography, &mut report, |_| ());
     each_read_or_refused(|| lines_there(data), read.records, report);
+}
+
+/// A country's own specification.
+fn country(data: &[u8], _: &Bench) {
+    if let Some(Ok(country)) = text(data).map(|text| CountrySpecification::parse(text, "country.toml")) {
+        let known = |grouping: &Grouping| grouping.stability as usize <= grouping.groups.len();
+        assert!(!country.groupings.is_empty() && country.groupings.iter().all(known));
+    }
+}
+
+/// A check of a country's records with these areas and persons.
+fn check_country(bench: &Bench, areas: PathBuf, persons: PathBuf) -> dp_assay::Result<u64> {
+    let specification = bench.root.join("data/examples/safetab-aldria/specification.toml");
+    let job = Job {
+        public: PublicJob {
+            config: specification.clone(),
+            specification,
+            geography: areas,
+            program: ProgramInputs::Country,
+            edited: None,
+            delta: Delta::try_from("1e-10").expect("a delta"),
+        },
+        records: persons,
+        out: bench.folder.path().join("out"),
+        insecure_seed: None,
+        unfinished: UnfinishedDraw::Refuse,
+        cluster: None,
+    };
+    job.check(&mut |_| ())
+}
+
+fn country_areas(data: &[u8], bench: &Bench) {
+    let persons = bench.root.join("data/examples/safetab-aldria/persons.csv");
+    let _ = check_country(bench, bench.file("areas.csv", data), persons);
+}
+
+fn country_persons(data: &[u8], bench: &Bench) {
+    let areas = bench.root.join("data/examples/safetab-aldria/hamlets.csv");
+    if let Ok(records) = check_country(bench, areas, bench.file("persons.csv", data)) {
+        all_read(data, records as usize);
+    }
 }
 
 /// Edited files of fixed width: persons, and their units.
