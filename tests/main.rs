@@ -71,6 +71,7 @@ mod tabulate;
 mod terminal;
 mod tradeoff;
 mod tune;
+mod uniform;
 mod version;
 mod whole;
 mod whole_marginals;

@@ -382,7 +382,7 @@ fn unknown_keys_take_the_worst_number_of_new_ones() {
     }
     for (text, expected) in [
         ("discrete-laplace:1/2", "LAW:PARAMETER:THRESHOLD"),
-        ("laplace:1:9", "law"),
+        ("cauchy:1:9", "law"),
         ("discrete-laplace:0:9", "above 0"),
         ("discrete-laplace:1:1000000", "10^-1200"),
         ("discrete-gaussian:1e9:9", "at most 10^"),

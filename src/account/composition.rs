@@ -14,12 +14,13 @@ use crate::{
     error::{Error, Result},
     law::{Direction, Rounding},
     loss::{
-        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator},
+        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, UniformEvaluator},
         law::{Group, Law},
         parameter::{Rho, Sigma2},
         sampled::{Phase, SampledSum},
         stop::Stop,
         sum::LossSum,
+        uniform::UniformSum,
     },
     numeric::{Enclosure, rational},
 };
@@ -194,7 +195,7 @@ impl Counts {
     }
 
     /// Reads `LAW:PARAMETER:THRESHOLD[xCOUNT][@SHIFT]` as keys that are shown if their noisy count is at least the threshold, as in
-    /// `discrete-laplace:1/2:30x10`: `LAW` is discrete-laplace, discrete-gaussian or gaussian. An error for other forms, laws, or values out of range.
+    /// `discrete-laplace:1/2:30x10`: `LAW` is discrete-laplace, discrete-gaussian, laplace or gaussian. An error for other forms, laws, or values out of range.
     pub fn parse_unknown_key(text: &str) -> Result<Self> {
         let expected = "LAW:PARAMETER:THRESHOLD, as in discrete-laplace:1/2:30x10";
         let (rest, shift) = match text.split_once('@') {
@@ -328,6 +329,9 @@ pub struct Composition {
     sampled: Option<Arc<SampledSum>>,
     /// Both directions where some pair is not symmetric; `loss` is then that of symmetric pairs that are at most as private.
     directions: Option<Arc<Directions>>,
+    /// The losses where some are uniform once they are tilted, as with continuous Laplace noise, with all others that have no lattice rounded down and up; `loss` is then
+    /// one of finitely many losses that is at most as private.
+    uniform: Option<Arc<[UniformSum; 2]>>,
     rho: Rho,
     stop: Stop,
 }
@@ -347,7 +351,12 @@ impl Composition {
         let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
         let sampled = sampled_sum(&counts)?.map(Arc::new);
-        Ok(Composition { counts, loss, below, sampled, directions, rho: Rho::new(rho)?, stop: Stop::default() })
+        let is_symmetric = sampled.is_none() && directions.is_none();
+        let uniform = |rounding| UniformSum::of(&terms, rounding, Direction::Remove);
+        let uniform = if is_symmetric { uniform(Rounding::Down)?.zip(uniform(Rounding::Up)?) } else { None };
+        let uniform = uniform.map(|(below, above)| Arc::new([below, above]));
+        let rho = Rho::new(rho)?;
+        Ok(Composition { counts, loss, below, sampled, directions, uniform, rho, stop: Stop::default() })
     }
 
     /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
@@ -390,6 +399,18 @@ impl Composition {
         self.directions().map(|directions| directions.evaluator(&self.stop))
     }
 
+    /// Whether some losses are uniform once they are tilted, as with continuous Laplace noise.
+    pub fn is_uniform(&self) -> bool {
+        self.uniform.is_some()
+    }
+
+    /// An evaluator of such losses, with the same stop signal; `None` where there are none.
+    pub(super) fn uniform_evaluator(&self) -> Option<UniformEvaluator> {
+        let [below, above] = &**self.uniform.as_ref()?;
+        let rounded = [self.below()?.loss_evaluator(), self.loss_evaluator()];
+        Some(UniformEvaluator::new([below.clone(), above.clone()], rounded, &self.stop))
+    }
+
     /// Whether each of two neighbors is to the other as the other is to it. Otherwise [`Composition::loss`] is that of a symmetric pair that is at most as
     /// private, and answers are about the larger of both directions.
     pub fn is_symmetric(&self) -> bool {
@@ -398,19 +419,21 @@ impl Composition {
 
     /// ln E[exp(s L)] for s > 0, in the direction in which it is larger: s times the Renyi divergence of order 1 + s.
     pub(super) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
-        match (self.sampled(), self.directions()) {
-            (Some(sampled), _) => sampled.ln_mgf(s),
-            (None, Some(directions)) => directions.ln_mgf(s, bits),
-            (None, None) => self.loss.ln_mgf(s, bits),
+        match (self.sampled(), self.directions(), &self.uniform) {
+            (Some(sampled), ..) => sampled.ln_mgf(s),
+            (None, Some(directions), _) => directions.ln_mgf(s, bits),
+            (None, None, Some(uniform)) => uniform[1].ln_mgf(s, bits),
+            (None, None, None) => self.loss.ln_mgf(s, bits),
         }
     }
 
     /// The same in doubles, to a few digits.
     pub(super) fn ln_mgf_approx(&self, s: f64) -> f64 {
-        match (self.sampled(), self.directions()) {
-            (Some(sampled), _) => sampled.ln_mgf_approx(s),
-            (None, Some(directions)) => directions.ln_mgf_approx(s),
-            (None, None) => self.loss.ln_mgf_approx(s),
+        match (self.sampled(), self.directions(), &self.uniform) {
+            (Some(sampled), ..) => sampled.ln_mgf_approx(s),
+            (None, Some(directions), _) => directions.ln_mgf_approx(s),
+            (None, None, Some(uniform)) => uniform[1].ln_mgf_approx(s),
+            (None, None, None) => self.loss.ln_mgf_approx(s),
         }
     }
 

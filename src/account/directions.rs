@@ -13,10 +13,11 @@ use crate::{
     error::{Error, Result},
     law::{Direction, Group, Law, Rounding},
     loss::{
-        evaluator::{DirectionsEvaluator, Evaluator},
+        evaluator::{DirectionsEvaluator, Evaluator, UniformEvaluator},
         infinite::InfiniteLoss,
         stop::Stop,
         sum::LossSum,
+        uniform::UniformSum,
     },
     numeric::Enclosure,
 };
@@ -26,6 +27,8 @@ use crate::{
 struct OneWay {
     above: LossSum,
     below: LossSum,
+    /// Where some losses are uniform once they are tilted, as with continuous Laplace noise: that sum with all other losses rounded down, and up.
+    uniform: Option<[UniformSum; 2]>,
 }
 
 /// Both directions of a composition.
@@ -50,7 +53,7 @@ pub(super) fn group(counts: &Group, rounding: Rounding, direction: Direction) ->
 
 /// The terms in place of that of a law that is not symmetric: symmetric laws that are together at most as private.
 pub(super) fn dominating(counts: &Group) -> Result<Vec<Group>> {
-    let of = |(law, shift)| Group { law, shift, copies: counts.copies };
+    let of = |(law, shift)| group(&Group { law, shift, copies: counts.copies }, Rounding::Up, Direction::Remove);
     Ok(match counts.law.dominating(counts.shift)? {
         Some(laws) => laws.into_iter().map(of).collect(),
         None => vec![group(counts, Rounding::Up, Direction::Remove)],
@@ -61,12 +64,18 @@ impl OneWay {
     /// Of these terms, for the bound above and for that below.
     fn new([above, below]: [&[Group]; 2], direction: Direction) -> Result<Self> {
         let sum = |terms: &[Group], rounding| LossSum::new(terms.iter().map(|term| group(term, rounding, direction)));
-        Ok(OneWay { above: sum(above, Rounding::Up)?, below: sum(below, Rounding::Down)? })
+        let uniform = |terms: &[Group], rounding| UniformSum::of(terms, rounding, direction);
+        let uniform = uniform(below, Rounding::Down)?.zip(uniform(above, Rounding::Up)?);
+        let (above, below) = (sum(above, Rounding::Up)?, sum(below, Rounding::Down)?);
+        Ok(OneWay { above, below, uniform: uniform.map(|(below, above)| [below, above]) })
     }
 
     fn evaluator(&self, stop: &Stop) -> Evaluator {
-        let of = |sum: &LossSum| Evaluator::Sum(Box::new(sum.evaluator().until(stop)));
-        let finite = Evaluator::Between(Box::new([of(&self.below), of(&self.above)]));
+        let [below, above] = [&self.below, &self.above].map(|sum| sum.evaluator().until(stop));
+        let finite = match &self.uniform {
+            Some(both) => Evaluator::Uniform(Box::new(UniformEvaluator::new(both.clone(), [below, above], stop))),
+            None => Evaluator::Between(Box::new([below, above].map(|one| Evaluator::Sum(Box::new(one))))),
+        };
         match self.infinite_loss() {
             Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
             None => finite,
@@ -75,6 +84,14 @@ impl OneWay {
 
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
         self.above.infinite_loss()
+    }
+
+    /// ln E[exp(s L)] for s > 0, with losses on no lattice rounded up.
+    fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
+        match &self.uniform {
+            Some([_, above]) => above.ln_mgf(s, bits),
+            None => self.above.ln_mgf(s, bits),
+        }
     }
 }
 
@@ -187,13 +204,17 @@ impl Directions {
 
     /// ln E[exp(s L)] for s > 0, where it is largest, with losses rounded up.
     pub(super) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
-        let all = self.all().map(|one| one.above.ln_mgf(s, bits));
+        let all = self.all().map(|one| one.ln_mgf(s, bits));
         all.reduce(|most, next| most.max(&next)).unwrap_or_else(|| Enclosure::double(0.0, bits))
     }
 
     /// The same in doubles, to a few digits.
     pub(super) fn ln_mgf_approx(&self, s: f64) -> f64 {
-        self.all().map(|one| one.above.ln_mgf_approx(s)).fold(0.0, f64::max)
+        let of = |one: &OneWay| match &one.uniform {
+            Some([_, above]) => above.ln_mgf_approx(s),
+            None => one.above.ln_mgf_approx(s),
+        };
+        self.all().map(of).fold(0.0, f64::max)
     }
 }
 

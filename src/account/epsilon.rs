@@ -134,6 +134,9 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
             let [below, above] = both.each_ref().map(|one| largest_loss(one, digits));
             Some(below?.hull(&above?))
         }
+        Evaluator::Uniform(uniform) => {
+            uniform.largest_loss().map(|largest| Enclosure::rational(&largest, precision::bits(digits, 64)))
+        }
         Evaluator::Sum(_)
         | Evaluator::Sampled(_)
         | Evaluator::Directions(_)
@@ -237,8 +240,9 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::Sampled(_) if session.deadline().is_over() => Err(Error::OutOfTime),
+            Evaluator::Sampled(_) | Evaluator::Uniform(_) if session.deadline().is_over() => Err(Error::OutOfTime),
             Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Infinite(..)
@@ -251,6 +255,7 @@ impl Profile for Evaluator {
             Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
             Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Infinite(..)
@@ -263,6 +268,7 @@ impl Profile for Evaluator {
             Evaluator::Sum(sum) => sum.session(deadline),
             Evaluator::Family(family) => family.session(deadline),
             Evaluator::Sampled(sampled) => sampled.session(deadline),
+            Evaluator::Uniform(uniform) => uniform.session(deadline),
             Evaluator::Infinite(finite, _) => finite.session(deadline),
             Evaluator::Between(both) => both[1].session(deadline),
             Evaluator::Directions(both) => both.session(deadline),
@@ -278,6 +284,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => Some(sum),
             Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Family(_)
@@ -290,6 +297,7 @@ impl Profile for Evaluator {
         match self {
             Evaluator::Sum(sum) => sum.around(delta),
             Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Family(_)

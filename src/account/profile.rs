@@ -225,10 +225,13 @@ impl Account for Composition {
         if let Some(both) = self.directions_evaluator() {
             return Evaluator::Directions(Box::new(both));
         }
-        let finite = Evaluator::Sum(Box::new(self.loss_evaluator()));
-        let finite = match self.below() {
-            Some(below) => Evaluator::Between(Box::new([Evaluator::Sum(Box::new(below.loss_evaluator())), finite])),
-            None => finite,
+        let above = || Evaluator::Sum(Box::new(self.loss_evaluator()));
+        let finite = match (self.uniform_evaluator(), self.below()) {
+            (Some(uniform), _) => Evaluator::Uniform(Box::new(uniform)),
+            (None, Some(below)) => {
+                Evaluator::Between(Box::new([Evaluator::Sum(Box::new(below.loss_evaluator())), above()]))
+            }
+            (None, None) => above(),
         };
         match self.infinite_loss() {
             Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
@@ -250,7 +253,9 @@ impl Account for Composition {
 
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
         match self.infinite_loss() {
-            _ if !self.is_symmetric() => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
+            _ if !self.is_symmetric() || self.is_uniform() => {
+                alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
+            }
             Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
             None => tradeoff::many_of_composition(self, alphas, digits),
         }

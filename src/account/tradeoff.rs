@@ -111,7 +111,6 @@ pub(super) fn of_directions(composition: &Composition, alpha: &Rational, digits:
     }
     check_alpha(alpha)?;
     let (sampled, directions) = (composition.sampled_evaluator(), composition.directions_evaluator());
-    let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
     // At alpha = 0 it is the limit from above, the complement s of the probability of an infinite loss; and it ends at alpha = s, because it is its own
     // inverse.
     if let Some(infinite) = composition.directions().and_then(Directions::infinite_loss)
@@ -120,15 +119,21 @@ pub(super) fn of_directions(composition: &Composition, alpha: &Rational, digits:
         let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
         return Ok(Some(with_infinite(&infinite, alpha, digits, of_finite)?));
     }
-    if *alpha == 0 || *alpha == 1 {
-        let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
-        return Ok(Some(Answer::immediate(trivial, why)));
-    }
     let source = match (&sampled, &directions) {
         (Some(sampled), _) => Source::Sampled(sampled),
         (None, Some(both)) => Source::Directions(both),
         (None, None) => return Ok(None),
     };
+    by_lines_alone(source, composition, alpha, digits).map(Some)
+}
+
+/// f(alpha) from supporting lines, for 0 <= alpha <= 1.
+fn by_lines_alone(source: Source, composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+    let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
+    if *alpha == 0 || *alpha == 1 {
+        let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
+        return Ok(Answer::immediate(trivial, why));
+    }
     let lines = Lines::new(source, composition.rho().to_f64(), alpha, digits);
     let (value, proof) = match lines.answer() {
         Err(error) if error.is_beyond_reach() => {
@@ -139,16 +144,21 @@ pub(super) fn of_directions(composition: &Composition, alpha: &Rational, digits:
     };
     let value = value.clamp(0.0, 1.0);
     let second = match source {
+        Source::Uniform(uniform) => uniform.second_tradeoff(alpha)?,
         Source::Sampled(sampled) => sampled.second_tradeoff(alpha)?,
         Source::Directions(both) => both.second_tradeoff(alpha)?,
         Source::Sum(sum) => sum.second_tradeoff(alpha)?,
     };
     second.confirms(&value, SECOND)?;
-    Ok(Some(Answer { met: value.is_tight(digits), value, proof }))
+    Ok(Answer { met: value.is_tight(digits), value, proof })
 }
 
 /// f(alpha) of the losses that are finite: between those of two compositions where they are on no common lattice.
 pub(super) fn of_finite(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+    if let Some(uniform) = composition.uniform_evaluator() {
+        check_alpha(alpha)?;
+        return by_lines_alone(Source::Uniform(&uniform), composition, alpha, digits);
+    }
     let own = of_composition(composition, alpha, digits)?;
     match composition.below() {
         // A pair that is at most as private has a trade-off function that is nowhere higher.

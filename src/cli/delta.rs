@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
     ];
     page.table(&["", "delta", ""], rows.into_iter().chain(gdp).collect());
-    page.lines(&subject::infinite_loss_note(&subject));
+    page.lines(&subject::law_notes(&subject));
     if let Some(pair) = pair {
         page.text(format!("\nThe exact delta is that of {pair}.\n"));
     }

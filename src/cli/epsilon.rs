@@ -322,6 +322,6 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     page.text(format!("\n{certified}"));
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
     notes.iter().for_each(|note| page.text(format!("{note}\n")));
-    page.lines(&subject::infinite_loss_note(subject));
+    page.lines(&subject::law_notes(subject));
     page.note(subject.note());
 }

@@ -83,7 +83,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     subject::put_relation(&mut object, &subject);
     page.records([object.clone()]);
     page.object(object);
-    let lattice = if total.has_rounded_losses() {
+    let lattice = if total.is_uniform() {
+        "Some losses have a density: sums of them have a profile in closed form.".to_string()
+    } else if total.has_rounded_losses() {
         "The losses have no common multiple: they are rounded to multiples of 2^-96 nats, up and down.".to_string()
     } else {
         step.map_or_else(
@@ -126,7 +128,7 @@ A second enclosure of that delta, which shares no code with the first
         second = output::second_text(&second),
         proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
     ));
-    page.lines(&subject::infinite_loss_note(&subject));
+    page.lines(&subject::law_notes(&subject));
     page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
     page.say_wider([("epsilon", &epsilon)]);
     page.print()?;

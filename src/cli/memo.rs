@@ -52,12 +52,13 @@ pub struct Args {
 }
 
 /// The arguments of a release or a mechanism.
-const OF_SUBJECT: [&str; 18] = [
+const OF_SUBJECT: [&str; 22] = [
     "release",
     "level",
     "discrete_gaussian",
     "discrete_laplace",
     "gaussian",
+    "laplace",
     "truncated_laplace",
     "truncated_gaussian",
     "table",
@@ -65,8 +66,11 @@ const OF_SUBJECT: [&str; 18] = [
     "pair",
     "normalize",
     "randomized_response",
+    "unknown_key",
+    "exponential",
     "pure",
     "approximate",
+    "sampled",
     "neighbors",
     "counts_as_given",
     "group",

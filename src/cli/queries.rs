@@ -173,7 +173,8 @@ impl CalibratedQuery {
 
 /// Whether its one parameter is the epsilon of Laplace noise.
 fn is_laplace(law: &Law) -> bool {
-    law.sigma2().is_none() && !law.is_guarantee() && law.other_parameters().is_empty()
+    let is_one = law.other_parameters().is_empty() && law.parameter_name() == "epsilon";
+    is_one && law.sigma2().is_none() && !law.is_guarantee()
 }
 
 /// All parameters of a law by their names, exactly.
@@ -189,6 +190,7 @@ pub fn noise(law: &Law) -> String {
     match law.sigma2() {
         Some(_) if law.is_continuous() => format!("{shown}, continuous"),
         Some(_) => shown,
+        None if law.is_continuous() => format!("continuous {}, {} {shown}", law.name(), law.parameter_name()),
         None => {
             let others = law.other_parameters();
             let others: String = others.iter().map(|(name, value)| format!(", {name} {}", short(value))).collect();

@@ -38,6 +38,9 @@ pub struct Subject {
     /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     gaussian: Vec<String>,
+    /// COUNT numbers with continuous Laplace noise of scale SCALE, each changed by SHIFT (repeatable)
+    #[arg(long, value_name = "SCALE[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    laplace: Vec<String>,
     /// COUNT counts with discrete Laplace noise, renormalized on -BOUND, ..., BOUND (repeatable)
     #[arg(long, value_name = "EPSILON:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     truncated_laplace: Vec<String>,
@@ -59,9 +62,12 @@ pub struct Subject {
     /// COUNT randomized responses with K possible answers, of which the true one has probability e^EPSILON / (e^EPSILON + K - 1) [default K: 2] (repeatable)
     #[arg(long, value_name = "EPSILON[:K][xCOUNT]", allow_hyphen_values = true)]
     randomized_response: Vec<String>,
-    /// COUNT keys that are shown if their count with the noise LAW:PARAMETER is at least TAU, as in discrete-laplace:0.5:30x10; LAW is discrete-laplace, discrete-gaussian or gaussian (repeatable)
+    /// COUNT keys that are shown if their count with the noise LAW:PARAMETER is at least TAU, as in discrete-laplace:0.5:30x10; LAW is discrete-laplace, discrete-gaussian, laplace or gaussian (repeatable)
     #[arg(long, value_name = "LAW:PARAMETER:TAU[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     unknown_key: Vec<String>,
+    /// COUNT mechanisms of range EPSILON, as the exponential mechanism with weights exp(EPSILON u / (2 sensitivity)) (repeatable)
+    #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
+    exponential: Vec<String>,
     /// COUNT mechanisms of which only EPSILON-DP is known (repeatable)
     #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
     pure: Vec<String>,
@@ -180,15 +186,18 @@ pub fn put_infinite_loss(object: &mut Value, infinite: Option<&InfiniteLoss>, di
     }
 }
 
-/// A sentence about outputs of infinite loss; none where there are none.
-pub fn infinite_loss_note(subject: &Resolved) -> Vec<String> {
+/// Sentences about outputs of infinite loss, and about mechanisms of bounded range; none where there are none.
+pub fn law_notes(subject: &Resolved) -> Vec<String> {
     let sentence = |infinite: InfiniteLoss| {
         let mass = infinite.mass(12).shown(7);
         format!(
             "With probability {mass} an output occurs that only one of two neighbors can have: delta is never less. rho, and every account by it, is about all other outputs, and delta less that probability."
         )
     };
-    subject.whole.infinite_loss().map(sentence).into_iter().collect()
+    let range = "Mechanisms of bounded range are accounted for by the pair that dominates all of them: an upper bound, adaptive compositions included.";
+    let has_range = subject.total.counts().iter().any(|counts| counts.law.key() == "exponential");
+    let of_range = has_range.then(|| range.to_string());
+    subject.whole.infinite_loss().map(sentence).into_iter().chain(of_range).collect()
 }
 
 /// Adds the answer for each direction, where the pair of neighbors is not symmetric.
@@ -234,14 +243,16 @@ impl Subject {
     }
 
     /// The counts of each option, by the name of their law, which is that of the option.
-    fn by_law(&self) -> [(&'static str, &[String]); 8] {
+    fn by_law(&self) -> [(&'static str, &[String]); 10] {
         [
             ("discrete-gaussian", &self.discrete_gaussian),
             ("discrete-laplace", &self.discrete_laplace),
             ("gaussian", &self.gaussian),
+            ("laplace", &self.laplace),
             ("truncated-laplace", &self.truncated_laplace),
             ("truncated-gaussian", &self.truncated_gaussian),
             ("randomized-response", &self.randomized_response),
+            ("exponential", &self.exponential),
             ("pure", &self.pure),
             ("approximate", &self.approximate),
         ]

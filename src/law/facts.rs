@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::finite::Finite;
+use super::{finite::Finite, uniform::Uniform};
 use crate::error::Result;
 
 /// The exponent of a law on the integers with mass proportional to exp(-(slope |x| + curvature |x| (|x| - 1) / 2)).
@@ -37,8 +37,10 @@ pub(super) trait Facts<'a> {
     /// In files, options and certificates.
     fn key(&self) -> &'static str;
 
-    /// The name and the value of its parameter: the one that changes where there is to be more noise.
-    fn parameter(&self) -> (&'static str, &'a Rational);
+    /// The name and the value of its parameter: the one that changes where there is to be more noise. One for a law by its masses, which has none.
+    fn parameter(&self) -> (&'static str, &'a Rational) {
+        ("scale", Rational::ONE)
+    }
 
     /// The names and values of its other parameters.
     fn others(&self) -> Vec<(&'static str, Rational)> {
@@ -76,19 +78,27 @@ pub(super) trait Facts<'a> {
     }
 
     /// An error unless the parameter is in the range of an account.
-    fn check(&self) -> Result<()>;
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// The largest shift of an account.
     fn most_shift(&self) -> u64;
 
     /// The parameter with which the noise is `factor` times as large: of a Gaussian its variance, of a Laplace its scale.
-    fn parameter_times(&self, factor: &Rational) -> Rational;
+    fn parameter_times(&self, _: &Rational) -> Rational {
+        Rational::ONE.clone()
+    }
 
-    /// The factors for which the noise stays in the range of an account.
-    fn factors(&self) -> Range;
+    /// The factors for which the noise stays in the range of an account: one alone where there is no more of the same noise.
+    fn factors(&self) -> Range {
+        Range { least: Rational::from(1), most: Rational::from(1) }
+    }
 
     /// By what rho is divided where the noise is `factor` times as large.
-    fn rho_divisor(&self, factor: &Rational) -> Rational;
+    fn rho_divisor(&self, _: &Rational) -> Rational {
+        Rational::from(1)
+    }
 
     /// The rho of zero-concentrated differential privacy that one count spends, given that its loss is finite: with a largest loss of l it is l^2 / 2
     /// (Bun & Steinke 2016, Proposition 1.4).
@@ -119,14 +129,21 @@ pub(super) trait Facts<'a> {
     /// The losses of one count with their masses, where they are finitely many; `None` where losses are unbounded.
     fn finite(&self, shift: u64) -> Option<Finite>;
 
-    /// How many these are.
+    /// The losses of one count where they are uniform once they are tilted. Those of `finite` are then of a pair that is at most as private.
+    fn uniform(&self, _: u64) -> Option<Uniform> {
+        None
+    }
+
+    /// How many losses `finite` has.
     fn losses(&self, shift: u64) -> Option<u64> {
         self.finite(shift).map(|finite| finite.masses.len() as u64)
     }
 
     /// 1 / variance of the noise, or of the continuous noise of the same shape: an approximation for weights.
     #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "estimation is in the feature mechanisms"))]
-    fn precision_approx(&self) -> Rational;
+    fn precision_approx(&self) -> Rational {
+        Rational::from(1)
+    }
 
     /// The exponent; `None` for noise that is not on the integers, or not unbounded.
     fn exponent(&self) -> Option<Exponent> {

@@ -60,6 +60,14 @@ impl Likelihoods {
         Likelihoods { ratios, infinite }
     }
 
+    /// The outcomes with their probabilities under both hypotheses, those of one ratio taken together.
+    pub(super) fn outcomes_of_both(&self) -> Vec<(Rational, Rational)> {
+        let [first, second] = &self.infinite;
+        let ends = [(first.clone(), Rational::new()), (Rational::new(), second.clone())];
+        let common = self.ratios.iter().map(|(ratio, p)| (p.clone(), Rational::from(p / ratio)));
+        common.chain(ends.into_iter().filter(|(p, q)| *p > 0 || *q > 0)).collect()
+    }
+
     /// The number of ratios.
     pub(super) fn len(&self) -> usize {
         self.ratios.len()

@@ -6,6 +6,9 @@
 //! | `gaussian` | N(0, sigma2) on the real line |
 //! | `sampled_gaussian` | the same on a Poisson sample of the records |
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
+//! | `laplace` | density proportional to exp(-\|x\| / scale) on the real line |
+//! | `bounded_range` | any mechanism of bounded range, as the exponential mechanism |
+//! | `uniform` | the common part of both: losses that are uniform once they are tilted |
 //! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
 //! | `randomized_response` | the true one of K answers, or with some probability another |
 //! | `table` | noise by its masses |
@@ -23,12 +26,14 @@
 //! `facts` lists the properties that a law provides: its name and its parameter for files, options and certificates; the ranges of an account; how much it
 //! spends; the form of its exponent for samplers. No other room matches on a law, so that a new law is a new file and a row of `of_law!`.
 
+mod bounded_range;
 mod discrete_gaussian;
 mod discrete_laplace;
 mod facts;
 mod finite;
 mod gaussian;
 mod guarantee;
+mod laplace;
 mod likelihoods;
 mod outcomes;
 mod pair;
@@ -40,6 +45,7 @@ mod sampled_gaussian;
 mod table;
 pub mod theta;
 mod truncated;
+mod uniform;
 mod unknown_key;
 
 use std::{fmt, sync::Arc};
@@ -50,6 +56,7 @@ use crate::{
     error::{Error, Result},
     numeric::rational,
 };
+use bounded_range::BoundedRange;
 use discrete_gaussian::DiscreteGaussian;
 use discrete_laplace::DiscreteLaplace;
 pub use facts::Exponent;
@@ -58,6 +65,7 @@ pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
 use guarantee::Guarantee;
+use laplace::Laplace;
 pub use likelihoods::Direction;
 use likelihoods::Likelihoods;
 pub use outcomes::Outcomes;
@@ -69,6 +77,7 @@ pub(crate) use responses::Rounding;
 use sampled_gaussian::SampledGaussian;
 pub use table::NoiseTable;
 use truncated::Truncated;
+pub(crate) use uniform::Uniform;
 pub use unknown_key::{KeyNoise, UnknownKey};
 
 /// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
@@ -95,6 +104,11 @@ pub enum Law {
     DiscreteLaplace {
         /// The parameter in the exponent: the privacy loss of a change by one.
         epsilon: Rational,
+    },
+    /// Density exp(-|x| / scale) / (2 scale) on the real line.
+    Laplace {
+        /// The scale: the mean of |x|.
+        scale: Rational,
     },
     /// A discrete Laplace law on -bound, ..., bound, renormalized.
     TruncatedLaplace {
@@ -129,6 +143,11 @@ pub enum Law {
     Responses(Arc<Responses>),
     /// One direction of a pair that is not symmetric, in place of that law.
     Outcomes(Arc<Outcomes>),
+    /// Any mechanism of bounded range, as the exponential mechanism.
+    BoundedRange {
+        /// The largest difference of two losses.
+        epsilon: Rational,
+    },
     /// Any epsilon-DP mechanism.
     Pure {
         /// Its guarantee.
@@ -161,6 +180,14 @@ macro_rules! of_law {
             }
             Law::DiscreteLaplace { epsilon } => {
                 let $facts = DiscreteLaplace { epsilon };
+                $value
+            }
+            Law::Laplace { scale } => {
+                let $facts = Laplace { scale };
+                $value
+            }
+            Law::BoundedRange { epsilon } => {
+                let $facts = BoundedRange { epsilon };
                 $value
             }
             Law::TruncatedLaplace { epsilon, bound } => {
@@ -218,14 +245,16 @@ impl Law {
     pub const SAMPLED_KEY: &str = sampled_gaussian::KEY;
 
     /// The names of all laws in files, the default first.
-    pub const KEYS: [&str; 9] = [
+    pub const KEYS: [&str; 11] = [
         discrete_gaussian::KEY,
         discrete_laplace::KEY,
         gaussian::KEY,
+        laplace::KEY,
         sampled_gaussian::KEY,
         truncated::LAPLACE,
         truncated::GAUSSIAN,
         randomized_response::KEY,
+        bounded_range::KEY,
         guarantee::PURE,
         guarantee::APPROXIMATE,
     ];
@@ -238,6 +267,7 @@ impl Law {
                 discrete_gaussian::KEY => Law::DiscreteGaussian { sigma2: given("sigma2")? },
                 discrete_laplace::KEY => Law::DiscreteLaplace { epsilon: given("epsilon")? },
                 gaussian::KEY => Law::Gaussian { sigma2: given("sigma2")? },
+                laplace::KEY => Law::Laplace { scale: given("scale")? },
                 sampled_gaussian::KEY => Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? },
                 truncated::LAPLACE => {
                     Law::TruncatedLaplace { epsilon: given("epsilon")?, bound: whole("bound", &given("bound")?)? }
@@ -249,6 +279,7 @@ impl Law {
                     epsilon: given("epsilon")?,
                     answers: whole("answers", &given("answers")?)?,
                 },
+                bounded_range::KEY => Law::BoundedRange { epsilon: given("epsilon")? },
                 guarantee::PURE => Law::Pure { epsilon: given("epsilon")? },
                 guarantee::APPROXIMATE => Law::Approximate { epsilon: given("epsilon")?, delta: given("delta")? },
                 _ => return Ok(None),
@@ -323,8 +354,10 @@ impl Law {
             Law::DiscreteLaplace { epsilon }
             | Law::TruncatedLaplace { epsilon, .. }
             | Law::RandomizedResponse { epsilon, .. }
+            | Law::BoundedRange { epsilon }
             | Law::Pure { epsilon }
             | Law::Approximate { epsilon, .. } => *epsilon = parameter,
+            Law::Laplace { scale } => *scale = parameter,
             Law::Table(_)
             | Law::Pair(_)
             | Law::Perturbation(_)
@@ -371,8 +404,16 @@ impl Law {
         }
     }
 
+    /// The losses of one count where they are uniform once they are tilted, beside atoms at both ends; `None` for all other laws.
+    pub(crate) fn uniform(&self, shift: u64) -> Option<Uniform> {
+        of_law!(self, facts => facts.uniform(shift))
+    }
+
     /// The law of the losses of one direction, rounded to a lattice, for a law whose own losses have none; `None` for all others.
     pub(crate) fn rounded(&self, shift: u64, rounding: Rounding, direction: Direction) -> Option<Law> {
+        if let Some(uniform) = self.uniform(shift) {
+            return Some(Law::Responses(Arc::new(Responses::of_uniform(&uniform, rounding))));
+        }
         let likelihoods = self.likelihoods(shift)?;
         Some(match self.is_symmetric() {
             true => Law::Responses(Arc::new(likelihoods.responses(rounding))),
@@ -514,7 +555,10 @@ impl Law {
         of_law!(self, facts => facts.check_sampled())?;
         self.exponent().ok_or_else(|| {
             let law = match self.is_continuous() {
-                true => format!("the continuous {} of variance {}", self.name(), rational::display(self.parameter())),
+                true => {
+                    let what = if self.sigma2().is_some() { "variance" } else { self.parameter_name() };
+                    format!("the continuous {} of {what} {}", self.name(), rational::display(self.parameter()))
+                }
                 false => self.to_string(),
             };
             Error::unsuitable(format!(
@@ -530,6 +574,7 @@ impl From<&KeyNoise> for Law {
         match noise.clone() {
             KeyNoise::DiscreteLaplace(epsilon) => Law::DiscreteLaplace { epsilon },
             KeyNoise::DiscreteGaussian(sigma2) => Law::DiscreteGaussian { sigma2 },
+            KeyNoise::Laplace(scale) => Law::Laplace { scale },
             KeyNoise::Gaussian(sigma2) => Law::Gaussian { sigma2 },
         }
     }

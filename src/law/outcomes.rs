@@ -24,11 +24,10 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use rug::{Integer, Rational};
 
 use super::{
-    facts::{Facts, Range},
+    facts::Facts,
     finite::{Finite, Infinite, Mass},
     responses::{BITS, Rounding, multiple_of_ln},
 };
-use crate::error::Result;
 
 /// One direction of a pair, with losses rounded to multiples of 2^-BITS.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +37,6 @@ pub struct Outcomes {
     /// The probability of outcomes that the other hypothesis cannot have.
     infinite: Rational,
     rho: Rational,
-    /// One, because there is no parameter that scales it.
-    one: Rational,
 }
 
 impl PartialOrd for Outcomes {
@@ -98,7 +95,7 @@ impl Outcomes {
         let bottom = (loss(masses.last()) - &most - unit()).abs();
         let size = top.max(bottom);
         let rho = size.square() / 2_u32 + most.max(Rational::new()) + unit();
-        Outcomes { masses, infinite: infinite[0].clone(), rho, one: Rational::from(1) }
+        Outcomes { masses, infinite: infinite[0].clone(), rho }
     }
 }
 
@@ -109,10 +106,6 @@ impl<'a> Facts<'a> for &'a Outcomes {
 
     fn key(&self) -> &'static str {
         "outcomes"
-    }
-
-    fn parameter(&self) -> (&'static str, &'a Rational) {
-        ("scale", &self.one)
     }
 
     fn is_guarantee(&self) -> bool {
@@ -157,24 +150,8 @@ impl<'a> Facts<'a> for &'a Outcomes {
         self.infinite > 0
     }
 
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn most_shift(&self) -> u64 {
         1
-    }
-
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: self.one.clone(), most: self.one.clone() }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        self.one.clone()
     }
 
     fn finite(&self, _: u64) -> Option<Finite> {
@@ -185,10 +162,6 @@ impl<'a> Facts<'a> for &'a Outcomes {
             places: Some(self.masses.iter().map(|(multiple, _)| multiple.clone()).collect()),
             infinite: Infinite::Exactly(self.infinite.clone()),
         })
-    }
-
-    fn precision_approx(&self) -> Rational {
-        self.one.clone()
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::Facts,
     finite::Finite,
     likelihoods::{Direction, Likelihoods, MOST_VALUES, check_sum},
     responses::Rounding,
@@ -33,8 +33,6 @@ pub struct Pair {
     name: String,
     likelihoods: Likelihoods,
     is_symmetric: bool,
-    /// One, because there is no parameter that scales it.
-    one: Rational,
 }
 
 impl PartialOrd for Pair {
@@ -80,7 +78,7 @@ impl Pair {
         likelihoods.check(name)?;
         // A symmetric law needs a finite loss other than zero.
         let is_symmetric = likelihoods.is_symmetric() && !likelihoods.is_trivial();
-        Ok(Pair { name: name.to_string(), likelihoods, is_symmetric, one: Rational::from(1) })
+        Ok(Pair { name: name.to_string(), likelihoods, is_symmetric })
     }
 
     #[cfg(feature = "mechanisms")]
@@ -117,6 +115,16 @@ impl Pair {
         Pair::new(&path.display().to_string(), rows)
     }
 
+    /// Its name, for texts.
+    pub fn title(&self) -> &str {
+        &self.name
+    }
+
+    /// Its outcomes with their probabilities under the first and the second hypothesis; those of one likelihood ratio are one.
+    pub fn outcomes(&self) -> Vec<(Rational, Rational)> {
+        self.likelihoods.outcomes_of_both()
+    }
+
     /// Its likelihood ratios.
     pub(super) fn likelihoods(&self) -> &Likelihoods {
         &self.likelihoods
@@ -136,10 +144,6 @@ impl<'a> Facts<'a> for &'a Pair {
         KEY
     }
 
-    fn parameter(&self) -> (&'static str, &'a Rational) {
-        ("scale", &self.one)
-    }
-
     fn is_guarantee(&self) -> bool {
         true
     }
@@ -154,10 +158,6 @@ impl<'a> Facts<'a> for &'a Pair {
 
     fn is_bounded(&self) -> bool {
         true
-    }
-
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 
     fn most_shift(&self) -> u64 {
@@ -180,28 +180,12 @@ impl<'a> Facts<'a> for &'a Pair {
         }
     }
 
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: self.one.clone(), most: self.one.clone() }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
     /// Those of a pair that is at most as private, where a record is removed.
     fn finite(&self, _: u64) -> Option<Finite> {
         match self.is_symmetric {
             true => (&self.likelihoods.responses(Rounding::Up)).finite(1),
             false => (&self.likelihoods.outcomes(Rounding::Up)).finite(1),
         }
-    }
-
-    fn precision_approx(&self) -> Rational {
-        self.one.clone()
     }
 }
 

@@ -20,7 +20,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES},
     pair::Pair,
@@ -51,8 +51,6 @@ pub struct PerturbationTable {
     rows: Vec<BTreeMap<u64, Rational>>,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
-    /// One, because there is no parameter that scales it.
-    one: Rational,
 }
 
 impl PartialOrd for PerturbationTable {
@@ -113,7 +111,7 @@ impl PerturbationTable {
             }
         }
         let rows = rows.into_values().map(|row| row.into_iter().filter(|(_, p)| *p > 0).collect()).collect();
-        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, one: Rational::from(1) })
+        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false })
     }
 
     #[cfg(feature = "mechanisms")]
@@ -166,6 +164,16 @@ impl PerturbationTable {
             }
         }
         PerturbationTable::new(&path.display().to_string(), entries.into_iter().map(|((i, j), p)| (i, j, p)))
+    }
+
+    /// Its name, for texts.
+    pub fn title(&self) -> &str {
+        &self.name
+    }
+
+    /// The true counts, published values and probabilities above zero, in increasing order.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, u64, &Rational)> {
+        (0..).zip(&self.rows).flat_map(|(i, row)| row.iter().map(move |(j, p)| (i, *j, p)))
     }
 
     /// The same with the two directions exchanged: that of a count which a changed record enters, beside one that it leaves.
@@ -297,10 +305,6 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
         KEY
     }
 
-    fn parameter(&self) -> (&'static str, &'a Rational) {
-        ("scale", &self.one)
-    }
-
     /// Never: which rows count depends on the data.
     fn is_symmetric(&self) -> bool {
         false
@@ -312,10 +316,6 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
 
     fn is_bounded(&self) -> bool {
         true
-    }
-
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 
     fn most_shift(&self) -> u64 {
@@ -330,25 +330,9 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
         self.undominated(shift).iter().map(|(_, pair)| pair.rho()).max().unwrap_or_default()
     }
 
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: self.one.clone(), most: self.one.clone() }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
     /// Those of the dominating pair, where a record is removed.
     fn finite(&self, shift: u64) -> Option<Finite> {
         (&self.envelope(shift).outcomes(Rounding::Up)).finite(1)
-    }
-
-    fn precision_approx(&self) -> Rational {
-        self.one.clone()
     }
 }
 

@@ -16,13 +16,17 @@ use std::cmp::Ordering;
 use rug::{Float, Integer, Rational, float::Round};
 
 use super::{
-    facts::{Facts, Range},
+    facts::Facts,
     finite::{Factor, Finite, Infinite, Mass},
+    uniform::Uniform,
 };
-use crate::{error::Result, numeric::Enclosure};
+use crate::numeric::Enclosure;
 
 /// Losses are rounded to multiples of 2^-BITS.
 pub(super) const BITS: u32 = 96;
+/// The number of parts of the largest loss to which losses with a density are rounded, and the bits of their probabilities.
+const PARTS: u32 = 64;
+const WEIGHT_BITS: u32 = 128;
 
 /// The direction in which losses are rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +44,6 @@ pub struct Responses {
     weights: Vec<(Integer, Rational)>,
     /// The probability of outputs that only one of two neighbors can have.
     infinite: Rational,
-    /// One, because there is no parameter that scales it.
-    one: Rational,
 }
 
 impl PartialOrd for Responses {
@@ -68,14 +70,53 @@ impl Responses {
             }
         }
         weights.sort_by(|a, b| b.0.cmp(&a.0));
-        Responses { weights, infinite, one: Rational::from(1) }
+        Responses { weights, infinite }
     }
 }
 
 impl Responses {
+    /// Of losses that are uniform once they are tilted: a mixture that is at most as private, or at least: losses are rounded to the next part of the grid, and so are the probabilities
+    /// of all losses from a part on.
+    pub(super) fn of_uniform(uniform: &Uniform, rounding: Rounding) -> Responses {
+        let at = |part: u32| Rational::from(&uniform.largest * part) / PARTS;
+        let at_least = |part: u32| uniform.at_least(&at(part), 2 * WEIGHT_BITS);
+        let end = |part: u32| -> Integer {
+            // Within a unit of the largest loss, which has far more than one.
+            let scaled = at(part) << BITS;
+            let floor = Integer::from(scaled.floor_ref());
+            match rounding {
+                Rounding::Down => floor,
+                Rounding::Up if scaled == floor => floor,
+                Rounding::Up => floor + 1_u32,
+            }
+        };
+        let units = |value: &Float, round| {
+            let scaled = Float::with_val(4 * WEIGHT_BITS, value) << WEIGHT_BITS;
+            scaled.to_integer_round(round).map_or_else(Integer::new, |(units, _)| units)
+        };
+        // The probability of a loss of at least that part, in units: more for the one, less for the other, and never above one.
+        let most = Integer::from(1) << WEIGHT_BITS;
+        let from = |part: u32| match (rounding, part) {
+            (Rounding::Down, 0) | (Rounding::Up, 0 | 1) => most.clone(),
+            (Rounding::Down, part) => units(at_least(part).lower(), Round::Down).max(Integer::new()),
+            (Rounding::Up, part) => units(at_least(part - 1).upper(), Round::Up).min(most.clone()),
+        };
+        let mut weights = Vec::with_capacity(PARTS as usize + 1);
+        let mut above = Integer::new();
+        for part in (0..=PARTS).rev() {
+            let all = from(part).max(above.clone());
+            let weight = Integer::from(&all - &above);
+            if weight > 0 {
+                weights.push((end(part), Rational::from(weight) >> WEIGHT_BITS));
+            }
+            above = all;
+        }
+        Responses { weights, infinite: Rational::new() }
+    }
+
     /// One response of the least loss above zero.
     pub(super) fn of_least_loss(infinite: Rational) -> Responses {
-        Responses { weights: vec![(Integer::from(1), Rational::from(1))], infinite, one: Rational::from(1) }
+        Responses { weights: vec![(Integer::from(1), Rational::from(1))], infinite }
     }
 }
 
@@ -113,10 +154,6 @@ impl<'a> Facts<'a> for &'a Responses {
         "responses"
     }
 
-    fn parameter(&self) -> (&'static str, &'a Rational) {
-        ("scale", &self.one)
-    }
-
     fn is_guarantee(&self) -> bool {
         true
     }
@@ -146,24 +183,8 @@ impl<'a> Facts<'a> for &'a Responses {
         self.infinite > 0
     }
 
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn most_shift(&self) -> u64 {
         1
-    }
-
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: self.one.clone(), most: self.one.clone() }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        self.one.clone()
     }
 
     /// A loss l of weight w has mass w / (1 + exp(-l)), and -l has exp(-l) times that; a loss of zero has all its weight.
@@ -189,15 +210,12 @@ impl<'a> Facts<'a> for &'a Responses {
             infinite: Infinite::Exactly(self.infinite.clone()),
         })
     }
-
-    fn precision_approx(&self) -> Rational {
-        self.one.clone()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numeric::rational::parse;
 
     #[test]
     fn logarithms_are_rounded_outward_by_one_unit() {
@@ -207,6 +225,28 @@ mod tests {
             let (down, up) = (multiple_of_ln(&ratio, Rounding::Down), multiple_of_ln(&ratio, Rounding::Up));
             assert!(*truth.lower() >= down && *truth.upper() <= up, "{ratio}");
             assert_eq!(Integer::from(&up - &down), u32::from(ratio != 1), "{ratio}");
+        }
+    }
+
+    /// The masses of both grids enclose the moments in closed form.
+    #[test]
+    fn moments_lie_between_those_of_both_grids() {
+        for (largest, has_ends) in [("1/100", true), ("1", true), ("7", true), ("1/3", false), ("5", false)] {
+            let uniform = Uniform { largest: parse(largest).unwrap(), has_ends };
+            let x = uniform.largest.to_f64();
+            for s in [0.5, 1.0, 4.0_f64] {
+                let (up, down) = ((s * x).exp(), (-(1.0 + s) * x).exp());
+                let truth = match has_ends {
+                    true => ((1.0 + s) * up + s * down) / (1.0 + 2.0 * s),
+                    false => (up - down) / ((1.0 + 2.0 * s) * (1.0 - (-x).exp())),
+                };
+                let [below, above] = [Rounding::Down, Rounding::Up].map(|rounding| {
+                    let one = (&Responses::of_uniform(&uniform, rounding)).finite(1).unwrap();
+                    one.ln_mgf(&Rational::from_f64(s).unwrap(), 128).exp().approximate()
+                });
+                assert!(below <= truth && truth <= above, "{largest} {s}: {below} {truth} {above}");
+                assert!(above - below < 0.1 * x * s * truth, "{largest} {s}: {below} {truth} {above}");
+            }
         }
     }
 }

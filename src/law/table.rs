@@ -13,7 +13,7 @@ use std::{collections::HashSet, path::Path};
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES, check_sum},
     responses::Rounding,
@@ -39,8 +39,6 @@ pub struct NoiseTable {
     name: String,
     /// The probability of each value, above zero, in increasing order of values. They add up to one.
     masses: BTreeMap<i64, Rational>,
-    /// One, because there is no parameter that scales it.
-    one: Rational,
 }
 
 impl PartialOrd for NoiseTable {
@@ -80,7 +78,7 @@ impl NoiseTable {
         }
         check_sum(name, "its masses", masses.values())?;
         masses.retain(|_, mass| *mass > 0);
-        Ok(NoiseTable { name: name.to_string(), masses, one: Rational::from(1) })
+        Ok(NoiseTable { name: name.to_string(), masses })
     }
 
     #[cfg(feature = "mechanisms")]
@@ -116,6 +114,11 @@ impl NoiseTable {
         NoiseTable::new(&path.display().to_string(), rows)
     }
 
+    /// Its name, for texts.
+    pub fn title(&self) -> &str {
+        &self.name
+    }
+
     /// The values with their probabilities, in increasing order.
     pub fn masses(&self) -> impl Iterator<Item = (i64, &Rational)> {
         self.masses.iter().map(|(value, mass)| (*value, mass))
@@ -143,7 +146,7 @@ impl NoiseTable {
     /// The table of the negative of the noise: its pairs have the two directions exchanged.
     pub(crate) fn reflected(&self) -> Self {
         let masses = self.masses.iter().map(|(value, mass)| (-value, mass.clone())).collect();
-        NoiseTable { name: self.name.clone(), masses, one: self.one.clone() }
+        NoiseTable { name: self.name.clone(), masses }
     }
 
     /// An error where neighbors share no output at this shift, or have too many different losses.
@@ -171,10 +174,6 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         KEY
     }
 
-    fn parameter(&self) -> (&'static str, &'a Rational) {
-        ("scale", &self.one)
-    }
-
     fn has_infinite_loss(&self) -> bool {
         true
     }
@@ -183,24 +182,8 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         true
     }
 
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn most_shift(&self) -> u64 {
         2 * MOST_VALUE as u64
-    }
-
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.one.clone()
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: self.one.clone(), most: self.one.clone() }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        self.one.clone()
     }
 
     fn is_symmetric(&self) -> bool {
@@ -235,6 +218,6 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         let mean: Rational = self.masses.iter().map(|(value, mass)| Rational::from(mass * *value)).sum();
         let square = |value: i64| Rational::from(value).square();
         let variance = self.masses.iter().map(|(value, mass)| square(*value) * mass).sum::<Rational>() - mean.square();
-        if variance > 0 { variance.recip() } else { self.one.clone() }
+        if variance > 0 { variance.recip() } else { Rational::from(1) }
     }
 }

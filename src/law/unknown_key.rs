@@ -20,9 +20,10 @@ use rug::{Float, Rational, float::Round};
 use super::{
     discrete_gaussian::{self, DiscreteGaussian},
     discrete_laplace::{self, DiscreteLaplace},
-    facts::{Facts, Range},
+    facts::Facts,
     finite::Finite,
     gaussian::{self, Gaussian},
+    laplace::{self, Laplace},
     likelihoods::Likelihoods,
     pair::Pair,
     responses::Rounding,
@@ -49,6 +50,8 @@ pub enum KeyNoise {
     DiscreteLaplace(Rational),
     /// N_Z(0, sigma2) on the integers.
     DiscreteGaussian(Rational),
+    /// Density exp(-|x| / scale) / (2 scale) on the real line.
+    Laplace(Rational),
     /// N(0, sigma2) on the real line.
     Gaussian(Rational),
 }
@@ -89,6 +92,10 @@ macro_rules! of_noise {
                 let $facts = DiscreteGaussian { sigma2 };
                 $value
             }
+            KeyNoise::Laplace(scale) => {
+                let $facts = Laplace { scale };
+                $value
+            }
             KeyNoise::Gaussian(sigma2) => {
                 let $facts = Gaussian { sigma2 };
                 $value
@@ -100,11 +107,12 @@ macro_rules! of_noise {
 impl UnknownKey {
     /// Keys with noise of the law of this name and parameter, shown from this threshold on. An error for other names.
     pub fn new(key: &str, parameter: Rational, threshold: Rational) -> Result<Self> {
-        let known = [discrete_laplace::KEY, discrete_gaussian::KEY, gaussian::KEY];
+        let known = [discrete_laplace::KEY, discrete_gaussian::KEY, laplace::KEY, gaussian::KEY];
         let label = format!("{key}:{}:{}", rational::display(&parameter), rational::display(&threshold));
         let noise = match key {
             discrete_laplace::KEY => KeyNoise::DiscreteLaplace(parameter),
             discrete_gaussian::KEY => KeyNoise::DiscreteGaussian(parameter),
+            laplace::KEY => KeyNoise::Laplace(parameter),
             gaussian::KEY => KeyNoise::Gaussian(parameter),
             other => return Err(Error::unknown("law of keys", other, "there are", known)),
         };
@@ -129,6 +137,12 @@ impl UnknownKey {
                 // P[N >= x] = erfc(x / sqrt(2 sigma2)) / 2
                 let twice = Enclosure::rational(&Rational::from(sigma2 * 2_u32), BITS).sqrt();
                 Enclosure::rational(&at, BITS).div(&twice).erfc().times_power_of_two(-1)
+            }
+            KeyNoise::Laplace(scale) => {
+                // P[X >= x] = exp(-x / scale) / 2 for x >= 0, and 1 - exp(x / scale) / 2 below.
+                let size = Rational::from(at.abs_ref()) / scale;
+                let beyond = Enclosure::rational(&-size, BITS).exp().times_power_of_two(-1);
+                if at >= 0 { beyond } else { Enclosure::double(1.0, BITS).sub(&beyond) }
             }
             KeyNoise::DiscreteLaplace(epsilon) => of_integers(&at, |k| {
                 // The masses from k >= 0 on are a geometric series: exp(-epsilon k) / (1 + exp(-epsilon)).
@@ -250,17 +264,9 @@ impl<'a> Facts<'a> for &'a UnknownKey {
         of_noise!(&self.noise, facts => facts.most_shift())
     }
 
+    /// The same: with more noise a key is shown at another rate, which a threshold of its own would have to make up for.
     fn parameter_times(&self, _: &Rational) -> Rational {
         self.parameter().1.clone()
-    }
-
-    /// None: with more noise a key is shown at another rate, which a threshold of its own would have to make up for.
-    fn factors(&self) -> Range {
-        Range { least: Rational::from(1), most: Rational::from(1) }
-    }
-
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        Rational::from(1)
     }
 
     /// The larger of a new key's and a known one's.

@@ -16,6 +16,7 @@ mod directions;
 mod family;
 mod sampled;
 mod sum;
+mod uniform;
 
 use rug::Rational;
 
@@ -33,6 +34,7 @@ pub use family::{Above, FamilyEvaluator};
 pub use sampled::SampledEvaluator;
 pub use sum::SumEvaluator;
 pub(crate) use sum::Together;
+pub use uniform::UniformEvaluator;
 
 /// Answers requests about the hockey sticks of one sum, or about the largest over a family.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub enum Evaluator {
     Family(Box<FamilyEvaluator>),
     /// Of noise on Poisson samples: the larger of both directions.
     Sampled(Box<SampledEvaluator>),
+    /// Of a sum with continuous Laplace noise, or mechanisms of bounded range.
+    Uniform(Box<UniformEvaluator>),
     /// Of either, beside outcomes that only one of two neighbors can have.
     Infinite(Box<Evaluator>, InfiniteLoss),
     /// Between that of a pair that is at least as private, and that of one that is at most as private.
@@ -83,6 +87,7 @@ impl Evaluator {
             Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
+            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
@@ -99,6 +104,7 @@ impl Evaluator {
             Evaluator::Largest(all) => largest(all, digits, |one| one.delta(epsilon, digits)),
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
+            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
@@ -118,6 +124,7 @@ impl Evaluator {
             Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
+            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
         }
     }
@@ -143,6 +150,7 @@ impl Evaluator {
             }
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
             Evaluator::Sampled(sampled) => Ok(sampled.second_hockey_stick(epsilon)),
+            Evaluator::Uniform(uniform) => uniform.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
         }
     }
@@ -160,6 +168,7 @@ impl Evaluator {
             Evaluator::Largest(_) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
             Evaluator::Sampled(sampled) => sampled.second_tradeoff(alpha),
+            Evaluator::Uniform(uniform) => uniform.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
         }
     }
@@ -176,6 +185,7 @@ impl Evaluator {
             }
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
             Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
+            Evaluator::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }

@@ -22,6 +22,7 @@
 //! | `merged` | common-step reduction: fine groups of nearly the same step, taken as one |
 //! | `fine` | groups whose sums are nearly Gaussian, for enumeration and for smoothing |
 //! | `sampled` | Poisson sampling: pairs that are not symmetric, by a contour of their own |
+//! | `uniform` | continuous Laplace noise and bounded range: a closed form, and a contour |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | `engine` | the engines, one file each, and the scheduler that chooses among them |
@@ -68,4 +69,5 @@ pub mod stop;
 pub mod sum;
 mod survivors;
 pub use crate::law::theta;
+pub(crate) mod uniform;
 mod windows;

@@ -69,6 +69,9 @@ impl LossSum {
         if groups.iter().any(|group| group.law.is_sampled()) {
             return Err(Error::unsuitable("Poisson-sampled noise in a sum of symmetric losses"));
         }
+        if groups.iter().any(|group| group.law.uniform(group.shift).is_some()) {
+            return Err(Error::unsuitable("continuous Laplace noise, or bounded range, in a sum of listed losses"));
+        }
         let is_zero = |group: &Group| group.law.has_no_finite_loss(group.shift);
         let (without_finite_loss, mut groups): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(is_zero);
         if groups.is_empty() {

@@ -88,6 +88,7 @@ struct QueryFile {
     bound: Option<Spanned<Exact>>,
     rate: Option<Spanned<Exact>>,
     answers: Option<Spanned<Exact>>,
+    scale: Option<Spanned<Exact>>,
     times: Option<Spanned<Exact>>,
     cells: Option<Spanned<Exact>>,
     #[serde(alias = "shift")]
@@ -397,7 +398,7 @@ impl ReleaseReader<'_> {
 
 impl QueryFile {
     /// The parameters of laws by their names.
-    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 6] {
+    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 7] {
         [
             ("sigma2", self.sigma2.as_ref()),
             ("epsilon", self.epsilon.as_ref()),
@@ -405,6 +406,7 @@ impl QueryFile {
             ("bound", self.bound.as_ref()),
             ("rate", self.rate.as_ref()),
             ("answers", self.answers.as_ref()),
+            ("scale", self.scale.as_ref()),
         ]
     }
 }
@@ -528,7 +530,8 @@ proportion = 1
                 "each changed by 2, and add-remove neighbors, sigma2_times_rho must be 2",
             ),
             ("times = 4", "times = 4\nsensitivity = 1.5", "a whole number, at least 1"),
-            ("times = 4", "times = 4\nlaw = \"laplace\"", "line 22, column 7: law = \"laplace\": expected"),
+            ("times = 4", "times = 4\nlaw = \"cauchy\"", "line 22, column 7: law = \"cauchy\": expected"),
+            ("times = 4", "times = 4\nlaw = \"laplace\"", "needs its scale"),
             ("times = 4", "times = 4\nlaw = \"discrete-laplace\"", "needs its epsilon"),
             ("times = 4", "times = 4\nlaw = \"discrete-laplace\"\nsigma2 = 3", "line 23, column 10"),
             ("proportion = \"1/4\"\ntimes = 4", "times = 4", "needs a sigma2"),

@@ -88,9 +88,9 @@ impl Release {
     }
 
     /// A query under a relation. A guarantee about one record more or less covers a changed record as two records: one that leaves and one that enters. So a pure
-    /// guarantee has twice its epsilon, by group privacy; two copies of its pair would be too few, because the mechanism may answer both records with one draw of noise.
+    /// guarantee, and a bounded range, has twice its epsilon, by group privacy; two copies of its pair would be too few, because the mechanism may answer both records with one draw of noise.
     fn as_changed(&self, query: Query, neighbors: Neighbors) -> Query {
-        let is_any = matches!(query.law, Law::Pure { .. } | Law::Approximate { .. });
+        let is_any = matches!(query.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. });
         match (self.neighbors, neighbors) {
             (Neighbors::AddRemove, Neighbors::Bounded) if is_any => {
                 Query { shift: query.shift.saturating_mul(2), ..query }

@@ -10,7 +10,7 @@ use crate::{
     loss::{
         answer::Answer,
         engine::{Tolerance, session::Session},
-        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, Together},
+        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, Together, UniformEvaluator},
         limit::Limit,
     },
 };
@@ -20,6 +20,8 @@ use crate::{
 pub(in crate::account) enum Source<'a> {
     /// Of a symmetric pair.
     Sum(&'a SumEvaluator),
+    /// Of a symmetric pair with continuous Laplace noise, or mechanisms of bounded range.
+    Uniform(&'a UniformEvaluator),
     /// Of noise on Poisson samples, whose pair is not symmetric: the larger of both directions. The function is then the convex hull of those of both.
     Sampled(&'a SampledEvaluator),
     /// The same of other pairs that are not symmetric, infinite losses included.
@@ -30,6 +32,7 @@ impl<'a> Source<'a> {
     pub(super) fn session(self, limit: Limit) -> Session {
         match self {
             Source::Sum(sum) => sum.session(limit),
+            Source::Uniform(uniform) => uniform.session(limit),
             Source::Sampled(sampled) => sampled.session(limit),
             Source::Directions(both) => both.session(limit),
         }
@@ -39,7 +42,7 @@ impl<'a> Source<'a> {
     pub(super) fn sum(self) -> Option<&'a SumEvaluator> {
         match self {
             Source::Sum(sum) => Some(sum),
-            Source::Sampled(_) | Source::Directions(_) => None,
+            Source::Uniform(_) | Source::Sampled(_) | Source::Directions(_) => None,
         }
     }
 
@@ -56,6 +59,7 @@ impl<'a> Source<'a> {
     pub(super) fn hockey_stick(self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
         match self {
             Source::Sum(sum) => sum.hockey_stick_together(epsilon, digits, Together::Lines, session),
+            Source::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Source::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Source::Directions(both) => both.hockey_stick(epsilon, digits),
         }
@@ -64,6 +68,7 @@ impl<'a> Source<'a> {
     pub(super) fn ln_approx(self, epsilon: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
         match self {
             Source::Sum(sum) => sum.ln_hockey_stick_approx_together(epsilon, session, tolerance),
+            Source::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
             Source::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
             Source::Directions(both) => both.ln_hockey_stick_approx(epsilon),
         }
@@ -72,6 +77,7 @@ impl<'a> Source<'a> {
     pub(super) fn mean_and_deviation_approx(self) -> (f64, f64) {
         match self {
             Source::Sum(sum) => sum.mean_and_deviation_approx(),
+            Source::Uniform(uniform) => uniform.mean_and_deviation_approx(),
             Source::Sampled(sampled) => sampled.mean_and_deviation_approx(),
             Source::Directions(both) => both.mean_and_deviation_approx(),
         }
