@@ -3,8 +3,9 @@
 # The laws by the names of the program's options, in words with their parameters.
 LAWS <- c(
   "discrete-gaussian" = "discrete Gaussian noise, sigma2 = %s", "discrete-laplace" = "discrete Laplace noise, epsilon = %s", gaussian = "Gaussian noise, sigma2 = %s",
+  laplace = "continuous Laplace noise, scale = %s",
   "truncated-gaussian" = "truncated discrete Gaussian noise, sigma2 = %s, bound %s", "truncated-laplace" = "truncated discrete Laplace noise, epsilon = %s, bound %s",
-  "randomized-response" = "randomized response, epsilon = %s, %s answers", pure = "a guarantee of pure DP, epsilon = %s",
+  "randomized-response" = "randomized response, epsilon = %s, %s answers", exponential = "a bounded range, epsilon = %s", pure = "a guarantee of pure DP, epsilon = %s",
   approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s"
 )
 TWO_PARAMETERS <- names(LAWS)[lengths(gregexpr("%s", LAWS, fixed = TRUE)) == 2L]
@@ -21,6 +22,10 @@ continuous_gaussian <- function(sigma2, count = 1, shift = 1, neighbors = NULL, 
   of_one_law("gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given))
 }
 
+continuous_laplace <- function(scale, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("laplace", scale, "scale", count, shift, relation(neighbors, group, times, counts_as_given))
+}
+
 truncated_laplace <- function(epsilon, bound, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
   of_one_law("truncated-laplace", epsilon, "epsilon", count, shift, relation(neighbors, group, times, counts_as_given), one_exact(bound, "bound"))
 }
@@ -31,6 +36,10 @@ truncated_gaussian <- function(sigma2, bound, count = 1, shift = 1, neighbors = 
 
 randomized_response <- function(epsilon, answers = 2, count = 1, neighbors = NULL, times = 1) {
   of_one_law("randomized-response", epsilon, "epsilon", count, 1, relation(neighbors, times = times), one_exact(answers, "answers"))
+}
+
+bounded_range <- function(epsilon, count = 1, neighbors = NULL, group = 1, times = 1) {
+  of_one_law("exponential", epsilon, "epsilon", count, 1, relation(neighbors, group, times))
 }
 
 pure <- function(epsilon, count = 1, neighbors = NULL, group = 1, times = 1) {
@@ -84,6 +93,8 @@ of_frame <- function(x) {
   if (!nrow(x)) refuse("the data frame has no rows: nothing to account for")
   law <- gsub("_", "-", as.character(x$law), fixed = TRUE)
   law[law == "continuous-gaussian"] <- "gaussian"
+  law[law == "continuous-laplace"] <- "laplace"
+  law[law == "bounded-range"] <- "exponential"
   bad <- is.na(law) | !law %in% names(LAWS)
   if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(names(LAWS), collapse = ", "))
   given <- function(name) if (is.null(x[[name]])) rep(1, nrow(x)) else if (is.factor(x[[name]])) as.character(x[[name]]) else x[[name]]
