@@ -45,7 +45,7 @@ fn noise_in_a_file_is_the_noise_of_the_command_line() {
         ("sigma2 = 2.5", "sigma2 = -1", "line 9, column 10: sigma2 of the query \"total\" must be above 0"),
         ("sigma2 = 2.5", "sigma = 2.5", "line 9"),
         ("sensitivity = 2", "sensitivity = 0", "line 11, column 15"),
-        ("'discrete-laplace'", "'laplace'", "\"discrete-laplace\""),
+        ("'discrete-laplace'", "'laplac'", "\"discrete-laplace\""),
         ("epsilon = 0.1", "epsilon = 0.1\nproportion = 1", "line 16, column 14"),
     ] {
         let broken = put(folder.path(), "broken.toml", &OWN.replacen(from, to, 1));

@@ -14,6 +14,7 @@ _Numbers: TypeAlias = _Number | Sequence[_Number] | numpy.typing.NDArray[Any]
 _Integers: TypeAlias = int | Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]]
 _Floats: TypeAlias = numpy.typing.NDArray[numpy.float64]
 _Counts: TypeAlias = numpy.typing.NDArray[numpy.int64]
+_Path: TypeAlias = str | PathLike[str]
 _Neighbors: TypeAlias = Literal["add-remove", "bounded"]
 _Relation: TypeAlias = Literal[
     "add-remove", "unbounded", "add-delete", "bounded", "replace-one", "replace", "change-one", "substitution"
@@ -24,6 +25,7 @@ __all__ = [
     "Account",
     "Approximate",
     "Attack",
+    "BoundedRange",
     "Composition",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -31,13 +33,18 @@ __all__ = [
     "Gaussian",
     "HierarchicalAttack",
     "IntegerNoise",
+    "Laplace",
     "Ledger",
+    "NoiseTable",
+    "Pair",
+    "PerturbationTable",
     "Pure",
     "RandomizedResponse",
     "Release",
     "SampledGaussian",
     "TruncatedGaussian",
     "TruncatedLaplace",
+    "UnknownKey",
     "VERSION",
     "_account",
     "_ledger",
@@ -248,6 +255,32 @@ class Pure(Account):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
+class BoundedRange(Account):
+    def __new__(
+        cls, epsilon: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1
+    ) -> BoundedRange: ...
+    @property
+    def parameters(self) -> dict[str, Fraction]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class Laplace(Account):
+    def __new__(
+        cls, scale: _Number, count: int = 1, shift: int = 1, *, neighbors: _Relation | None = None, group: int = 1, counts_as_given: bool = False
+    ) -> Laplace: ...
+    @property
+    def parameters(self) -> dict[str, Fraction]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
 class Approximate(Account):
     def __new__(cls, epsilon: _Number, delta: _Number, count: int = 1, *, neighbors: _Relation | None = None) -> Approximate: ...
     @property
@@ -312,6 +345,97 @@ class TruncatedGaussian(Account):
     ) -> TruncatedGaussian: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class NoiseTable(Account):
+    def __new__(
+        cls,
+        rows: _Path | list[tuple[int, _Number]],
+        count: int = 1,
+        shift: int = 1,
+        *,
+        normalize: bool = False,
+        name: str | None = None,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> NoiseTable: ...
+    @property
+    def rows(self) -> list[tuple[int, Fraction]]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class PerturbationTable(Account):
+    def __new__(
+        cls,
+        rows: _Path | list[tuple[int, int, _Number]],
+        count: int = 1,
+        shift: int = 1,
+        *,
+        normalize: bool = False,
+        name: str | None = None,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> PerturbationTable: ...
+    @property
+    def rows(self) -> list[tuple[int, int, Fraction]]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class Pair(Account):
+    def __new__(
+        cls,
+        rows: _Path | list[tuple[_Number, _Number]],
+        count: int = 1,
+        *,
+        normalize: bool = False,
+        name: str | None = None,
+        neighbors: _Relation | None = None,
+    ) -> Pair: ...
+    @property
+    def rows(self) -> list[tuple[Fraction, Fraction]]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class UnknownKey(Account):
+    def __new__(
+        cls,
+        law: str,
+        parameter: _Number,
+        threshold: _Number,
+        count: int = 1,
+        shift: int = 1,
+        *,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> UnknownKey: ...
+    @property
+    def law(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Fraction]: ...
     @property
     def count(self) -> int: ...
     @property

@@ -25,11 +25,13 @@ from dp_accounting import dp_event, privacy_accountant
 from ._native import (
     Account,
     Approximate,
+    BoundedRange,
     Composition,
     DiscreteGaussian,
     DiscreteLaplace,
     Enclosure,
     Gaussian,
+    Laplace,
     Pure,
     RandomizedResponse,
     SampledGaussian,
@@ -61,16 +63,15 @@ _FIELDS = {
     "DiscreteGaussianDpEvent": {"sigma", "sensitivity", "dimension"},
     "RandomizedResponseDpEvent": {"noise_parameter", "num_buckets"},
     "EpsilonDeltaDpEvent": {"epsilon", "delta"},
+    "ExponentialMechanismDpEvent": {"epsilon"},
 }
 
 # Why an event is not supported, in addition to its name.
 _SAMPLED = "of samples only Poisson samples of Gaussian noise are accounted for"
 _WHY = {
-    "LaplaceDpEvent": "there is no continuous Laplace noise; DiscreteLaplaceDpEvent is that of integers",
     "SampledWithReplacementDpEvent": _SAMPLED,
     "SampledWithoutReplacementDpEvent": _SAMPLED,
     "TruncatedSubsampledGaussianDpEvent": _SAMPLED,
-    "MixtureOfGaussiansDpEvent": "its sensitivity is random",
     "SingleEpochTreeAggregationDpEvent": "a record changes a different number of values of each tree; compose a GaussianDpEvent for the values of the worst case",
     "RepeatAndSelectDpEvent": "the number of repetitions is random",
 }
@@ -120,13 +121,14 @@ class _Response:
 
 
 class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore[misc]
-    """Accounts exactly for Gaussian events, also on Poisson samples, discrete Laplace and discrete Gaussian events, randomized response and
-    (epsilon, delta) guarantees, and by their rho for zCDP events.
+    """Accounts exactly for Gaussian events, also on Poisson samples, continuous and discrete Laplace and discrete Gaussian events, randomized response and
+    (epsilon, delta) guarantees, for exponential mechanisms by their dominating pair, and by their rho for zCDP events.
 
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
     Where neighbors replace a record by another (REPLACE_ONE), events of noise do not determine which values change by how much: then only
-    randomized response and guarantees are supported, and randomized response is supported for this relation alone. DiscreteLaplaceDpEvent has
-    the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity. A guarantee is taken as that of the relation; the answer
+    randomized response, guarantees and exponential mechanisms are supported, and randomized response is supported for this relation alone. LaplaceDpEvent and
+    DiscreteLaplaceDpEvent have the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity. A MixtureOfGaussiansDpEvent is
+    supported if at most one of its sensitivities is above zero: it is then Gaussian noise on a Poisson sample. A guarantee is taken as that of the relation; the answer
     is the best that holds for all mechanisms with it.
 
     dp-accounting's own DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which versions after 0.6.0 have, is exact for dimension = 1: one
@@ -162,6 +164,8 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
                     return self._compose_response(event, count, do_compose)
                 case "EpsilonDeltaDpEvent":
                     return self._compose_guarantee(event, count, do_compose)
+                case "ExponentialMechanismDpEvent":
+                    return self._compose_range(event, count, do_compose)
                 case _:
                     return self._compose_noise(event, count, do_compose)
         except (ValueError, TypeError, OverflowError) as error:
@@ -204,10 +208,28 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         self._add((kind, parameters, None), lambda count: kind(*parameters, count), count, do_compose)
         return None
 
+    def _compose_range(self, event: Any, count: int, do_compose: bool) -> Any:
+        """An exponential mechanism with weights exp(epsilon u / (2 sensitivity)): the losses of two outputs differ by at most epsilon."""
+        if event.epsilon == math.inf:
+            self._not_private |= do_compose and count > 0
+            return None
+        epsilon = _exact(event.epsilon)
+        if epsilon == 0:
+            return None
+        self._add((BoundedRange, (epsilon,), None), lambda count: BoundedRange(epsilon, count), count, do_compose)
+        return None
+
     def _compose_noise(self, event: Any, count: int, do_compose: bool) -> Any:
         kind: Any
         if self.neighboring_relation == _Relation.REPLACE_ONE and not isinstance(event, dp_event.ZCDpEvent):
-            noise = (dp_event.GaussianDpEvent, dp_event.DiscreteLaplaceDpEvent, DiscreteGaussianDpEvent, dp_event.PoissonSampledDpEvent)
+            noise = (
+                dp_event.GaussianDpEvent,
+                dp_event.LaplaceDpEvent,
+                dp_event.DiscreteLaplaceDpEvent,
+                DiscreteGaussianDpEvent,
+                dp_event.MixtureOfGaussiansDpEvent,
+                dp_event.PoissonSampledDpEvent,
+            )
             if not isinstance(event, noise):
                 raise self._unsupported(event)
             raise ValueError(f"{_Relation.REPLACE_ONE.name}: an event does not say which values a replaced record changes")
@@ -216,6 +238,10 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
                 kind, parameter, shift = Gaussian, _exact(multiplier) ** 2, 1
             case dp_event.PoissonSampledDpEvent(sampling_probability=rate, event=sampled):
                 return self._compose_sampled(_exact(rate), sampled, count, do_compose)
+            case dp_event.MixtureOfGaussiansDpEvent():
+                return self._compose_mixture(event, count, do_compose)
+            case dp_event.LaplaceDpEvent(noise_multiplier=multiplier):
+                kind, parameter, shift = Laplace, _exact(multiplier), 1
             case dp_event.DiscreteLaplaceDpEvent(noise_parameter=epsilon, sensitivity=shift):
                 kind, parameter = DiscreteLaplace, _exact(epsilon)
             case DiscreteGaussianDpEvent(sigma2=sigma2, sensitivity=shift):
@@ -251,6 +277,28 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         parameters = (1 / precision, rate)
         self._add((SampledGaussian, parameters, 1), lambda count: SampledGaussian(*parameters, count), count, do_compose)
         return None
+
+    def _compose_mixture(self, event: Any, count: int, do_compose: bool) -> Any:
+        """Gaussian noise with a random sensitivity, zero or another one: that on a Poisson sample with the probability of the other one."""
+        sensitivities, probabilities = [[_exact(one) for one in many] for many in (event.sensitivities, event.sampling_probs)]
+        if len(sensitivities) != len(probabilities) or min([*sensitivities, *probabilities], default=Fraction(-1)) < 0:
+            raise ValueError("sensitivities and sampling_probs: expected as many of each, all 0 or more")
+        total = sum(probabilities, Fraction(0))
+        if abs(total - 1) > Fraction(1, 10**9):
+            raise ValueError(f"sampling_probs add up to {float(total)}: expected 1")
+        some = {one for one, probability in zip(sensitivities, probabilities) if one > 0 and probability > 0}
+        if not some:
+            return None
+        if len(some) > 1:
+            raise ValueError("MixtureOfGaussiansDpEvent with several sensitivities above zero is not supported: its losses are not those of Poisson samples")
+        sensitivity = some.pop()
+        never = sum((probability for one, probability in zip(sensitivities, probabilities) if one == 0), Fraction(0))
+        # Where floats do not add up to one exactly, the larger probability to be in the sample.
+        rate = min(max(1 - never, total - never), Fraction(1))
+        noise = dp_event.GaussianDpEvent(_exact(event.standard_deviation) / sensitivity)
+        if rate == 1:
+            return self._compose_noise(noise, count, do_compose)
+        return self._compose_sampled(rate, noise, count, do_compose)
 
     def _precision(self, event: Any) -> Fraction | None:
         """The sum of 1 / sigma2 over all Gaussian noise of an event; None where one has no noise."""

@@ -35,6 +35,7 @@ use crate::{
     enclosure::Enclosure,
     failure::Outcome,
     numbers::{self, Exact, Numbers, parameter_of, to_fraction},
+    pickled,
     work::{self, quick},
 };
 
@@ -719,7 +720,7 @@ pub fn restored<'py>(
         "DiscreteGaussian" => Counts::parse("discrete-gaussian", &text),
         "Gaussian" => Counts::parse("gaussian", &text),
         "DiscreteLaplace" => Counts::parse("discrete-laplace", &text),
-        key => Counts::parse(key, &text),
+        key => pickled::parsed(key, &text).unwrap_or_else(|| Counts::parse(key, &text)),
     };
     let subject = Subject {
         release: quick(release.map(|text| Published::parse(&text, "a pickled release")).transpose())?,
@@ -739,9 +740,12 @@ pub fn restored<'py>(
     Ok(Bound::new(py, account)?.into_any())
 }
 
-/// Counts as the name of their law in files and their text, as [`Counts::parse`] reads both.
+/// Counts as the name of their law in files and their text, as [`Counts::parse`] reads both, or [`pickled::parsed`].
 fn in_words(counts: &Counts) -> (String, String) {
     let law = &counts.law;
+    if let Some(text) = pickled::in_words(counts) {
+        return (law.key().to_string(), text);
+    }
     let others: String = law.other_parameters().iter().map(|(_, value)| format!(":{value}")).collect();
     (law.key().to_string(), format!("{}{others}x{}@{}", law.parameter(), counts.count, counts.shift))
 }

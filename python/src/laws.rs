@@ -1,9 +1,10 @@
-//! Mechanisms that are accounted for and not drawn: guarantees, randomized response, truncated noise, and noise on Poisson samples.
+//! Mechanisms that are accounted for and not drawn: guarantees, bounded range, randomized response, continuous Laplace and truncated noise, and noise on Poisson
+//! samples.
 
 use dp_assay::{account::Counts, loss::law::Law};
 use pyo3::{
     prelude::*,
-    types::{PyDict, PyTuple},
+    types::{PyDict, PyList, PyTuple},
 };
 
 use crate::{
@@ -12,9 +13,9 @@ use crate::{
     work::quick,
 };
 
-/// The arguments of an object of a class of this file.
-struct Given {
-    counts: Counts,
+/// The arguments of an object of a class of a law.
+pub(crate) struct Given {
+    pub(crate) counts: Counts,
     neighbors: Option<&'static str>,
     group: u64,
     counts_as_given: bool,
@@ -22,10 +23,10 @@ struct Given {
 
 /// The keyword arguments that counts of noise share.
 #[derive(Default)]
-struct Options<'a> {
-    neighbors: Option<&'a str>,
-    group: Option<u64>,
-    counts_as_given: bool,
+pub(crate) struct Options<'a> {
+    pub(crate) neighbors: Option<&'a str>,
+    pub(crate) group: Option<u64>,
+    pub(crate) counts_as_given: bool,
 }
 
 /// The law of this name in files with parameters in the order of the constructor, as an account.
@@ -38,21 +39,25 @@ fn account_of(
     let mut parameters = parameters.into_iter();
     let missing = |name| dp_assay::Error::Fault { what: format!("{key} without its {name}") };
     let law = Law::named(key, |name| parameters.next().map(|given| given.0).ok_or_else(|| missing(name)));
-    let law = quick(law.unwrap_or_else(|| Err(missing("law"))))?;
-    let counts = quick(Counts::new(law, count, shift))?;
-    let &Options { neighbors, group, counts_as_given } = options;
-    let group = group.unwrap_or(1);
-    let account = Account::of_counts(counts.clone(), neighbors, group, counts_as_given)?;
-    let neighbors = neighbors.map(|_| account.resolved().neighbors.name());
-    Ok((account, Given { counts, neighbors, group, counts_as_given }))
+    Given::new(quick(law.unwrap_or_else(|| Err(missing("law"))))?, [count, shift], options)
 }
 
 /// The pickled form of an object: a function, and its class with positional and keyword arguments.
-type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyDict>));
+pub(crate) type Recipe<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyDict>));
 
 impl Given {
+    /// Counts with noise of a law, and their account.
+    pub(crate) fn new(law: Law, [count, shift]: [u64; 2], options: &Options) -> PyResult<(Account, Self)> {
+        let counts = quick(Counts::new(law, count, shift))?;
+        let &Options { neighbors, group, counts_as_given } = options;
+        let group = group.unwrap_or(1);
+        let account = Account::of_counts(counts.clone(), neighbors, group, counts_as_given)?;
+        let neighbors = neighbors.map(|_| account.resolved().neighbors.name());
+        Ok((account, Given { counts, neighbors, group, counts_as_given }))
+    }
+
     /// The parameters of the law by their names.
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (law, all) = (&self.counts.law, PyDict::new(py));
         all.set_item(law.parameter_name(), parameter_of(py, law.parameter_name(), law.parameter())?)?;
         for (name, value) in law.other_parameters() {
@@ -61,11 +66,19 @@ impl Given {
         Ok(all)
     }
 
-    fn recipe<'py>(&self, kind: Bound<'py, PyAny>) -> PyResult<Recipe<'py>> {
+    /// The pickled form of an object of this class, with its arguments before the count and its name, where it has one.
+    pub(crate) fn recipe<'py>(
+        &self,
+        kind: Bound<'py, PyAny>,
+        values: Bound<'py, PyList>,
+        name: Option<&str>,
+    ) -> PyResult<Recipe<'py>> {
         let py = kind.py();
-        let values = self.parameters(py)?.values();
         values.append(self.counts.count)?;
         let options = PyDict::new(py);
+        if let Some(name) = name {
+            options.set_item("name", name)?;
+        }
         // Only what differs from a default, because not every class has each of them.
         if self.counts.shift != 1 {
             options.set_item("shift", self.counts.shift)?;
@@ -103,7 +116,8 @@ macro_rules! law_classes {
                 }
 
                 fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Recipe<'py>> {
-                    slf.get().0.recipe(slf.get_type().into_any())
+                    let own = &slf.get().0;
+                    own.recipe(slf.get_type().into_any(), own.parameters(slf.py())?.values(), None)
                 }
             }
         )*
@@ -118,37 +132,65 @@ macro_rules! made {
     }};
 }
 
-law_classes!(Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian, SampledGaussian);
+law_classes!(
+    Pure,
+    BoundedRange,
+    Approximate,
+    RandomizedResponse,
+    Laplace,
+    TruncatedLaplace,
+    TruncatedGaussian,
+    SampledGaussian
+);
 
-/// count mechanisms of which only epsilon-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by randomized
-/// response (Kairouz, Oh & Viswanath 2015, Theorem 3.3).
-///
-/// epsilon: from 1e-6 to 1e3. shift: how many people change together, from 1 to 1000; the epsilon of k people is k times as large. neighbors: the relation for which
-/// the guarantee holds; it is taken as given, and never counted twice. group: as in DiscreteGaussian.
-#[pyclass(frozen, extends = Account, module = "dp_assay", name = "Pure")]
-pub struct Pure(Given);
+/// A class of mechanisms of which one parameter is known, for each number of people, with its constructor.
+macro_rules! guarantee {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $key:literal) => {
+        $(#[$doc])*
+        #[pyclass(frozen, extends = Account, module = "dp_assay", name = $text)]
+        pub struct $name(Given);
 
-#[pymethods]
-impl Pure {
-    #[new]
-    #[pyo3(signature = (epsilon, count = 1, shift = 1, *, neighbors = None, group = 1))]
-    fn new(
-        epsilon: Exact,
-        #[pyo3(from_py_with = numbers::count)] count: u64,
-        #[pyo3(from_py_with = numbers::shift)] shift: u64,
-        neighbors: Option<&str>,
-        #[pyo3(from_py_with = numbers::group)] group: u64,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let options = Options { neighbors, group: Some(group), counts_as_given: false };
-        made!(Pure, account_of("pure", [epsilon], [count, shift], &options))
-    }
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = (epsilon, count = 1, shift = 1, *, neighbors = None, group = 1))]
+            fn new(
+                epsilon: Exact,
+                #[pyo3(from_py_with = numbers::count)] count: u64,
+                #[pyo3(from_py_with = numbers::shift)] shift: u64,
+                neighbors: Option<&str>,
+                #[pyo3(from_py_with = numbers::group)] group: u64,
+            ) -> PyResult<PyClassInitializer<Self>> {
+                let options = Options { neighbors, group: Some(group), counts_as_given: false };
+                made!($name, account_of($key, [epsilon], [count, shift], &options))
+            }
 
-    /// How many people change together.
-    #[getter]
-    fn shift(&self) -> u64 {
-        self.0.counts.shift
-    }
+            /// How many people change together.
+            #[getter]
+            fn shift(&self) -> u64 {
+                self.0.counts.shift
+            }
+        }
+    };
 }
+
+guarantee!(
+    /// count mechanisms of which only epsilon-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by randomized
+    /// response (Kairouz, Oh & Viswanath 2015, Theorem 3.3).
+    ///
+    /// epsilon: from 1e-6 to 1e3. shift: how many people change together, from 1 to 1000; the epsilon of k people is k times as large. neighbors: the relation for which
+    /// the guarantee holds; it is taken as given, and never counted twice. group: as in DiscreteGaussian.
+    Pure, "Pure", "pure"
+);
+
+guarantee!(
+    /// count mechanisms of range epsilon, as the exponential mechanism with weights exp(epsilon u / (2 sensitivity)) or the noisy maximum with Gumbel noise: the losses of any
+    /// two outputs differ by at most epsilon. The account is that of the pair that dominates all of them (Dong, Durfee & Rogers 2020): an upper bound for every composition,
+    /// adaptive or not, which one mechanism attains.
+    ///
+    /// epsilon: from 1e-6 to 1e3. shift: how many people change together, from 1 to 1000; k people have k times the range. neighbors and group: as in Pure.
+    BoundedRange, "BoundedRange", "exponential"
+);
 
 /// count mechanisms of which only (epsilon, delta)-DP is known: an account that holds for each of them, also if they are chosen adaptively, and is attained by
 /// one of them (Kairouz, Oh & Viswanath 2015, Theorem 3.3; Murtagh & Vadhan 2016, Lemma 3.2).
@@ -192,6 +234,35 @@ impl RandomizedResponse {
     ) -> PyResult<PyClassInitializer<Self>> {
         let options = Options { neighbors, ..Options::default() };
         made!(RandomizedResponse, account_of("randomized-response", [epsilon, answers], [count, 1], &options))
+    }
+}
+
+/// count numbers with continuous Laplace noise of density exp(-|x| / scale) / (2 scale); each changed by shift between neighbors.
+///
+/// scale: from 1e-3 to 1e6. shift: from 1 to 1000. The other arguments are as in DiscreteGaussian.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "Laplace")]
+pub struct Laplace(Given);
+
+#[pymethods]
+impl Laplace {
+    #[new]
+    #[pyo3(signature = (scale, count = 1, shift = 1, *, neighbors = None, group = 1, counts_as_given = false))]
+    fn new(
+        scale: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        #[pyo3(from_py_with = numbers::shift)] shift: u64,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
+        counts_as_given: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, group: Some(group), counts_as_given };
+        made!(Laplace, account_of("laplace", [scale], [count, shift], &options))
+    }
+
+    /// By how much one person changes each number.
+    #[getter]
+    fn shift(&self) -> u64 {
+        self.0.counts.shift
     }
 }
 

@@ -6,10 +6,12 @@
 //! | `enclosure` | the class Enclosure |
 //! | `failure` | errors of the library as ValueError |
 //! | `work` | work outside of the interpreter: threads, interrupts, forks |
+//! | `pickled` | counts as text for pickles, whose law has no text of the command line |
 //! | `account` | the classes Account and Composition and their methods |
 //! | `calibrate` | calibration and allocation |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
-//! | `laws` | mechanisms that are accounted for and not drawn: Pure, Approximate, RandomizedResponse, TruncatedLaplace, TruncatedGaussian, SampledGaussian |
+//! | `laws` | mechanisms that are accounted for and not drawn: Pure, BoundedRange, Approximate, RandomizedResponse, Laplace, TruncatedLaplace, TruncatedGaussian, SampledGaussian |
+//! | `tables` | mechanisms by their masses, from rows or files: NoiseTable, PerturbationTable, Pair; and UnknownKey |
 //! | `release` | Release and Ledger |
 //! | `risk` | attacks, and bounds for all adversaries |
 //! | `replication` | published values, verified |
@@ -22,9 +24,11 @@ mod failure;
 mod laws;
 mod noise;
 mod numbers;
+mod pickled;
 mod release;
 mod replication;
 mod risk;
+mod tables;
 mod topdown;
 mod work;
 
@@ -36,11 +40,15 @@ mod _native {
         account::{Account, Composition, restored as restored_account, zcdp_delta, zcdp_epsilon},
         calibrate::allocate,
         enclosure::Enclosure,
-        laws::{Approximate, Pure, RandomizedResponse, SampledGaussian, TruncatedGaussian, TruncatedLaplace},
+        laws::{
+            Approximate, BoundedRange, Laplace, Pure, RandomizedResponse, SampledGaussian, TruncatedGaussian,
+            TruncatedLaplace,
+        },
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,
         risk::{Attack, HierarchicalAttack, posterior_at},
+        tables::{NoiseTable, Pair, PerturbationTable, UnknownKey},
         topdown::{estimate, estimate_nmf, measure},
     };
     /// The version of the package.

@@ -172,8 +172,8 @@ impl Release {
         self.release.published.iter().map(row).collect()
     }
 
-    /// Its queries: a list of dicts with level, query, rho (a Fraction), times, cells, sensitivity and law; sigma2, epsilon, delta, bound and answers
-    /// are the parameters of that law, and None where it has no such parameter. kind is the kind of groups to which it is limited, and None for all
+    /// Its queries: a list of dicts with level, query, rho (a Fraction), times, cells, sensitivity and law; sigma2, epsilon, delta, bound, answers and
+    /// scale are the parameters of that law, and None where it has no such parameter. kind is the kind of groups to which it is limited, and None for all
     /// others; changed says how often a changed record changes its cells: "twice", "as given", "never", or "guaranteed" for what is a guarantee itself.
     #[getter]
     fn queries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -184,7 +184,7 @@ impl Release {
                 row.set_item("level", &level.name)?;
                 row.set_item("query", &query.name)?;
                 row.set_item("rho", to_fraction(py, &query.rho)?)?;
-                for name in ["sigma2", "epsilon", "delta", "bound", "answers"] {
+                for name in ["sigma2", "epsilon", "delta", "bound", "answers", "scale"] {
                     row.set_item(name, py.None())?;
                 }
                 let law = &query.law;

@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Callable
 
 import pytest
@@ -14,16 +15,22 @@ from conftest import same
 from dp_assay import (
     Account,
     Approximate,
+    BoundedRange,
     Composition,
     DiscreteGaussian,
     DiscreteLaplace,
     Gaussian,
+    Laplace,
+    NoiseTable,
+    Pair,
+    PerturbationTable,
     Pure,
     RandomizedResponse,
     Release,
     SampledGaussian,
     TruncatedGaussian,
     TruncatedLaplace,
+    UnknownKey,
     add_noise,
 )
 from dp_assay import _native
@@ -31,6 +38,11 @@ from dp_assay import _native
 ALL: list[tuple[Any, list[str]]] = [
     (Pure("1/2", 3), ["--pure", "1/2x3"]),
     (Pure("1/2", 3, group=2), ["--pure", "1/2x3", "--group", "2"]),
+    (Laplace("7/2", 3, 2), ["--laplace", "7/2x3@2"]),
+    (Laplace(3, 2, neighbors="bounded", counts_as_given=True), ["--laplace", "3x2", "--neighbors", "bounded", "--counts-as-given"]),
+    (BoundedRange("1/2", 3, group=2), ["--exponential", "1/2x3", "--group", "2"]),
+    (UnknownKey("discrete-laplace", "1/2", 40, 3, 2), ["--unknown-key", "discrete-laplace:1/2:40x3@2"]),
+    (UnknownKey("laplace", 2, "31/2"), ["--unknown-key", "laplace:2:31/2"]),
     (Approximate("0.3", "1e-6", 2), ["--approximate", "0.3:1e-6x2"]),
     (RandomizedResponse("1.5", count=4), ["--randomized-response", "1.5x4"]),
     (RandomizedResponse(1, 5, 3, neighbors="bounded"), ["--randomized-response", "1:5x3", "--neighbors", "bounded"]),
@@ -138,7 +150,7 @@ def test_pickles_of_earlier_versions_are_read() -> None:
     old = _native._account(True, None, [], singles, None, 1, "an old title")
     assert old == Composition([DiscreteGaussian(5, 10), Gaussian("5/2", 3, 2), DiscreteLaplace("1/10", 7, 3)]) and old.title == "an old title"
     with pytest.raises(ValueError, match="unknown law"):
-        _native._account(False, None, [], [("Laplace", "1x1@1")], None, 1, "")
+        _native._account(False, None, [], [("Cauchy", "1x1@1")], None, 1, "")
 
 
 def test_they_compose_with_each_other_and_with_releases() -> None:
@@ -206,3 +218,53 @@ def test_every_method_answers() -> None:
 def test_bad_arguments_are_refused(make: Callable[[], Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         make()
+
+
+NOISE = [(-1, "1/8"), (0, "3/4"), (1, "1/16"), (2, "1/16")]
+OUTCOMES = [("1/2", "1/4"), ("3/8", "1/2"), ("1/16", "1/4"), ("1/16", 0)]
+# No output of a small count is impossible for its neighbors, so that an epsilon is finite at delta = 1/2.
+CELLS = [(0, 0, "1/2"), (0, 1, "1/4"), (0, 2, "1/4"), (1, 0, "1/2"), (1, 1, "1/4"), (1, 2, "1/4"), (2, 0, "1/4"), (2, 1, "1/2"), (2, 2, "1/4")]
+
+
+@pytest.mark.parametrize(
+    "make,rows,header,option",
+    [
+        (NoiseTable, NOISE, "value,mass", "--table"),
+        (Pair, OUTCOMES, "p,q", "--pair"),
+        (PerturbationTable, CELLS, "i,j,p", "--p-table"),
+    ],
+)
+def test_mechanisms_by_their_masses(
+    make: Any, rows: list[tuple[Any, ...]], header: str, option: str, assay: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    account, read = make(rows, 2), make(path, 2)
+    printed = assay("epsilon", option, f"{path}x2", "--delta", "1/2", "--digits", "8")
+    for one in (account, read):
+        assert same(one.epsilon("1/2", digits=8), printed["epsilon"]) and one.rho == account.rho and one.count == 2
+        assert isinstance(one, Account) and len(one.rows) == len(rows)
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert again == one and type(again) is make and again.rows == one.rows and again.name == one.name
+        both = one + Pure(1)
+        assert pickle.loads(pickle.dumps(both)) == both and pickle.loads(pickle.dumps(both)).delta(1) == both.delta(1)
+    assert read.name == str(path) and account.name == "rows" and make(rows, name="own").name == "own"
+    assert sum(Fraction(row[-1]) for row in rows) == sum(row[-1] for row in account.rows)
+    path.write_text(path.read_text().replace("1/16", "1/32").replace("1/3", "1/5").replace("1/4", "1/5"))
+    with pytest.raises(ValueError, match="than 1"):
+        make(path)
+    assert make(path, normalize=True).infinite_loss_mass is not None
+    with pytest.raises(ValueError, match="normalize is for files"):
+        make(rows, normalize=True)
+    with pytest.raises(ValueError, match="no such file"):
+        make(tmp_path / "none.csv")
+    for wrong in (5, [1, 2], [("a", "b")], None):
+        with pytest.raises((TypeError, ValueError)):
+            make(wrong)
+
+
+def test_laws_of_keys_are_named() -> None:
+    keys = UnknownKey("gaussian", 4, 20, 2)
+    assert keys.law == "gaussian" and keys.parameters == {"sigma2": 4, "threshold": 20}
+    with pytest.raises(ValueError, match="cauchy"):
+        UnknownKey("cauchy", 4, 20)
