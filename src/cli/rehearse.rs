@@ -77,7 +77,7 @@ pub struct Args {
     form: FormArgs,
 }
 
-/// What is rehearsed.
+/// The subject of a rehearsal.
 enum Subject {
     Bureau(Rehearsal),
     Country(CountryRehearsal),

@@ -85,7 +85,7 @@ pub(super) struct Contour<'a> {
 }
 
 impl<'a> Contour<'a> {
-    /// One with errors of about 10^-digits of the answer, or the best of at most so many factors.
+    /// One with errors of about 10^-digits of the answer, or the best of at most this number of factors.
     pub(super) fn new(
         sum: &'a UniformSum,
         list: &'a List,
@@ -117,7 +117,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// A plan with errors of about 10^-digits of the answer, or the best of at most so many factors.
+    /// A plan with errors of about 10^-digits of the answer, or the best of at most this number of factors.
     fn plan(&self, digits: f64, most: f64) -> Result<Plan> {
         let (c, epsilon) = (self.place.c, self.epsilon.to_f64());
         let ln_target = self.place.ln_estimate - digits * std::f64::consts::LN_10;

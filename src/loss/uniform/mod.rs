@@ -186,7 +186,7 @@ impl UniformSum {
         Ok(if middle > 0 { Enclosure::new(middle.clone(), middle).ln().approximate() } else { f64::NEG_INFINITY })
     }
 
-    /// The same by a contour of at most so many factors.
+    /// The same by a contour of at most this number of factors.
     fn answer(&self, epsilon: &Rational, digits: u32, most: f64, stop: &Stop) -> Result<Answer> {
         if self.largest_loss().is_some_and(|largest| *epsilon >= largest) {
             return Ok(Answer::no_loss_as_large());

@@ -79,7 +79,9 @@ fn too_many(name: &str, most: u32, groups: &[Group], example: &[usize]) -> Strin
     let more = if example.len() > SHOWN { ", ..." } else { "" };
     let found = match named.is_empty() {
         true => {
-            format!("a person may be in up to {most} groups of {name:?}, as far as can be derived from so many rules")
+            format!(
+                "a person may be in up to {most} groups of {name:?}, by a bound, as its rules have too many combinations to try all"
+            )
         }
         false => {
             format!("a person can be in {most} groups of {name:?} by its rules, for example {}{more}", named.join(", "))

@@ -10,7 +10,7 @@ pub struct Group {
     pub code: String,
     /// Whether only its total is published, with the whole budget.
     pub total_only: bool,
-    /// At least one.
+    /// One or more.
     pub(super) conditions: Vec<Condition>,
 }
 

@@ -61,7 +61,7 @@ pub(super) struct RegionLevel {
     pub partial: bool,
 }
 
-/// What is tabulated: a level of the geography and a grouping.
+/// One tabulation: a level of the geography and a grouping.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub level: usize,
