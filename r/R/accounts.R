@@ -6,7 +6,9 @@ LAWS <- c(
   laplace = "continuous Laplace noise, scale = %s",
   "truncated-gaussian" = "truncated discrete Gaussian noise, sigma2 = %s, bound %s", "truncated-laplace" = "truncated discrete Laplace noise, epsilon = %s, bound %s",
   "randomized-response" = "randomized response, epsilon = %s, %s answers", exponential = "a bounded range, epsilon = %s", pure = "a guarantee of pure DP, epsilon = %s",
-  approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s"
+  approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s",
+  table = "the noise of a table of %s rows", "p-table" = "the cell-key noise of a table of %s rows", pair = "a pair of distributions of %s outcomes",
+  "unknown-key" = "a key shown by %s, threshold %s", sampled = "a Poisson-sampled step of %s"
 )
 TWO_PARAMETERS <- names(LAWS)[lengths(gregexpr("%s", LAWS, fixed = TRUE)) == 2L]
 
@@ -51,19 +53,22 @@ approximate <- function(epsilon, delta, count = 1, neighbors = NULL, times = 1) 
 }
 
 of_one_law <- function(law, parameter, name, count, shift, relation, second = NA_character_) {
+  of_rows(law, one_exact(parameter, name), second, count, shift, relation)
+}
+
+of_rows <- function(law, parameter, second, count, shift, relation) {
   counts <- data.frame(
-    law = law, parameter = one_exact(parameter, name), second = second, count = whole_text(count, "count"), shift = one_exact(shift, "shift"),
-    stringsAsFactors = FALSE
+    law = law, parameter = parameter, second = second, count = whole_text(count, "count"), shift = one_exact(shift, "shift"), stringsAsFactors = FALSE
   )
   account("composition", counts = counts, relation = relation)
 }
 
 account <- function(kind, ...) structure(list(...), class = c(paste0("dpassay_", kind), "dpassay_account"))
 
-composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE) {
   parts <- lapply(list(...), as_composition)
   if (!length(parts)) refuse("nothing to compose: give counts with noise, as discrete_gaussian(5, count = 10)")
-  own <- relation(neighbors, group, times, counts_as_given)
+  own <- relation(neighbors, group, times, counts_as_given, normalize)
   counts <- do.call(rbind, lapply(parts, `[[`, "counts"))
   account("composition", counts = counts, relation = common_relation(lapply(parts, `[[`, "relation"), own))
 }
@@ -95,13 +100,17 @@ of_frame <- function(x) {
   law[law == "continuous-gaussian"] <- "gaussian"
   law[law == "continuous-laplace"] <- "laplace"
   law[law == "bounded-range"] <- "exponential"
+  law[law == "noise-table"] <- "table"
+  law[law == "perturbation-table"] <- "p-table"
+  law[law == "outcome-pair"] <- "pair"
+  law[law == "poisson-sampled"] <- "sampled"
   bad <- is.na(law) | !law %in% names(LAWS)
   if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(names(LAWS), collapse = ", "))
   given <- function(name) if (is.null(x[[name]])) rep(1, nrow(x)) else if (is.factor(x[[name]])) as.character(x[[name]]) else x[[name]]
   counts <- given("count")
   if (is.character(counts) && all(grepl("^[0-9]+$", counts))) counts <- as.numeric(counts)
   account("composition", relation = relation(), counts = data.frame(
-    law = law, parameter = exact_text(given("parameter"), "parameter"), second = second_of(law, x$second),
+    law = law, parameter = parameters_of(law, given("parameter")), second = second_of(law, x$second),
     count = vapply(counts, whole_text, "", what = "count", USE.NAMES = FALSE), shift = exact_text(given("shift"), "shift"),
     stringsAsFactors = FALSE
   ))
@@ -125,15 +134,17 @@ release <- function(name, levels = NULL, neighbors = NULL, group = 1, times = 1,
   )
 }
 
-# The options of the program that say which data sets are neighbors; none of them if they are the program's own defaults.
-relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+# The options of the program that say which data sets are neighbors, and how tables are read; none of them if they are the program's own defaults.
+relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE) {
   if (!is.null(neighbors)) neighbors <- one_name(neighbors, "neighbors")
   flag(counts_as_given, "counts_as_given")
+  flag(normalize, "normalize")
   c(
     if (!is.null(neighbors)) option("neighbors", neighbors),
     if (whole_text(group, "group") != "1") option("group", whole_text(group, "group")),
     if (whole_text(times, "times") != "1") option("repeat", whole_text(times, "times")),
-    if (counts_as_given) "--counts-as-given"
+    if (counts_as_given) "--counts-as-given",
+    if (normalize) "--normalize"
   )
 }
 
@@ -141,7 +152,7 @@ common_relation <- function(parts, own) {
   given <- unique(Filter(length, parts))
   if (!length(given)) return(own)
   if (length(own) || length(given) > 1L || any(!lengths(parts))) {
-    refuse("the parts are accounted for under different relations: give neighbors, group, times and counts_as_given to composition() alone")
+    refuse("the parts are accounted for under different relations: give neighbors, group, times, counts_as_given and normalize to composition() alone")
   }
   given[[1L]]
 }
@@ -180,7 +191,7 @@ account_options <- function(account) {
   subject <- if (inherits(account, "dpassay_release")) {
     c(option("release", account$name), if (length(account$levels)) option("level", account$levels))
   } else {
-    with(account$counts, option(law, paste0(parameter, ifelse(is.na(second), "", paste0(":", second)), ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
+    with(account$counts, option(law, paste0(option_values(law, parameter), ifelse(is.na(second), "", paste0(":", second)), ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
   }
   c(subject, account$relation)
 }
@@ -200,7 +211,7 @@ account_options <- function(account) {
 
 as.data.frame.dpassay_composition <- function(x, row.names = NULL, optional = FALSE, ...) {
   data.frame(
-    law = x$counts$law, parameter = x$counts$parameter, parameter_approx = approximation(x$counts$parameter), second = x$counts$second,
+    law = x$counts$law, parameter = x$counts$parameter, parameter_approx = approximation(ifelse(grepl("[:\n]", x$counts$parameter), NA, x$counts$parameter)), second = x$counts$second,
     count = as.numeric(x$counts$count), shift = x$counts$shift, row.names = row.names, stringsAsFactors = FALSE
   )
 }
@@ -213,6 +224,7 @@ noise_words <- function(x) {
 }
 
 law_words <- function(law, parameter, second) {
+  parameter <- parameter_words(law, parameter)
   two <- law %in% TWO_PARAMETERS
   words <- character(length(law))
   words[!two] <- sprintf(LAWS[law[!two]], parameter[!two])
