@@ -129,7 +129,7 @@ impl FamilyEvaluator {
             let value = of_leader.value.hull(&Enclosure::double(1.0, 64));
             return Ok(SecondEnclosure { value, note: Some(TOO_MANY), ..of_leader });
         }
-        let all = self.family.units().into_par_iter().map(|pair| Ok(self.second_of(pair, epsilon)?.value));
+        let all = self.family.each_unit_in_parallel().map(|pair| Ok(self.second_of(pair, epsilon)?.value));
         let all = all.collect::<Result<Vec<Enclosure>>>()?;
         let value = all.iter().fold(of_leader.value.clone(), |largest, next| largest.max(next));
         Ok(SecondEnclosure { value, ..of_leader })
@@ -167,7 +167,7 @@ impl FamilyEvaluator {
 
     /// How many units there are.
     fn count(&self) -> usize {
-        self.family.units().len()
+        self.family.count()
     }
 
     fn largest(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
@@ -238,7 +238,7 @@ impl FamilyEvaluator {
         let contenders = match self.common.may_exceed(epsilon, &floor, digits)? {
             Some(contenders) => contenders,
             None => {
-                let few = self.family.units().into_par_iter().map(|pair| exceeds(&pair, FEW_DIGITS));
+                let few = self.family.each_unit_in_parallel().map(|pair| exceeds(&pair, FEW_DIGITS));
                 few.filter_map(Result::transpose).map(|found| Ok(found?.0)).collect::<Result<_>>()?
             }
         };
@@ -269,8 +269,8 @@ impl FamilyEvaluator {
         if let Some(all) = self.common.all_by_one_contour(epsilon, digits)? {
             return Ok(all);
         }
-        let each = |pair: &Pair| Ok((*pair, self.unit(*pair)?.hockey_stick(epsilon, digits)?.value));
-        self.family.units().par_iter().map(each).collect()
+        let each = |pair: Pair| Ok((pair, self.unit(pair)?.hockey_stick(epsilon, digits)?.value));
+        self.family.each_unit_in_parallel().map(each).collect()
     }
 
     /// ln of the largest of all units in doubles, an approximation without proof.
@@ -279,8 +279,8 @@ impl FamilyEvaluator {
         if let Some((ln, _)) = self.common.largest_approx(epsilon)? {
             return Ok(ln);
         }
-        let each = |pair: &Pair| self.unit(*pair)?.ln_hockey_stick_approx(epsilon);
-        let all: Vec<f64> = self.family.units().par_iter().map(each).collect::<Result<_>>()?;
+        let each = |pair: Pair| self.unit(pair)?.ln_hockey_stick_approx(epsilon);
+        let all: Vec<f64> = self.family.each_unit_in_parallel().map(each).collect::<Result<_>>()?;
         Ok(all.into_iter().fold(f64::NEG_INFINITY, f64::max))
     }
 }

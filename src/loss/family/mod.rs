@@ -26,6 +26,7 @@ use std::{
     sync::Arc,
 };
 
+use rayon::prelude::*;
 use rug::Rational;
 
 use self::pairs::Pairs;
@@ -170,6 +171,18 @@ impl Family {
     fn each_unit(&self) -> impl Iterator<Item = Pair> + use<> {
         let (n, in_pairs) = (self.len(), self.units == Units::Pairs);
         (0..n).flat_map(move |p| (p..if in_pairs { n } else { p + 1 }).map(move |q| (p, q)))
+    }
+
+    /// Their number.
+    pub(crate) fn count(&self) -> usize {
+        let n = self.len();
+        if self.units == Units::Pairs { n * (n + 1) / 2 } else { n }
+    }
+
+    /// All of them on all cores, in the same order.
+    pub(crate) fn each_unit_in_parallel(&self) -> impl ParallelIterator<Item = Pair> + use<> {
+        let (n, in_pairs) = (self.len(), self.units == Units::Pairs);
+        (0..n).into_par_iter().flat_map_iter(move |p| (p..if in_pairs { n } else { p + 1 }).map(move |q| (p, q)))
     }
 
     /// The largest rho of all units.
