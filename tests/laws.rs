@@ -402,9 +402,40 @@ fn tables_are_read_with_line_and_column() {
         Promise::Epsilon { epsilon: Epsilon::new(parse("1").unwrap()).unwrap(), delta: "0.5".parse().unwrap() };
     let refused = calibrate(&account, &account, &promise, (GridOf::Factor, 4)).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("has no scale"), "{refused}");
-    // All outputs that are possible for both are as likely for both.
-    let uniform = Counts::new(table(0, &["1/3", "1/3", "1/3"]), 2, 1).unwrap();
-    assert!(Composition::new([uniform]).unwrap_err().to_string().contains("as likely under both"));
+}
+
+/// Of uniform noise all outputs that are possible for both neighbors are as likely for both: delta is 1 - s at every epsilon, for the probability s of
+/// such outputs, and the trade-off function is s - alpha.
+#[test]
+fn the_finite_losses_of_uniform_noise_are_zero() {
+    let uniform = |copies, shift| Counts::new(table(-1, &["1/3", "1/3", "1/3"]), copies, shift).unwrap();
+    for (copies, shift, share) in [(1, 1, "2/3"), (2, 1, "4/9"), (1, 2, "1/3"), (3, 2, "1/27")] {
+        let (account, share) = (Composition::new([uniform(copies, shift)]).unwrap(), parse(share).unwrap());
+        let infinite = Rational::from(1 - &share);
+        for epsilon in ["0", "1/7", "30"] {
+            let delta = account.delta(epsilon, 12).unwrap();
+            assert!(delta.met && delta.value.contains(&infinite), "{epsilon}: {delta:?}");
+        }
+        let more = Rational::from(&infinite + Rational::from((1, 1000)));
+        for delta in [infinite.clone(), more] {
+            assert_eq!(account.epsilon(Delta::new(delta).unwrap(), 12).unwrap().value, Enclosure::double(0.0, 64));
+        }
+        let less = Rational::from(&infinite - Rational::from((1, 1000)));
+        assert!(
+            account.epsilon(Delta::new(less).unwrap(), 12).unwrap_err().to_string().contains("no epsilon is finite")
+        );
+        let alpha = Rational::from(&share / 5_u32);
+        let beta = account.tradeoff(&alpha, 12).unwrap().value;
+        assert!(beta.contains(&Rational::from(&share - &alpha)), "{beta:?}");
+    }
+    // Beside other noise it only adds its infinite loss.
+    let gaussian: Counts = "5".parse().unwrap();
+    let (alone, both) = (Composition::new([gaussian.clone()]), Composition::new([gaussian, uniform(1, 1)]));
+    let of = |account: Composition| account.delta("0.1", 12).unwrap().value;
+    let (alone, both) = (of(alone.unwrap()), of(both.unwrap()));
+    let third = Enclosure::rational(&parse("1/3").unwrap(), 128);
+    let expected = third.add(&alone.mul(&Enclosure::rational(&parse("2/3").unwrap(), 128)));
+    assert!(both.overlaps(&expected) && both.is_tight(12), "{both:?} {expected:?}");
 }
 
 #[test]

@@ -336,6 +336,9 @@ pub struct Composition {
     stop: Stop,
 }
 
+/// One over the rho that is stated for outcomes that are equally likely under both neighbors, or possible for one of them only.
+const OF_NO_LOSS: u64 = 1_000_000_000_000_000_000;
+
 impl Composition {
     /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
@@ -355,7 +358,8 @@ impl Composition {
         let uniform = |rounding| UniformSum::of(&terms, rounding, Direction::Remove);
         let uniform = if is_symmetric { uniform(Rounding::Down)?.zip(uniform(Rounding::Up)?) } else { None };
         let uniform = uniform.map(|(below, above)| Arc::new([below, above]));
-        let rho = Rho::new(rho)?;
+        // Where every finite loss is zero, so is rho, and any number above 0 is an upper bound.
+        let rho = Rho::new(if rho == 0 && loss.is_zero() { Rational::from((1, OF_NO_LOSS)) } else { rho })?;
         Ok(Composition { counts, loss, below, sampled, directions, uniform, rho, stop: Stop::default() })
     }
 

@@ -246,6 +246,12 @@ impl Curve {
             let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
             return Ok(Answer::immediate(trivial, why));
         }
+        if self.sum().is_zero() {
+            return Ok(Answer::immediate(
+                trivial,
+                "every outcome that both neighbors can have is equally likely under both",
+            ));
+        }
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }

@@ -18,7 +18,8 @@ use crate::{
 /// as L: the pair is symmetric. Otherwise the sum is one direction of its pair ([`LossSum::is_symmetric`]): hockey sticks for epsilon >= 0 and upper
 /// tails are those of that direction, and exp(-L) may have another mean than 1. Engines state where they need symmetry.
 ///
-/// Where some outcomes are possible for one neighbor only, L is the loss given that none of these occurs ([`LossSum::infinite_loss`]).
+/// Where some outcomes are possible for one neighbor only, L is the loss given that none of these occurs ([`LossSum::infinite_loss`]). It may be zero:
+/// then there are no groups ([`LossSum::is_zero`]).
 ///
 /// Gaussian terms have L = shift^2 / (2 sigma2) + (shift / sigma2) X; together they contribute exp(rho (s + s^2)) to
 /// the moment generating function E[exp(s L)], times theta functions for the integers. A discrete Laplace term has
@@ -74,10 +75,6 @@ impl LossSum {
         }
         let is_zero = |group: &Group| group.law.has_no_finite_loss(group.shift);
         let (without_finite_loss, mut groups): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(is_zero);
-        if groups.is_empty() {
-            let why = "every output is as likely under both neighbors, or possible for one of them only: delta is the probability of the latter at every epsilon";
-            return Err(Error::unsuitable(why));
-        }
         groups.sort_by(|a, b| (&a.law, a.shift).cmp(&(&b.law, b.shift)));
         let mut is_too_many = false;
         groups.dedup_by(|next, kept| {
@@ -95,6 +92,8 @@ impl LossSum {
         groups.shrink_to_fit();
         let continuous = groups.iter().any(|group| group.law.is_continuous());
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
+        // Of no group the one loss is zero: it lies on every lattice through zero.
+        let step = step.or_else(|| Some(Rational::from(1)));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
         Ok(LossSum {
@@ -140,6 +139,11 @@ impl LossSum {
         InfiniteLoss::of(&[&self.groups[..], &self.without_finite_loss].concat())
     }
 
+    /// Whether every loss that is finite is zero: all outcomes that both neighbors can have are equally likely under both.
+    pub fn is_zero(&self) -> bool {
+        self.groups.is_empty()
+    }
+
     /// Whether all laws are symmetric; else it is one direction of a pair.
     pub fn is_symmetric(&self) -> bool {
         self.groups.iter().all(|group| group.law.is_symmetric())
@@ -178,7 +182,7 @@ impl LossSum {
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
     pub(crate) fn is_continuous(&self) -> bool {
-        self.groups.iter().all(|group| group.law.is_continuous())
+        !self.is_zero() && self.groups.iter().all(|group| group.law.is_continuous())
     }
 
     /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the
