@@ -2,11 +2,10 @@
 
 use rug::Rational;
 
-use super::{Changed, GeoLevel, Query, Release, accounted::SINGLES, subject::Subject};
+use super::{Changed, GeoLevel, Neighbors, Query, Release, accounted::SINGLES, subject::Subject};
 use crate::{
     account::Counts,
     error::{Error, Result},
-    loss::law::Law,
 };
 
 impl Subject {
@@ -17,7 +16,7 @@ impl Subject {
     /// The text of the result is read again, so that a release is returned only if its file can be read. An error for noise that no release file can
     /// describe, such as a table of masses.
     pub fn calibrated_release(&self, factor: impl Fn(&str) -> Option<Rational>, how: &str) -> Result<Release> {
-        let mut release = match &self.release {
+        let release = match &self.release {
             Some(release) => {
                 let mut release = release.only(&self.levels)?;
                 release.scale_levels(&factor)?;
@@ -25,41 +24,45 @@ impl Subject {
                 release.title = format!("{}, calibrated", release.title);
                 release
             }
-            None => self.release_of_singles()?,
+            None => release_of_singles("calibrated", "Counts given, calibrated"),
         };
-        release.source = how.to_string();
-        release.neighbors = self.neighbors.unwrap_or(release.neighbors);
-        if !self.singles.is_empty() {
-            release.levels.push(self.level_of_singles(factor(SINGLES).as_ref())?);
-        }
-        let unwritable =
-            |why: String| Error::unsuitable(format!("this noise cannot be written as a release file: {why}"));
-        let read = Release::parse(&release.to_toml(), "the file").map_err(|error| unwritable(error.to_string()))?;
-        let laws = |release: &Release| -> Vec<Law> {
-            release.levels.iter().flat_map(|level| &level.queries).map(|query| query.law.clone()).collect()
-        };
-        // A law without a form in files would be read as another one.
-        if laws(&read) == laws(&release) { Ok(read) } else { Err(unwritable("it reads as other noise".to_string())) }
+        self.with_singles(release, factor(SINGLES).as_ref(), how)
     }
 
-    /// A release without levels, for counts given one by one.
-    fn release_of_singles(&self) -> Result<Release> {
-        let neighbors = self.neighbors.unwrap_or(super::Neighbors::AddRemove);
-        Ok(Release {
-            name: "calibrated".to_string(),
-            title: "Counts given, calibrated".to_string(),
-            source: String::new(),
-            neighbors,
-            rho: Rational::new(),
-            levels: Vec::new(),
-            published: Vec::new(),
-            budget_only: false,
-            exact_total: None,
-            paths: None,
-            mixes: Vec::new(),
-            schema: None,
-            sha256: None,
-        })
+    /// A release of this subject: the chosen levels of a release with their noise, and the counts given one by one as a level of their own. A group of
+    /// people and a number of repetitions are not part of it. Figures that were published under another neighbor relation are left out.
+    ///
+    /// The text of the result is read again, as that of [`Subject::calibrated_release`].
+    pub fn as_release(&self) -> Result<Release> {
+        let Some(release) = &self.release else {
+            let release = release_of_singles("counts", "Counts given one by one");
+            return self.with_singles(release, None, "the counts that were given");
+        };
+        let mut kept = release.only(&self.levels)?;
+        let is_other = self.neighbors.is_some_and(|neighbors| neighbors != release.neighbors);
+        if is_other || !self.singles.is_empty() {
+            kept.published.clear();
+        }
+        if kept.levels.len() != release.levels.len() {
+            kept.name = format!("{}-part", release.name);
+            kept.title = format!("{}, some of its levels", release.title);
+        }
+        if !self.singles.is_empty() {
+            kept.name = format!("{}-and-counts", kept.name);
+            kept.title = format!("{}, and counts given one by one", kept.title);
+        }
+        let source = kept.source.clone();
+        self.with_singles(kept, None, &source)
+    }
+
+    /// A release with the relation and the counts of this subject, and this source, read again.
+    fn with_singles(&self, mut release: Release, factor: Option<&Rational>, source: &str) -> Result<Release> {
+        release.source = source.to_string();
+        release.neighbors = self.neighbors.unwrap_or(release.neighbors);
+        if !self.singles.is_empty() {
+            release.levels.push(self.level_of_singles(factor)?);
+        }
+        release.read_again()
     }
 
     /// The counts given one by one as a level, with their noise multiplied by a factor.
@@ -92,4 +95,9 @@ impl Subject {
         let queries = self.singles.iter().enumerate().map(query).collect::<Result<_>>()?;
         Ok(GeoLevel { name: SINGLES.to_string(), rho: Rational::new(), queries })
     }
+}
+
+/// A release without levels, for counts given one by one.
+fn release_of_singles(name: &str, title: &str) -> Release {
+    Release::of_levels([name, title, ""], Neighbors::AddRemove, Vec::new())
 }

@@ -157,6 +157,28 @@ pub struct Release {
     pub sha256: Option<String>,
 }
 
+impl Release {
+    /// A release of these levels, `[name, title, source]`, without paths, mixes, histogram and published figures; its rho is the sum of theirs.
+    pub(super) fn of_levels(about: [&str; 3], neighbors: Neighbors, levels: Vec<GeoLevel>) -> Release {
+        let [name, title, source] = about.map(String::from);
+        Release {
+            name,
+            title,
+            source,
+            neighbors,
+            rho: levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho),
+            levels,
+            published: Vec::new(),
+            budget_only: false,
+            exact_total: None,
+            paths: None,
+            mixes: Vec::new(),
+            schema: None,
+            sha256: None,
+        }
+    }
+}
+
 /// Levels at which some of a record's groups are of one kind, and all others of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {

@@ -46,6 +46,7 @@
 //! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
 //! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
+//! | [`columns`] | a release of the margins of a table, from the names and sizes of its columns |
 //! | [`input`] | the release of a job, by name or in memory, and its record in a provenance |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
@@ -53,6 +54,7 @@ mod accounted;
 mod budgets;
 mod bundled;
 mod calibrated;
+pub mod columns;
 mod derived;
 mod file;
 #[cfg(feature = "mechanisms")]

@@ -184,7 +184,6 @@ pub fn release_of(
     (neighbors, changed): (Neighbors, Changed),
     about: [&str; 3],
 ) -> Result<Release> {
-    let [name, title, source] = about.map(String::from);
     let mut levels: Vec<GeoLevel> = Vec::new();
     for (target, sigma2) in targets.iter().zip(sigma2) {
         let (level, query) = target.name.split_once(OF_LEVEL).unwrap_or((NO_LEVEL, &target.name));
@@ -204,22 +203,7 @@ pub fn release_of(
             None => levels.push(GeoLevel { name: level.to_string(), rho: Rational::new(), queries: vec![query] }),
         }
     }
-    let release = Release {
-        name,
-        title,
-        source,
-        neighbors,
-        rho: Rational::new(),
-        levels,
-        published: Vec::new(),
-        budget_only: false,
-        exact_total: None,
-        paths: None,
-        mixes: Vec::new(),
-        schema: None,
-        sha256: None,
-    };
-    release.spending()
+    Release::of_levels(about, neighbors, levels).spending()
 }
 
 impl Release {

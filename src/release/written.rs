@@ -5,7 +5,11 @@ use std::fmt::Write;
 use rug::Rational;
 
 use super::{Changed, GeoLevel, Query, Release, published, schema::Schema};
-use crate::{loss::law::Law, numeric::rational};
+use crate::{
+    error::{Error, Result},
+    loss::law::Law,
+    numeric::rational,
+};
 
 impl Release {
     /// The TOML file of this release: every query with its noise, so that no budget has to add up. Read again, it has the same
@@ -53,6 +57,20 @@ impl Release {
             line(&mut out, "dropped", &format!("[\n{}]", sets.concat()));
         }
         out
+    }
+}
+
+impl Release {
+    /// The same, read from its file: an error for noise that no release file can describe, such as a table of masses.
+    pub(super) fn read_again(&self) -> Result<Release> {
+        let unwritable =
+            |why: String| Error::unsuitable(format!("this noise cannot be written as a release file: {why}"));
+        let read = Release::parse(&self.to_toml(), "the file").map_err(|error| unwritable(error.to_string()))?;
+        let laws = |release: &Release| -> Vec<Law> {
+            release.levels.iter().flat_map(|level| &level.queries).map(|query| query.law.clone()).collect()
+        };
+        // A law without a form in files would be read as another one.
+        if laws(&read) == laws(self) { Ok(read) } else { Err(unwritable("it reads as other noise".to_string())) }
     }
 }
 
