@@ -9,10 +9,12 @@
 //! | `ask` | a request as the options of its command |
 //! | `questions`, `answers` | the answer of the command, with its words, charts and tables, view by view |
 //! | `parts` | an answer in all its forms |
+//! | `exports` | an answer as a command line, a release file and a notebook cell |
 //! | `store` | releases that were given or dropped on the page, and their caches |
 
 mod answers;
 mod ask;
+mod exports;
 mod guard;
 mod parts;
 mod questions;

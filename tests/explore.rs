@@ -2,6 +2,8 @@
 //! browser by `scripts/test-explore`.
 #![cfg(feature = "explore")]
 
+#[path = "explore/exports.rs"]
+mod exports;
 #[path = "explore/server.rs"]
 mod server;
 

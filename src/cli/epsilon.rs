@@ -229,6 +229,12 @@ impl Args {
         quantity("--delta", &self.delta)
     }
 
+    /// The digits of the request.
+    #[cfg(feature = "explore")]
+    pub fn digits(&self) -> u32 {
+        self.format.digits
+    }
+
     /// The answers at delta = 0, which exist for noise of bounded loss.
     fn at_zero(&self, subject: &Resolved) -> Result<Found> {
         let digits = self.format.digits;

@@ -230,6 +230,12 @@ impl Subject {
         self.resolve_with(self.release.first().map(String::as_str), find)
     }
 
+    /// The mechanism, not yet composed, with `find` to look up its release.
+    #[cfg(feature = "explore")]
+    pub fn described_with(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<subject::Subject> {
+        self.described_by(self.release.first().map(String::as_str), find)
+    }
+
     /// The name or file of the release, as given.
     pub fn release_name(&self) -> Option<&str> {
         self.release.first().map(String::as_str)

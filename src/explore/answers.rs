@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     ask::Question,
-    questions::{budget, learned, places, private, safetab, spared, targets, town},
+    questions::{budget, columns, learned, places, private, safetab, spared, targets, town},
     store::Store,
 };
 
@@ -24,6 +24,7 @@ pub fn answer(store: &Store, question: &Question) -> Result<Value> {
         "tune" => safetab::level(question)?,
         "plan" => safetab::plan(question)?,
         "config" => safetab::config(store, question)?,
+        "columns" => columns::columns(question)?,
         "budget" => budget::budget(store, question)?,
         _ => budget::allocate(store, question)?,
     };

@@ -21,6 +21,7 @@ const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("config", &["tune"], &["set", "delta"]),
     ("budget", &["risk", "bound"], &["before", "budget", "keep-total", "delta", "prior", "digits"]),
     ("allocate", &["allocate"], &["epsilon", "delta", "decimals"]),
+    ("columns", &["epsilon"], &["delta", "digits"]),
     ("bound", &["risk", "bound"], &["prior", "delta", "digits"]),
     (
         "calibrate",
@@ -87,6 +88,7 @@ pub struct Question {
     /// Set when the client no longer waits for the answer.
     pub stop: Stop,
     words: Vec<String>,
+    own: Vec<String>,
     subject: String,
 }
 
@@ -129,7 +131,8 @@ impl Question {
             is_moving: request.get("moving").and_then(Value::as_bool).unwrap_or(false),
             stop: Stop::new(),
             subject: subject.join("\n"),
-            words: [of_file, subject, own].concat(),
+            words: [of_file, subject, own.clone()].concat(),
+            own,
             file,
         })
     }
@@ -165,6 +168,16 @@ impl Question {
         let words = ["assay"].iter().chain(self.command).map(ToString::to_string);
         let all: Vec<String> = words.chain(options.iter().cloned()).chain(["--json".to_string()]).collect();
         command_line(&all)
+    }
+
+    /// The options as words without those of the mechanism.
+    pub fn own_words(&self) -> &[String] {
+        &self.own
+    }
+
+    /// The value of an option that is not about the mechanism, as it was given.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.own.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='))
     }
 
     /// The options as words.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use dp_assay::chart::Figure;
 use serde_json::{Value, json};
 
-use super::ask::Question;
+use super::{ask::Question, exports::Export};
 use crate::cli::{output, page::csv_text, report::tables::Table};
 
 /// The parts of an answer.
@@ -24,14 +24,22 @@ pub struct Parts {
     pub file: Option<(String, String)>,
     /// The command line for the same numbers, if it differs from that of the request.
     pub command: Option<String>,
+    /// The same numbers elsewhere, besides that command line.
+    pub exports: Vec<Export>,
 }
 
 impl Parts {
     /// The answer as the page reads it.
     pub fn into_json(self, question: &Question) -> Result<Value> {
+        let command = self.command.unwrap_or_else(|| question.command_line());
+        // A drawing has no numbers of its own, and rows of a folder come from no command.
+        let is_printed = !self.answer.is_null() && !command.is_empty();
+        let of_command = is_printed.then(|| Export::command(&command, "The same numbers on the command line"));
+        let exports = of_command.iter().chain(&self.exports).map(Export::json).collect::<Vec<_>>();
         Ok(json!({
             "question": question.name,
-            "command": self.command.unwrap_or_else(|| question.command_line()),
+            "command": command,
+            "exports": exports,
             // With all digits, for readers whose JSON numbers are doubles.
             "json": (!self.answer.is_null()).then(|| format!("{:#}\n", self.answer)),
             "answer": self.answer,

@@ -1,6 +1,7 @@
 //! The requests of the page, view by view. The numbers come from the functions of the commands.
 
 pub mod budget;
+pub mod columns;
 pub mod learned;
 pub mod places;
 pub mod private;

@@ -80,6 +80,10 @@ const FILES: &[File] = files![
     "slider.js", SCRIPT, "slider.js";
     "panel.js", SCRIPT, "panel.js";
     "downloads.js", SCRIPT, "downloads.js";
+    "exports.js", SCRIPT, "exports.js";
+    "csv.js", SCRIPT, "csv.js";
+    "columns.js", SCRIPT, "columns.js";
+    "margins.js", SCRIPT, "margins.js";
     "subject.js", SCRIPT, "subject.js";
     "budget.js", SCRIPT, "budget.js";
     "targets.js", SCRIPT, "targets.js";

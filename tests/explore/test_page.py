@@ -8,6 +8,7 @@ import struct
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import axe_playwright_python
@@ -17,7 +18,11 @@ from selenium.webdriver.support.ui import Select
 from conftest import ASSAY, EXAMPLES, PLACES, Page, Server, assay, browser, watched
 
 RELEASE = "su-su-wang-2025"
-VIEWS = ["risk", "risk?target=advantage", "risk?target=errors", "accuracy?margin=State%3D3", "private", "learned", "spared", "town?search=44", "allocate?budget=State%3D2", "safetab", "safetab?how=plan"]
+OWN_TABLE = "columns?" + urlencode({
+    "column": ['["sex","2",true,false]', '["year of birth","120",true,false]'], "area": ["nation", "region"],
+    "asked": ['["nation",[],"discrete-gaussian","share","1"]', '["region",["sex","year of birth"],"discrete-laplace","own","1/10"]'],
+}, doseq=True)
+VIEWS = ["risk", "risk?target=advantage", "risk?target=errors", "accuracy?margin=State%3D3", "private", "learned", "spared", "town?search=44", "allocate?budget=State%3D2", OWN_TABLE, "safetab", "safetab?how=plan"]
 
 
 def ends(value):
@@ -191,6 +196,8 @@ def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, 
         command = page.one("pre code").text
         name = next(word for word in shlex.split(command) if word.startswith("--release=")).removeprefix("--release=")
         (tmp_path / name).write_bytes(page.download("save"))
+    if view == OWN_TABLE:
+        (tmp_path / "my-table.toml").write_bytes(page.download("columns.toml"))
     commands = [one.text for one in page.all("pre code")]
     names = [one.get_attribute("data-download") for one in page.all("[data-download]")]
     answers = [name.removesuffix(".json") for name in names if name.endswith(".json")]
@@ -458,6 +465,21 @@ def own_counts(page):
     page.settled()
 
 
+def own_table(page):
+    """Columns of a file, of which one is left out, and sizes that are not yet confirmed."""
+    records = "".join(f"{at},{at % 2}\n" for at in range(200))
+    (page.folder / "own.csv").write_text(f"id,sex\n{records}")
+    page.one('[name="table-file"]').send_keys(str(page.folder / "own.csv"))
+    page.when('[name="ask-each"]').click()
+    page.settled()
+    (page.folder / "own.csv").unlink()
+
+
+def unfolded(page):
+    for summary in page.all(".elsewhere summary"):
+        page.driver.execute_script("arguments[0].click()", summary)
+
+
 def optimum(page):
     page.click('[name="optimum"]')
     page.until(30, lambda _: "can be met" in page.one("#message").text)
@@ -476,7 +498,9 @@ def nothing(page):
 # Every state of a view: its link, and the actions there.
 STATES = [
     *((view, nothing) for view in VIEWS),
-    *((view, opened_subject) for view in VIEWS if not view.startswith("safetab")),
+    *((view, opened_subject) for view in VIEWS if not view.startswith(("safetab", "columns"))),
+    ("columns", own_table),
+    (OWN_TABLE, unfolded),
     *((view, wrong_number) for view in ["private", "learned", "spared", "town", "allocate", "safetab"]),
     ("private", own_counts),
     ("private?release=pl94-persons-us", dragged),

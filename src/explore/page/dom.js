@@ -19,6 +19,16 @@ export function labelled(label, control, { kind = "control", hint } = {}) {
   return el("div", { class: kind }, el("label", { for: control.id }, label), control, hint ? el("p", { class: "hint" }, hint) : null);
 }
 
+/** Replaces the content of `root`, and keeps the focus on the control of the same place. */
+export function redraw(root, children) {
+  const controls = "input, select, button, textarea";
+  const focused = document.activeElement;
+  const at = focused && root.contains(focused) ? [...root.querySelectorAll(controls)].indexOf(focused) : -1;
+  root.replaceChildren(...children.flat(9).filter(Boolean));
+  const all = root.querySelectorAll(controls);
+  if (at >= 0) all[Math.min(at, all.length - 1)]?.focus();
+}
+
 /** A choice among `options`, each a value with its text. */
 export function choice(name, options, chosen, changed) {
   const select = el("select", { name, change: () => changed(select.value) },

@@ -2,9 +2,13 @@
 
 import { el, id } from "./dom.js";
 
-/** A place for a file, with more below it; `take(name, text)` gets the chosen or dropped file. */
-export function filePlace({ name, accept, label, take }, ...more) {
-  const read = async (files) => { if (files.length) take(files[0].name, await files[0].text()); };
+/** A place for a file, with more below it; `take(name, text)` gets the text of the chosen or dropped file, or `hold(file)` the file itself. */
+export function filePlace({ name, accept, label, take, hold }, ...more) {
+  const read = async (files) => {
+    if (files.length === 0) return;
+    if (hold) hold(files[0]);
+    else take(files[0].name, await files[0].text());
+  };
   const input = el("input", { type: "file", name, accept, id: id("file"), change: () => read(input.files) });
   const place = el("div", { class: "drop" }, el("label", { for: input.id }, label), input, more);
   const over = (is) => place.classList.toggle("over", is);

@@ -3,6 +3,7 @@
 import { Line } from "./ask.js";
 import { el } from "./dom.js";
 import { downloads } from "./downloads.js";
+import { exported } from "./exports.js";
 import { panel } from "./panel.js";
 import { LAWS, change, declare, fragment, onChange, restore, state } from "./state.js";
 import { draw, inWords, know, release } from "./subject.js";
@@ -123,7 +124,7 @@ function show(here, place, answer, wrong, isLast) {
   }
   const parts = here.view.compose(here.answers);
   root.replaceChildren(...panel(parts));
-  root.append(downloads(root, answers), tail(answers));
+  root.append(...files(root, answers));
   if (problems.length) clear();
   if (!rests || problems.length) return;
   const time = Math.round(performance.now() - here.began);
@@ -137,12 +138,16 @@ function clear() {
   at("spoken").textContent = "";
 }
 
-/** The same answer elsewhere: by a link, and on the command line. */
+/** The same answer elsewhere: by a link, on the command line, as a file and in a notebook. */
 function tail(answers) {
-  const commands = [...new Set(answers.map((answer) => answer.answer && answer.command).filter(Boolean))];
   return el("section", { class: "elsewhere", "aria-label": "The same elsewhere" },
-    el("p", {}, el("a", { class: "restore", href: fragment() }, "A link to exactly this")),
-    commands.length ? el("p", {}, "The same numbers on the command line:") : null, commands.map((command) => el("pre", { tabindex: "0" }, el("code", {}, command))));
+    el("p", {}, el("a", { class: "restore", href: fragment() }, "A link to exactly this")), exported(answers));
+}
+
+/** Files of the answers, unless the view keeps them back: then the reason. */
+function files(root, answers) {
+  const why = open.view.withheld?.();
+  return why ? [el("p", { class: "downloads withheld" }, why)] : [downloads(root, answers), tail(answers)];
 }
 
 function title() {
@@ -172,7 +177,15 @@ async function begin() {
     }
     for (const [name, one] of Object.entries(open.sliders)) one.show(state[name]);
   });
-  addEventListener("hashchange", () => { restore(location.hash); enter(); });
+  addEventListener("hashchange", () => {
+    // The link to the answer moves the focus, and changes nothing else.
+    if (location.hash === "#answer") {
+      history.replaceState(null, "", fragment());
+      return;
+    }
+    restore(location.hash);
+    enter();
+  });
   at("controls").addEventListener("submit", (event) => event.preventDefault());
   title();
   draw(at("subject-form"), problem);

@@ -2,11 +2,13 @@
 
 // `target` is the kind of risk that is bounded, and `margin` has the levels whose margin of error is changed, as LEVEL=MARGIN.
 // `opened` is the release from which the present one was made, if it was changed; `place` and `query` name one count of a release; `budget` has the levels whose budget is changed, as LEVEL=WEIGHT; the
-// keys after `how` belong to SafeTab.
+// keys from `how` to `set` belong to SafeTab, which shares `relation` with the columns of the user: `column`, `area` (levels) and `asked` (queries) are
+// JSON, `spend` is the budget that queries share, `called` the name, and `sure` says that all sizes are public.
 const DEFAULTS = {
   view: "risk", target: "posterior", right: "0.6", advantage: "0.1", alpha: "0.05", beta: "0.8", margin: [], release: "", level: [], counts: [], neighbors: "", given: "", group: "1", delta: "1e-10", prior: "1/2",
   opened: "", place: "", query: "", budget: [], keep: "yes", count: "100", search: "",
   how: "rho", rho: "0.159", moe: "11", gamma: "0.1", codes: "8", suppress: "0.9999", sizes: "", relation: "add-remove", set: "",
+  column: [], area: [], asked: [], spend: "1", called: "my-table", sure: "",
 };
 
 export const state = { ...DEFAULTS };
@@ -35,10 +37,18 @@ export function declare(defaults) {
   }
 }
 
+let veil = (key, value) => value;
+
+/** `cover(key, value)` returns what a link may say of a value. */
+export function cover(covered) {
+  veil = covered;
+}
+
 /** The fragment that restores the state. */
 export function fragment() {
   const words = new URLSearchParams();
-  for (const [key, value] of Object.entries(state)) {
+  for (const [key, whole] of Object.entries(state)) {
+    const value = veil(key, whole);
     if (key === "view" || String(value) === String(DEFAULTS[key])) continue;
     if (Array.isArray(value)) value.forEach((one) => words.append(key, one));
     else words.set(key, value);
@@ -56,7 +66,7 @@ export function restore(text) {
   const next = {};
   for (const [key, value] of Object.entries(DEFAULTS)) {
     if (key === "view") continue;
-    if (Array.isArray(value)) next[key] = words.getAll(key).slice(0, 200);
+    if (Array.isArray(value)) next[key] = words.getAll(key).slice(0, 300);
     else next[key] = words.get(key) ?? value;
   }
   if (view && view !== "answer") next.view = view;

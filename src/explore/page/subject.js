@@ -1,6 +1,6 @@
 // The mechanism: a release and its levels, a dropped file, or counts of the user's own.
 
-import { choice, el, id, labelled } from "./dom.js";
+import { choice, el, id, labelled, redraw } from "./dom.js";
 import { filePlace } from "./file.js";
 import { LAWS, OF_RELEASE, change, cut, state } from "./state.js";
 import { post } from "./ask.js";
@@ -147,8 +147,5 @@ function file(problem) {
 
 /** Draws the form again, and keeps the focus. */
 export function draw(form, problem) {
-  const focused = document.activeElement;
-  const at = focused && form.contains(focused) ? [...form.querySelectorAll("input, select, button")].indexOf(focused) : -1;
-  form.replaceChildren(...[chooser(problem), levels(), counts(), relation(), file(problem)].filter(Boolean));
-  if (at >= 0) form.querySelectorAll("input, select, button")[at]?.focus();
+  redraw(form, [chooser(problem), levels(), counts(), relation(), file(problem)]);
 }

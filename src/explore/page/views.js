@@ -2,6 +2,7 @@
 
 import { choice, labelled } from "./dom.js";
 import { allocation } from "./budget.js";
+import { ownTable } from "./margins.js";
 import { safetab } from "./safetab.js";
 import { DELTAS, PRIORS, slider } from "./slider.js";
 import { change, state, subject } from "./state.js";
@@ -89,5 +90,6 @@ export const VIEWS = [
   },
   town({ delta, oneCount, chosen, together }),
   allocation({ delta, prior, together }),
+  ownTable({ delta, together }),
   safetab({ delta, together }),
 ];

@@ -14,9 +14,11 @@ use rug::Rational;
 
 use super::super::{
     ask::Question,
+    exports::{Export, file_name, from_toml},
     parts::{Parts, chart, table, wider},
     store::Store,
 };
+use super::learned::cell_of_risk;
 use crate::cli::{
     allocate,
     arguments::{number, quantity},
@@ -138,11 +140,12 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         Some(name) => Args::side(store, opened(store, name, &release, neighbors)?, &request, &question.stop)?,
     };
     let after = side(&factors)?;
-    let file = format!("{}.toml", after.release.name);
+    let file = file_name(&after.release.name);
     let digits = format!("--digits={}", args.digits);
     let options = [format!("--prior={}", args.prior), format!("--delta={}", args.delta), digits, "--json".to_string()];
     let words =
         ["assay", "risk", "bound"].map(String::from).into_iter().chain([format!("--release={file}")]).chain(options);
+    let command = command_line(&words.collect::<Vec<_>>());
     let subject = subject::Subject { release: Some(after.release.clone()), ..subject::Subject::default() }.resolve()?;
     let answer = after.found.object(&subject, &request);
     let decided = after.found.total.decided_by.iter();
@@ -163,9 +166,19 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
             "Error is the expected squared error, summed over all queries, each with the same weight.".to_string(),
             "A margin holds in 95 of 100 cases, for one noisy count.".to_string(),
         ],
-        command: Some(command_line(&words.collect::<Vec<_>>())),
+        exports: match question.is_moving {
+            true => Vec::new(),
+            false => exports(&args, &after.release, &command),
+        },
+        command: Some(command),
         file: Some((file, after.release.to_toml())),
     })
+}
+
+/// The release with the moved budgets, and a notebook cell with its bounds.
+fn exports(args: &Args, release: &Release, command: &str) -> Vec<Export> {
+    let expression = cell_of_risk(Some(&args.prior), Some(&args.delta), args.digits);
+    vec![Export::release(release, command), Export::cell(&from_toml(release, None), &expression)]
 }
 
 /// The release that was opened, with the levels of the one that was made from it.

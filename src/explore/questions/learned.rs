@@ -9,6 +9,7 @@ use dp_assay::{
 
 use super::super::{
     ask::Question,
+    exports::{of_subject, text},
     parts::{Parts, chart, table, wider},
     store::Store,
 };
@@ -42,8 +43,19 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
         tables: vec![table(&tables::of_bound(&request.prior, found))],
         notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
         assumed: assumed::of_bound(&request.prior, found.allowed()),
+        exports: of_subject(
+            question,
+            &args.subject.described_with(&|name| store.release(name))?,
+            &cell_of_risk(question.value("prior"), question.value("delta"), request.digits),
+        ),
         ..Parts::default()
     })
+}
+
+/// The expression with these bounds in a notebook.
+pub fn cell_of_risk(prior: Option<&str>, delta: Option<&str>, digits: u32) -> String {
+    let delta = delta.map_or(String::new(), |delta| format!(", delta={}", text(delta)));
+    format!("release.risk({}{delta}, digits={digits})", text(prior.unwrap_or_default()))
 }
 
 /// The information in one noisy count for an adversary who knows everybody else.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     ask::Question,
+    exports::{of_subject, text},
     parts::{Parts, chart, table, wider},
     store::Store,
 };
@@ -30,6 +31,15 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
         tables: vec![table(&tables::of_epsilon(&delta, &found))],
         notes: decided.chain(wider).collect(),
         assumed: assumed::of_epsilon(&delta, &found),
+        exports: of_subject(
+            question,
+            &args.subject.described_with(&|name| store.release(name))?,
+            &format!(
+                "release.epsilon({}, digits={})",
+                text(question.value("delta").unwrap_or_default()),
+                args.digits()
+            ),
+        ),
         ..Parts::default()
     })
 }

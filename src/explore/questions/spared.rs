@@ -5,6 +5,7 @@ use dp_assay::numeric::{Certainty, Enclosure};
 
 use super::super::{
     ask::Question,
+    exports::{of_subject, text},
     parts::{Parts, chart, marked, table, wider},
     store::Store,
 };
@@ -64,8 +65,21 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
             Some(delta) if spared.rows().next().is_some() => assumed::of_noise(delta),
             _ => Vec::new(),
         },
+        exports: of_subject(question, &args.subject.described_with(&|name| store.release(name))?, &cell(question)),
         ..Parts::default()
     })
+}
+
+/// The expression with the least sigma2 of each level in a notebook.
+fn cell(question: &Question) -> String {
+    let given = |(name, key): (&str, &str)| question.value(name).map(|value| format!(", {key}={}", text(value)));
+    let target: String = [("epsilon", "epsilon"), ("match", "match")].into_iter().filter_map(given).collect();
+    let digits = question.value("digits").map_or(String::new(), |digits| format!(", digits={digits}"));
+    let delta = text(question.value("delta").unwrap_or_default());
+    format!(
+        "levels = release.levels or {{\"composition\": release}}\n\
+         {{name: level.calibrate({delta}{target}{digits})[\"calibrated_sigma2\"] for name, level in levels.items()}}"
+    )
 }
 
 /// The deltas between which the least noise is as private as zCDP states for the present noise; others in red.

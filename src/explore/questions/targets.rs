@@ -13,6 +13,7 @@ use rug::Rational;
 
 use super::super::{
     ask::Question,
+    exports::{Export, epsilon_line, from_toml, of_subject, text},
     parts::{Parts, chart, table, wider},
     store::Store,
 };
@@ -68,8 +69,21 @@ pub fn risk(store: &Store, question: &Question) -> Result<Parts> {
             "One factor on all noise, for everything composed; sigma2 is a variance.".to_string(),
             "Information from elsewhere, and counts that are published without noise, are not included.".to_string(),
         ],
+        exports: of_subject(
+            question,
+            &args.subject.described_with(&|name| store.release(name))?,
+            &cell(question, request.digits),
+        ),
         ..Parts::default()
     })
+}
+
+/// The expression with this factor in a notebook.
+fn cell(question: &Question, digits: u32) -> String {
+    let given = |name: &&str| question.value(name).map(|value| format!("{name}={}, ", text(value)));
+    let target: String = ["advantage", "alpha", "beta", "posterior", "prior"].iter().filter_map(given).collect();
+    let decimals = question.value("decimals").map_or(String::new(), |decimals| format!("decimals={decimals}, "));
+    format!("release.calibrate({target}grid=\"factor\", {decimals}digits={digits})[\"factor\"]")
 }
 
 fn said(risk: &RiskPromise, row: &Row, present: &Enclosure) -> Vec<String> {
@@ -194,13 +208,6 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
         rows: targets.iter().enumerate().map(row).collect(),
         has_whole: false,
     };
-    let mut words = vec!["assay".to_string(), "allocate".into(), "accuracy.toml".into(), "--accuracy".into()];
-    words.push(format!("--delta={}", args.delta));
-    if neighbors == Neighbors::Bounded {
-        // The counts of the file are those that differ.
-        words.extend([format!("--neighbors={}", neighbors.name()), "--counts-as-given".to_string()]);
-    }
-    words.extend([format!("--decimals={}", args.decimals), "--json".to_string()]);
     Ok(Parts {
         answer: found.object(&asked),
         records: found.records(&asked),
@@ -222,9 +229,35 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
             "A margin holds in 95 of 100 cases, for one noisy count, before any post-processing.".to_string(),
             "All levels are composed, as for a record that enters a count of every level.".to_string(),
         ],
-        command: Some(command_line(&words)),
+        exports: exports(&args, release, &found.noise.sigma2, neighbors)?,
+        command: Some(command_of(&args, neighbors)),
         file: Some(("accuracy.toml".to_string(), text)),
     })
+}
+
+/// The command about the file of margins.
+fn command_of(args: &Margins, neighbors: Neighbors) -> String {
+    let mut words = vec!["assay".to_string(), "allocate".into(), "accuracy.toml".into(), "--accuracy".into()];
+    words.push(format!("--delta={}", args.delta));
+    if neighbors == Neighbors::Bounded {
+        // The counts of the file are those that differ.
+        words.extend([format!("--neighbors={}", neighbors.name()), "--counts-as-given".to_string()]);
+    }
+    words.extend([format!("--decimals={}", args.decimals), "--json".to_string()]);
+    command_line(&words)
+}
+
+/// The release with the noise that was found, and a notebook cell with its epsilon. All levels are composed: it has no block paths.
+fn exports(args: &Margins, release: Release, sigma2: &[Rational], neighbors: Neighbors) -> Result<Vec<Export>> {
+    const DIGITS: u32 = 8;
+    let about = [format!("{}-accurate", release.name), format!("{}, noise within margins", release.title)];
+    let source = concat!("assay explore ", env!("CARGO_PKG_VERSION"), ": the largest noise within margins of error");
+    let release = Release { paths: None, ..release };
+    let release = release.with_sigma2(sigma2, neighbors, [&about[0], &about[1], source])?;
+    let options = [format!("--delta={}", args.delta), format!("--digits={DIGITS}"), "--json".to_string()];
+    let expression = format!("release.epsilon({}, digits={DIGITS})", text(&args.delta));
+    let line = epsilon_line(&release, &options);
+    Ok(vec![Export::release(&release, &line), Export::cell(&from_toml(&release, None), &expression)])
 }
 
 /// The margin of each level: that of its noisiest query at present, and the largest that is allowed.

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
+    numeric::rational,
     release::subject::{QueryPart, Resolved, SINGLES},
 };
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use rug::Rational;
 
 use super::super::{
     ask::{Question, read_args},
+    exports::{Export, text as quoted},
     parts::{Parts, chart, table, tables_of},
     store::Store,
 };
@@ -73,6 +75,15 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
     subject.queries.par_iter().filter_map(before).collect()
 }
 
+/// The errors of the count with the present noise and with the least, in a notebook.
+fn cell(one: &Before, count: u64, digits: u32) -> Export {
+    let noises = [&one.sigma2, &one.least].map(|sigma2| quoted(&rational::display(sigma2))).join(", ");
+    Export::script(&format!(
+        "from dp_assay import DiscreteGaussian\n\n\
+         [DiscreteGaussian(sigma2).errors({count}, digits={digits}) for sigma2 in ({noises})]\n"
+    ))
+}
+
 /// Margins of error of all queries, and the errors of one.
 pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let args: Counts = question.args()?;
@@ -112,6 +123,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: errors.object,
         records: errors.records,
+        exports: vec![cell(one, args.count, request.digits)],
         said: said(one, args.count, &kept).into_iter().chain(opened(store, &args, one)?).collect(),
         charts: vec![chart(
             &figure(&all),
