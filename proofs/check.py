@@ -4,28 +4,27 @@
 Plain Python (3.9 or newer), integers and fractions: no bound is a float. It shares nothing with the program that wrote a certificate and trusts
 nothing in it: the claim is what is to be proven, the hints say where to look. A bad hint makes the check fail; none makes it succeed wrongly.
 
-The theorems (A) to (M) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
+The theorems (A) to (O) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
 in fixed point is an integer in units of 2^-p. A ball (x, y, r) stands for a complex number at most r units away from x + i y.
 Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments.
 """
 
-import argparse, hashlib, json, signal, sys, time
+import argparse, hashlib, json, random, re, signal, sys, time
 from bisect import bisect_left, bisect_right
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import accumulate, combinations_with_replacement, groupby, product
-from math import gcd, isqrt, lcm, log
-from random import Random
-from re import fullmatch, search
+from math import comb, gcd, isqrt, lcm, log
 
 class Refused(Exception): pass
-def need(holds, statement):  # or the statement that does not hold
+def need(holds, statement, value=None):  # the value, or the statement that does not hold
     if not holds: raise Refused(statement)
+    return value
 # ====================================================================================== limits of work: a stated one for every law, and for all
 MOST_BYTES, MOST_DIGITS, MOST_BITS, MOST_EVALUATED = 1 << 20, 400, 4096, 30_000
 MOST_ATOMS, MOST_REACH, MOST_LOOKED_AT, MOST_SIZE, MOST_COVER = 2_000_000, 10**6, 40_000_000, 10_000, 300_000
-MOST_WORK, MOST_BALLS, MOST_WALKED = 400 * 10**6, 10**9, 10**8
+MOST_WORK, MOST_BALLS, MOST_WALKED, MOST_ROWS, MOST_WHOLE = 400 * 10**6, 10**9, 10**8, 5000, 1024
 class Work:
     """Microseconds of one core of 2020 that a check takes, predicted from the certificate alone: whether it is begun, never what it proves."""
     planned = done = looked_at = walked = cover = sieves = 0
@@ -46,7 +45,7 @@ def long_cost(size): return 1.5e6 * (size / 1e6) ** 1.585 + size / 100  # a prod
 def read(data):
     """The certificate in the bytes of a file. What JSON allows beyond its canonical form, as a key twice, changes the bytes."""
     need(len(data) <= MOST_BYTES, f"a certificate has at most {MOST_BYTES} bytes")
-    need(not search(rb"[0-9]{%d}" % (2 * MOST_DIGITS + 1), data), f"no number has more than {2 * MOST_DIGITS} digits")
+    need(not re.search(rb"[0-9]{%d}" % (2 * MOST_DIGITS + 1), data), f"no number has more than {2 * MOST_DIGITS} digits")
     try: whole = json.loads(data.decode("utf-8")); same = data == canonical(whole)
     except (ValueError, RecursionError) as error: raise Refused(f"the file is JSON in UTF-8 ({error})") from None
     version = whole.get("certificate") if isinstance(whole, dict) else None
@@ -60,99 +59,97 @@ def labels(source):
     """What a certificate says of its origin. Nothing of it is proven; it only has to be a line of text."""
     fields(source, "commit", "program", "release_sha256", "version")
     for name, form, null in (("commit", ".{1,99}", 1), ("program", ".{1,99}", 0), ("release_sha256", "[0-9a-f]{64}", 1), ("version", ".{1,99}", 0)):
-        is_line = type(source[name]) is str and source[name].isprintable() and fullmatch(form, source[name])
+        is_line = type(source[name]) is str and source[name].isprintable() and re.fullmatch(form, source[name])
         need(is_line or null and source[name] is None, f"{name} is a line of text of the form {form}{' or null' * null}")
-def canonical(value):
-    return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n").encode("utf-8", "replace")
-def seal(whole):
-    return hashlib.sha256(canonical({key: value for key, value in whole.items() if key != "sha256"})).hexdigest()
-def fields(value, *keys):
-    need(isinstance(value, dict) and set(value) == set(keys), f"the keys are exactly {', '.join(keys)}")
+def canonical(value): return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n").encode("utf-8", "replace")
+def seal(whole): return hashlib.sha256(canonical({key: value for key, value in whole.items() if key != "sha256"})).hexdigest()
+def fields(value, *keys): need(isinstance(value, dict) and set(value) == set(keys), f"the keys are exactly {', '.join(keys)}")
 def whole_number(value, least, most, name):
-    need(type(value) is int and least <= value <= most, f"{name} is a whole number from {least} to {most}")
-    return value
+    return need(type(value) is int and least <= value <= most, f"{name} is a whole number from {least} to {most}", value)
 def fraction(text, name, sign=""):
     """An exact number >= 0: "a" or "a/b", reduced, without leading zeros, and only after a sign that is allowed."""
-    form = type(text) is str and len(text) <= 2 * MOST_DIGITS and fullmatch(f"({sign})?[0-9]+(/0*[1-9][0-9]*)?", text)
+    form = type(text) is str and len(text) <= 2 * MOST_DIGITS and re.fullmatch(f"({sign})?[0-9]+(/0*[1-9][0-9]*)?", text)
     need(form, f"{name} is a fraction in quotes")
-    need(str(Fraction(text)) == text, f"{name} is reduced")
-    return Fraction(text)
-def listed(value, name, most):
-    need(isinstance(value, list) and len(value) <= most, f"{name} is a list of at most {most}")
-    return value
+    return need(str(Fraction(text)) == text, f"{name} is reduced", Fraction(text))
+def listed(value, name, most): return need(isinstance(value, list) and len(value) <= most, f"{name} is a list of at most {most}", value)
 def span(value, least, most):
     need(len(listed(value, "a range", 2)) == 2, "a range has two ends")
     return whole_number(value[0], least, most, "a range's first end"), whole_number(value[1], value[0], most, "a range's last end")
-
+def table_of(rows):
+    """A table of noise: its values with their masses, which are whole numbers over one that is returned as well."""
+    need(all(len(listed(row, "a row", 2)) == 2 for row in rows), "a row has a value and a mass")
+    rows = [(whole_number(x, -(10**12), 10**12, "a value"), fraction(mass, "a mass")) for x, mass in rows]
+    need(all(a[0] < b[0] for a, b in zip(rows, rows[1:])) and all(row[1] > 0 for row in rows), "values are in order, each once, with masses above 0")
+    wholes = [mass.denominator for _, mass in rows]
+    need(all(whole.bit_length() <= MOST_WHOLE for whole in accumulate(wholes, lcm)), f"masses have a denominator of at most {MOST_WHOLE} bits")
+    whole = lcm(*wholes)
+    rows = [(x, mass.numerator * (whole // mass.denominator)) for x, mass in rows]
+    return need(sum(mass for _, mass in rows) == whole, "the masses of a table add up to 1", (rows, whole))
 # ========================================================================================================== arithmetic and theorems
 class Group:
-    """`count` counts, each moved by `shift`, with noise N_Z(0, scale sigma2), N(0, scale sigma2) or discrete Laplace of parameter epsilon / scale."""
-    LAWS = ["discrete-gaussian", "gaussian", "discrete-laplace"]
-    def __init__(self, value, scale):
+    """`count` counts, each moved by `shift`, with noise N_Z(0, scale sigma2), N(0, scale sigma2), discrete Laplace of epsilon / scale, or a table."""
+    LAWS = ["discrete-gaussian", "gaussian", "discrete-laplace", "table"]
+    def __init__(self, value, scale, tables=()):
         law = value.get("law") if isinstance(value, dict) else None
-        self.gaussian, self.continuous, laplace = (law == name for name in self.LAWS)  # of the integers, of the line, two-sided geometric
-        name = "epsilon" if laplace else "sigma2"
+        self.gaussian, self.continuous, laplace, tabled = (law == name for name in self.LAWS)  # of the integers, of the line, two-sided geometric
+        name = "epsilon" if laplace else "table" if tabled else "sigma2"
         fields(value, "count", "law", "shift", name)
         need(law in self.LAWS, f"a law is {', '.join(self.LAWS)}")
-        self.parameter = fraction(value[name], name) * (1 / scale if laplace else scale)
-        need(Fraction(1, 10**4) <= self.parameter <= 10**18, f"{name} is from 10^-4 to 10^18")
-        self.count = whole_number(value["count"], 1, 10**12, "count")
-        self.shift = whole_number(value["shift"], 1, 1000 if laplace else 10**6, "shift")
-        # The losses of one count with noise on the integers lie on an offset plus the multiples of its weight.
-        self.weight = 2 * self.parameter if laplace else self.shift / self.parameter
+        self.table = tables[whole_number(value[name], 0, len(tables) - 1, name)] if tabled else None
+        self.parameter = Fraction(value[name]) if tabled else fraction(value[name], name) * (1 / scale if laplace else scale)
+        need(tabled or Fraction(1, 10**4) <= self.parameter <= 10**18, f"{name} is from 10^-4 to 10^18")
+        self.count = whole_number(value["count"], 1, 1000 if tabled else 10**12, "count")
+        self.shift = whole_number(value["shift"], 1, 2 * 10**12 if tabled else 1000 if laplace else 10**6, "shift")
+        # The losses of one count with noise on the integers lie on an offset plus the multiples of its weight; of a table on no lattice.
+        self.weight = 2 * self.parameter if laplace else Fraction(0) if tabled else self.shift / self.parameter
         self.offset = self.count * self.shift * (self.parameter if laplace else self.weight / 2)
         self.rho = self.count * (self.shift * self.parameter) ** 2 / 2 if laplace else self.offset
         self.order = (self.LAWS.index(law), self.parameter, self.shift)
         self.text = f"{law} {value[name]} {self.shift} {self.count}"  # a key; no author chooses numbers for keys, as their hashes can collide
         self.variance = int(self.count * least_variance(self.parameter) * (1 << 32)) if self.gaussian else 0  # at most that of all, times 2^32
-
 class Family:
     """The units of a claim, with all its noise times a factor: each path alone, or all pairs of paths composed."""
     def __init__(self, claim, scale=Fraction(1), work=None):
         need(scale > 0, "a factor is above 0")
-        self.work, pairs = work or Work(), claim["pairs"]
-        paths = [[Group(group, scale) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
+        self.work, pairs, laws, infinite = work or Work(), claim["pairs"], claim.get("laws"), claim.get("infinite")
+        self.infinite = Fraction(0) if infinite is None else fraction(infinite, "infinite")  # (O)
+        need(laws != [] and (infinite is None or 0 < self.infinite < 1), "laws are tables, infinite is between 0 and 1, or they are null")
+        rows = sum(len(listed(rows, "a table", MOST_ROWS)) for rows in listed([] if laws is None else laws, "laws", 100))
+        tables = [table_of(rows) for rows in need(rows <= MOST_ROWS, f"tables have at most {MOST_ROWS} rows", laws) or []]
+        paths = [[Group(group, scale, tables) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
         known = {group.text: group for path in paths for group in path}  # equal groups become one object
         self.paths = [[known[group.text] for group in path] for path in paths]
         need(self.paths and all(self.paths), "there are paths, and every path has groups")
         need(all(a.order < b.order for path in self.paths for a, b in zip(path, path[1:])), "groups are in order, each once")
         need(len({*map(tuple, self.paths)}) == len(paths) and type(pairs) is bool, "every path is there once, and pairs is true or false")
+        rows = sum(max(len(group.table[0]), group.count) for path in self.paths for group in path if group.table)
+        need(rows <= MOST_ROWS and not (pairs and (laws or infinite)), f"on all paths tables have {MOST_ROWS} rows or counts, pairs none")
         need(all(sum(size(group.weight) for group in path) <= MOST_SIZE for path in self.paths), f"a path's parameters have at most {MOST_SIZE} bits")
         self.units = list(combinations_with_replacement(range(len(paths)), 2 if pairs else 1))
         self.offsets, self.steps = [sum(group.offset for group in path) for path in self.paths], [step_of(path) for path in self.paths]
         self.rho = max(sum(group.rho for group in path) for path in self.paths) * (2 if pairs else 1)  # of pairs that of the worst path with itself
     def groups(self, unit): return [group for path in unit for group in self.paths[path]]
     def offset(self, unit): return sum(self.offsets[path] for path in unit)
-    def step(self, paths):
-        """The greatest common divisor of the weights of all groups of these paths."""
-        return reduce(common, (self.steps[path] for path in paths))
+    def step(self, paths): return reduce(common, (self.steps[path] for path in paths))  # of the weights of all their groups
 def common(a, b):
     """The greatest common divisor of two reduced fractions above 0. Of the weights of a unit it is the step of its losses, on offset + step Z."""
     step = Fraction(gcd(a.numerator, b.numerator), lcm(a.denominator, b.denominator))
-    need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits")
-    return step
+    return need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits", step)
 def step_of(groups): return reduce(common, (group.weight for group in groups))
-
 @lru_cache(maxsize=None)
 def pi(p):
-    """|pi(p) - pi 2^p| <= 1.01. Machin: pi = 16 atan(1/5) - 4 atan(1/239). A term is too small by less than 1 unit of 2^-(p + 32), and so
-    is what is left out, alternating and below 5^-(p/2 + 16): with p/4 + 9 terms together below 20 (p/4 + 10) 2^-32 < 0.01."""
+    """|pi(p) - pi 2^p| <= 1.01 (README, "pi"), by Machin's formula pi = 16 atan(1/5) - 4 atan(1/239)."""
     need(0 < p < 1 << 16, "pi has fewer than 2^16 bits")
     atan = lambda n: sum((-1) ** k * ((1 << (p + 32)) // ((2 * k + 1) * n ** (2 * k + 1))) for k in range((p + 32) // 4 + 1))
     return (16 * atan(5) - 4 * atan(239)) >> 32
 def exp(u, v, p):
-    """exp(u + i v) for u <= 0, all in units of 2^-p; off by at most 2. Below 2^-(p+1) zero will do: u < -0.7 (p + 2) < -(p + 1) ln 2. Else
-    w = (u + i v) / 2^k is exact with k + 16 more bits, and |w| <= 2^-10, so that n terms of the series leave out at most 2^(1 - 10 n). In Horner's
-    scheme a step adds less than 3 units and divides what was by 2^10: below 4 in all. A squaring doubles the error and adds 3 units, as |exp| <= 1:
-    after k at most 2^k (6 + 3) (1 + 2^-10) < 2^(k + 4) units of 2^-(p + k + 16), which is 2^-12 of one; rounding down adds sqrt(2). Squares of
-    errors are in the 2^-10 where k < p + 2, as for p >= 32 and angles of at most 4."""
+    """exp(u + i v) for u <= 0, in units of 2^-p; off by at most 2 (README, "exp"): of (u + i v) / 2^k by a series in k + 16 more bits, squared."""
     need(u <= 0 and p >= 32 and abs(v) <= 4 << p, "exponents are at most 0, angles at most 4, and 32 bits at least")
     if 10 * u < -7 * (p + 2) << p: return 0, 0
     k = max(0, (abs(u) + abs(v)).bit_length() - p + 10)
     q, a, b = p + k + 16, u << 16, v << 16
     one, x, y = 1 << q, 1 << q, 0
-    for n in range(q // 10 + 2, 0, -1):
-        x, y = one + ((a * x - b * y) >> q) // n, ((a * y + b * x) >> q) // n
+    for n in range(q // 10 + 2, 0, -1): x, y = one + ((a * x - b * y) >> q) // n, ((a * y + b * x) >> q) // n
     for _ in range(k): x, y = (x * x - y * y) >> q, (x * y) >> (q - 1)
     return x >> (k + 16), y >> (k + 16)
 fixed = lambda x, p: (x.numerator << p) // x.denominator  # a fraction, rounded down
@@ -167,15 +164,12 @@ def mul(a, b, p):
 def power(a, n, one, times, p):
     """a^n by squaring, of balls by small, or of lists of masses by convolve."""
     need(n >= 1, "a power is at least 1")
-    for bit in bin(n)[2:]:
-        one = times(one, one, p)
-        one = times(one, a, p) if bit == "1" else one
+    for bit in bin(n)[2:]: one = times(times(one, one, p), a, p) if bit == "1" else times(one, one, p)
     return one
 def small(a, b, p):
     """The product of balls around numbers of size 1 at most. While its radius is below 1, its parts are below 2: powers do not grow."""
     one = mul(a, b, p)
-    need(one[2] < 1 << p, "the bits suffice for a power")
-    return one
+    return need(one[2] < 1 << p, "the bits suffice for a power", one)
 def reciprocal(a, p):
     """1 / a: |1/a - 1/a0| <= r / (|a| (|a| - r)), where 0 is not in the ball, and the roundings add less than 3."""
     (x, y, r), square = a, a[0] ** 2 + a[1] ** 2
@@ -188,8 +182,7 @@ def exp_ends(x, p):
     q = p + 40 + int(abs(x) * 3 / 2)
     value, _ = exp(fixed(-abs(x), q), 0, q)
     lower, upper = Fraction(value - 3, 1 << q), Fraction(value + 3, 1 << q)
-    need(lower > 0, "the bits suffice for an exponential")
-    return (1 / upper, 1 / lower) if x > 0 else (lower, upper)
+    return need(lower > 0, "the bits suffice for an exponential") or ((1 / upper, 1 / lower) if x > 0 else (lower, upper))
 def exp_less_one(x):
     """A lower bound above 0 of exp(x) - 1 for x > 0: exp's own less 1 may be negative, but exp(x) - 1 >= x; far out exp(x) >= 2^(x / 0.694)."""
     need(x > 0, "exp(x) - 1 is above 0 where x is")
@@ -207,10 +200,7 @@ def reach_of(sigma2, p):
     """The images on each side of the nearest one that a factor sums: the least k with 4.9 sigma2 (2 k + 1)^2 >= 0.694 (p + 3)."""
     return next(k for k in range(1 << 14) if 49 * sigma2 * (2 * k + 1) ** 2 >= Fraction(694, 100) * (p + 3))
 def factor(group, contour, above, below, p):
-    """(A) F(b) of one count but for a constant factor, at b = 2 pi above / below; the same at contour 0 and b = 0 is what to divide it by.
-    With m = contour shift it is the sum over k of exp(-sigma2 (b - 2 pi k)^2 / 2 + i m (b - 2 pi k)), |b| <= pi. A term is off by at most 6, its
-    exponents by at most 2 each. Left out is less than 1 unit: the first term on each side is below 2^-(p + 3), by 19.6 < 2 pi^2 and
-    ln 2 < 0.694, and each next one is less than half of the one before, as sigma2 >= 1/20."""
+    """(A) F(b) of one count but for a constant factor, at b = 2 pi above / below, |b| <= pi, by the sum over images (README, "factor")."""
     sigma2, m, square = group.parameter, contour * group.shift, pi(p + 32) ** 2 >> (p + 32)
     need(group.gaussian and sigma2 >= Fraction(1, 20) and below > 0, "a factor is of a discrete Gaussian, sigma2 >= 1/20")
     reach, nearest = reach_of(sigma2, p), (2 * above + below) // (2 * below)
@@ -226,18 +216,15 @@ def one_minus_cosines():
     values = [(1 << 40) - exp(0, turn(k, STEPS, 40), 40)[0] - 4 for k in range(STEPS // 2 + 1)]
     return [max(0, value) >> (40 - FINE) for value in values]
 def least_variance(sigma2):
-    """At most the variance of N_Z(0, sigma2). From the images, V = sigma2 - 4 pi^2 sigma2^2 sum k^2 q^(k^2) / sum q^(k^2) with
-    q = exp(-2 pi^2 sigma2); for sigma2 >= 1/10 the quotient is at most 2.023 q, and 4 pi^2 2.023 < 80, 2 pi^2 > 19.7."""
+    """(C) At most the variance of N_Z(0, sigma2), from the sum over images."""
     need(sigma2 > 0, "sigma2 is above 0")
     lost = 80 * sigma2 * exp_ends(Fraction(-197, 10) * min(sigma2, 4), 64)[1]
     return sigma2 * (1 - lost) if sigma2 >= Fraction(1, 10) and lost < 1 else Fraction(0)
-
 class Sieve:
     """Which nodes are proven small: by some groups, each counted a number of times."""
     def __init__(self, contour, groups, times, order):
         self.contour, self.cut, self.order, self.windows_seen, self.nodes_seen = contour, contour.cut << (32 + FINE), [], 0, 0
-        # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period, less whole turns.
-        turns = ((group.weight / contour.period % 1).as_integer_ratio() for group in groups)
+        turns = ((group.weight / contour.period % 1).as_integer_ratio() for group in groups)  # by which the angle of a group advances at each node
         self.groups = [(above, below, times * group.variance) for (above, below), group in zip(turns, groups)]
         for number in order:
             above, below, weight = self.groups[number]
@@ -262,10 +249,9 @@ class Sieve:
             if max(start, first) <= min(end, last): yield from self.windows(level + 1, max(start, first), min(end, last))
     def cost(self): return self.windows_seen * 1.6 + self.nodes_seen * (1 + 0.25 * len(self.groups))
     def plan(self, last, work):
-        """About how many windows and nodes a walk looks at, from windows of the first level that are drawn at random, fewer for each further
-        sieve, and what that takes. The walks count for themselves, and end with a refusal where they look at too many."""
+        """About how many windows and nodes a walk looks at, from windows of the first level drawn at random. The walks count for themselves."""
         low, high = self.turns(0, 1, last) if self.order else (1, last)
-        work.sieves, every, tried, draw, self.most = work.sieves + 1, max(1, high - low + 1), 1, Random(last), 10 * SAMPLE
+        work.sieves, every, tried, draw, self.most = work.sieves + 1, max(1, high - low + 1), 1, random.Random(last), 10 * SAMPLE
         try:
             for tried in range(1, min(every, SAMPLE, 64 * SAMPLE // work.sieves + 1) + 1) if self.order else ():
                 start, end = self.window(0, draw.randrange(low, low + every))
@@ -285,20 +271,16 @@ class Sieve:
                 total = allowed * (node.bit_length() - 1)
                 for above, below, weight in self.groups:
                     if total >= self.cut: break
-                    # The part of a turn is rounded towards a whole turn, where 1 - cos is less.
-                    part = node * above * STEPS // below % STEPS
+                    part = node * above * STEPS // below % STEPS  # rounded towards a whole turn, where 1 - cos is less
                     total += weight * table[part if 2 * part < STEPS else STEPS - 1 - part]
                 if total < self.cut and not self.contour.evaluates(node): raise Refused(f"node {node} is evaluated, or its factors are small")
         work.walked += self.windows_seen + self.nodes_seen
     def beyond(self, number):
-        """(E) At most the sum over j > last of b_j / j^2, b_j the factor of a group that makes a < 1 turns a node. In a turn it rises
-        and falls once, so that its values add up to at most 1 + mean / a; the turn around `last` and those that follow. The factor
-        falls up to half a turn, so that a sum at left ends is at least the mean."""
+        """(E) At most the sum over j > last of b_j / j^2: b_j falls up to half a turn, so that a sum at left ends is at least its mean."""
         last, (above, below, weight) = self.contour.last, self.groups[number]
         parts = (exp(-(weight * value << 64) >> (32 + FINE), 0, 64)[0] + 3 for value in one_minus_cosines()[:-1])
         mean, a = min(Fraction(1), Fraction(2 * sum(parts), STEPS << 64)), Fraction(above, below)
         return (1 + mean / a) * (Fraction(2, last**2) + a / last)
-
 class Contour:
     """(B), (D), (F) Bounds for delta of some units by the trapezoid rule. Where to look is said by hints, of which nothing is believed."""
     def __init__(self, family, hints, units, epsilons=()):
@@ -318,12 +300,10 @@ class Contour:
         need(in_order and many <= MOST_EVALUATED, f"evaluated are at most {MOST_EVALUATED} nodes, in order from 0")
         need(many * len(self.used) * (self.p + 500) <= MOST_BALLS, f"nodes times paths times (bits + 500) are at most {MOST_BALLS}")
         self.plan(many, every, units, epsilons)
-        # One unit is looked at itself; of many the pairs (p, p), because |F_p F_q| <= max(|F_p|^2, |F_q|^2), and at most their mean.
-        covers = [(family.groups(units[0]), 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in self.used]
+        covers = [(family.groups(units[0]), 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in self.used]  # (D)
         need(len(listed(hints["sieve"], "sieve", 500)) == len(covers), "sieve is about the unit, or about every path")
-        self.work.cover += sum(len(groups) for groups, _ in covers)
+        self.work.cover, self.sieves = self.work.cover + sum(len(groups) for groups, _ in covers), []
         need(self.work.cover <= MOST_COVER, f"all sieves are about at most {MOST_COVER} groups")
-        self.sieves = []
         for (groups, times), order in zip(covers, hints["sieve"]):
             order = [whole_number(number, 0, len(groups) - 1, "a group") for number in listed(order, "a sieve", 8)]
             self.work.plan(13_000 * len(order) * (self.last < self.nodes // 2))  # beyond the last node
@@ -348,13 +328,11 @@ class Contour:
         for sieve, order in self.sieves:
             sieve.check()
             if self.last < self.nodes // 2:
-                # (D) The kernel beyond: period / (2 pi^2 j^2) with 2 pi^2 > 19, and less than 0.9 step for all nodes together.
-                far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
+                far = min([Fraction(1, self.last), *map(sieve.beyond, order)])  # (E) 2 pi^2 > 19
                 self.tail = max(self.tail, far * self.period / 19 + self.step)
         paths, self.factors = {path: self.family.paths[path] for path in self.used}, {path: [] for path in self.used}
-        # Equal groups of several paths are computed once. The factor of a count is 1 at most: its constant is taken out before powers are.
         turns = {group: group.weight / self.period for groups in paths.values() for group in groups}
-        ones = {group: reciprocal(factor(group, Fraction(0), 0, 1, p), p) for group in turns}
+        ones = {group: reciprocal(factor(group, Fraction(0), 0, 1, p), p) for group in turns}  # a factor is 1 at most, without its constant
         for node in self.evaluated:
             counts = {group: small(factor(group, self.c, node * a.numerator, a.denominator, p), ones[group], p) for group, a in turns.items()}
             powers = {group: power(one, group.count, (1 << p, 0, 0), small, p) for group, one in counts.items()}
@@ -387,14 +365,11 @@ class Contour:
         total, error = sum(x for x, _, _ in row), sum(r for _, _, r in row)
         scales = exp_ends(rho * (c + c * c) - c * start, p)
         ends = [scale * size / self.nodes / (1 << p) for scale in scales for size in (total - error, total + error)]
-        # (D) With factors of at most j exp(-cut), the kernel leaves j exp(-cut) times period / (2 j^2) of each node and its conjugate;
-        # and the sum of 1 / j up to the last node is at most 1 + ln last < 1 + 0.694 bits.
-        around = self.period / 2 * (1 + Fraction(694, 1000) * self.last.bit_length())
+        around = self.period / 2 * (1 + Fraction(694, 1000) * self.last.bit_length())  # (D) ln last < 0.694 bits
         left_out = scales[1] * (around / exp_less_one(Fraction(self.cut)) + self.tail)
         return min(ends) - left_out - self.alias(epsilon, rho), max(ends) + left_out
     def alias(self, epsilon, rho):
-        """(F) What the rule adds: for each side of c at most M(x) exp(-x epsilon) / (exp(period |x - c|) - 1) at a point x >= 0 of it, which is not
-        c. Any will do: here it is near the stationary point of the exponent."""
+        """(F) What the rule adds, at a point x >= 0 on each side of c. Any will do: here it is near the stationary point of the exponent."""
         left, right = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1))
         points = (max(Fraction(0), min(left, self.c - min(1 / self.period, self.c / 2))), max(right, self.c + 1 / self.period))
         need(0 <= points[0] < self.c < points[1], "one point on each side of the contour")
@@ -405,46 +380,72 @@ def convolve(a, b, p):
     long = [int.from_bytes(b"".join(mass.to_bytes(width, "little") for mass in masses), "little") for masses in (a, b)]
     digits = (long[0] * long[1]).to_bytes(width * (len(a) + len(b)), "little")
     return [int.from_bytes(digits[at:at + width], "little") >> p for at in range(0, width * (len(a) + len(b) - 1), width)]
-
 class Atoms:
     """(G) P[L > eps] and Q[L > eps] of one unit with few outcomes, from lower bounds for the masses of all outcomes that are kept."""
     def __init__(self, family, hints, units, epsilons=()):
         fields(hints, "bits", "kept", "units")
         need(len(units) == 1, "atoms are about one unit")
         self.p, self.family, self.work, self.units = whole_number(hints["bits"], 32, MOST_BITS, "bits"), family, family.work, units
-        groups, self.step, kept = family.groups(units[0]), family.step(units[0]), listed(hints["kept"], "kept", 1000)
+        groups, self.step, kept, p = family.groups(units[0]), family.step(units[0]), listed(hints["kept"], "kept", 1000), self.p
         need(len(kept) == len(groups) and not any(group.continuous for group in groups), "atoms are about all groups, with noise on the integers")
-        halves, self.plans, products = [[1, 0, 0], [1, 0, 0]], [], 0  # of both halves of the groups: the number of sums, their divisor, their range
-        for group, pair in zip(groups, kept):
-            (first, last), at, steps = span(pair, -MOST_REACH, MOST_REACH), halves[0][0] > halves[1][0], int(group.weight / self.step)
-            wide = last - first + 1
-            products += halves[at][0] * wide
-            need(products * (self.p + 400) <= MOST_ATOMS * 1000 and products <= MOST_ATOMS, f"there are at most {MOST_ATOMS} atoms of 600 bits")
-            measure, reach = gcd(halves[at][1], steps), halves[at][2] + (wide - 1) * steps
-            need(reach.bit_length() <= 1000, "losses of atoms are at most 2^1000 steps apart")
-            # The exponentials within reach, their convolutions, and the products with what is there.
-            within = isqrt(int(group.parameter * Fraction(139, 100) * self.p)) + 1 if group.gaussian else group.shift
-            need(within * group.count <= MOST_REACH, f"the noise of a list of atoms reaches at most {MOST_REACH}")
-            entries = (1 + group.gaussian) * within * group.count + 1
-            cost = within * (exp_cost(self.p) / 2 + fraction_cost(size(group.parameter))) + entries * 3 + wide
-            cost += 0.7 * long_cost(entries * (self.p // 4 + 1)) + halves[at][0] * wide * (1 + 2 * mul_cost(self.p))
-            halves[at] = [min(halves[at][0] * wide, reach // measure + 1), measure, reach]
-            self.plans.append((group, first, last, at, cost))
-            self.work.plan(cost)
+        halves, self.plans, self.products = [[1, 0, 0], [1, 0, 0]], [], 0  # of both halves: the number of sums, their divisor, their range
+        self.error, self.ways, self.common = Fraction(0), 1, [1 << p] * 2  # (N)
+        if any(group.table for group in groups): self.step, self.ways = Fraction(self.step or 1, 1 << 96), 2
+        for group, pair in zip(groups, kept): (self.plan_table if group.table else self.plan)(group, pair, halves, p)
         self.sizes = [one[0] for one in halves]
-        self.work.plan(len(epsilons) * (sum(self.sizes) * (5 + mul_cost(self.p)) + ends_cost(max(map(float, epsilons), default=0), self.p)))
+        self.work.plan(self.ways * len(epsilons) * (sum(self.sizes) * (5 + mul_cost(p)) + ends_cost(max(map(float, epsilons), default=0), p)))
+    def take(self, products):  # and say what they cost
+        self.products, cost = self.products + products, products * (1 + 2 * mul_cost(self.p))
+        few = self.products * (self.p + 400) <= MOST_ATOMS * 1000 and self.products <= MOST_ATOMS
+        return need(few, f"there are at most {MOST_ATOMS} atoms of 600 bits", cost)
+    def plan(self, group, pair, halves, p):
+        """The exponentials within reach, their convolutions, and the products with what is there."""
+        (first, last), at, steps = span(pair, -MOST_REACH, MOST_REACH), halves[0][0] > halves[1][0], int(group.weight / self.step)
+        wide = last - first + 1
+        cost = self.take(halves[at][0] * wide) + wide
+        measure, reach = gcd(halves[at][1], steps), halves[at][2] + (wide - 1) * steps
+        need(reach.bit_length() <= 1000, "losses of atoms are at most 2^1000 steps apart")
+        within = isqrt(int(group.parameter * Fraction(139, 100) * p)) + 1 if group.gaussian else group.shift
+        need(within * group.count <= MOST_REACH, f"the noise of a list of atoms reaches at most {MOST_REACH}")
+        entries = (1 + group.gaussian) * within * group.count + 1
+        cost += within * (exp_cost(p) / 2 + fraction_cost(size(group.parameter))) + entries * 3 + 0.7 * long_cost(entries * (p // 4 + 1))
+        halves[at] = [min(halves[at][0] * wide, reach // measure + 1), measure, reach]
+        self.plans.append((group, first, last, at, cost))
+        self.work.plan(cost)
+    def plan_table(self, group, pair, halves, p):
+        """(N) The losses of one count, rounded towards 0, with their masses; half of the counts are for each half. c of k losses of m sizes have at
+        most as many sums as there are choices with repetition, and as there are points of m whole numbers at most c from 0."""
+        (rows, whole), half, up = group.table, group.count // 2, lambda a, b, p: -(-a * b >> p)
+        need(pair is None, "all outcomes of a table are kept")
+        self.work.plan(len(rows) * (250 + 12 * fraction_cost(2 * whole.bit_length() + size(self.step)) + ends_cost(0, 128)))
+        both = merged([(x + group.shift, mass, 0) for x, mass in rows] + [(x, 0, mass) for x, mass in rows])
+        ratios = merged((Fraction(a, b), a, b) for _, a, b in both if a and b)
+        need(ratios, "two neighbors have an output in common")
+        logs = [[end / self.step for end in ln_ends(max(ratio, 1 / ratio))] for ratio, _, _ in ratios]
+        self.error += group.count * self.step * max(most - int(least) for least, most in logs)
+        need(self.error <= 1 and max(most for _, most in logs) < 1 << 900, "losses of a table are known, and at most 2^900 steps")
+        powers = [power(-((-sum(one[which] for one in ratios) << p) // whole), group.count, 1 << p, up, p) for which in (1, 2)]  # of what is common
+        self.common = [up(common, power, p) for common, power in zip(self.common, powers)]
+        one = [(int(least) * (1 if ratio > 1 else -1), (a << p) // whole, (b << p) // whole) for (ratio, a, b), (least, _) in zip(ratios, logs)]
+        k, m, least = len(logs), len([*groupby(sorted(int(least) for least, _ in logs))]), halves[0][0] > halves[1][0]
+        sums = lambda c: min(comb(c + k - 1, c), sum(comb(m, j) * comb(c, j) << j for j in range(min(m, c) + 1)))
+        for counts, at in ((group.count - half, least), (half, 1 - least)):
+            cost = sum(self.take(k * sums(c)) for c in range(counts)) + self.take(halves[at][0] * sums(counts))
+            halves[at][0] *= sums(counts)
+            self.plans.append((one, counts, None, at, cost))
+            self.work.plan(cost)
     def prove(self):
         """The masses of all sums of both halves."""
         self.halves = [[(0, 1 << self.p, 1 << self.p)]] * 2  # each sum of losses, in order, with its masses under P and Q
         for group, first, last, at, cost in self.plans:
-            self.halves[at] = self.times(self.halves[at], int(group.weight / self.step), self.masses(group, first, last))
+            self.halves[at] = self.times(self.halves[at], self.masses(group, first, last))
             self.work.did(cost)
         return self
     def masses(self, group, first, last):
-        """Each kept outcome x of the sum of a group's noise, and lower bounds for its masses under P, and under Q, which are those of
-        -count shift - x under P by symmetry. A weight is off by at most 4. Beyond the reach of a Gaussian, where the next one is
-        below 2^-p, the ratio of neighbors is at most r = exp(-reach / (2 sigma2)), and 1 / (1 - r) <= 1 + 2 sigma2 / reach."""
-        p, n, weights = self.p, group.count, []
+        """(G) The loss of each kept outcome x of the sum of a group's noise, in steps, and lower bounds for its masses under P, and under Q: those of
+        -count shift - x under P by symmetry. A weight is off by at most 4. (N) Or all sums of the losses of `first` counts."""
+        if last is None: return reduce(self.times, [group] * first, [(0, 1 << self.p, 1 << self.p)])
+        p, n, weights, steps = self.p, group.count, [], int(group.weight / self.step)
         if group.gaussian:
             start = -isqrt(int(group.parameter * Fraction(139, 100) * p)) - 1
             weights = [exp(fixed(-(x * x) / (2 * group.parameter), p), 0, p)[0] for x in range(start, 1)]
@@ -459,40 +460,43 @@ class Atoms:
             norm = (1 << p) + q
         total, least = power([(max(0, weight - 4) << p) // norm for weight in weights], n, [1 << p], convolve, p), n * start
         mass = lambda x: total[x - least] if 0 <= x - least < len(total) else 0
-        return [(x, mass(x), mass(-group.count * group.shift - x)) for x in range(first, last + 1)]
-    def times(self, half, steps, masses):
+        return [(steps * x, mass(x), mass(-group.count * group.shift - x)) for x in range(first, last + 1)]
+    def times(self, half, masses):
         """All sums of a loss of the half and one of a group, in order."""
-        both = sorted((a + steps * x, p * more_p >> self.p, q * more_q >> self.p) for (a, p, q), (x, more_p, more_q) in product(half, masses))
-        equal = ([*atoms] for _, atoms in groupby(both, lambda atom: atom[0]))
-        return [(atoms[0][0], sum(p for _, p, _ in atoms), sum(q for _, _, q in atoms)) for atoms in equal]
+        return merged((a + x, p * more_p >> self.p, q * more_q >> self.p) for (a, p, q), (x, more_p, more_q) in product(half, masses))
     def bounds(self, unit, epsilon):
-        """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one."""
-        (one, other), ends, whole = self.halves, [], 1 << 2 * self.p
-        losses, least = [atom[0] for atom in other], (epsilon - self.family.offset(unit)) // self.step
-        for which in (1, 2):
-            from_here = [0, *accumulate(atom[which] for atom in reversed(other))]  # its masses from each loss on
-            kept = sum(atom[which] * from_here[len(losses) - bisect_right(losses, least - atom[0])] for atom in one)
-            ends.append((kept, kept + whole - sum(atom[which] for atom in one) * from_here[-1]))
-        (p_lower, p_upper), (q_lower, q_upper), growth = *ends, exp_ends(epsilon, self.p)
-        return (p_lower - growth[1] * q_upper) / whole, (p_upper - growth[0] * q_lower) / whole
+        """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one. (N) With tables also of
+        Q[L < -eps] - exp(eps) P[L < -eps], the other direction, and of both the larger ones."""
+        (one, other), whole, growth, ends = self.halves, 1 << 2 * self.p, exp_ends(epsilon, self.p), []
+        losses = [atom[0] for atom in other]
+        for side in (1, -1)[:self.ways]:
+            least, sums = (side * epsilon - self.family.offset(unit)) // self.step, []
+            for which in (1, 2):
+                from_here = [0, *accumulate(atom[which] for atom in reversed(other))]  # its masses from each loss on
+                kept = sum(atom[which] * from_here[len(losses) - bisect_right(losses, least - atom[0])] for atom in one)
+                every = sum(atom[which] for atom in one) * from_here[-1]
+                sums.append((kept if side == 1 else every - kept, whole - every, whole - (self.common[which - 1] << self.p)))
+            (p, p_left, p_lost), (q, q_left, q_lost) = sums[::side]
+            ends.append(((p + p_lost - growth[1] * (q + q_left - q_lost)) / whole, (p + p_left - growth[0] * q) / whole + 2 * self.error))
+        return [max(end) for end in zip(*ends)]
+def merged(atoms):
+    """Atoms of a loss and its masses under P and under Q, in order, those of one loss as one."""
+    equal = ([*same] for _, same in groupby(sorted(atoms), lambda atom: atom[0]))
+    return [(same[0][0], sum(p for _, p, _ in same), sum(q for _, _, q in same)) for same in equal]
 def normal_tail(z):
-    """Both ends of P[N(0, 1) > z], for z >= 0 1/2 - phi(z) S(z) with S(z) = sum over k of z^(2k+1) / (2k+1)!!. One sum is rounded down and one up;
-    once the terms fall to a half at least, what is left out is at most the last one. With 0.73 > log2(e) / 2 it has bits for exp(-z^2 / 2)."""
+    """(K) Both ends of P[N(0, 1) > z], by sums rounded down and up. With 0.73 > log2(e) / 2 they have bits for exp(-z^2 / 2)."""
     if z < 0: return [1 - end for end in reversed(normal_tail(-z))]
     need(z < 100, "tails of continuous noise begin within 100 standard deviations")
     p, k = 192 + int(Fraction(73, 100) * z * z), 1
-    square, low, high = fixed(z * z, p), fixed(z, p), fixed(z, p) + 1
-    sums = [low, high]
+    square, low, high, sums = fixed(z * z, p), fixed(z, p), fixed(z, p) + 1, [fixed(z, p), fixed(z, p) + 1]
     while high > 1 or 2 * z * z > k + 2:
         k, low, high = k + 2, (low * square >> p) // (k + 2), ((high * (square + 1) >> p) + 1) // (k + 2) + 1
         sums = [sums[0] + low, sums[1] + high]
     roots = [Fraction(isqrt(2 * (pi(p) + off) << p) + up, 1 << p) for up, off in ((1, 2), (0, -2))]
     least, most = (size * total / root / (1 << p) for size, total, root in zip(exp_ends(-z * z / 2, p), (sums[0], sums[1] + high), roots))
     return [max(Fraction(0), Fraction(1, 2) - most), Fraction(1, 2) - least]
-
 class Normal:
-    """(K) Bounds for delta of continuous Gaussian counts: the loss is N(mu^2 / 2, mu^2) with mu^2 = 2 rho, and delta increases with mu: of
-    several units the one with the largest rho has the largest delta."""
+    """(K) Bounds for delta of continuous Gaussian counts. It increases with rho: of several units the one with the largest rho decides."""
     def __init__(self, family, hints, units, epsilons=()):
         fields(hints, "units")
         self.family, self.work, worst = family, family.work, max(units, key=family.offset)
@@ -508,11 +512,10 @@ class Normal:
         need(root > 0, "rho is above 0")
         tails = [[normal_tail(epsilon / mu + side * mu / 2) for side in (-1, 1)] for mu in (Fraction(root, 2**256), Fraction(root + 1, 2**256))]
         return [first[end] - growth[1 - end] * second[1 - end] for end, (first, second) in enumerate(tails)]
-
 class Bounds:
     """Bounds for delta of the worst of all units, or of some, at some epsilons, by hints for one part of them after the other."""
     def __init__(self, family, proofs, name, *epsilons):
-        self.parts, self.name, self.epsilons, left = [], name, epsilons, dict.fromkeys(family.units)
+        self.parts, self.name, self.epsilons, self.infinite, left = [], name, epsilons, family.infinite, dict.fromkeys(family.units)
         for hints in listed(proofs[name], name, 2000):
             units = hints.get("units") if isinstance(hints, dict) else 0
             units = list(left) if units is None else [tuple(whole_number(path, 0, len(family.paths) - 1, "a path") for path in
@@ -535,15 +538,14 @@ class Bounds:
                 for ends, epsilon in zip(best, self.epsilons):
                     ends[:] = (new if old is None else max(old, new) for old, new in zip(ends, self.named(part.bounds, unit, epsilon)))
                 part.work.did(getattr(part, "then", 0) / len(part.units))
-        return best
+        return [[self.infinite + (1 - self.infinite) * end for end in ends] for ends in best]
 def highest(points):
     """(H) Both ends of the maximum of a concave function, from both ends of three points and of its values there."""
     (x1, x2, lower_x, upper_x), (y1, y2, lower, upper), (z1, z2, lower_z, upper_z) = points
     need(x2 < y1 and y2 < z1 and max(upper_x, upper_z) <= lower, "points are in order, and the middle one is proven to be the highest")
     return lower, upper + max((upper - lower_x) / (y1 - x2) * (z2 - y1), (upper - lower_z) / (z1 - y2) * (y2 - x1))
 def tradeoff(alpha, points, above, below):
-    """(H) Both ends of the largest 1 - delta(eps) - exp(eps) alpha over all eps, a concave function of exp(eps), from three of them, with upper and
-    with lower bounds of delta(|eps|) at each."""
+    """(H) Both ends of the largest 1 - delta(eps) - exp(eps) alpha over all eps, by upper and lower bounds of delta(|eps|) at three of them."""
     def height(epsilon, most, least):
         ends, sizes = [1 - most, 1 - least], exp_ends(epsilon, 512)
         heights = [end - size * alpha if epsilon >= 0 else size * (end - alpha) for end in ends for size in sizes]
@@ -559,8 +561,7 @@ def posterior(family, noisy, prior):
     sums = zip(family.paths[0], (whole_number(x, -(10**12), 10**12, "a noisy sum") for x in noisy))
     return [prior * odds / (prior * odds + 1 - prior) for odds in exp_ends(sum(one.weight * x - one.offset for one, x in sums), 128)]
 def orders(family, delta, points, lower):
-    """(L) Both ends of the least epsilon by an order 1 + s: the upper one at one s, and the lower one as claimed if all s are proven to give no
-    less: s (lower - rho (1 + s)) + s ln(1 + 1 / s) + ln(1 + s), which is concave, is nowhere above ln(1 / delta)."""
+    """(L) Both ends of the least epsilon by an order 1 + s: the upper one at one s, and the lower one as claimed if every s gives no less."""
     need(all(s > 0 for s in points), "an order is above one")
     logs, (least, most) = lambda s: [s * a + b for a, b in zip(ln_ends(1 + 1 / s), ln_ends(1 + s))], ln_ends(1 / delta)
     heights = [(s, s, *(s * (lower - family.rho * (1 + s)) + end for end in logs(s))) for s in points]
@@ -573,8 +574,7 @@ def marginal(family, hints, prior):
     need(atoms.sizes[0] * atoms.sizes[1] <= 10**5, "there are at most 10^5 losses")
     far = float(offset + sum(max(-first, last) * group.weight for group, first, last, _, _ in atoms.plans))
     family.work.plan(atoms.sizes[0] * atoms.sizes[1] * (30 + 3 * ends_cost(far, 64) + 6 * fraction_cost(size(prior) + 3 * min(far, 1 << 14))))
-    atoms.prove()
-    masses = [(a + b, p * q) for (a, p, _), (b, q, _) in product(*atoms.halves)]
+    masses = [(a + b, p * q) for (a, p, _), (b, q, _) in product(*atoms.prove().halves)]
     shares = [[1 - 1 / (1 + prior / (1 - prior) * growth) for growth in exp_ends(offset + steps * atoms.step, 64)] for steps, _ in masses]
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
     left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
@@ -587,14 +587,14 @@ NAMES = {"beta": "type II error (trade-off function)", "marginal": "posterior pr
          "orders": "zCDP epsilon (best order)", "zcdp": "zCDP epsilon (Bun-Steinke)"}
 def statements(version, claim, proofs, work):
     """What has to hold, one after the other: in words, the bound that is proven for it, its sign, the end that is claimed, and what follows."""
-    reserved = ["direction", "infinite", "laws"] if version == "assay 4" else []
-    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper", *reserved)
+    newer = ["direction", "infinite", "laws"] if version == "assay 4" else []
+    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper", *newer)
     fields(proofs, "lower", "points", "upper")
-    need(all(claim[name] is None for name in reserved), f"{', '.join(reserved)} are null: nothing else is supported yet")
-    about, at, family = claim["about"], claim["at"], Family(claim, work=work)
+    need(claim.get("direction") is None, "direction is null: nothing else is supported yet")
+    about, at, family, more = claim["about"], claim["at"], Family(claim, work=work), claim.get("infinite") or claim.get("laws")
     need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
-    labels = claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str
-    need(labels, "neighbors is add-remove or bounded, and subject a text")
+    need(not more or about in ("beta", "delta", "epsilon"), "with tables or infinite losses a claim is about beta, delta or epsilon")
+    need(claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str, "neighbors is add-remove or bounded, and subject a text")
     fields(at, *GIVEN[about].split())
     in_words = lambda name, x: name in ("grid", "noisy") or (about, name, x) == ("scale", "epsilon", "zcdp")
     at = {name: x if in_words(name, x) else fraction(x, name) for name, x in at.items()}
@@ -616,8 +616,7 @@ def statements(version, claim, proofs, work):
                     "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
         conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
         words, bounds = f"{NAMES[about]} at {conditions}", formulas[about]()
-        yield from ((words, bounds[0], ">=", lower, ""), (words, bounds[1], "<=", upper, ""))
-        return
+        return (yield from ((words, bounds[0], ">=", lower, ""), (words, bounds[1], "<=", upper, "")))
     # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
     ends = [(1, at["epsilon"], upper), (1, at["epsilon"], lower)] if about == "delta" else [(1, upper, at["delta"]), (1, lower, at["delta"])]
     if about == "scale":
@@ -628,13 +627,14 @@ def statements(version, claim, proofs, work):
         least, most = zcdp(family, at["delta"]) if at["epsilon"] == "zcdp" else (at["epsilon"], at["epsilon"])
         ends = [(upper, least, at["delta"]), (lower, most, at["delta"])]
     need(lower > 0 or proofs["lower"] == [], "a lower end of 0 needs no hints")
+    strict = about == "scale" or about == "epsilon" and more  # (O) where delta does not decrease any more, equality proves nothing
     names, target = ["upper", "lower"][:1 + (lower > 0)], at.get("epsilon") == "zcdp"  # all is planned before anything is computed
     plans = [Bounds(Family(claim, Fraction(scale), work), proofs, name, epsilon) for name, (scale, epsilon, _) in zip(names, ends)]
     for name, bounds, (scale, epsilon, delta) in zip(names, plans, ends):
         enough, at_epsilon = name == "upper", "the " + NAMES["zcdp"] if target else shown(epsilon)
         where, follows = f"noise times {shown(scale)}: " * (about == "scale"), f", so it is {'' if enough else 'not '}enough" * (about == "scale")
         if about == "epsilon": follows = f", so epsilon {'<=' if enough else '>='} {at_epsilon} at delta = {shown(delta)}"
-        yield f"{where}delta({at_epsilon})", bounds.prove()[0][enough], "<=" if enough else ">" if where else ">=", delta, follows
+        yield f"{where}delta({at_epsilon})", bounds.prove()[0][enough], "<=" if enough else ">" if strict else ">=", delta, follows
 def check(data, report=None, found=None):
     """A line for everything that the certificate in these bytes proves. Refused says which statement does not hold."""
     whole, proven = read(data), []
@@ -651,17 +651,18 @@ def shown(x, rounding=None):
     except Inexact: return str(x)
     return f"{value:f}" if -6 < value.adjusted() < 18 or not value else str(value).lower()
 def described(claim):
-    laws = {"discrete-gaussian": "discrete Gaussian", "gaussian": "continuous Gaussian", "discrete-laplace": "discrete Laplace"}
+    laws = {"discrete-gaussian": "discrete Gaussian", "gaussian": "continuous Gaussian", "discrete-laplace": "discrete Laplace", "table": "tabulated"}
     seen, many, of = {}, len(claim["paths"]), lambda counts: " to ".join(map(str, sorted({min(counts), max(counts)})))
+    masses = [", ".join(f"{shown(Fraction(mass))} of {x}" for x, mass in rows) for rows in claim.get("laws") or ()]
     for group in (group for path in claim["paths"] for group in path):
-        name = "sigma2" if "sigma2" in group else "epsilon"
-        noise = f"moved by {group['shift']}, {laws[group['law']]} noise with {name} = {shown(Fraction(group[name]))}"
-        seen.setdefault(noise, []).append(group["count"])
+        name = next(name for name in ("sigma2", "epsilon", "table") if name in group)
+        value = f"masses {masses[group[name]]}" if name == "table" else f"{name} = {shown(Fraction(group[name]))}"
+        seen.setdefault(f"moved by {group['shift']}, {laws[group['law']]} noise with {value}", []).append(group["count"])
     pairs = f"{many * (many + 1) // 2} pairs of {many} paths" if claim["pairs"] else f"{many} paths"
-    units = "one path" if pairs == "1 paths" else f"the worst of {pairs}"
+    units = f"the worst of {pairs}" if claim["pairs"] or many > 1 else "one path"
     yield f"of {units}; counts on a path: {of([sum(group['count'] for group in path) for path in claim['paths']])}"
-    for noise, counts in seen.items():
-        yield f"  {of(counts)} {'' if many == 1 else f'on {len(counts)} of the paths '}{noise}"
+    yield from (f"  {of(counts)} {'' if many == 1 else f'on {len(counts)} of the paths '}{noise}" for noise, counts in seen.items())
+    if claim.get("infinite"): yield f"  and with probability {shown(Fraction(claim['infinite']))} an output that only one of two neighbors can have"
 def one(path, quiet):
     found, began, last = {}, time.monotonic(), [-8]
     def report(work):  # a line on standard error every ten seconds, from the third second on
@@ -675,7 +676,7 @@ def one(path, quiet):
     except OSError as error: return {**answer, "verdict": "unreadable", "reason": str(error)}
     except Exception as error: return {**answer, "reason": f"an error of this checker, please report it: {type(error).__name__}: {error}"}
     claim, labels = found["claim"], {"subject": found["claim"]["subject"], "neighbors": found["claim"]["neighbors"], **found.get("source", {})}
-    known = {key: claim[key] for key in ("about", "at", "lower", "upper", "pairs", "paths")}
+    known = {key: claim[key] for key in ("about", "at", "infinite", "laws", "lower", "upper", "pairs", "paths") if claim.get(key) is not None}
     return {**answer, "verdict": "proven", "format": found["certificate"], **known, "described": list(described(claim)), "labels": labels}
 def main(arguments):
     parser = argparse.ArgumentParser(prog="check.py", description="Proves certificates of `assay prove` again.",
@@ -694,7 +695,6 @@ def main(arguments):
     return min(failed, 1)
 
 if __name__ == "__main__":
-    for name in {"SIGINT", "SIGPIPE"}.intersection(dir(signal)):  # no traceback for a reader who leaves
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    for name in {"SIGINT", "SIGPIPE"}.intersection(dir(signal)): signal.signal(getattr(signal, name), signal.SIG_DFL)  # a reader may leave
     for stream in (sys.stdout, sys.stderr): stream.reconfigure(errors="backslashreplace")  # names of files and labels in any alphabet
     sys.exit(main(sys.argv[1:]))

@@ -74,7 +74,7 @@ PLANTED = {
         ("self.tail = max(self.tail, far * self.period / 19 + self.step)", "self.tail = Fraction(0)"),
     ]),
     "outcomes that are not kept weigh nothing": (["laplace", "tradeoff-atoms"], [
-        ("kept + whole - sum(atom[which] for atom in one) * from_here[-1]", "kept"),
+        ("whole - every, whole -", "0, whole -"),
     ]),
     "the middle one of three points need not be the highest": (["tradeoff-atoms", "orders"], [
         ("y2 < z1 and max(upper_x, upper_z) <= lower", "y2 < z1"),
@@ -84,6 +84,12 @@ PLANTED = {
     ]),
     "an upper end is about the units that have hints": (["two-paths"], [
         ('name == "lower" or not left', "True"),
+    ]),
+    "a table has one direction": (["table"], [
+        ("for side in (1, -1)[:self.ways]:", "for side in (1,):"),
+    ]),
+    "infinite losses weigh nothing": (["guarantees"], [
+        ("self.infinite + (1 - self.infinite) * end", "end"),
     ]),
     "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
         ("numbers[1] - numbers[0] == 1 == numbers[0].denominator", "numbers[1] > numbers[0]"),
@@ -108,7 +114,8 @@ PLANTED_IN_PAGE = {
         ("this.tail = greatest(this.tail, far", "greatest(this.tail, far"),
     ]),
     "outcomes that are not kept weigh nothing": (["laplace", "tradeoff-atoms"], [
-        ("kept + whole - mass * other", "kept + 0n * other"),
+        ("mass + whole - total(first)", "mass"),
+        ("opposite + whole - total(second) - alone(second)", "opposite"),
     ]),
     "the middle one of three points need not be the highest": (["tradeoff-atoms", "orders"], [
         ("y2.isBelow(z1) && highX.atMost(low) && highZ.atMost(low)", "y2.isBelow(z1)"),
@@ -118,6 +125,12 @@ PLANTED_IN_PAGE = {
     ]),
     "an upper end is about the units that have hints": (["two-paths"], [
         ('(name === "lower" || left.size === 0)', "true"),
+    ]),
+    "a table has one direction": (["table"], [
+        ("if (!this.tabled) return removed;", "return removed;"),
+    ]),
+    "infinite losses weigh nothing": (["guarantees"], [
+        ("this.infinite.plus(ONE.minus(this.infinite).times(end)).reduced()", "end.reduced()"),
     ]),
     "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
         ("numbers[1].minus(numbers[0]).compare(ONE) === 0 && numbers[0].below === 1n", "numbers[0].isBelow(numbers[1])"),
@@ -202,15 +215,28 @@ def wild(draw):
         ("marginal", {"prior": "1/3"}, 0, Fraction(1, 3) / (1 + far)),
     ])
     pairs = draw.random() < 0.2
+    tables, finite = [], law in ("discrete-gaussian", "discrete-laplace") and about in ("delta", "epsilon") and draw.random() < 0.3
+    if finite:
+        # A table beside the noise, and what only one of two neighbors can have.
+        values = sorted(draw.sample(range(-9, 10), draw.randrange(2, 6)))
+        weights = [draw.choice([1, 1, 2, 7, 10**9, 10**60]) for _ in values]
+        tables, pairs = [[[value, str(Fraction(weight, sum(weights)))] for value, weight in zip(values, weights)]], False
+        groups = draw.choice([[], groups]) + [{"count": draw.choice([1, 2, 5, 20]), "law": "table", "shift": draw.choice([1, 1, 2, 5]), "table": 0}]
     kinds = len(groups) * (2 if pairs else 1)
     contour = {"bits": 64, "contour": "1", "cut": 30, "evaluated": [[0, 1]], "last": 1, "nodes": 3, "sieve": [[]], "units": None}
     atoms = {"bits": 64, "kept": [[-20, 20]] * kinds, "units": None}
     fitting = {"discrete-gaussian": [contour, contour, atoms], "gaussian": [{"units": None}], "discrete-laplace": [atoms]}[law]
+    if finite:
+        atoms["kept"][-1], fitting = None, [atoms]
     hints = draw.choice(fitting) if about != "marginal" else atoms
     both = {"lower": [copy.deepcopy(hints)] if low and about != "marginal" or about == "beta" else [], "upper": [copy.deepcopy(hints)],
             "points": ["1", "2", "3"] if about == "beta" else None}
     claim = {"about": about, "at": at, "lower": text(low), "neighbors": "add-remove", "pairs": pairs, "paths": [groups], "subject": "forged", "upper": text(high)}
-    return f"{about} wild", {"certificate": "assay 3", "claim": claim, "proofs": both, "sha256": ""}
+    if not finite:
+        return f"{about} wild", {"certificate": "assay 3", "claim": claim, "proofs": both, "sha256": ""}
+    claim.update(direction=None, infinite=draw.choice([None, "1/2", "1/1" + "0" * 99, f"{10**60 - 1}/{10**60}"]), laws=tables)
+    source = {"commit": None, "program": "assay", "release_sha256": None, "version": "0"}
+    return f"{about} wild, tables", {"certificate": "assay 4", "claim": claim, "proofs": both, "sha256": "", "source": source}
 
 
 # --------------------------------------------------------------------------------------------------------------------------- searched hints
@@ -263,9 +289,10 @@ def atoms(draw, hints):
         hints["bits"] = whole_number(draw, hints["bits"], [32, 33, 36, 40, 48, 64, 100, 160, 256])
         return
     at = draw.randrange(len(hints["kept"]))
-    first, last = hints["kept"][at]
+    first, last = hints["kept"][at] or [-1, 0]  # null of a table
     hints["kept"][at] = draw.choice([[0, 0], [first, first], [last, last], [-10**6, -10**6], [10**6, 10**6], [first + 1, last], [first, last - 1], [first - 1, last],
-                                     [first, last + 1], [first // 2, last], [first, last // 2], [first * 2, last], [first, last * 2], [last, first], [0, last], [first, 0]])
+                                     [first, last + 1], [first // 2, last], [first, last // 2], [first * 2, last], [first, last * 2], [last, first], [0, last], [first, 0],
+                                     *[None] * 9 * (hints["kept"][at] is None)])
 
 
 def mutate(draw, whole):

@@ -135,7 +135,7 @@ class Arithmetic(unittest.TestCase):
 
 
 class Theorems(unittest.TestCase):
-    """(A), (C), (E), (G) to (M) against sums and formulas by definition."""
+    """(A), (C), (E), (G) to (O) against sums and formulas by definition."""
 
     GROUPS = [{"law": "discrete-gaussian", "sigma2": s, "shift": k, "count": 1} for s in ("1/9", "3/4", "5") for k in (1, 3)]
     LAPLACE = [{"law": "discrete-laplace", "epsilon": e, "shift": k, "count": 1} for e in ("1/2", "2") for k in (1, 4)]
@@ -198,6 +198,78 @@ class Theorems(unittest.TestCase):
                         lower, upper = map(decimal, bounds)
                         self.assertTrue(lower - Decimal(10) ** -45 <= truth <= upper + Decimal(10) ** -45, (first, second, epsilon))
                         self.assertLessEqual(upper - lower, width)
+
+    @staticmethod
+    def outcomes(table, shift):
+        """Of a count with noise of a table that is moved, or not: the masses of each output."""
+        return [(decimal(table.get(x - shift, 0)), decimal(table.get(x, 0))) for x in sorted({*table, *(value + shift for value in table)})]
+
+    def test_tables_are_sums_by_definition_in_both_directions(self):
+        draw = random.Random(7)
+        for _ in range(12):
+            tables, groups, pair = [], [], [(Decimal(1), Decimal(1))]
+            for number in range(draw.randrange(1, 3)):
+                values, shift, count = sorted(draw.sample(range(-2, 4), draw.randrange(3, 6))), draw.choice([1, 1, 2]), draw.randrange(1, 3)
+                weights = [draw.randrange(1, 9) for _ in values]
+                table = {value: Fraction(weight, sum(weights)) for value, weight in zip(values, weights)}
+                if shift not in {a - b for a in values for b in values}:
+                    shift = values[1] - values[0]
+                tables.append([[value, str(mass)] for value, mass in table.items()])
+                groups.append({"count": count, "law": "table", "shift": shift, "table": number})
+                for _ in range(count):
+                    one = self.outcomes(table, shift)
+                    pair = [(p * a, q * b) for p, q in pair for a, b in one if p * a + q * b > 0]
+            kept = [None] * len(groups)
+            if draw.random() < 0.6:
+                # One count on an exact lattice beside them.
+                groups.insert(0, dict(self.LAPLACE[0]))
+                kept.insert(0, [-1, 0])
+                one = self.losses(groups[0])
+                pair = [(p * a, q * b) for p, q in pair for _, a, b in one]
+            infinite = draw.choice([None, "1/1000", "2/5"])
+            family = checker.Family({"paths": [groups], "pairs": False, "laws": tables, "infinite": infinite})
+            for epsilon in (Fraction(0), Fraction(1, 3), Fraction(2)):
+                growth, alone = decimal(epsilon).exp(), decimal(Fraction(infinite or 0))
+                truth = max(sum(max(Decimal(0), p - growth * q) for p, q in way) for way in (pair, [(q, p) for p, q in pair]))
+                truth = alone + (1 - alone) * truth
+                hints = [{"bits": 160, "kept": kept, "units": None}]
+                (lower, upper), = checker.Bounds(family, {"upper": hints}, "upper", epsilon).prove()
+                self.assertTrue(decimal(lower) - Decimal(10) ** -40 <= truth <= decimal(upper) + Decimal(10) ** -40, (tables, groups, epsilon))
+                self.assertLess(upper - lower, Fraction(1, 10**24))
+
+    def test_errors_of_losses_are_in_the_upper_end(self):
+        """With losses that are known to a tenth only, the ends still hold the truth."""
+        table = {-1: Fraction(1, 5), 0: Fraction(1, 2), 1: Fraction(3, 10)}
+        claim = {"paths": [[{"count": 2, "law": "table", "shift": 1, "table": 0}]], "pairs": False, "laws": [[[x, str(mass)] for x, mass in table.items()]]}
+        family, pair = checker.Family(claim), self.outcomes(table, 1)
+        pair = [(p * a, q * b) for p, q in pair for a, b in pair]
+        kept, wide = checker.ln_ends, Fraction(1, 20)
+        try:
+            checker.ln_ends = lambda x: (max(Fraction(0), kept(x)[0] - wide), kept(x)[1] + wide)
+            atoms = checker.Atoms(family, {"bits": 100, "kept": [None], "units": None}, family.units).prove()
+        finally:
+            checker.ln_ends = kept
+        for k in range(0, 40):
+            growth = decimal(Fraction(k, 20)).exp()
+            truth = max(sum(max(Decimal(0), p - growth * q) for p, q in way) for way in (pair, [(q, p) for p, q in pair]))
+            lower, upper = map(decimal, atoms.bounds((0,), Fraction(k, 20)))
+            self.assertTrue(lower <= truth <= upper and upper - lower > Decimal("0.2"), k)
+
+    def test_equality_beyond_the_largest_loss_proves_no_epsilon(self):
+        """delta is the probability of an infinite loss from epsilon = 1 on: that is the least epsilon, and 3 is not."""
+        claim = {"about": "epsilon", "at": {"delta": "1/1024"}, "direction": None, "infinite": "1/1024", "laws": None, "lower": "3", "upper": "4",
+                 "neighbors": "add-remove", "pairs": False, "paths": [[dict(self.LAPLACE[0], epsilon="1")]], "subject": ""}
+        proofs = {end: [{"bits": 64, "kept": [[-1, 0]], "units": None}] for end in ("lower", "upper")} | {"points": None}
+        ends = {sign: (bound, end) for _, bound, sign, end, _ in checker.statements("assay 4", claim, proofs, checker.Work())}
+        self.assertEqual(set(ends), {"<=", ">"})
+        self.assertLessEqual(*ends[">"])
+
+    def test_a_table_has_masses_that_add_up_to_one(self):
+        self.assertEqual(checker.table_of([[-1, "1/6"], [0, "1/2"], [4, "1/3"]]), ([(-1, 1), (0, 3), (4, 2)], 6))
+        for wrong in ([[0, "1/2"], [1, "1/3"]], [[0, "1"], [1, "0"]], [[0, "1/2"], [0, "1/2"]], [[1, "1/2"], [0, "1/2"]], [[0, "3/2"], [1, "-1/2"]], [], [[0]], [[0, 1]],
+                      [["0", "1"]], [[0.0, "1"]], [[True, "1"]], [[10**12 + 1, "1"]], {"0": "1"}, None, "", [[0, "2/2"]], [[0, "1"], 0]):
+            with self.assertRaises(checker.Refused, msg=wrong):
+                checker.Family({"paths": [[self.LAPLACE[0]]], "pairs": False, "laws": [wrong]})
 
     def test_three_lines_enclose_a_point_of_the_tradeoff_function(self):
         """Of two Gaussians of one count: type II errors of the likelihood ratio tests, randomized between them."""

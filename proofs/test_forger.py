@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import check as checker
 import forge
 
-SMALL = ["ten-counts", "laplace", "marginal", "orders", "posterior", "zcdp", "calibration", "two-groups", "tradeoff-atoms", "continuous"]
+SMALL = ["ten-counts", "laplace", "marginal", "orders", "posterior", "zcdp", "calibration", "two-groups", "tradeoff-atoms", "continuous", "table", "table-mixed", "guarantees"]
 
 
 class Forgeries(unittest.TestCase):
@@ -53,7 +53,7 @@ class Work(unittest.TestCase):
     def refused_quickly(self, whole, part=""):
         whole["sha256"] = checker.seal(whole)
         data, began = checker.canonical(whole), time.process_time()
-        with self.assertRaises(checker.Refused) as refusal:
+        with self.assertRaises(checker.Refused, msg=part or data[:500]) as refusal:
             checker.check(data)
         self.assertLess(time.process_time() - began, 5, json.dumps(whole)[:500])
         self.assertIn(part, str(refusal.exception))
@@ -123,6 +123,35 @@ class Work(unittest.TestCase):
         # Tails of continuous noise beyond a hundred standard deviations.
         self.refused_quickly(self.claim([dict(gaussian, sigma2="10000000")], [{"units": None}], at={"epsilon": "1000"}), "100 standard deviations")
 
+    def test_tables_have_limits(self):
+        def tabled(rows, count=1, shift=1, many=1, **more):
+            groups = [{"count": count, "law": "table", "shift": shift + k, "table": 0} for k in range(many)]
+            whole = self.claim(groups, [{"bits": 64, "kept": [None] * many, "units": None}])
+            whole.update(certificate="assay 4", source={"commit": None, "program": "assay", "release_sha256": None, "version": "0"})
+            whole["claim"].update(direction=None, infinite=None, laws=[rows], **more)
+            return whole
+
+        even = lambda n: [[k, f"{2 * k + 1}/{n * n}" if (2 * k + 1) % n else str(Fraction(2 * k + 1, n * n))] for k in range(n)]
+        rows = lambda n: [[value, str(Fraction(mass))] for value, mass in even(n)]
+        for whole, part in (
+            (tabled(rows(101), count=9), "atoms of 600 bits"),
+            (tabled(rows(31), count=1000), "atoms of 600 bits"),
+            (tabled(rows(11), count=1001), "count is a whole number"),
+            (tabled(rows(2), count=1000, many=6), "5000 rows or counts"),
+            (tabled(rows(3), shift=2 * 10**12, many=2), "shift is a whole number"),
+            (tabled(rows(5000), many=2), "5000 rows or counts"),
+            (tabled(rows(3)[:2] + [[5001 + k, "0"] for k in range(5000)]), "a table is a list"),
+            (tabled(rows(5000), count=3), "atoms of 600 bits"),
+            (tabled([[0, f"1/{2**1100}"], [1, str(1 - Fraction(1, 2**1100))]]), "1024 bits"),
+            (tabled(rows(3), pairs=True), "pairs none"),
+            (tabled([[0, "1/2"], [1, "1/2"]], shift=2), "an output in common"),
+        ):
+            self.refused_quickly(whole, part)
+        # Denominators that have no common factor, and together no bound.
+        primes = [n for n in range(10**6, 10**6 + 2000) if all(n % k for k in range(2, 1100))]
+        masses = [[k, f"1/{prime**60}"] for k, prime in enumerate(primes)]
+        self.refused_quickly(tabled(masses), "1024 bits")
+
     def test_reserved_fields_and_versions(self):
         whole = json.loads((forge.FOLDER / "examples" / "ten-counts.json").read_text(encoding="utf-8"))
         whole["certificate"] = "assay 4"
@@ -132,6 +161,7 @@ class Work(unittest.TestCase):
         self.assertEqual(len(checker.check(checker.canonical(whole))), 2)
         for change in (
             lambda: whole["claim"].update(direction="remove"), lambda: whole["claim"].update(infinite="1/10"), lambda: whole["claim"].update(laws=[]),
+            lambda: whole["claim"].update(infinite="0"), lambda: whole["claim"].update(infinite="1"), lambda: whole["claim"].update(laws={}),
             lambda: whole["claim"].pop("laws"), lambda: whole["source"].update(commit=""), lambda: whole["source"].update(release_sha256="0" * 63),
             lambda: whole["source"].update(version=None), lambda: whole["source"].pop("program"), lambda: whole.update(certificate="assay 3"),
             lambda: whole.update(certificate="assay 5"), lambda: whole.pop("source"),

@@ -75,6 +75,8 @@ def a_group(whole, draw):
 
 def noise(whole, draw):
     group = a_group(whole, draw)
+    if "table" in group:
+        return laws(whole, draw)
     name = "sigma2" if "sigma2" in group else "epsilon"
     group[name] = another_number(group[name], draw, PART)
     return sealed(whole), True
@@ -90,6 +92,49 @@ def shift(whole, draw):
     group = a_group(whole, draw)
     # The output 2 is as likely with a shift of 3 as with one of 1.
     group["shift"] += draw.choice([-1, 1] if whole["claim"]["about"] == "posterior" else [-1, 1, 2])
+    return sealed(whole), True
+
+
+def laws(whole, draw):
+    """A table with a mass changed by one unit, masses exchanged, a value twice, a mass below zero or none; or another probability of an infinite loss."""
+    claim, tables = whole["claim"], whole["claim"].get("laws")
+    if not tables or draw.random() < 0.2:
+        # A delta of at least that, and more than the ends leave open; or, where the probability is a part of delta that matters, none.
+        smaller = [None, "1/1000000000"] * (bool(claim.get("infinite")) and not tables)
+        claim["infinite"] = draw.choice(["1/1000", "1/10", "1/3", "1", "-1/9", "", 0, ["1/9"]] + smaller)
+        return sealed(whole), True
+    rows, way = draw.choice(tables), draw.randrange(9)
+    at, other = draw.sample(range(len(rows)), 2)
+    mass = Fraction(rows[at][1])
+    if way == 0:
+        rows[at][1] = str(mass + Fraction(draw.choice([-1, 1]), draw.choice([mass.denominator, 10**9, 10**200])))
+    elif way == 1:
+        rows[at][1], rows[other][1] = str(Fraction(rows[other][1]) - mass / 3), str(mass + mass / 3)
+    elif way == 2:
+        rows[at][0] = rows[other][0]
+    elif way == 3:
+        rows.insert(at, copy.deepcopy(rows[at]))
+    elif way == 4:
+        rows[at][1], rows[other][1] = f"-{mass}", str(Fraction(rows[other][1]) + 2 * mass)
+    elif way == 5:
+        rows[at][1], rows[other][1] = "0", str(Fraction(rows[other][1]) + mass)
+    elif way == 6:
+        rows.pop(at)
+    elif way == 7:
+        # A shift beyond the table: every loss is infinite.
+        next(group for group in claim["paths"][0] if "table" in group)["shift"] = draw.choice([7, 100, 2 * 10**12, 0, -1])
+    else:
+        claim["laws"] = draw.choice([None, [], [[]], [rows, []], {"0": rows}, [rows] * 101, rows])
+    return sealed(whole), True
+
+
+def direction(whole, draw):
+    """A direction: no claim is about one only. A table read backwards, which exchanges both, is the same claim."""
+    claim = whole["claim"]
+    if claim.get("laws") and draw.random() < 0.5:
+        claim["laws"] = [[[-value, mass] for value, mass in reversed(rows)] for rows in claim["laws"]]
+        return sealed(whole), False
+    claim["direction"] = draw.choice(["add", "remove", "both", 1, False, []])
     return sealed(whole), True
 
 
@@ -232,6 +277,10 @@ def kept(whole, draw):
         return contour(whole, draw)
     ranges, way = hints["kept"], draw.randrange(5)
     at = draw.randrange(len(ranges))
+    if ranges[at] is None:
+        # All outcomes of a table are kept.
+        ranges[at] = draw.choice([[0, 0], [-3, 3], [], 0])
+        return sealed(whole), True
     first, last = ranges[at]
     if way == 0:
         ranges.pop(at)
@@ -360,13 +409,13 @@ def number(whole, draw):
 
 # Changes of hints, which a formula has none of.
 HINTED = [evaluated, kept, contour, rule, cover]
-CHANGES = [noise, count, shift, given, target, ends, swapped, points, groups, paths, evaluated, kept, contour, rule, cover, proofs, schema, letters, number]
+CHANGES = [noise, count, shift, laws, direction, given, target, ends, swapped, points, groups, paths, evaluated, kept, contour, rule, cover, proofs, schema, letters, number]
 
 
 class Tampering(unittest.TestCase):
     def test_examples_are_proven(self):
         names = sorted(path.name for path in EXAMPLES.glob("*.json"))
-        self.assertGreaterEqual(len(names), 15)
+        self.assertGreaterEqual(len(names), 18)
         for name in names:
             self.assertIsNone(verdict((EXAMPLES / name).read_bytes()), name)
         self.assertIsNone(verdict(sealed(load("parts.json"))))
@@ -392,7 +441,7 @@ class Tampering(unittest.TestCase):
         tally = {change.__name__: [0, 0, 0] for change in CHANGES}
         # The quick ones mostly.
         quick = ["ten-counts", "laplace", "tradeoff", "calibration", "two-groups", "tradeoff-atoms", "match-zcdp", "posterior", "zcdp", "continuous",
-                 "orders", "marginal"]
+                 "orders", "marginal", "table", "table-mixed", "guarantees"]
         for names, times in ((quick, many), (["two-paths", "parts"], 900), (["line", "whole-release"], 300)):
             for name, row in self.tamper([f"{name}.json" for name in names], times, times).items():
                 tally[name] = [a + b for a, b in zip(tally[name], row)]
@@ -429,6 +478,14 @@ class Tampering(unittest.TestCase):
         whole = load("match-zcdp.json")
         whole["claim"]["upper"] = str(2 * Fraction(whole["claim"]["upper"]) - Fraction(whole["claim"]["lower"]))
         self.assertEqual(verdict(sealed(whole)), "the two factors are neighbors on the grid, above 0")
+        whole = load("table.json")
+        whole["claim"]["laws"][0][0][1] = "2/1000"
+        self.assertEqual(verdict(sealed(whole)), "a mass is reduced")
+        whole["claim"]["laws"][0][0][1] = "3/1000"
+        self.assertEqual(verdict(sealed(whole)), "the masses of a table add up to 1")
+        whole = load("table.json")
+        whole["claim"]["paths"][0][0]["shift"] = 7
+        self.assertEqual(verdict(sealed(whole)), "the upper end: two neighbors have an output in common")
 
     def test_a_missing_interval_is_found_and_named(self):
         """The first, the middle and the last node of each range that is evaluated are left out in turn."""

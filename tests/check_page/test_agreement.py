@@ -22,7 +22,8 @@ EXAMPLES = sorted((ROOT / "proofs" / "examples").glob("*.json")) + sorted((ROOT 
 SECONDS = {row["certificate"]: float(row["seconds"]) for row in csv.DictReader((CERTIFICATES / "times.csv").open(encoding="utf-8"))}
 QUICK = sorted(path for path in CERTIFICATES.glob("*.json") if SECONDS.get(path.stem, 0) < 0.3)
 SLOW = sorted(path for path in CERTIFICATES.glob("*.json") if path not in QUICK)
-SMALL = ["ten-counts", "laplace", "tradeoff", "calibration", "two-groups", "tradeoff-atoms", "match-zcdp", "posterior", "zcdp", "continuous", "orders", "marginal"]
+SMALL = ["ten-counts", "laplace", "tradeoff", "calibration", "two-groups", "tradeoff-atoms", "match-zcdp", "posterior", "zcdp", "continuous", "orders", "marginal",
+         "table", "table-mixed", "guarantees"]
 
 
 def said_by_page(driver, path):
@@ -55,7 +56,7 @@ def said_by_worker(driver, path):
     while not (found := opened.run("window.found")):
         time.sleep(0.2)
     answer = json.loads(found)
-    more = ("units", "onAPath", "noises", "how")
+    more = ("units", "onAPath", "noises", "alone", "how")
     return {"file": str(path), **{key: value for key, value in answer.items() if key not in more}}
 
 
