@@ -76,6 +76,36 @@ const SUBJECTS: &[(&str, &[&str])] = &[
     ("continuous-delta", &["--gaussian", "5x10", "--epsilon", "9"]),
     ("continuous-tradeoff", &["--gaussian", "5x10", "--alpha", "0.2"]),
     ("no-epsilon", &["--discrete-gaussian", "5000000", "--delta", "1/100"]),
+    ("table", &["--table", "proofs/examples/odd.csvx10", "--delta", "1/4", "--digits", "12"]),
+    ("table-bounded", &["--table", "proofs/examples/odd.csvx2", "--neighbors", "bounded", "--epsilon", "3"]),
+    ("table-group", &["--table", "proofs/examples/odd.csvx3", "--group", "2", "--epsilon", "1/2"]),
+    ("table-tradeoff", &["--table", "proofs/examples/odd.csvx2", "--alpha", "0.2", "--digits", "5"]),
+    ("two-tables", &["--table", "proofs/examples/odd.csvx2", "--table", "proofs/examples/odd.csv@2", "--epsilon", "1"]),
+    ("pure", &["--pure", "0.5x48", "--delta", "1e-9"]),
+    ("pure-group", &["--pure", "0.5x4", "--group", "2", "--epsilon", "1"]),
+    ("responses", &["--pure", "1", "--randomized-response", "1x2", "--epsilon", "1"]),
+    ("approximate", &["--approximate", "1:1e-9x30", "--delta", "1e-6"]),
+    (
+        "approximate-tradeoff",
+        &["--approximate", "1:1e-3x5", "--discrete-gaussian", "5x3", "--alpha", "0.1", "--digits", "6"],
+    ),
+    (
+        "all-laws",
+        &[
+            "--table",
+            "proofs/examples/odd.csvx2",
+            "--approximate",
+            "1/2:1e-5x2",
+            "--pure",
+            "1/3",
+            "--discrete-gaussian",
+            "5x3",
+            "--discrete-laplace",
+            "1/3@2",
+            "--delta",
+            "1/5",
+        ],
+    ),
 ];
 
 fn prove(args: &[&str], out: &Path) -> serde_json::Value {
@@ -200,6 +230,37 @@ fn examples_are_written_again_byte_by_byte() {
         ("continuous", &["--gaussian", "5x10", "--delta", "1e-11"]),
         ("orders", &["--row", "census-2020/pl94-persons-us-total"]),
         ("marginal", &["--row", "kazan-reiter-2023/table-5-posterior-prior-1-10"]),
+        ("table", &["--table", "proofs/examples/odd.csvx3", "--epsilon", "1"]),
+        (
+            "table-mixed",
+            &[
+                "--discrete-gaussian",
+                "5x3",
+                "--table",
+                "proofs/examples/odd.csvx2@2",
+                "--approximate",
+                "1:1e-6",
+                "--delta",
+                "0.3",
+                "--digits",
+                "6",
+            ],
+        ),
+        (
+            "guarantees",
+            &[
+                "--approximate",
+                "1:1e-6x2",
+                "--pure",
+                "1/2",
+                "--discrete-gaussian",
+                "5x3",
+                "--delta",
+                "1e-5",
+                "--digits",
+                "6",
+            ],
+        ),
         (
             "two-groups",
             &[
@@ -330,9 +391,28 @@ fn unsupported_claims_are_refused_and_nothing_is_written() {
     let out = out.to_str().unwrap();
     for (args, said) in [
         (&["--gaussian", "5", "--discrete-gaussian", "5", "--delta", "1e-5"][..], "continuous"),
-        (&["--gaussian", "1e-5", "--delta", "1e-5"], "100 standard deviations"),
+        (&["--gaussian", "1e-4", "--delta", "1e-5"], "100 standard deviations"),
         (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
         (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
+        (&["--truncated-laplace", "1:5", "--delta", "1/2"], "irrational"),
+        (&["--truncated-gaussian", "5:9", "--delta", "1/2"], "irrational"),
+        (&["--randomized-response", "1:3", "--delta", "1e-3"], "irrational"),
+        (&["--laplace", "4", "--delta", "1e-3"], "density"),
+        (&["--exponential", "1", "--delta", "1e-3"], "density"),
+        (&["--sampled", "1/10:gaussian:5", "--delta", "1e-3"], "Poisson"),
+        (&["--table", "proofs/examples/odd.csvx10", "--delta", "1e-3"], "no epsilon is finite"),
+        (&["--table", "proofs/examples/odd.csvx500", "--epsilon", "1"], "too many outcomes"),
+        (&["--table", "proofs/examples/odd.csvx1001", "--epsilon", "1"], "1000 counts with one table"),
+        (
+            &["--table", "proofs/examples/odd.csv", "--calibrate", "--scale-all", "--delta", "1/2", "--epsilon", "1"],
+            "no scale",
+        ),
+        (
+            &["--approximate", "1:1e-9", "--calibrate", "--scale-all", "--delta", "1e-6", "--epsilon", "1/2"],
+            "there is no scale",
+        ),
+        (&["--approximate", "1:1e-9x1001", "--delta", "1e-3"], "1000 guarantees"),
+        (&["--pure", "1e-5", "--delta", "1e-6"], "from 1e-4"),
         (
             &[
                 "--discrete-gaussian",

@@ -134,7 +134,7 @@ fn the_same_input_gives_the_same_bytes_apart_from_the_date() {
 fn a_number_without_a_certificate_has_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("memo");
-    let answer = json(&["memo", "--randomized-response", "1x3", "--delta", "1e-6", "--out", out.to_str().unwrap()]);
+    let answer = json(&["memo", "--randomized-response", "1:3x3", "--delta", "1e-6", "--out", out.to_str().unwrap()]);
     assert_eq!(answer["certificates"], 0);
     let without = answer["without_certificate"].as_array().unwrap();
     assert_eq!(without.len(), 2);

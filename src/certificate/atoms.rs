@@ -3,17 +3,22 @@
 //! A checker enumerates all sums of the losses of half of the groups, and of the other half, and goes through pairs of both in order. The
 //! truncated mass is the complement of the sums, under P and, times exp(epsilon), under Q: so the ranges only have to be wide enough.
 
+use std::collections::BTreeSet;
+
 use rug::{Integer, Rational};
 
 use super::{
     claim::{Paths, Unit, step_of},
     hints::{Hints, Proof},
 };
+use crate::loss::law::{Group, Law};
 
 /// Products of two masses that a checker may have to compute; it refuses more than two million.
 const MOST_PRODUCTS: f64 = 1.5e6;
 /// The largest reach of the noise of all counts of a group.
 const MOST_REACH: f64 = 2e5;
+/// The checkers know losses of tables to about this error, as a logarithm.
+const LN_ERROR_OF_LOSSES: f64 = -62.0;
 
 /// One half of the groups, as a checker enumerates them: the number of sums, about, their common measure, and their span in steps.
 #[derive(Clone)]
@@ -21,6 +26,45 @@ struct Half {
     len: f64,
     measure: Integer,
     span: f64,
+}
+
+/// The number of sums that some counts with one table can have, at most: that of choices of k losses with repetition, and that of points of m whole
+/// numbers, as many as losses have different sizes, at most so far from zero.
+struct Sums {
+    losses: u32,
+    sizes: u32,
+}
+
+impl Sums {
+    fn of(group: &Group) -> Option<Sums> {
+        let places = group.law.finite(group.shift)?.places?;
+        let sizes: BTreeSet<Integer> = places.iter().map(|place| place.clone().abs()).collect();
+        Some(Sums { losses: u32::try_from(places.len()).ok()?, sizes: u32::try_from(sizes.len()).ok()? })
+    }
+
+    fn many(&self, counts: u32) -> f64 {
+        let choose = |n: u32, r: u32| Integer::from(n).binomial(r);
+        let points = (0..=self.sizes.min(counts)).map(|j| (choose(self.sizes, j) * choose(counts, j)) << j);
+        choose(counts + self.losses.saturating_sub(1), counts).min(points.sum()).to_f64()
+    }
+}
+
+/// A table in both halves: half of its counts each. The products of masses; `None` if they are too many.
+fn table_in_halves(group: &Group, halves: &mut [Half], before: f64) -> Option<f64> {
+    let (sums, counts) = (Sums::of(group)?, u32::try_from(group.copies).ok()?);
+    let mut products = before;
+    let few = counts / 2;
+    for (half, counts) in halves.iter_mut().zip([counts - few, few]) {
+        for each in 0..counts {
+            products += f64::from(sums.losses) * sums.many(each);
+            if products > MOST_PRODUCTS {
+                return None;
+            }
+        }
+        products += half.len * sums.many(counts);
+        half.len *= sums.many(counts);
+    }
+    (products <= MOST_PRODUCTS).then_some(products)
 }
 
 /// Hints for bounds of delta(epsilon) of one unit that are off by at most exp(ln_error); `None` if it has too many outcomes.
@@ -33,6 +77,15 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
     let mut halves = vec![Half { len: 1.0, measure: Integer::new(), span: 0.0 }; 2];
     let (mut kept, mut products) = (Vec::new(), 0.0);
     for group in paths.of_unit(unit) {
+        if matches!(group.law, Law::Table(_)) {
+            if ln_error < LN_ERROR_OF_LOSSES + (group.copies as f64).ln() {
+                return None;
+            }
+            halves.sort_by(|a, b| a.len.total_cmp(&b.len));
+            products = table_in_halves(group, &mut halves, products)?;
+            kept.push(None);
+            continue;
+        }
         let moved = (group.copies * group.shift) as f64;
         let (first, last, reach) = match group.law.sigma2() {
             None => (-moved, 0.0, moved),
@@ -59,7 +112,7 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
         half.span += (width - 1.0) * steps.to_f64();
         half.measure.gcd_mut(&steps);
         half.len = (half.len * width).min(half.span / half.measure.to_f64() + 1.0);
-        kept.push((first as i64, last as i64));
+        kept.push(Some((first as i64, last as i64)));
     }
     let bits = bits_needed + (products + MOST_REACH).log2();
     Some(Hints {
@@ -84,6 +137,7 @@ mod tests {
         let epsilon = rational::parse("8").unwrap();
         let few = hints(&paths(&["5.00001x10", "37.123457x60"]), &vec![0], &epsilon, -50.0, false).unwrap();
         let Proof::Atoms { kept } = &few.proof else { panic!("atoms") };
+        let kept: Vec<(i64, i64)> = kept.iter().copied().flatten().collect();
         // Ten counts moved by one, of standard deviation 7.1, and sixty, of 47: more than ten deviations.
         assert!(kept[0].0 < -80 && kept[0].1 > 70 && kept[1].0 < -530 && kept[1].1 > 470, "{kept:?}");
         assert!(few.bits >= 144 && few.units.is_none(), "{}", few.bits);

@@ -3,10 +3,14 @@
 use rug::{Integer, Rational};
 use serde_json::{Value, json};
 
+use super::terms::{Terms, tables_of};
 use crate::{
     account::{Delta, Epsilon, Whole, promise::GridOf},
     error::{Error, Result},
-    loss::{answer::Pair, law::Group},
+    loss::{
+        answer::Pair,
+        law::{Group, Law, NoiseTable},
+    },
     numeric::rational,
     release::{Neighbors, subject::Resolved},
 };
@@ -157,14 +161,13 @@ pub struct Ends {
     pub upper: Rational,
 }
 
-/// The laws that the format has.
-const LAWS: [&str; 3] = ["discrete-gaussian", "gaussian", "discrete-laplace"];
-
 /// The paths of a claim, and its units: a path alone, or a pair of paths composed.
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// The counts that a record enters on each path, each path once: groups of equal counts, merged and in order.
     pub groups: Vec<Vec<Group>>,
+    /// The probability of outcomes that only one of two neighbors can have, beside those of tables: of guarantees that are given. Zero if there are none.
+    pub infinite: Rational,
     /// Whether units are all pairs of paths, with repetition; otherwise each path is a unit.
     pub pairs: bool,
 }
@@ -173,26 +176,22 @@ pub struct Paths {
 pub type Unit = Vec<usize>;
 
 impl Paths {
-    /// The paths of an account. Refuses continuous noise beside noise on the integers.
+    /// The paths of an account. Refuses laws that the format does not have, and continuous noise beside noise on the integers.
     pub(super) fn of(whole: &Whole) -> Result<Paths> {
-        let (mut groups, pairs) = match whole {
-            Whole::Composition(one) => (vec![one.loss().groups().to_vec()], false),
+        let why = |why: &str| Error::Unprovable { why: why.to_string() };
+        let (all, pairs) = match whole {
+            Whole::Composition(one) => (vec![Terms::of(one)?], false),
             Whole::WorstPath(worst) => {
-                (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
+                (worst.paths().iter().map(Terms::of).collect::<Result<Vec<_>>>()?, worst.in_pairs())
             }
         };
-        if matches!(whole, Whole::Composition(one) if one.is_sampled()) {
-            return Err(Error::Unprovable { why: "certificates are not yet about Poisson-sampled noise".into() });
+        let infinite = all.first().map(|terms| terms.infinite.clone()).unwrap_or_default();
+        if all.iter().any(|terms| terms.infinite != infinite) || pairs && infinite > 0 {
+            return Err(why(
+                "certificates are about guarantees with a delta that are the same on all block paths, and not on pairs of paths",
+            ));
         }
-        if matches!(whole, Whole::Composition(one) if !one.is_symmetric()) {
-            return Err(Error::Unprovable {
-                why: "certificates are not yet about pairs that are not symmetric".into(),
-            });
-        }
-        if let Some(other) = groups.iter().flatten().find(|group| !LAWS.contains(&group.law.key())) {
-            let why = format!("certificates are not yet about {}", other.law.name());
-            return Err(Error::Unprovable { why });
-        }
+        let mut groups: Vec<Vec<Group>> = all.into_iter().map(|terms| terms.groups).collect();
         let continuous = groups.iter().flatten().filter(|group| is_continuous(group)).count();
         if continuous > 0 && continuous < groups.iter().map(Vec::len).sum::<usize>() {
             return Err(Error::Unprovable {
@@ -208,12 +207,17 @@ impl Paths {
             }
             fresh
         });
-        Ok(Paths { groups, pairs })
+        Ok(Paths { groups, infinite, pairs })
     }
 
     /// Whether the noise is continuous, so that delta has a formula.
     pub(super) fn are_continuous(&self) -> bool {
         self.groups.iter().flatten().any(is_continuous)
+    }
+
+    /// Whether some outcomes may be possible for one of two neighbors only.
+    fn has_infinite_loss(&self) -> bool {
+        self.infinite > 0 || self.groups.iter().flatten().any(|group| matches!(group.law, Law::Table(_)))
     }
 
     /// All units.
@@ -235,8 +239,8 @@ impl Paths {
     pub(super) fn unit_of(&self, whole: &Whole, pair: Option<Pair>) -> Option<Unit> {
         let Whole::WorstPath(worst) = whole else { return Some(vec![0]) };
         let number = |path: usize| {
-            let groups = worst.paths().get(path)?.loss().groups();
-            self.groups.iter().position(|known| known == groups)
+            let groups = Terms::of(worst.paths().get(path)?).ok()?.groups;
+            self.groups.iter().position(|known| *known == groups)
         };
         let (p, q) = pair?;
         let (p, q) = (number(p)?, number(q)?);
@@ -272,6 +276,12 @@ impl Claim {
     /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
         let paths = Paths::of(&subject.whole)?;
+        let is_profile = matches!(question, Question::Epsilon { .. } | Question::Delta { .. } | Question::Beta { .. });
+        if paths.has_infinite_loss() && !is_profile {
+            let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta and points of the trade-off function: there is no \
+                       scale by which their noise could be multiplied, and rho is about finite losses";
+            return Err(Error::Unprovable { why: why.into() });
+        }
         // The longest numbers that a checker reads.
         let long = |x: &Rational| x.numer().significant_bits().max(x.denom().significant_bits()) > 1300;
         if long(&ends.lower) || long(&ends.upper) {
@@ -299,7 +309,13 @@ impl Claim {
 
     /// The claim as in a certificate.
     pub(super) fn json(&self) -> Value {
-        let paths: Vec<Vec<Value>> = self.paths.groups.iter().map(|path| path.iter().map(group).collect()).collect();
+        let Paths { groups, infinite, pairs } = &self.paths;
+        let tables = tables_of(groups.iter().flatten());
+        let group = |one: &Group| group(one, &tables);
+        let paths: Vec<Vec<Value>> = groups.iter().map(|path| path.iter().map(group).collect()).collect();
+        let rows = |table: &&NoiseTable| -> Value {
+            table.masses().map(|(value, mass)| json!([value, fraction(mass)])).collect()
+        };
         let given = self.question.given().into_iter().map(|(name, value)| (name.to_string(), value.json()));
         json!({
             "about": self.question.about(),
@@ -309,18 +325,22 @@ impl Claim {
             "subject": self.subject,
             "neighbors": self.neighbors.name(),
             "paths": paths,
-            "pairs": self.paths.pairs,
-            // Reserved: nothing else is supported yet.
+            "pairs": pairs,
+            // Reserved: both directions.
             "direction": null,
-            "infinite": null,
-            "laws": null,
+            "infinite": (*infinite > 0).then(|| fraction(infinite)),
+            "laws": (!tables.is_empty()).then(|| tables.iter().map(rows).collect::<Value>()),
         })
     }
 }
 
-fn group(group: &Group) -> Value {
+fn group(group: &Group, tables: &[&NoiseTable]) -> Value {
     let Group { law, shift, copies } = group;
-    json!({ "law": law.key(), law.parameter_name(): fraction(law.parameter()), "shift": shift, "count": copies })
+    let (name, parameter) = match law {
+        Law::Table(table) => ("table", json!(tables.iter().position(|known| **known == **table))),
+        law => (law.parameter_name(), json!(fraction(law.parameter()))),
+    };
+    json!({ "law": law.key(), name: parameter, "shift": shift, "count": copies })
 }
 
 /// An exact number: "a" or "a/b", reduced.

@@ -69,7 +69,8 @@ pub(super) fn losses(paths: &Paths, error: f64) -> Result<Hints> {
     let hints = atoms::hints(paths, &vec![0], &Rational::new(), error.ln(), false);
     let few = |hints: &Hints| match &hints.proof {
         Proof::Atoms { kept } => {
-            kept.iter().map(|(first, last)| last - first + 1).fold(1, i64::saturating_mul) <= MOST_LOSSES
+            let width = |range: &Option<(i64, i64)>| range.map_or(MOST_LOSSES, |(first, last)| last - first + 1);
+            kept.iter().map(width).fold(1, i64::saturating_mul) <= MOST_LOSSES
         }
         Proof::Contour(_) | Proof::Normal => false,
     };

@@ -24,8 +24,8 @@ pub enum Proof {
     /// Sums by definition over the enumerated outcomes: for each group of the one unit the least and the greatest sum of its
     /// counts' noise.
     Atoms {
-        /// The ranges, both ends included.
-        kept: Vec<(i64, i64)>,
+        /// The ranges, both ends included; `None` for a table, of which all outcomes are kept.
+        kept: Vec<Option<(i64, i64)>>,
     },
     /// The formula of continuous Gaussian noise, which needs no hints.
     Normal,

@@ -3,7 +3,7 @@
 //! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function, a
 //! calibration, a formula of rho, or a posterior; and hints: contours, their nodes to evaluate, and the groups that
 //! make all others small; or, if there are few outcomes, those to enumerate. `proofs/check.py` proves the claim with its
-//! own arithmetic and believes no hint; `proofs/README.md` has the format and the theorems (A) to (M).
+//! own arithmetic and believes no hint; `proofs/README.md` has the format and the theorems (A) to (O).
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
@@ -28,6 +28,7 @@
 //! | `canonical` | the bytes, and their seal |
 //! | `checker` | the checker itself, as a file for users of an installed program |
 //! | `source` | the program, and the release file from which a claim was made |
+//! | `terms` | the groups of a composition as the format has them, and why other laws have no certificate |
 //! | `read` | a claim read from a file, and this program's own answer for it |
 
 mod atoms;
@@ -44,6 +45,7 @@ mod read;
 pub mod rocq;
 mod search;
 mod source;
+mod terms;
 
 use std::path::Path;
 
@@ -305,7 +307,7 @@ fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hi
     };
     let units = paths.units();
     let unit = paths.unit_of(whole, pair).unwrap_or_else(|| units[0].clone());
-    parts::one(paths, &unit, aim, units.len() > 1)
+    parts::lower(paths, &unit, aim, units.len() > 1)
 }
 
 /// The posterior probability of the record: an output of Gaussian counts whose noisy sum is n has the loss n weight - offset.

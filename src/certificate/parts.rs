@@ -30,10 +30,26 @@ impl Aim<'_> {
     fn pair(&self) -> (f64, f64) {
         (self.ln_delta, self.ln_error)
     }
+
+    /// The aim for delta given that the loss is finite.
+    fn if_finite(self, infinite: &Rational) -> Self {
+        if *infinite == 0 {
+            return self;
+        }
+        let infinite = infinite.to_f64();
+        let ln_finite = (-infinite).ln_1p();
+        let delta = (self.ln_delta.exp() - infinite).max(f64::MIN_POSITIVE);
+        Aim { ln_delta: delta.ln() - ln_finite, ln_error: self.ln_error - ln_finite, ..self }
+    }
+}
+
+/// Hints for the lower end: for one unit.
+pub(super) fn lower(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
+    one(paths, unit, aim.if_finite(&paths.infinite), named)
 }
 
 /// Hints for one unit.
-pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
+fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
     let units = [unit.clone()];
     if paths.are_continuous() {
         return formula(paths, aim.epsilon, named.then(|| units.to_vec()));
@@ -51,7 +67,7 @@ pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<H
 
 /// Hints for all units, which prove that none of them has a delta above the worst one by more than the error.
 pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
-    let units = paths.units();
+    let (units, aim) = (paths.units(), aim.if_finite(&paths.infinite));
     if paths.are_continuous() {
         return Ok(vec![formula(paths, aim.epsilon, None)?]);
     }

@@ -93,6 +93,9 @@ fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
         Whole::Composition(one) => one.clone(),
         Whole::WorstPath(worst) => worst.composition((0, 0))?,
     };
+    if !own.is_symmetric() {
+        return Ok(vec![highest_approx(whole, alpha)?]);
+    }
     let mut centers = Vec::new();
     for _ in 0..2 {
         let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
@@ -108,4 +111,21 @@ fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
     }
     centers.dedup();
     Ok(centers)
+}
+
+/// The place of the greatest height in doubles, where delta is the larger one of two directions: the height rises and falls once.
+fn highest_approx(whole: &Whole, alpha: &Rational) -> Result<Rational> {
+    /// No finite loss of few counts is so large.
+    const FAR: f64 = 100.0;
+    let (evaluator, alpha) = (whole.evaluator(), alpha.to_f64());
+    let height = |epsilon: f64| -> Result<f64> {
+        let rest = 1.0 - evaluator.ln_hockey_stick_approx(&rational::from_f64(epsilon.abs())?)?.exp();
+        Ok(if epsilon >= 0.0 { rest - epsilon.exp() * alpha } else { epsilon.exp() * (rest - alpha) })
+    };
+    let (mut low, mut high) = (-FAR, FAR);
+    for _ in 0..100 {
+        let third = (high - low) / 3.0;
+        if height(low + third)? < height(high - third)? { low += third } else { high -= third }
+    }
+    rational::from_f64(f64::midpoint(low, high))
 }

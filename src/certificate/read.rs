@@ -1,7 +1,7 @@
 //! Reads the claim of a certificate and compares it with this program's own answer. Hints are not read: only a checker
 //! uses them.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use rug::Rational;
 use serde::Deserialize;
@@ -11,13 +11,17 @@ use super::{
     canonical,
     claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of},
     source::Source,
+    terms::Terms,
 };
 use crate::{
     account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath, promise::GridOf},
     error::{Error, Result},
     io::files::file_error,
     io::reading::read_at_most,
-    loss::{family::Units, law::Group},
+    loss::{
+        family::Units,
+        law::{Group, Law, NoiseTable},
+    },
     numeric::{Enclosure, enclosure::Certainty, rational},
     release::Neighbors,
     risk,
@@ -37,6 +41,10 @@ struct ClaimForm {
     neighbors: String,
     paths: Vec<Vec<GroupForm>>,
     pairs: bool,
+    #[serde(default)]
+    infinite: Option<String>,
+    #[serde(default)]
+    laws: Option<Vec<Vec<(i64, String)>>>,
 }
 
 #[derive(Deserialize)]
@@ -45,10 +53,11 @@ enum GroupForm {
     DiscreteGaussian { sigma2: String, shift: u64, count: u64 },
     Gaussian { sigma2: String, shift: u64, count: u64 },
     DiscreteLaplace { epsilon: String, shift: u64, count: u64 },
+    Table { table: usize, shift: u64, count: u64 },
 }
 
 impl GroupForm {
-    fn counts(&self) -> Result<Counts> {
+    fn counts(&self, tables: &[Arc<NoiseTable>]) -> Result<Counts> {
         match self {
             GroupForm::DiscreteGaussian { sigma2, shift, count } => {
                 Counts::discrete_gaussian(rational::parse(sigma2)?, *count, *shift)
@@ -56,6 +65,10 @@ impl GroupForm {
             GroupForm::Gaussian { sigma2, shift, count } => Counts::gaussian(rational::parse(sigma2)?, *count, *shift),
             GroupForm::DiscreteLaplace { epsilon, shift, count } => {
                 Counts::discrete_laplace(rational::parse(epsilon)?, *count, *shift)
+            }
+            GroupForm::Table { table, shift, count } => {
+                let expected = || Error::out_of_range("table", table, &format!("a number below {}", tables.len()));
+                Counts::new(Law::Table(tables.get(*table).ok_or_else(expected)?.clone()), *count, *shift)
             }
         }
     }
@@ -94,8 +107,8 @@ impl Claim {
         let mut claim = whole["claim"].clone();
         if !is_old {
             Source::check(&whole["source"]).map_err(|why| wrong(format!("its source: {why}")))?;
-            drop_reserved(&mut claim).map_err(|why| wrong(format!("its claim: {why}")))?;
         }
+        drop_direction(&mut claim, is_old).map_err(|why| wrong(format!("its claim: {why}")))?;
         let form = ClaimForm::deserialize(claim).map_err(|why| wrong(format!("its claim: {why}")))?;
         form.claim().map_err(|why| wrong(format!("its claim: {why}")))
     }
@@ -103,13 +116,17 @@ impl Claim {
     /// The subject of the claim as an account, with the unscaled noise.
     fn whole(&self) -> Result<Whole> {
         let path = |groups: &Vec<Group>| {
-            let counts = groups.iter().map(|group| Counts {
+            let counts = |group: &Group| Counts {
                 law: group.law.clone(),
                 count: group.copies,
                 shift: group.shift,
                 free_rows: false,
-            });
-            Composition::new(counts)
+            };
+            let mut all: Vec<Counts> = groups.iter().map(counts).collect();
+            if self.paths.infinite > 0 {
+                one_guarantee(&mut all, &self.paths.infinite)?;
+            }
+            Composition::new(all)
         };
         let mut paths = self.paths.groups.iter().map(path).collect::<Result<Vec<_>>>()?;
         match paths.pop() {
@@ -177,19 +194,48 @@ impl Claim {
     }
 }
 
-/// Removes the reserved keys of a claim. Each has to exist and be null: the meaning of other values is not known yet.
-fn drop_reserved(claim: &mut Value) -> Result<()> {
+/// Removes the reserved key of a claim, which has to be null. A claim of the previous version has none of the three newer keys.
+fn drop_direction(claim: &mut Value, is_old: bool) -> Result<()> {
     for name in ["direction", "infinite", "laws"] {
-        match claim.as_object_mut().and_then(|fields| fields.remove(name)) {
-            Some(Value::Null) => (),
-            Some(other) => {
+        match claim.get(name) {
+            Some(_) if is_old => {
+                return Err(Error::unsuitable(format!(
+                    "the claim has the key {name:?}, which its version does not know"
+                )));
+            }
+            None if !is_old => {
+                return Err(Error::missing(format!(
+                    "the claim has no key {name:?}: it is expected, null if it says nothing"
+                )));
+            }
+            Some(Value::Null) | None => (),
+            Some(other) if name == "direction" => {
                 let why =
-                    format!("{name} is {other} in the claim: null is expected, as no other value is supported yet");
+                    format!("direction is {other} in the claim: null is expected, as no other value is supported yet");
                 return Err(Error::unsuitable(why));
             }
-            None => return Err(Error::missing(format!("the claim has no key {name:?}: it is expected, with null"))),
+            Some(_) => (),
         }
     }
+    if let Some(fields) = claim.as_object_mut() {
+        fields.remove("direction");
+    }
+    Ok(())
+}
+
+/// Turns one of the counts with discrete Laplace noise that move by one into the guarantee of that epsilon with this delta, which is the same pair beside an
+/// infinite loss.
+fn one_guarantee(all: &mut Vec<Counts>, delta: &Rational) -> Result<()> {
+    let at = all.iter().position(|counts| matches!(counts.law, Law::DiscreteLaplace { .. }) && counts.shift == 1);
+    let at = at.ok_or_else(|| {
+        Error::unsuitable("beside an infinite loss a count with discrete Laplace noise that moves by one is expected")
+    })?;
+    let law = Law::Approximate { epsilon: all[at].law.parameter().clone(), delta: delta.clone() };
+    all[at].count -= 1;
+    if all[at].count == 0 {
+        all.remove(at);
+    }
+    all.push(Counts::new(law, 1, 1)?);
     Ok(())
 }
 
@@ -230,14 +276,21 @@ impl ClaimForm {
             "bounded" => Neighbors::Bounded,
             other => return Err(Error::unknown("neighbor relation", other, "there are", ["add-remove", "bounded"])),
         };
-        let path = |groups: &Vec<GroupForm>| {
-            let counts = groups.iter().map(GroupForm::counts).collect::<Result<Vec<Counts>>>()?;
-            Ok(Composition::new(counts)?.loss().groups().to_vec())
+        let table = |(number, rows): (usize, &Vec<(i64, String)>)| {
+            let rows =
+                rows.iter().map(|(value, mass)| Ok((*value, rational::parse(mass)?))).collect::<Result<Vec<_>>>()?;
+            Ok(Arc::new(NoiseTable::new(&format!("table {number:03}"), rows)?))
         };
+        let tables = self.laws.iter().flatten().enumerate().map(table).collect::<Result<Vec<_>>>()?;
+        let path = |groups: &Vec<GroupForm>| {
+            let counts = groups.iter().map(|group| group.counts(&tables)).collect::<Result<Vec<Counts>>>()?;
+            Ok(Terms::of(&Composition::new(counts)?)?.groups)
+        };
+        let infinite = self.infinite.as_deref().map(rational::parse).transpose()?.unwrap_or_default();
         let claim = Claim {
             subject: self.subject.clone(),
             neighbors,
-            paths: Paths { groups: self.paths.iter().map(path).collect::<Result<_>>()?, pairs: self.pairs },
+            paths: Paths { groups: self.paths.iter().map(path).collect::<Result<_>>()?, infinite, pairs: self.pairs },
             question: self.question()?,
             ends: Ends { lower: rational::parse(&self.lower)?, upper: rational::parse(&self.upper)? },
         };
@@ -344,6 +397,30 @@ mod tests {
         assert_eq!(wrong.recompute().unwrap(), (Certainty::Yes, Certainty::No));
         wrong.paths.groups[0][0].copies -= 2;
         assert_eq!(wrong.recompute().unwrap(), (Certainty::No, Certainty::Yes));
+    }
+
+    #[test]
+    fn tables_and_guarantees_are_read_and_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("certificate.json");
+        let masses = [(-1, "1/10"), (0, "3/5"), (1, "1/5"), (2, "1/10")];
+        let table = NoiseTable::new("own", masses.map(|(value, mass)| (value, rational::parse(mass).unwrap())));
+        let guarantee =
+            Law::Approximate { epsilon: rational::parse("1/2").unwrap(), delta: rational::parse("1/100").unwrap() };
+        let singles = vec![
+            Counts::new(Law::Table(Arc::new(table.unwrap())), 3, 1).unwrap(),
+            Counts::new(guarantee, 2, 1).unwrap(),
+        ];
+        let subject = Subject { singles, ..Subject::default() }.resolve().unwrap();
+        let question = Question::Delta { epsilon: "1".parse().unwrap() };
+        let certificate = Certificate::prove(&subject, &question, 9).unwrap();
+        certificate.write(&path).unwrap();
+        let claim = Claim::read(&path).unwrap();
+        assert_eq!(claim.json(), certificate.claim.json());
+        assert_eq!(claim.recompute().unwrap(), (Certainty::Yes, Certainty::Yes));
+        let mut wrong = claim;
+        wrong.paths.infinite += Rational::from((1, 1000));
+        assert_eq!(wrong.recompute().unwrap(), (Certainty::Yes, Certainty::No));
     }
 
     #[test]

@@ -378,7 +378,8 @@ fn one_in_words(hints: &Hints) -> String {
             }
         }
         Proof::Atoms { kept } => {
-            let widths: Vec<String> = kept.iter().map(|(first, last)| (last - first + 1).to_string()).collect();
+            let width = |(first, last): (i64, i64)| (last - first + 1).to_string();
+            let widths: Vec<String> = kept.iter().map(|range| range.map_or("all".to_string(), width)).collect();
             format!("atoms: lists of {} outcomes of the groups, {bits} bits", widths.join(" and "))
         }
         Proof::Normal => "the formula of continuous Gaussian noise".to_string(),

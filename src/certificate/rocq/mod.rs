@@ -67,6 +67,9 @@ impl FormalClaim {
         let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
         };
+        if claim.paths.infinite > 0 {
+            return Err(unprovable("are about losses that are finite, and a guarantee with a delta has others"));
+        }
         let ends = |statement: Statement, above: End, below: End| Formal::Ends {
             statement,
             above: Box::new(above),

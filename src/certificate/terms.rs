@@ -1,0 +1,196 @@
+//! The groups of a composition as a certificate has them.
+//!
+//! The format has four laws. A guarantee is there as the pair that dominates it: epsilon-DP as discrete Laplace noise of that parameter on a count that moves by one, which
+//! is randomized response, and the delta of a guarantee as the probability of an outcome that only one of two neighbors can have.
+
+use std::collections::BTreeMap;
+
+use rug::{Rational, ops::Pow};
+
+use crate::{
+    account::Composition,
+    error::{Error, Result},
+    law::NoiseTable,
+    loss::law::{Group, Law},
+    numeric::rational,
+};
+
+/// The laws that the format has, in its order.
+const LAWS: [&str; 4] = ["discrete-gaussian", "gaussian", "discrete-laplace", "table"];
+/// The largest number of counts with one table, and of rows of all tables.
+const MOST_COUNTS: u64 = 1000;
+const MOST_ROWS: usize = 5000;
+/// The most bits of the common denominator of the masses of a table.
+const MOST_BITS: u32 = 1024;
+/// The range of parameters: of the denominator of the least, and of the exponent of ten of the largest.
+const LEAST: (u32, u32) = (1, 10_000);
+const MOST: u64 = 1_000_000_000_000_000_000;
+
+/// The groups of one path, in order, each once, and the probability of outcomes that only one of two neighbors can have, without those of tables.
+pub(super) struct Terms {
+    pub groups: Vec<Group>,
+    pub infinite: Rational,
+}
+
+fn unprovable(why: impl Into<String>) -> Error {
+    Error::Unprovable { why: why.into() }
+}
+
+/// The reason why a law has no certificate.
+fn why_not(law: &Law) -> String {
+    let because = match law {
+        Law::TruncatedLaplace { .. } | Law::TruncatedGaussian { .. } => {
+            ": its masses are irrational numbers, and those of a table are fractions"
+        }
+        Law::RandomizedResponse { .. } => {
+            " with more than two answers: their probabilities are irrational numbers; with two it is the same as pure DP"
+        }
+        Law::Laplace { .. } | Law::BoundedRange { .. } => {
+            ": its losses have a density, and a checker sums over losses that it can list"
+        }
+        Law::SampledGaussian { .. } => ": of Poisson-sampled noise no bound is listed in proofs/README.md",
+        Law::Pair(_) => ": the format has tables of noise, and no list of outcomes yet",
+        Law::Perturbation(_) | Law::UnknownKey(_) => ": the data decide which pair a count has, and a claim has one",
+        _ => "",
+    };
+    format!("certificates are not about {}{because}", law.name())
+}
+
+impl Terms {
+    /// Those of a composition. An error for laws that the format does not have, or that are beyond the limits of a checker.
+    pub(super) fn of(one: &Composition) -> Result<Terms> {
+        let (mut finite, mut merged) = (Rational::from(1), BTreeMap::new());
+        for counts in one.counts() {
+            let (law, shift) = match &counts.law {
+                Law::Pure { epsilon } => (of_response(epsilon, counts.shift), 1),
+                Law::RandomizedResponse { epsilon, answers: 2 } => (of_response(epsilon, 1), 1),
+                Law::Approximate { epsilon, delta } => {
+                    let copies = u32::try_from(counts.count).ok().filter(|&copies| copies <= 1000);
+                    let copies = copies
+                        .ok_or_else(|| unprovable("certificates are about at most 1000 guarantees with a delta"))?;
+                    finite *= Rational::from(1 - delta).pow(copies);
+                    (of_response(epsilon, 1), 1)
+                }
+                law if LAWS.contains(&law.key()) => (law.clone(), counts.shift),
+                law => return Err(unprovable(why_not(law))),
+            };
+            check(&law)?;
+            *merged.entry((place(&law), law, shift)).or_insert(0_u64) += counts.count;
+        }
+        let infinite: Rational = 1 - finite;
+        if infinite.numer().significant_bits().max(infinite.denom().significant_bits()) > 1300 {
+            return Err(unprovable(
+                "the probability of an infinite loss is a fraction of more than 390 digits; certificates have none so long",
+            ));
+        }
+        let groups: Vec<Group> =
+            merged.into_iter().map(|((_, law, shift), copies)| Group { law, shift, copies }).collect();
+        // Of each group with a table what is more.
+        let rows = |group: &Group| match &group.law {
+            Law::Table(table) => table.masses().count().max(group.copies as usize),
+            _ => 0,
+        };
+        if groups.iter().map(rows).sum::<usize>() > MOST_ROWS {
+            return Err(unprovable(format!(
+                "certificates are about tables with at most {MOST_ROWS} rows or counts in all"
+            )));
+        }
+        if let Some(group) =
+            groups.iter().find(|group| matches!(group.law, Law::Table(_)) && group.copies > MOST_COUNTS)
+        {
+            let why = format!(
+                "certificates are about at most {MOST_COUNTS} counts with one table; these are {}",
+                group.copies
+            );
+            return Err(unprovable(why));
+        }
+        Ok(Terms { groups, infinite })
+    }
+}
+
+/// The pair that dominates all epsilon-DP mechanisms, for groups of this size.
+fn of_response(epsilon: &Rational, size: u64) -> Law {
+    Law::DiscreteLaplace { epsilon: Rational::from(epsilon * size) }
+}
+
+fn place(law: &Law) -> usize {
+    LAWS.iter().position(|key| *key == law.key()).unwrap_or(LAWS.len())
+}
+
+/// An error for a parameter beyond the limits of a checker.
+fn check(law: &Law) -> Result<()> {
+    if let Law::Table(table) = law {
+        let whole = table.masses().fold(rug::Integer::from(1), |whole, (_, mass)| whole.lcm(mass.denom()));
+        if whole.significant_bits() > MOST_BITS {
+            let why = format!(
+                "the masses of {} have a common denominator of {} bits; certificates are about at most {MOST_BITS}",
+                table.title(),
+                whole.significant_bits()
+            );
+            return Err(unprovable(why));
+        }
+        return Ok(());
+    }
+    if *law.parameter() < Rational::from(LEAST) || *law.parameter() > MOST {
+        let (name, value) = (law.parameter_name(), rational::display(law.parameter()));
+        return Err(unprovable(format!("certificates are about {name} from 1e-4 to 1e18, and this one is {value}")));
+    }
+    Ok(())
+}
+
+/// The different tables of some groups, in order.
+pub(super) fn tables_of<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<&'a NoiseTable> {
+    let mut tables: Vec<&NoiseTable> = Vec::new();
+    for group in groups {
+        if let Law::Table(table) = &group.law {
+            tables.push(table);
+        }
+    }
+    tables.sort();
+    tables.dedup();
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{account::Counts, numeric::rational::parse};
+
+    fn terms(laws: &[(Law, u64)]) -> Result<Terms> {
+        let counts = laws.iter().map(|(law, count)| Counts::new(law.clone(), *count, 1).unwrap());
+        Terms::of(&Composition::new(counts).unwrap())
+    }
+
+    #[test]
+    fn guarantees_are_the_pairs_that_dominate_them() {
+        let epsilon = parse("1/2").unwrap();
+        let found = terms(&[
+            (Law::Pure { epsilon: epsilon.clone() }, 3),
+            (Law::RandomizedResponse { epsilon: epsilon.clone(), answers: 2 }, 2),
+            (Law::Approximate { epsilon: epsilon.clone(), delta: parse("1/10").unwrap() }, 2),
+            (Law::DiscreteGaussian { sigma2: Rational::from(5) }, 1),
+        ]);
+        let Terms { groups, infinite } = found.unwrap();
+        assert_eq!(infinite, parse("19/100").unwrap());
+        assert_eq!(groups.len(), 2);
+        assert_eq!(groups[1], Group { law: Law::DiscreteLaplace { epsilon }, shift: 1, copies: 7 });
+    }
+
+    #[test]
+    fn other_laws_are_refused_with_the_reason() {
+        let epsilon = || Rational::from(1);
+        for (law, said) in [
+            (Law::TruncatedLaplace { epsilon: epsilon(), bound: 9 }, "irrational"),
+            (Law::RandomizedResponse { epsilon: epsilon(), answers: 3 }, "irrational"),
+            (Law::BoundedRange { epsilon: epsilon() }, "density"),
+            (Law::Laplace { scale: epsilon() }, "density"),
+            (Law::Pure { epsilon: parse("1/20000").unwrap() }, "from 1e-4"),
+        ] {
+            let message = terms(&[(law, 1)]).err().unwrap().to_string();
+            assert!(message.contains(said), "{message}");
+        }
+        let delta = Rational::from((1, 1_000_000_007));
+        let many = terms(&[(Law::Approximate { epsilon: epsilon(), delta }, 900)]);
+        assert!(many.err().unwrap().to_string().contains("390 digits"));
+    }
+}
