@@ -147,6 +147,16 @@ impl Table {
                 return Err(Error::unknown("column", strange, "there are", names()));
             }
             unique(&format!("column of {}", self.shown(margin)), margin.columns.iter().map(String::as_str))?;
+            // All of them before shares are added up: their sum is divided by.
+            let (part, value) = match (&margin.amount, margin.kind) {
+                (Amount::Share(share), _) => ("the share", share),
+                (Amount::Parameter(sigma2), Kind::Gaussian) => ("sigma2", sigma2),
+                (Amount::Parameter(epsilon), Kind::Laplace) => ("epsilon", epsilon),
+            };
+            if *value <= 0 {
+                let what = format!("{part} of {}", self.shown(margin));
+                return Err(Error::out_of_range(&what, rational::display(value), "a number above 0"));
+            }
         }
         unique(
             "query",
@@ -173,23 +183,13 @@ impl Table {
     }
 
     fn query(&self, margin: &Margin) -> Result<Query> {
-        let what = |part: &str| format!("{part} of {}", self.shown(margin));
-        let positive = |value: &Rational, part: &str| match *value > 0 {
-            true => Ok(value.clone()),
-            false => Err(Error::out_of_range(&what(part), rational::display(value), "a number above 0")),
-        };
         let law = match (margin.kind, &margin.amount) {
-            (Kind::Gaussian, Amount::Parameter(sigma2)) => {
-                Law::DiscreteGaussian { sigma2: positive(sigma2, "sigma2")? }
-            }
-            (Kind::Laplace, Amount::Parameter(epsilon)) => {
-                Law::DiscreteLaplace { epsilon: positive(epsilon, "epsilon")? }
-            }
+            (Kind::Gaussian, Amount::Parameter(sigma2)) => Law::DiscreteGaussian { sigma2: sigma2.clone() },
+            (Kind::Laplace, Amount::Parameter(epsilon)) => Law::DiscreteLaplace { epsilon: epsilon.clone() },
             (kind, Amount::Share(share)) => {
-                let share = positive(share, "the share")?;
                 // A record moves this many counts of the query by 1, each of which spends 1 / (2 sigma2), or at most epsilon^2 / 2.
                 let counts = Changed::Twice.times(self.neighbors)?;
-                let each = self.budget(&share)? / counts;
+                let each = self.budget(share)? / counts;
                 match kind {
                     Kind::Gaussian => Law::DiscreteGaussian { sigma2: (each * 2_u32).recip() },
                     Kind::Laplace => Law::DiscreteLaplace { epsilon: root_below(&(each * 2_u32)) },
@@ -346,6 +346,12 @@ mod tests {
         assert!(refused(table(vec![margin("nation", &["x"], Kind::Gaussian, share("1"))])).contains("\"x\""));
         assert!(refused(table(vec![margin("nation", &["sex", "sex"], Kind::Gaussian, share("1"))])).contains("twice"));
         assert!(refused(table(vec![margin("nation", &[], Kind::Gaussian, share("0"))])).contains("share"));
+        let shares = |texts: [&str; 2]| {
+            let [first, second] = texts.map(share);
+            table(vec![margin("nation", &[], Kind::Gaussian, first), margin("nation", &["age"], Kind::Laplace, second)])
+        };
+        assert!(refused(shares(["1", "-1"])).contains("the share of nation: age"));
+        assert!(refused(shares(["2", "-1"])).contains("the share of nation: age"));
         assert!(refused(Table { rho: None, ..table(vec![sex()]) }).contains("budget"));
         let none = Amount::Parameter(Rational::new());
         assert!(refused(table(vec![margin("nation", &[], Kind::Laplace, none)])).contains("epsilon of nation: total"));
