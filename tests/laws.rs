@@ -416,11 +416,11 @@ fn the_finite_losses_of_uniform_noise_are_zero() {
             let delta = account.delta(epsilon, 12).unwrap();
             assert!(delta.met && delta.value.contains(&infinite), "{epsilon}: {delta:?}");
         }
-        let more = Rational::from(&infinite + Rational::from((1, 1000)));
+        let more = &infinite + Rational::from((1, 1000));
         for delta in [infinite.clone(), more] {
             assert_eq!(account.epsilon(Delta::new(delta).unwrap(), 12).unwrap().value, Enclosure::double(0.0, 64));
         }
-        let less = Rational::from(&infinite - Rational::from((1, 1000)));
+        let less = &infinite - Rational::from((1, 1000));
         assert!(
             account.epsilon(Delta::new(less).unwrap(), 12).unwrap_err().to_string().contains("no epsilon is finite")
         );
