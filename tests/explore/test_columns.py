@@ -162,7 +162,7 @@ def test_files_that_are_wrong_and_large(page):
     page.until(10, lambda _: fields(page, "column") == ["sex", "age", "code"])
     assert page.problem() == "" and [box.is_selected() for box in page.all('[name="use"]')] == [True, True, False]
     assert not page.all('[name="sure"]'), "sizes of a code book are not counted in data"
-    # A hundred megabytes: the page answers meanwhile, and stops when it is told to.
+    # A hundred megabytes: the page answers meanwhile, and the reading can be cancelled.
     page.driver.execute_script("""const piece = 'identifier,2,3,4,5\\n'.repeat(1 << 16);
         const data = new DataTransfer();
         data.items.add(new File(['a,b,c,d,e\\n', ...Array(90).fill(piece)], 'large.csv'));

@@ -213,7 +213,7 @@ impl CountrySpecification {
         names.get_ref().iter().map(|name| place_of(reader, "table", name, known())).collect()
     }
 
-    /// What an entry needs of its grouping and tables.
+    /// Refuses tables of an entry that its grouping does not allow, and a total that is not the first of them.
     fn check_entry(&self, entry: &Entry) -> std::result::Result<(), String> {
         let first = &self.tables.tables[entry.tables[0]];
         let grouping = &self.groupings[entry.grouping];

@@ -150,7 +150,7 @@ impl Estimation {
     }
 }
 
-/// What follows from the covariances of the estimates.
+/// The results that need the covariances of the estimates.
 #[derive(Default)]
 struct FromCovariances {
     named: Option<Named>,
