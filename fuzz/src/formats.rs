@@ -671,7 +671,8 @@ fn csv(data: &[u8], bench: &Bench) {
 }
 
 fn state_totals(data: &[u8], bench: &Bench) {
-    if let Ok(totals) = GivenTotals::read(&bench.file("totals.csv", data)) {
+    let path = bench.file("totals.csv", data);
+    if let Ok(totals) = GivenTotals::read(&path) {
         all_read(data, totals.of_state.len());
     }
 }

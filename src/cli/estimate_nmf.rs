@@ -107,8 +107,8 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "LEVEL", num_args = 1..)]
     level: Vec<String>,
     /// Sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs; with a hierarchy of your own
-    /// the columns of its levels), or a block assignment file of the Census Bureau. Blocks without housing units and group quarters
-    /// count as zero
+    /// the columns of its levels), or a block assignment file of the Census Bureau. A column weight gives the part of the block in the area,
+    /// from 0 to 1. Blocks without housing units and group quarters count as zero
     #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
     areas: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract, Block_Group or Block: both parts of a state together

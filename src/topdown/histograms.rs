@@ -126,12 +126,12 @@ impl Histograms {
         self.total
     }
 
-    /// Adds the cells of some places to `out`.
-    pub fn add_cells(&self, places: impl Iterator<Item = usize>, out: &mut [f64]) {
-        for place in places {
+    /// Adds the cells of some places, each with its weight, to `out`.
+    pub fn add_cells(&self, places: impl Iterator<Item = (usize, f64)>, out: &mut [f64]) {
+        for (place, weight) in places {
             let from = self.entries.partition_point(|entry| (entry.place as usize) < place);
             let own = self.entries[from..].iter().take_while(|entry| entry.place as usize == place);
-            own.for_each(|entry| out[entry.cell as usize] += entry.count as f64);
+            own.for_each(|entry| out[entry.cell as usize] += weight * entry.count as f64);
         }
     }
 

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     gls::{
-        areas::AreaSums,
+        areas::{AreaSums, LeafShare},
         basis::Part,
         pass::{Measurements, Pass, UnitCounts},
         problem::{Problem, Shape, Shapes},
@@ -58,8 +58,8 @@ pub struct Asked {
 #[derive(Clone, Debug, Default)]
 pub struct SpineAreas {
     names: Vec<String>,
-    /// The areas of each place that lies in at least one.
-    of_place: BTreeMap<usize, Vec<u32>>,
+    /// The shares of each place of which any area has one.
+    of_place: BTreeMap<usize, Vec<LeafShare>>,
 }
 
 impl SpineAreas {
@@ -88,10 +88,10 @@ impl SpineAreas {
                 names.len() as u32 - 1
             });
             let own = areas.of_place.entry(place).or_default();
-            if own.contains(&number) {
+            if own.iter().any(|share| share.area == number) {
                 return Err(table.refuse(leaves.column + 1, "the unit is in its area twice"));
             }
-            own.push(number);
+            own.push(LeafShare::of(number, &columns.weight(&table)?));
         }
         if areas.names.is_empty() {
             return Err(table.refuse(0, "no area: a header and a line for each unit of each area are needed"));
@@ -99,8 +99,10 @@ impl SpineAreas {
         Ok(areas)
     }
 
-    fn places(&self, area: u32) -> impl Iterator<Item = usize> {
-        self.of_place.iter().filter(move |(_, own)| own.contains(&area)).map(|(place, _)| *place)
+    /// The places of an area, with their weights in it.
+    fn places(&self, area: u32) -> impl Iterator<Item = (usize, f64)> {
+        let share = move |own: &Vec<LeafShare>| own.iter().find(|share| share.area == area).map(|share| share.weight);
+        self.of_place.iter().filter_map(move |(place, own)| Some((*place, share(own)?)))
     }
 }
 
@@ -279,7 +281,7 @@ impl<'a> SpineSurvey<'a> {
                 Ok(self.asked.levels.contains(&level).then(|| {
                     let mut answers = self.answers.of(&self.problem, belief);
                     let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
-                    self.add_truth(places, &mut answers);
+                    self.add_truth(places.map(|place| (place, 1.0)), &mut answers);
                     let geoid = self.saved.ids.unit(level, unit).into_owned();
                     (Subject::Unit { level, code: unit.to_string(), geoid }, answers)
                 }))
@@ -311,7 +313,7 @@ impl<'a> SpineSurvey<'a> {
                 }
                 (passes::Subject::Unit(level, unit), _) => {
                     let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
-                    self.add_truth(places, &mut answers);
+                    self.add_truth(places.map(|place| (place, 1.0)), &mut answers);
                     let geoid = self.saved.ids.unit(level, unit).into_owned();
                     Subject::Unit { level, code: unit.to_string(), geoid }
                 }
@@ -321,7 +323,8 @@ impl<'a> SpineSurvey<'a> {
         })
     }
 
-    fn add_truth(&self, places: impl Iterator<Item = usize>, answers: &mut [Answer]) {
+    /// Adds the true counts of places with their weights.
+    fn add_truth(&self, places: impl Iterator<Item = (usize, f64)>, answers: &mut [Answer]) {
         if let Some(truth) = &self.asked.truth {
             let sizes: Vec<usize> = self.schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
             let mut histogram = vec![0.0; self.schema.cells()];

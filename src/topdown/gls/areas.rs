@@ -1,8 +1,8 @@
 //! Sums over sets of leaves: their estimates and variances, with all correlations.
 //!
 //! Given the final estimate z of a unit, the sum of an area's leaves in it has mean A z + k and covariance R, in every
-//! sector. A leaf of the area has A = 1, k = 0 and R = 0, and so has a unit that lies entirely in the area. From the
-//! children, with sums over the children that the area touches and V, S over all children,
+//! sector. A leaf that belongs to the area with the weight w has A = w, k = 0 and R = 0, and so has a unit all of
+//! whose leaves have this weight. From the children, with sums over the children that the area touches and V, S over all children,
 //!
 //! T = sum of A_c C_c,   A = T V^-,   k = sum of (k_c + A_c x_c) - A S,
 //! R = sum of (R_c + A_c C_c A_c') - T V^- T'.
@@ -16,272 +16,48 @@
 //!
 //! or, with a child o without an estimate, R_oij + sum of (R_cij + A_ci C_c A_cj') - T_i A_oj' - A_oi T_j' + A_oi V A_oj'.
 
+mod pairs;
+mod part;
+
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
+pub use pairs::{Pairs, Rests, covariance};
+pub use part::{AreaPart, Linear, Touched};
+use rug::{Float, Rational};
+
+use self::pairs::TouchedPair;
 use super::{
-    belief::{Belief, Below, add_part, apply},
-    matrix::{Factor, Matrix},
+    belief::{Belief, Below},
+    matrix::Matrix,
     problem::Shape,
 };
 use crate::spine::hierarchy::Tree;
 
-/// The part of an area in a unit, given the unit's final estimate.
-#[derive(Clone, Debug)]
-pub enum AreaPart {
-    /// All of the unit.
-    Whole,
-    /// A part of the unit.
-    Some(Box<Linear>),
+/// The share that an area has of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeafShare {
+    /// The number of the area.
+    pub area: u32,
+    /// The part of the leaf that belongs to it, from 0 to 1.
+    pub weight: f64,
 }
 
-/// A z + k with the covariance R, on the shape of the unit.
-#[derive(Clone, Debug)]
-pub struct Linear {
-    factors: Vec<Matrix>,
-    rest: Vec<Matrix>,
-    constant: Vec<f64>,
-}
-
-impl AreaPart {
-    /// Its numbers: A and R sector by sector, and k; `None` for all of the unit.
-    pub fn numbers(&self) -> Option<[Vec<f64>; 3]> {
-        let AreaPart::Some(linear) = self else { return None };
-        let all = |matrices: &[Matrix]| matrices.iter().flat_map(|matrix| matrix.entries.iter().copied()).collect();
-        Some([all(&linear.factors), all(&linear.rest), linear.constant.clone()])
+impl LeafShare {
+    /// All of the leaf.
+    pub fn whole(area: u32) -> LeafShare {
+        LeafShare { area, weight: 1.0 }
     }
 
-    /// From its numbers on the shape of the unit; `None` if their number is wrong.
-    pub fn of_numbers(shape: &Shape, numbers: Option<[Vec<f64>; 3]>) -> Option<AreaPart> {
-        let Some([factors, rest, constant]) = numbers else { return Some(AreaPart::Whole) };
-        let entries: usize = shape.sizes().map(|size| size * size).sum();
-        if factors.len() != entries || rest.len() != entries || constant.len() != shape.len() {
-            return None;
-        }
-        let matrices = |mut entries: &[f64]| {
-            let next = |size: usize| {
-                let (own, others) = entries.split_at(size * size);
-                entries = others;
-                Matrix { rows: size, columns: size, entries: own.to_vec() }
-            };
-            shape.sizes().map(next).collect()
-        };
-        let (factors, rest) = (matrices(&factors), matrices(&rest));
-        Some(AreaPart::Some(Box::new(Linear { factors, rest, constant })))
+    /// An exact part of the leaf, rounded to the nearest double.
+    pub fn of(area: u32, weight: &Rational) -> LeafShare {
+        LeafShare { area, weight: Float::with_val(f64::MANTISSA_DIGITS, weight).to_f64() }
     }
 
-    /// The estimate of the area's sum, from the unit's final estimate.
-    pub fn estimate(&self, last: &Belief) -> Belief {
-        let AreaPart::Some(linear) = self else { return last.clone() };
-        let mut x = apply(&last.shape, &linear.factors, &last.x);
-        x.iter_mut().zip(&linear.constant).for_each(|(x, k)| *x += k);
-        let covariance = (linear.factors.iter().zip(&linear.rest).zip(last.covariance.iter()))
-            .map(|((a, r), f)| {
-                let mut sum = a.times(f).times(&a.transposed());
-                sum.add(1.0, r);
-                sum.symmetric()
-            })
-            .collect();
-        Belief { shape: last.shape.clone(), x, covariance: Arc::new(covariance) }
-    }
-}
-
-/// The accumulated parts of an area in the children of a unit.
-#[derive(Clone, Debug)]
-pub struct Touched {
-    shape: Arc<Shape>,
-    /// The number of children that lie entirely in the area.
-    whole: usize,
-    /// T.
-    products: Vec<Matrix>,
-    /// The sum of R_c + A_c C_c A_c'.
-    squares: Vec<Matrix>,
-    /// The sum of k_c + A_c x_c.
-    means: Vec<f64>,
-    /// A of the child without an estimate.
-    open: Option<Vec<Matrix>>,
-}
-
-impl Touched {
-    /// No children yet, of a unit of this shape.
-    pub fn new(shape: Arc<Shape>) -> Touched {
-        let zeros = || shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect::<Vec<_>>();
-        Touched { whole: 0, products: zeros(), squares: zeros(), means: vec![0.0; shape.len], open: None, shape }
-    }
-
-    /// Adds the part of the area in a child with an estimate.
-    pub fn add(&mut self, part: &AreaPart, child: &Belief) {
-        let places = child.shape.places_in(&self.shape);
-        match part {
-            AreaPart::Whole => {
-                self.whole += 1;
-                add_part(&self.shape, &mut self.means, &child.shape, &child.x);
-                for (sector, places) in places.iter().enumerate() {
-                    self.products[sector].add_at(1.0, &child.covariance[sector], places);
-                    self.squares[sector].add_at(1.0, &child.covariance[sector], places);
-                }
-            }
-            AreaPart::Some(linear) => {
-                let mut mean = apply(&child.shape, &linear.factors, &child.x);
-                mean.iter_mut().zip(&linear.constant).for_each(|(mean, k)| *mean += k);
-                add_part(&self.shape, &mut self.means, &child.shape, &mean);
-                for (sector, places) in places.iter().enumerate() {
-                    let product = linear.factors[sector].times(&child.covariance[sector]);
-                    self.squares[sector].add_at(1.0, &product.times(&linear.factors[sector].transposed()), places);
-                    self.squares[sector].add_at(1.0, &linear.rest[sector], places);
-                    self.products[sector].add_at(1.0, &product, places);
-                }
-            }
-        }
-    }
-
-    /// Adds the part of the area in the child without an estimate, which has the shape of its parent.
-    pub fn add_open(&mut self, part: &AreaPart) {
-        match part {
-            AreaPart::Whole => {
-                self.whole += 1;
-                self.open = Some(self.shape.rows.iter().map(|rows| Matrix::identity(rows.len())).collect());
-            }
-            AreaPart::Some(linear) => {
-                self.means.iter_mut().zip(&linear.constant).for_each(|(mean, k)| *mean += k);
-                self.squares.iter_mut().zip(&linear.rest).for_each(|(sum, rest)| sum.add(1.0, rest));
-                self.open = Some(linear.factors.clone());
-            }
-        }
-    }
-
-    /// A: of the child without an estimate, if there is one.
-    fn factors(&self, below: &Below, open: bool) -> Vec<Matrix> {
-        if open {
-            let zeros = || self.squares.iter().map(|rest| Matrix::zero(rest.rows, rest.rows)).collect();
-            return self.open.clone().unwrap_or_else(zeros);
-        }
-        let factor = |(v, t): (Matrix, &Matrix)| {
-            // A' = V^- T', as V is symmetric.
-            let mut transposed = t.transposed();
-            Factor::new(&v).solve(&mut transposed.entries, t.rows);
-            transposed.transposed()
-        };
-        below.covariance().into_iter().zip(&self.products).map(factor).collect()
-    }
-
-    /// The part of the area in the unit with this number of children; `open` means that one of them has no estimate.
-    pub fn join(self, below: &Below, children: usize, open: bool) -> AreaPart {
-        if self.whole == children {
-            return AreaPart::Whole;
-        }
-        let factors = self.factors(below, open);
-        let mut rest = self.squares;
-        let all = below.covariance();
-        for (sector, rest) in rest.iter_mut().enumerate() {
-            let (a, t) = (&factors[sector], &self.products[sector]);
-            let across = t.times(&a.transposed());
-            rest.add(-1.0, &across);
-            if open {
-                rest.add(-1.0, &across.transposed());
-                rest.add(1.0, &a.times(&all[sector]).times(&a.transposed()));
-            }
-        }
-        let mut constant = self.means;
-        let shared = apply(&self.shape, &factors, &below.x);
-        constant.iter_mut().zip(&shared).for_each(|(k, s)| *k -= s);
-        let rest = rest.into_iter().map(Matrix::symmetric).collect();
-        AreaPart::Some(Box::new(Linear { factors, rest, constant }))
-    }
-}
-
-/// The pairs of areas whose covariances are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Pairs {
-    /// None.
-    #[default]
-    None,
-    /// These, the smaller number first.
-    Listed(BTreeSet<(u32, u32)>),
-    /// All.
-    All,
-}
-
-impl Pairs {
-    /// Those among some areas.
-    fn among(&self, mut areas: Vec<u32>) -> Vec<(u32, u32)> {
-        areas.sort_unstable();
-        match self {
-            Pairs::None => Vec::new(),
-            Pairs::Listed(listed) => {
-                let is_there = |area: &u32| areas.binary_search(area).is_ok();
-                listed.iter().filter(|(first, second)| is_there(first) && is_there(second)).copied().collect()
-            }
-            Pairs::All => {
-                let with = |(at, first): (usize, &u32)| {
-                    let first = *first;
-                    areas[at + 1..].iter().map(move |second| (first, *second)).collect::<Vec<_>>()
-                };
-                areas.iter().enumerate().flat_map(with).collect()
-            }
-        }
-    }
-}
-
-/// R of each pair of areas; zero for the others.
-pub type Rests = BTreeMap<(u32, u32), Vec<Matrix>>;
-
-/// The covariance of the parts of two areas in a unit whose estimate has this covariance.
-pub fn covariance(unit: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) -> Vec<Matrix> {
-    let of_sector = |(sector, own): (usize, &Matrix)| {
-        let left = match first {
-            AreaPart::Whole => own.clone(),
-            AreaPart::Some(linear) => linear.factors[sector].times(own),
-        };
-        let mut product = match second {
-            AreaPart::Whole => left,
-            AreaPart::Some(linear) => left.times(&linear.factors[sector].transposed()),
-        };
-        if let Some(rest) = rest {
-            product.add(1.0, &rest[sector]);
-        }
-        product
-    };
-    unit.covariance.iter().enumerate().map(of_sector).collect()
-}
-
-/// The sum of R_cij + A_ci C_c A_cj' over children.
-#[derive(Clone, Debug)]
-struct TouchedPair {
-    shape: Arc<Shape>,
-    squares: Vec<Matrix>,
-}
-
-impl TouchedPair {
-    fn new(shape: Arc<Shape>) -> TouchedPair {
-        let squares = shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
-        TouchedPair { shape, squares }
-    }
-
-    /// Adds a child with an estimate.
-    fn add(&mut self, child: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) {
-        let places = child.shape.places_in(&self.shape);
-        let products = covariance(child, first, second, rest);
-        for ((sum, own), places) in self.squares.iter_mut().zip(&products).zip(&places) {
-            sum.add_at(1.0, own, places);
-        }
-    }
-
-    /// R of the pair in the unit, of which neither area has all.
-    fn join(self, below: &Below, first: &Touched, second: &Touched, open: bool) -> Vec<Matrix> {
-        let (a, b) = (first.factors(below, open), second.factors(below, open));
-        let all = below.covariance();
-        let mut rest = self.squares;
-        for (sector, rest) in rest.iter_mut().enumerate() {
-            rest.add(-1.0, &first.products[sector].times(&b[sector].transposed()));
-            if open {
-                rest.add(-1.0, &a[sector].times(&second.products[sector].transposed()));
-                rest.add(1.0, &a[sector].times(&all[sector]).times(&b[sector].transposed()));
-            }
-        }
-        rest
+    pub(in crate::topdown) fn part(self) -> AreaPart {
+        AreaPart::Multiple(self.weight)
     }
 }
 
@@ -318,7 +94,7 @@ impl Gathered {
         for pair in self.pairs.among(self.touched.keys().copied().collect()) {
             let (first, second) = (&self.touched[&pair.0], &self.touched[&pair.1]);
             let squares = self.squares.remove(&pair);
-            if first.whole < children && second.whole < children {
+            if first.as_multiple(children).is_none() && second.as_multiple(children).is_none() {
                 let squares = squares.unwrap_or_else(|| TouchedPair::new(self.shape.clone()));
                 rests.insert(pair, squares.join(below, first, second, false));
             }
@@ -331,8 +107,8 @@ impl Gathered {
 /// The areas of a tree during its pass upwards.
 #[derive(Debug, Default)]
 pub struct AreaSums {
-    /// The areas of each leaf that lies in at least one.
-    of_leaf: HashMap<usize, Vec<u32>>,
+    /// The shares of each leaf of which any area has one.
+    of_leaf: HashMap<usize, Vec<LeafShare>>,
     /// By unit and area, at the level whose children are being added.
     touched: BTreeMap<(usize, u32), Touched>,
     /// By unit and area, at the level that was joined last.
@@ -354,8 +130,8 @@ fn by_unit<'k>(keys: impl Iterator<Item = &'k (usize, u32)>) -> BTreeMap<usize, 
 }
 
 impl AreaSums {
-    /// Areas given by the areas of each leaf that lies in at least one.
-    pub fn new(of_leaf: HashMap<usize, Vec<u32>>) -> AreaSums {
+    /// Areas given by the shares of each leaf of which any area has one.
+    pub fn new(of_leaf: HashMap<usize, Vec<LeafShare>>) -> AreaSums {
         AreaSums { of_leaf, ..AreaSums::default() }
     }
 
@@ -366,18 +142,19 @@ impl AreaSums {
 
     /// Adds a leaf with its own estimate; `parent` is its parent, with the parent's shape.
     pub(super) fn leaf(&mut self, unit: usize, parent: Option<(usize, &Arc<Shape>)>, belief: &Belief) {
-        for area in self.of_leaf.get(&unit).into_iter().flatten() {
-            let Some((parent, shape)) = parent else {
-                self.parts.insert((unit, *area), AreaPart::Whole);
-                continue;
-            };
-            let touched = self.touched.entry((parent, *area)).or_insert_with(|| Touched::new(shape.clone()));
-            touched.add(&AreaPart::Whole, belief);
+        let shares = self.of_leaf.get(&unit).map_or(&[][..], Vec::as_slice);
+        let Some((parent, shape)) = parent else {
+            self.parts.extend(shares.iter().map(|share| ((unit, share.area), share.part())));
+            return;
+        };
+        for share in shares {
+            let touched = self.touched.entry((parent, share.area)).or_insert_with(|| Touched::new(shape.clone()));
+            touched.add(&share.part(), belief);
         }
-        let Some((parent, shape)) = parent else { return };
-        for pair in self.pairs.among(self.of_leaf.get(&unit).cloned().unwrap_or_default()) {
+        let parts: BTreeMap<u32, AreaPart> = shares.iter().map(|share| (share.area, share.part())).collect();
+        for pair in self.pairs.among(parts.keys().copied().collect()) {
             let squares = self.squares.entry((parent, pair)).or_insert_with(|| TouchedPair::new(shape.clone()));
-            squares.add(belief, &AreaPart::Whole, &AreaPart::Whole, None);
+            squares.add(belief, &parts[&pair.0], &parts[&pair.1], None);
         }
     }
 
@@ -388,7 +165,7 @@ impl AreaSums {
         }
         for (unit, child) in open.iter().enumerate().filter_map(|(unit, open)| Some((unit, (*open)? as usize))) {
             let own: Vec<(u32, AreaPart)> = if leaves {
-                self.of_leaf.get(&child).into_iter().flatten().map(|area| (*area, AreaPart::Whole)).collect()
+                self.of_leaf.get(&child).into_iter().flatten().map(|share| (share.area, share.part())).collect()
             } else {
                 let own = self.open.range((child, 0)..=(child, u32::MAX));
                 own.map(|((_, area), part)| (*area, part.clone())).collect()
@@ -422,7 +199,7 @@ impl AreaSums {
             let children = tree.children(level, unit).len();
             for pair in self.pairs.among(areas) {
                 let (first, second) = (&touched[&(unit, pair.0)], &touched[&(unit, pair.1)]);
-                if first.whole == children || second.whole == children {
+                if first.as_multiple(children).is_some() || second.as_multiple(children).is_some() {
                     continue;
                 }
                 let new = || TouchedPair::new(below[unit].shape.clone());

@@ -9,7 +9,7 @@ use std::{
 use rug::Rational;
 
 use super::{
-    areas::{AreaPart, AreaSums, Pairs, Rests, covariance},
+    areas::{AreaPart, AreaSums, LeafShare, Pairs, Rests, covariance},
     basis::Part,
     belief::{Belief, Below, Descent},
     classes::{CountClass, CountPair},
@@ -241,12 +241,18 @@ impl Dense {
         self.covariances.iter().map(|row| row.iter().map(Rational::to_f64).collect()).collect()
     }
 
-    /// Estimate and variance of a sum over cells of leaves.
-    fn sum(&self, cells: impl Iterator<Item = (usize, usize)>) -> (f64, f64) {
-        let places: Vec<usize> = cells.filter_map(|key| self.place.get(&key).copied()).collect();
-        let estimate = places.iter().fold(Rational::new(), |sum, at| sum + &self.estimates[*at]);
-        let mut variance = Rational::new();
-        places.iter().for_each(|row| places.iter().for_each(|column| variance += &self.covariances[*row][*column]));
+    /// Estimate and variance of a sum over cells of leaves, with weights.
+    fn sum(&self, cells: impl Iterator<Item = ((usize, usize), f64)>) -> (f64, f64) {
+        let weight = |weight| Rational::from_f64(weight).expect("finite");
+        let places: Vec<(usize, Rational)> =
+            cells.filter_map(|(key, own)| Some((*self.place.get(&key)?, weight(own)))).collect();
+        let (mut estimate, mut variance) = (Rational::new(), Rational::new());
+        for (row, own) in &places {
+            estimate += Rational::from(own * &self.estimates[*row]);
+            let covariances =
+                places.iter().map(|(column, other)| Rational::from(other * &self.covariances[*row][*column]));
+            variance += own * covariances.sum::<Rational>();
+        }
         (estimate.to_f64(), variance.to_f64())
     }
 }
@@ -363,10 +369,17 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
         })
         .collect();
     let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
-    // A second area, which overlaps with the first one, and a third one beside it.
+    // A second area, which overlaps with the first one, and a third one beside it; one of parts of leaves, and one of a tenth of each leaf.
+    let weight = |leaf: usize, area: u32| match area {
+        7 => f64::from(u8::from(case.area[leaf])),
+        8 => f64::from(u8::from(!leaf.is_multiple_of(3))),
+        9 => f64::from(u8::from(!case.area[leaf])),
+        10 => [0.0, 0.3, 0.3, 0.75, 1.0][leaf / 2 % 5],
+        _ => 0.1,
+    };
     let of_leaf = |leaf: usize| {
-        let in_area = [(7, case.area[leaf]), (8, !leaf.is_multiple_of(3)), (9, !case.area[leaf])];
-        in_area.into_iter().filter(|(_, inside)| *inside).map(|(area, _)| area).collect::<Vec<u32>>()
+        let shares = (7..12).map(|area| LeafShare { area, weight: weight(leaf, area) });
+        shares.filter(|share| share.weight > 0.0).collect::<Vec<_>>()
     };
     let in_area = (0..case.area.len()).map(|leaf| (leaf, of_leaf(leaf))).collect();
     let mut areas = AreaSums::new(in_area).with_pairs(Pairs::All);
@@ -392,7 +405,7 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
         |found| {
             let (level, unit, belief) = found;
             let expected = |parts: &[Part], count: usize| {
-                exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| (leaf, cell))))
+                exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| ((leaf, cell), 1.0))))
             };
             assert_alike((problem, answers), &belief, expected, &format!("level {level}, unit {unit}"));
             seen += 1;
@@ -404,10 +417,8 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     let (parts, rests) = areas.of_root_with_pairs();
     for (area, part) in &parts {
         let expected = |parts: &[Part], count: usize| {
-            let inside = |cell: usize| {
-                let leaves = (0..case.area.len()).filter(|leaf| of_leaf(*leaf).contains(area));
-                leaves.map(|leaf| (leaf, cell)).collect::<Vec<_>>()
-            };
+            let inside =
+                |cell: usize| (0..case.area.len()).map(|leaf| ((leaf, cell), weight(leaf, *area))).collect::<Vec<_>>();
             exact.sum(cells(parts, count).flat_map(inside))
         };
         assert_alike((problem, answers), &part.estimate(&root), expected, "area");
@@ -421,12 +432,15 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
             let places = [(0, first), (1, second)].map(|(which, area)| {
                 let (parts, count) = counts[which];
                 let cells: Vec<usize> = cells(parts, count).collect();
-                let leaves = (0..case.area.len()).filter(|leaf| of_leaf(*leaf).contains(&area));
-                let keys = leaves.flat_map(|leaf| cells.iter().map(move |cell| (leaf, *cell))).collect::<Vec<_>>();
-                keys.iter().filter_map(|key| exact.place.get(key).copied()).collect::<Vec<usize>>()
+                let leaves = (0..case.area.len()).map(|leaf| (leaf, weight(leaf, area))).filter(|(_, own)| *own > 0.0);
+                let keys = leaves.flat_map(|(leaf, own)| cells.iter().map(move |cell| ((leaf, *cell), own)));
+                keys.filter_map(|(key, own)| Some((*exact.place.get(&key)?, own))).collect::<Vec<(usize, f64)>>()
             });
-            let of = |rows: &[usize], columns: &[usize], value: fn(f64) -> f64| -> f64 {
-                rows.iter().map(|row| columns.iter().map(|column| value(values[*row][*column])).sum::<f64>()).sum()
+            let of = |rows: &[(usize, f64)], columns: &[(usize, f64)], value: fn(f64) -> f64| -> f64 {
+                let row = |(row, own): &(usize, f64)| {
+                    own * columns.iter().map(|(column, other)| other * value(values[*row][*column])).sum::<f64>()
+                };
+                rows.iter().map(row).sum()
             };
             let [rows, columns] = &places;
             let [own, other] = [rows, columns].map(|of_one| of(of_one, of_one, |value| value).max(0.0));

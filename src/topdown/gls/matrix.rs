@@ -49,6 +49,12 @@ impl Matrix {
         product
     }
 
+    /// A multiple.
+    pub fn scaled(&self, factor: f64) -> Matrix {
+        let entries = self.entries.iter().map(|entry| factor * entry).collect();
+        Matrix { rows: self.rows, columns: self.columns, entries }
+    }
+
     /// The transposed matrix.
     pub fn transposed(&self) -> Matrix {
         let mut other = Matrix::zero(self.columns, self.rows);

@@ -1,6 +1,10 @@
 //! Areas as sets of blocks, from a table with the columns `area` and `block`, or from an unmodified block assignment
 //! file of the Census Bureau (`BLOCKID|PLACEFP` and similar). There a blank code means that a block belongs to no area;
 //! in a column `area` it is an error.
+//!
+//! With a column `weight` an area has that part of the block, an exact fraction from 0 to 1: the count of the area is the weighted sum
+//! of the counts of its blocks, and its variance that of this sum. The weights are the user's model of the parts of a block; no variance has
+//! their error.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -13,6 +17,7 @@ use crate::{
         codes,
         csv_table::{BLOCK_NAMES, CsvTable},
     },
+    topdown::gls::areas::LeafShare,
 };
 
 /// The columns of a block assignment file that name its areas, and whether their GEOIDs begin with the state's digits;
@@ -26,10 +31,13 @@ const ASSIGNED: [(&[&str], bool); 5] = [
 ];
 /// A column beside those that does not identify the area.
 const BESIDE: [&str; 1] = ["COMPTYP"];
+/// The column of the part of a block that belongs to its area.
+const WEIGHT: &str = "weight";
 
-/// The columns of a file that name its areas.
+/// The columns of a file that name its areas, and the part of a block that belongs to them.
 pub(in crate::topdown) struct AreaColumns {
     form: Form,
+    weight: Option<usize>,
     /// The number of lines without an area, in a block assignment file.
     pub(in crate::topdown) unassigned: u64,
 }
@@ -44,10 +52,11 @@ impl AreaColumns {
     pub(in crate::topdown) fn find(table: &CsvTable, used: &[&str]) -> Result<AreaColumns> {
         let known = |form: Form, names: &[&str]| {
             let allowed = |heading: &str| {
-                heading.is_empty() || names.iter().chain(used).chain(&BESIDE).any(|name| heading == *name)
+                heading.is_empty()
+                    || names.iter().chain(used).chain(&BESIDE).chain(&[WEIGHT]).any(|name| heading == *name)
             };
             let Some((at, unknown)) = table.headings().iter().enumerate().find(|(_, own)| !allowed(own)) else {
-                return Ok(AreaColumns { form, unassigned: 0 });
+                return Ok(AreaColumns { form, weight: table.find(&[WEIGHT]), unassigned: 0 });
             };
             let why = format!(
                 "the column {unknown:?} is not understood: a file of areas has {} and {}, and a block belongs to an area whole",
@@ -88,18 +97,60 @@ impl AreaColumns {
     }
 }
 
+impl AreaColumns {
+    /// The part of the block of a line that belongs to its area; 1 without a column of weights.
+    pub(in crate::topdown) fn weight(&self, table: &CsvTable) -> Result<Rational> {
+        let Some(at) = self.weight else { return Ok(Rational::from(1)) };
+        let text = table.text(at)?;
+        match rational::parse(text) {
+            Ok(weight) if (0..=1).contains(&weight) => Ok(weight),
+            _ => Err(table.refuse(at + 1, &format!("{text:?}: expected a weight from 0 to 1, such as 0.25 or 1/4"))),
+        }
+    }
+}
+
 /// Whether a code means no area: empty, or the Bureau's codes for undefined areas.
 fn is_none(code: &str) -> bool {
     code.is_empty() || code.bytes().all(|byte| byte == b'Z') || ["99999", "99997"].contains(&code)
 }
 
-/// Areas, each a set of blocks.
+/// The numbers of blocks whose weights, added up over all areas, are not exactly 1: those of blocks that are only partly in areas, and those
+/// of blocks in overlapping areas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WeightSums {
+    /// The number of blocks with a sum below 1.
+    pub below_one: u64,
+    /// The number of blocks with a sum above 1.
+    pub above_one: u64,
+}
+
+/// What a result states about a file of areas.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfAreas {
+    /// The number of blocks that it assigns to no area.
+    pub unassigned: u64,
+    /// The sums of the weights of blocks, if it has weights.
+    pub weights: Option<WeightSums>,
+}
+
+impl WeightSums {
+    fn of<'s>(sums: impl Iterator<Item = &'s Rational>) -> WeightSums {
+        let mut of = WeightSums::default();
+        for sum in sums {
+            of.below_one += u64::from(*sum < 1);
+            of.above_one += u64::from(*sum > 1);
+        }
+        of
+    }
+}
+
+/// Areas, each a set of blocks or of parts of blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
     /// The names of the areas.
     pub names: Vec<String>,
-    /// The areas of each block, by its GEOID.
-    pub of_block: HashMap<u64, Vec<u32>>,
+    /// The areas of each block with its weights in them, by its GEOID.
+    pub of_block: HashMap<u64, Vec<LeafShare>>,
     /// The states in which each area has blocks.
     pub states: Vec<BTreeSet<u32>>,
     /// The number of blocks that the file assigns to no area.
@@ -120,12 +171,17 @@ impl Areas {
         let mut columns = AreaColumns::find(&table, &BLOCK_NAMES)?;
         let mut areas = Areas { file: table.file.clone(), ..Areas::default() };
         let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut sums: HashMap<u64, Rational> = HashMap::new();
         while table.next()? {
             let geoid = codes::block(table.text(block)?).map_err(|why| table.refuse(block + 1, &why))?;
             let Some(name) = columns.name(&table, Some(geoid))? else { continue };
             let number = areas.number(&mut numbers, name);
-            if !areas.add(number, geoid) {
+            let weight = columns.weight(&table)?;
+            if !areas.add(LeafShare::of(number, &weight), geoid) {
                 return Err(table.refuse(block + 1, "the block is in its area twice"));
+            }
+            if columns.weight.is_some() {
+                *sums.entry(geoid).or_default() += weight;
             }
             areas.lines.entry(geoid).or_insert_with(|| table.line());
         }
@@ -133,6 +189,7 @@ impl Areas {
             return Err(table.refuse(0, "no area: a header and a line for each block of each area are needed"));
         }
         areas.unassigned = columns.unassigned;
+        areas.weights = columns.weight.map(|_| WeightSums::of(sums.values()));
         Ok(areas)
     }
 
@@ -151,7 +208,7 @@ impl Areas {
             areas.names.push(format!("{prefix:0width$}", width = digits as usize));
             areas.states.push(BTreeSet::new());
             blocks.into_iter().for_each(|geoid| {
-                areas.add(number, geoid);
+                areas.add(LeafShare::whole(number), geoid);
             });
         }
         areas
@@ -168,12 +225,12 @@ impl Areas {
         number
     }
 
-    fn add(&mut self, area: u32, geoid: u64) -> bool {
-        self.states[area as usize].insert((geoid / 10_u64.pow(13)) as u32);
-        let areas = self.of_block.entry(geoid).or_default();
-        let new = !areas.contains(&area);
+    fn add(&mut self, share: LeafShare, geoid: u64) -> bool {
+        self.states[share.area as usize].insert((geoid / 10_u64.pow(13)) as u32);
+        let shares = self.of_block.entry(geoid).or_default();
+        let new = shares.iter().all(|known| known.area != share.area);
         if new {
-            areas.push(area);
+            shares.push(share);
         }
         new
     }
@@ -183,7 +240,7 @@ impl Areas {
         blocks.sort_unstable_by_key(|geoid| (self.lines.get(geoid).copied(), *geoid));
         let named = blocks.iter().take(NAMED).map(|geoid| {
             let area =
-                self.of_block.get(geoid).and_then(|of| of.first()).map_or("", |area| &self.names[*area as usize]);
+                self.of_block.get(geoid).and_then(|of| of.first()).map_or("", |share| &self.names[share.area as usize]);
             let line = self.lines.get(geoid).map_or(String::new(), |line| format!("line {line}, "));
             format!("{geoid:015} ({line}area {area:?})")
         });
@@ -229,12 +286,33 @@ mod tests {
     }
 
     #[test]
+    fn weights_are_exact_and_their_sums_are_counted() {
+        let text = "weight,area,block\n1/3,A,440010301001000\n1/3,B,440010301001000\n0.333333333333333333,C,440010301001000\n\
+                    0.1,A,440010301001001\n9e-1,B,440010301001001\n1,A,440010301001002\n0.25,B,440010301001002\n0,C,440010301001003\n";
+        let areas = read(text.as_bytes()).unwrap();
+        assert_eq!(areas.weights, Some(WeightSums { below_one: 2, above_one: 1 }));
+        let mut own: Vec<(u64, f64)> = areas.blocks_of(1).collect();
+        own.sort_unstable_by_key(|(geoid, _)| *geoid);
+        assert_eq!(own.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), [1.0 / 3.0, 0.9, 0.25]);
+        assert_eq!(read(b"area,block\nA,440010301001000\n").unwrap().weights, None);
+    }
+
+    #[test]
     fn invalid_areas_are_refused_with_their_position() {
         let says = |text: &[u8], words: &[&str]| {
             let why = read(text).unwrap_err();
             words.iter().for_each(|word| assert!(why.contains(word), "{word}: {why}"));
         };
-        says(b"area,block,weight\nA,440010301001000,1\n", &["line 1, column 3", "weight"]);
+        says(
+            b"area,block,share\nA,440010301001000,1\n",
+            &["line 1, column 3", "share", "weight for the part of a block"],
+        );
+        for wrong in ["-0.25", "1.0001", "half", "", "nan", "1/0", "0x1", "5/4", "-0.0001"] {
+            let text = format!("area,block,weight\nA,440010301001000,1/2\nA,440010301001001,{wrong}\n");
+            says(text.as_bytes(), &["line 3, column 3", &format!("{wrong:?}"), "from 0 to 1"]);
+        }
+        let twice = b"area,block,weight\nA,440010301001000,1/2\nA,440010301001000,1/2\n";
+        says(twice, &["line 3, column 2", "the block is in its area twice"]);
         says(b"area,block\nA,440010301001000\n ,440010301001001\n", &["line 3, column 1", "empty"]);
         says(b"area,block\n\xc5s,440010301001000\n", &["line 2, column 1", "UTF-8"]);
         says(b"area,block\nA,90010301001000\n", &["line 2, column 2", "090010301001000 is likely"]);

@@ -31,7 +31,7 @@
 //! | [`codes`] | census variable codes: definitions, labels, names of places, files by code |
 //! | [`compared`] | differences and shares of estimates, and files of covariances |
 //! | [`labels`] | the labels of the cells of a query |
-//! | [`areas`] | areas as sets of blocks: from a table, or a block assignment file |
+//! | [`areas`] | areas as sets of blocks or parts of blocks: from a table, or a block assignment file |
 //! | [`matched`] | the unmatched keys of a file |
 //! | [`truth`] | errors against the truth, in a rehearsal |
 //! | [`mod@write`] | writing the same layout |

@@ -66,9 +66,16 @@ impl Truth {
 
     /// The true histogram of some blocks.
     pub fn histogram(&self, blocks: impl Iterator<Item = u64>) -> Vec<f64> {
+        self.weighted(blocks.map(|block| (block, 1.0)))
+    }
+
+    /// The sum of the true histograms of some blocks, each with its weight.
+    pub fn weighted(&self, blocks: impl Iterator<Item = (u64, f64)>) -> Vec<f64> {
         let mut cells = vec![0.0; self.cells];
-        for (cell, count) in blocks.filter_map(|block| self.of_block.get(&block)).flatten() {
-            cells[*cell as usize] += *count as f64;
+        for (block, weight) in blocks {
+            for (cell, count) in self.of_block.get(&block).into_iter().flatten() {
+                cells[*cell as usize] += weight * *count as f64;
+            }
         }
         cells
     }

@@ -40,6 +40,12 @@ impl Square {
         self
     }
 
+    /// A multiple.
+    pub fn scaled(mut self, factor: &Float) -> Square {
+        self.entries.iter_mut().for_each(|entry| *entry *= factor);
+        self
+    }
+
     /// The product with another matrix.
     pub fn times(&self, other: &Square) -> Square {
         Square { size: self.size, entries: self.apply(&other.entries, other.size) }

@@ -10,7 +10,7 @@ use super::{
     long,
     space::Space,
 };
-use crate::spine::hierarchy::Tree;
+use crate::{spine::hierarchy::Tree, topdown::gls::areas::LeafShare};
 
 /// The part of an area in a unit, given the unit's final estimate z.
 #[derive(Clone, Debug)]
@@ -44,11 +44,27 @@ fn applied(space: &Space, matrices: &[Square], x: &[Vec<Float>]) -> Vectors {
     matrices.iter().zip(x).zip(&space.sectors).map(|((matrix, x), sector)| matrix.apply(x, sector.columns)).collect()
 }
 
+fn zeros(space: &Space) -> Vec<Square> {
+    space.sectors.iter().map(|sector| Square::zero(sector.rows)).collect()
+}
+
+fn no_counts(space: &Space) -> Vectors {
+    space.sectors.iter().map(|sector| vec![long(0.0); sector.rows * sector.columns]).collect()
+}
+
 impl Areas {
-    /// The leaves that lie in areas.
-    pub(super) fn of_leaves(in_area: &BTreeMap<usize, Vec<u32>>) -> Areas {
-        let leaf = |(leaf, areas): (&usize, &Vec<u32>)| {
-            areas.iter().map(|area| ((*leaf, *area), AreaPart::Whole)).collect::<Vec<_>>()
+    /// The shares of leaves that areas have.
+    pub(super) fn of_leaves(space: &Space, in_area: &BTreeMap<usize, Vec<LeafShare>>) -> Areas {
+        let part = |share: &LeafShare| {
+            if share.weight == 1.0 {
+                return AreaPart::Whole;
+            }
+            let weight = long(share.weight);
+            let factors = space.sectors.iter().map(|sector| Square::identity(sector.rows).scaled(&weight)).collect();
+            AreaPart::Some { factors, rest: zeros(space), constant: no_counts(space) }
+        };
+        let leaf = |(leaf, shares): (&usize, &Vec<LeafShare>)| {
+            shares.iter().map(|share| ((*leaf, share.area), part(share))).collect::<Vec<_>>()
         };
         Areas(in_area.iter().flat_map(leaf).collect())
     }
@@ -96,9 +112,7 @@ fn join<'c>(
     child: &dyn Fn(usize) -> Option<Child<'c>>,
     below: &Below,
 ) -> AreaPart {
-    let zeros = || space.sectors.iter().map(|sector| Square::zero(sector.rows)).collect::<Vec<_>>();
-    let vectors =
-        || space.sectors.iter().map(|sector| vec![long(0.0); sector.rows * sector.columns]).collect::<Vectors>();
+    let (zeros, vectors) = (|| zeros(space), || no_counts(space));
     // T, the sum of R_c + A_c C_c A_c', and that of k_c + A_c x_c.
     let (mut products, mut rest, mut constant) = (zeros(), zeros(), vectors());
     let mut open_factors = None;

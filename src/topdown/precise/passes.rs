@@ -20,7 +20,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     spine::hierarchy::Tree,
-    topdown::gls::{basis::Part, problem::undetermined},
+    topdown::gls::{areas::LeafShare, basis::Part, problem::undetermined},
 };
 
 /// Limit on the number of stored numbers: half a gigabyte.
@@ -108,7 +108,7 @@ impl<'a> Survey<'a> {
     pub fn run(
         &self,
         is_asked: &dyn Fn(usize) -> bool,
-        areas: &BTreeMap<usize, Vec<u32>>,
+        areas: &BTreeMap<usize, Vec<LeafShare>>,
         take: &mut dyn FnMut(Subject, Answered) -> Result<()>,
     ) -> Result<()> {
         let risen = self.up(areas)?;
@@ -156,7 +156,7 @@ impl<'a> Survey<'a> {
         matrices.iter().zip(x).zip(&self.space.sectors).map(of).collect()
     }
 
-    fn up(&self, in_area: &BTreeMap<usize, Vec<u32>>) -> Result<Risen> {
+    fn up(&self, in_area: &BTreeMap<usize, Vec<LeafShare>>) -> Result<Risen> {
         let levels = self.tree.levels();
         let mut risen = Risen {
             classes: Vec::new(),
@@ -164,7 +164,7 @@ impl<'a> Survey<'a> {
             x: vec![Vec::new(); levels],
             areas: Vec::new(),
         };
-        let mut areas = Areas::of_leaves(in_area);
+        let mut areas = Areas::of_leaves(&self.space, in_area);
         for level in (0..levels).rev() {
             let own = self.classes(level, &mut risen)?;
             let x: Vec<Option<Vectors>> =

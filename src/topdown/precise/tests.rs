@@ -8,7 +8,12 @@ use super::{
     EXACT, Need, is_exact, need,
     passes::{Answered, Source, Subject, Survey},
 };
-use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree, topdown::gls::basis::Part};
+use crate::{
+    error::Result,
+    numbers::Numbers,
+    spine::hierarchy::Tree,
+    topdown::gls::{areas::LeafShare, basis::Part},
+};
 
 const ORACLE: u32 = 1200;
 
@@ -21,7 +26,7 @@ struct Case {
     variances: Vec<Vec<Float>>,
     /// By level and unit.
     counts: Vec<Vec<Option<Vec<f64>>>>,
-    in_area: BTreeMap<usize, Vec<u32>>,
+    in_area: BTreeMap<usize, Vec<LeafShare>>,
 }
 
 impl Source for Case {
@@ -121,7 +126,8 @@ fn case(seed: u64) -> Case {
             counts[level].push((level != 1 || numbers.below(3) > 0).then_some(own));
         }
     }
-    let in_area = (0..units).filter(|_| numbers.below(2) == 1).map(|leaf| (leaf, vec![7])).collect();
+    let share = |leaf: usize| vec![LeafShare { area: 7, weight: [1.0, 1.0, 0.3][leaf % 3] }];
+    let in_area = (0..units).filter(|_| numbers.below(2) == 1).map(|leaf| (leaf, share(leaf))).collect();
     Case { sizes, tree, levels, variances, counts, in_area }
 }
 
@@ -178,13 +184,17 @@ fn dense(case: &Case) -> Dense {
 }
 
 impl Dense {
-    fn sum(&self, leaves: &[usize], cells: &[usize]) -> (Float, Float) {
-        let places: Vec<usize> =
-            leaves.iter().flat_map(|leaf| cells.iter().map(move |cell| leaf * self.cells + cell)).collect();
+    fn sum(&self, leaves: &[(usize, f64)], cells: &[usize]) -> (Float, Float) {
+        let places: Vec<(usize, f64)> = leaves
+            .iter()
+            .flat_map(|(leaf, weight)| cells.iter().map(move |cell| (leaf * self.cells + cell, *weight)))
+            .collect();
         let mut sums = (Float::with_val(ORACLE, 0), Float::with_val(ORACLE, 0));
-        for row in &places {
-            sums.0 += &self.estimates[*row];
-            places.iter().for_each(|column| sums.1 += &self.covariances[*row][*column]);
+        for (row, own) in &places {
+            sums.0 += Float::with_val(ORACLE, &self.estimates[*row] * own);
+            for (column, other) in &places {
+                sums.1 += Float::with_val(ORACLE, &self.covariances[*row][*column] * own) * other;
+            }
         }
         sums
     }
@@ -195,7 +205,7 @@ fn assert_alike(
     case: &Case,
     exact: &Dense,
     answers: &[Vec<Part>],
-    leaves: &[usize],
+    leaves: &[(usize, f64)],
     answered: &Answered,
 ) -> (usize, usize) {
     let mut seen = (0, 0);
@@ -237,10 +247,10 @@ fn noise_of_very_different_sizes_agrees_with_dense_algebra() {
         for nothing in [BTreeMap::new(), case.in_area.clone()] {
             survey
                 .run(&|_| nothing.is_empty(), &nothing, &mut |subject, answered| {
-                    let leaves: Vec<usize> = match subject {
-                        Subject::Unit(2, unit) => vec![unit],
-                        Subject::Unit(level, unit) => case.tree.blocks(level, unit).collect(),
-                        Subject::Area(_) => case.in_area.keys().copied().collect(),
+                    let leaves: Vec<(usize, f64)> = match subject {
+                        Subject::Unit(2, unit) => vec![(unit, 1.0)],
+                        Subject::Unit(level, unit) => case.tree.blocks(level, unit).map(|leaf| (leaf, 1.0)).collect(),
+                        Subject::Area(_) => case.in_area.iter().map(|(leaf, own)| (*leaf, own[0].weight)).collect(),
                     };
                     *(if nothing.is_empty() { &mut units } else { &mut areas }) += 1;
                     let seen = assert_alike(&case, &exact, &answers, &leaves, &answered);

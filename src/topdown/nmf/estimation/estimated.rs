@@ -9,6 +9,7 @@ use crate::{
     error::Result,
     io::provenance::Provenance,
     topdown::nmf::{
+        areas::{OfAreas, WeightSums},
         codes::{book::code_of, confidence::Confidence},
         compared::{Compared, Kind},
         fit::{FitReport, FitRow},
@@ -32,8 +33,8 @@ pub struct Estimated {
     pub fit: FitReport,
     /// The errors by level and query, in a rehearsal.
     pub errors: Option<Vec<ErrorRow>>,
-    /// The number of blocks that the file of areas assigns to none.
-    pub unassigned: u64,
+    /// About the file of areas.
+    pub of_areas: OfAreas,
     /// Sentences on missing files and unused input, each without an end of line.
     pub notes: Vec<String>,
     /// Differences and shares.
@@ -67,17 +68,17 @@ impl Estimated {
         survey: Survey,
         rows: u64,
         errors: Option<Vec<ErrorRow>>,
-        unassigned: u64,
+        of_areas: OfAreas,
         said: Vec<String>,
         origin: Origin,
     ) -> Result<Estimated> {
-        let (fit, notes) = (survey.fit()?, notes(&survey, unassigned, &said));
+        let (fit, notes) = (survey.fit()?, notes(&survey, &of_areas, &said));
         Ok(Estimated {
             survey,
             rows,
             fit,
             errors,
-            unassigned,
+            of_areas,
             notes,
             compared: Vec::new(),
             ranks: Vec::new(),
@@ -117,7 +118,7 @@ impl Estimated {
             "missing_parts": survey.missing_parts.halves,
             "without_noisy_counts": survey.shorts().iter().map(short).collect::<Value>(),
             "empty_blocks": survey.absent.empty_blocks,
-            "unassigned_blocks": self.unassigned,
+            "unassigned_blocks": self.of_areas.unassigned,
             "notes": self.notes,
             "fit": fit_json(&self.fit),
             "rows": self.rows,

@@ -1,9 +1,12 @@
 //! Notes on an estimate: missing files and unused input.
 
-use crate::topdown::nmf::survey::Survey;
+use crate::topdown::nmf::{
+    areas::{OfAreas, WeightSums},
+    survey::Survey,
+};
 
 /// The sentences, each without an end of line; `said` holds those about the keys of files.
-pub(super) fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<String> {
+pub(super) fn notes(survey: &Survey, of_areas: &OfAreas, said: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(why) = survey.why_no_nation() {
         notes.push(format!("Without the counts of the nation: {why}"));
@@ -32,7 +35,7 @@ pub(super) fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<St
             notes.push(format!("{many} blocks of areas have no housing units or group quarters, and count as zero"))
         }
     }
-    match unassigned {
+    match of_areas.unassigned {
         0 => {}
         1 => notes.push("1 block of the file is assigned to no area, and left out".to_string()),
         many => notes.push(format!("{many} blocks of the file are assigned to no area, and left out")),
@@ -42,4 +45,17 @@ pub(super) fn notes(survey: &Survey, unassigned: u64, said: &[String]) -> Vec<St
         letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
     }));
     notes
+}
+
+/// The sentence on the weights of blocks in areas.
+fn of_weights(sums: &WeightSums) -> String {
+    let said = "Weights of blocks are taken as given: margins do not have their error";
+    match (sums.below_one, sums.above_one) {
+        (0, 0) => format!("{said}. Their sum over all areas is 1 for every block of the file"),
+        (below, above) => {
+            format!(
+                "{said}. Their sum over all areas is below 1 for {below} and above 1 for {above} blocks of the file"
+            )
+        }
+    }
 }

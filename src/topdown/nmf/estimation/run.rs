@@ -11,6 +11,7 @@ use crate::{
         jobs::About,
         nmf::{
             answers::{Answer, Subject},
+            areas::OfAreas,
             codes::{
                 confidence::Confidence,
                 sheet::{self, Layout},
@@ -48,13 +49,13 @@ impl Estimation {
     /// Reads the folder, estimates and writes the file, whole or not at all, with its provenance beside it. `at` receives
     /// the progress.
     pub fn run(&self, at: &At, see: &mut SeeAnswers) -> Read<Outcome> {
-        let release = self.release.read().about(EstimationInput::Release)?;
+        let release = self.release()?;
         let (settings, totals) = self.settings(&release)?;
         let layout = self.layout(&release)?;
         let mut provenance = self.provenance()?;
-        let unassigned = match &settings.areas {
-            AreaSource::Given(areas) => areas.unassigned,
-            AreaSource::None | AreaSource::Digits(_) => 0,
+        let of_areas = match &settings.areas {
+            AreaSource::Given(areas) => OfAreas { unassigned: areas.unassigned, weights: areas.weights },
+            AreaSource::None | AreaSource::Digits(_) => OfAreas::default(),
         };
         let identity = self.work.as_ref().map(|_| self.identity(&release, &settings)).transpose()?;
         let survey = Survey::open(&self.folder, &release, settings)?;
@@ -109,7 +110,7 @@ impl Estimation {
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
         let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
         let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), confidence, provenance };
-        let mut estimated = Estimated::new(survey, rows, errors, unassigned, said, origin)?;
+        let mut estimated = Estimated::new(survey, rows, errors, of_areas, said, origin)?;
         let FromCovariances { compared, ranks, medians, .. } = from_covariances;
         (estimated.compared, estimated.ranks, estimated.medians) = (compared, ranks, medians);
         Ok(Outcome::Estimated(Box::new(estimated)))

@@ -110,7 +110,7 @@ impl Survey {
         let mut people = vec![false; areas.names.len()];
         for (geoid, of) in &areas.of_block {
             if found.blocks.contains(geoid) {
-                of.iter().for_each(|area| people[*area as usize] = true);
+                of.iter().filter(|share| share.weight > 0.0).for_each(|share| people[share.area as usize] = true);
             }
         }
         let empty_areas = (0..).zip(people).filter(|(_, has)| !has).map(|(area, _)| area).collect();
@@ -153,8 +153,8 @@ impl Survey {
         for area in &self.absent.empty_areas {
             let mut answers = self.answers.zeros();
             if let Some(truth) = &self.settings.truth {
-                let blocks = areas.of_block.iter().filter(|(_, of)| of.contains(area)).map(|(geoid, _)| *geoid);
-                self.answers.add_truth(&self.names.sizes, &truth.histogram(blocks), &mut answers);
+                let histogram = truth.weighted(areas.blocks_of(*area));
+                self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
             }
             take(Subject::Area(areas.names[*area as usize].clone()), answers)?;
         }

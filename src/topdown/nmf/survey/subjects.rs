@@ -10,7 +10,7 @@ use crate::{
     error::unknown,
     spine::codes::geoid_of,
     topdown::{
-        gls::belief::Belief,
+        gls::{areas::LeafShare, belief::Belief},
         nmf::{
             answers::{Answer, Areas, Subject},
             units::PartUnits,
@@ -41,8 +41,7 @@ impl Survey {
         let Some(truth) = &self.settings.truth else { return answers };
         // For an area in several states, only the blocks of this one.
         let own = |geoid: &u64| pass.parts.iter().any(|units| units.has_state(*geoid));
-        let blocks = pass.area_sets.of_block.iter().filter(|(geoid, of)| of.contains(&area) && own(geoid));
-        let histogram = truth.histogram(blocks.map(|(geoid, _)| *geoid));
+        let histogram = truth.weighted(pass.area_sets.blocks_of(area).filter(|(geoid, _)| own(geoid)));
         self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
         answers
     }
@@ -51,8 +50,8 @@ impl Survey {
     pub(super) fn given_area_answers(&self, area: u32, belief: &Belief) -> Vec<Answer> {
         let mut answers = self.answers.of(&self.problem, belief);
         if let (Some(truth), AreaSource::Given(areas)) = (&self.settings.truth, &self.settings.areas) {
-            let blocks = areas.of_block.iter().filter(|(_, of)| of.contains(&area)).map(|(geoid, _)| *geoid);
-            self.answers.add_truth(&self.names.sizes, &truth.histogram(blocks), &mut answers);
+            let histogram = truth.weighted(areas.blocks_of(area));
+            self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
         }
         answers
     }
@@ -118,13 +117,16 @@ pub fn tabulation_level(digits: usize) -> &'static str {
     TABULATED.iter().find(|(_, own)| *own as usize == digits).map_or("", |(name, _)| *name)
 }
 
-/// The areas of each leaf of a part.
-pub(super) fn leaves(areas: &Areas, units: &PartUnits) -> HashMap<usize, Vec<u32>> {
+/// The shares that areas have of each leaf of a part; none of weight 0.
+pub(super) fn leaves(areas: &Areas, units: &PartUnits) -> HashMap<usize, Vec<LeafShare>> {
     let codes = &units.codes[units.codes.len() - 1];
     let mut of_leaf = HashMap::new();
     for leaf in 0..codes.len() {
         if let Some(own) = geoid_of(codes.get(leaf)).and_then(|id| areas.of_block.get(&id)) {
-            of_leaf.insert(leaf, own.clone());
+            let shares: Vec<LeafShare> = own.iter().filter(|share| share.weight > 0.0).copied().collect();
+            if !shares.is_empty() {
+                of_leaf.insert(leaf, shares);
+            }
         }
     }
     of_leaf
