@@ -312,7 +312,8 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
     let mut of_units: BTreeMap<(&str, &str, &str), i64> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        let ([level, code, _, _, query, cell, ..], Some(count)) = (&cells[..], cells.last()) else { panic!("{line}") };
+        // The count, and the margin of its unbiased estimate.
+        let ([level, code, _, _, query, cell, ..], [.., count, _]) = (&cells[..], &cells[..]) else { panic!("{line}") };
         let (level, code, query, cell) = (*level, *code, *query, *cell);
         let count: i64 = count.parse().unwrap();
         assert!(count > 0, "{line}");

@@ -116,7 +116,8 @@ pub struct SurveyArgs {
     tabulation: Vec<String>,
     /// With --nmf: non-negative whole counts instead, which satisfy all constraints and sum to those of the unit above. Only counts above
     /// zero are written. In passes: the groups of constraints, then each of these queries, then single cells; for a histogram of more than
-    /// 65,536 cells, instead of single cells, the cells that the requested queries and the constraints distinguish
+    /// 65,536 cells, instead of single cells, the cells that the requested queries and the constraints distinguish. The column
+    /// margin_95_of_unbiased_estimate is that of the estimate without rounding, not of the whole count
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
     /// With --nmf and --areas or --tabulation: also a file with the covariances of all counts of all areas, as CSV
@@ -389,7 +390,8 @@ fn put(estimated: Estimated, page: &mut Page) {
     let (what, how) = match form {
         Form::Whole => (
             "whole count",
-            "Children sum to their parents. Counts that cannot be negative are biased: for inference take the estimates.",
+            "Children sum to their parents. Counts that cannot be negative are biased, and have no known margin: for inference take the \
+             estimates. margin_95_of_unbiased_estimate is 1.96 standard deviations of the estimate without these limits.",
         ),
         Form::Csv | Form::Parquet | Form::Bureau => {
             ("estimate", "Least squares in doubles; a margin is 1.96 standard deviations.")

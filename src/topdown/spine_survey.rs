@@ -299,11 +299,8 @@ impl<'a> SpineSurvey<'a> {
         let areas = self.asked.areas.as_ref();
         let is_asked = |level: usize| areas.is_none() && self.asked.levels.contains(&level);
         survey.run(&is_asked, areas.map_or(&nothing, |areas| &areas.of_place), &mut |subject, answered| {
-            let answer = |(query, (estimates, variances)): (usize, (Vec<f64>, Vec<f64>))| Answer {
-                query,
-                estimates,
-                variances,
-                truth: Vec::new(),
+            let answer = |(query, (estimates, variances)): (usize, (Vec<f64>, Vec<f64>))| {
+                Answer::new(query, estimates, variances)
             };
             let mut answers: Vec<Answer> = answered.into_iter().enumerate().map(answer).collect();
             let subject = match (subject, areas) {

@@ -116,7 +116,12 @@ pub struct Answer {
     pub variances: Vec<f64>,
     /// The true counts in a rehearsal; otherwise empty.
     pub truth: Vec<f64>,
+    /// Beside integer counts, the variances of the unbiased estimates of the same counts; otherwise empty.
+    pub unbiased_variances: Vec<f64>,
 }
+
+/// The variances of the counts of each query or line, one for each class of counts with the same variance.
+pub(super) type ClassVariances = Vec<Vec<f64>>;
 
 /// The parts of queries by name.
 pub fn named_parts(schema: &Schema, names: &[String]) -> Result<Vec<Vec<Part>>> {
@@ -202,7 +207,7 @@ impl Answers {
                 Kind::Query { class_of, .. } => class_of.len(),
                 Kind::Line { .. } => 1,
             };
-            Answer { query, estimates: vec![0.0; counts], variances: vec![0.0; counts], truth: Vec::new() }
+            Answer::new(query, vec![0.0; counts], vec![0.0; counts])
         };
         self.asked.iter().enumerate().map(zero).collect()
     }
@@ -256,7 +261,7 @@ impl Answers {
                 Kind::Query { class_of, .. } => class_of.len(),
                 Kind::Line { .. } => 1,
             };
-            Answer { query, estimates: Vec::new(), variances: vec![f64::NAN; counts], truth: Vec::new() }
+            Answer::new(query, Vec::new(), vec![f64::NAN; counts])
         };
         let mut answers: Vec<Answer> = self.asked.iter().enumerate().map(empty).collect();
         let cells: Vec<(usize, f64)> = cells.iter().map(|(cell, count)| (*cell as usize, *count as f64)).collect();
@@ -303,20 +308,51 @@ impl Answers {
     pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
         let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&x)).collect();
-        let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
-        let answer = |(number, asked): (usize, &Asked)| match &asked.kind {
-            Kind::Query { query, class_of, classes, cells, .. } => {
-                let by_class: Vec<f64> = classes.iter().map(variance).collect();
-                let variances = class_of.iter().map(|class| by_class[*class as usize]).collect();
-                let estimates = cells.ordered(query.answer(&x));
-                Answer { query: number, estimates, variances, truth: Vec::new() }
-            }
-            Kind::Line { margin, cells, class, .. } => {
-                let sum = cells.iter().map(|cell| margins[*margin][*cell as usize]).sum();
-                Answer { query: number, estimates: vec![sum], variances: vec![variance(class)], truth: Vec::new() }
-            }
+        let variances = self.class_variances(problem, belief);
+        let answer = |(number, asked): (usize, &Asked)| {
+            let estimates = match &asked.kind {
+                Kind::Query { query, cells, .. } => cells.ordered(query.answer(&x)),
+                Kind::Line { margin, cells, .. } => {
+                    vec![cells.iter().map(|cell| margins[*margin][*cell as usize]).sum()]
+                }
+            };
+            Answer::new(number, estimates, asked.of_each_count(&variances[number]))
         };
         self.asked.iter().enumerate().map(answer).collect()
+    }
+
+    /// The variances of all counts from an estimate, by class.
+    pub(super) fn class_variances(&self, problem: &Problem, belief: &Belief) -> ClassVariances {
+        let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
+        let of = |asked: &Asked| match &asked.kind {
+            Kind::Query { classes, .. } => classes.iter().map(variance).collect(),
+            Kind::Line { class, .. } => vec![variance(class)],
+        };
+        self.asked.iter().map(of).collect()
+    }
+
+    /// Adds the variances of the unbiased estimates to integer counts.
+    pub(super) fn add_unbiased(&self, variances: &ClassVariances, answers: &mut [Answer]) {
+        for answer in answers {
+            answer.unbiased_variances = self.asked[answer.query].of_each_count(&variances[answer.query]);
+        }
+    }
+}
+
+impl Answer {
+    /// Estimates of a query with their variances.
+    pub fn new(query: usize, estimates: Vec<f64>, variances: Vec<f64>) -> Answer {
+        Answer { query, estimates, variances, truth: Vec::new(), unbiased_variances: Vec::new() }
+    }
+}
+
+impl Asked {
+    /// The number of each count from that of its class.
+    fn of_each_count(&self, by_class: &[f64]) -> Vec<f64> {
+        match &self.kind {
+            Kind::Query { class_of, .. } => class_of.iter().map(|class| by_class[*class as usize]).collect(),
+            Kind::Line { .. } => by_class.to_vec(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The version of the form of a description. Work under another one is not continued.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// A request for estimates, besides the files of noisy counts and the true counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -175,8 +175,8 @@ mod tests {
         let before = include_str!("../../../tests/earlier/job-0.2.0.json");
         let why = identity(|_| {}).check(before).unwrap_err();
         assert!(why.contains("work that assay 0.2.0 began before descriptions had a format"), "{why}");
-        let later = identity(|_| {}).to_text().replacen("\"format\":1", "\"format\":2", 1);
-        assert!(identity(|_| {}).check(&later).unwrap_err().contains("has format 2"));
+        let later = identity(|_| {}).to_text().replacen("\"format\":2", "\"format\":3", 1);
+        assert!(identity(|_| {}).check(&later).unwrap_err().contains("has format 3"));
         let cut = &later[..later.len() / 2];
         assert!(identity(|_| {}).check(cut).unwrap_err().contains("damaged"));
     }

@@ -13,6 +13,7 @@ mod roots;
 mod settings;
 mod state;
 mod subjects;
+mod unbiased;
 mod whole;
 
 use std::{
@@ -278,7 +279,12 @@ impl Survey {
         let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
         let truth = self.settings.truth.as_ref().map(Truth::whole);
         let answers = match &nation.whole {
-            Some(whole) => self.answers.of_counts(&self.names.sizes, &whole.counts(), truth.as_deref()),
+            Some(whole) => {
+                let mut answers = self.answers.of_counts(&self.names.sizes, &whole.counts(), truth.as_deref());
+                let variances = self.answers.class_variances(&self.problem, &nation.belief);
+                self.answers.add_unbiased(&variances, &mut answers);
+                answers
+            }
             None => {
                 let mut answers = self.answers.of(&self.problem, &nation.belief);
                 if let Some(truth) = &truth {

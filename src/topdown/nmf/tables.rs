@@ -40,7 +40,7 @@ pub enum Form {
     Parquet,
     /// `geocode|query|estimate|std_dev|query_description`, as in the Bureau's own estimates.
     Bureau,
-    /// CSV of nonzero integer counts: the columns of `Csv` with `count` instead of the last four.
+    /// CSV of nonzero integer counts: the columns of `Csv` with `count` and `margin_95_of_unbiased_estimate` instead of the last four.
     Whole,
 }
 
@@ -80,7 +80,10 @@ fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
     match (form, with_areas) {
         // In the form that other programs read; the description beside the file says if the noise can be subtracted.
         (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
-        (Form::Whole, _) => format!("{UNIT},query,cell,{}{}", kinds_heading(&survey.answers), marked(survey, "count")),
+        (Form::Whole, _) => {
+            let kinds = kinds_heading(&survey.answers);
+            format!("{UNIT},query,cell,{kinds}{},{OF_UNBIASED}", marked(survey, "count"))
+        }
         (Form::Csv | Form::Parquet, with_areas) => {
             let subject = if with_areas { "area" } else { UNIT };
             let kinds = kinds_heading(&survey.answers);
@@ -92,8 +95,11 @@ fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
 /// The columns that identify the unit of a row.
 const UNIT: &str = "level,geocode,geoid,part";
 
+/// The column beside integer counts: the margin of the unbiased estimate of the same count, because an integer count has no known margin.
+const OF_UNBIASED: &str = "margin_95_of_unbiased_estimate";
+
 /// All other columns of files of estimates; an attribute with such a name gets another heading.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "level",
     "geocode",
     "geoid",
@@ -108,6 +114,7 @@ const COLUMNS: [&str; 14] = [
     "variance",
     "std_dev",
     "margin_95",
+    OF_UNBIASED,
 ];
 
 /// The headings of the columns of attributes and recodes.
@@ -177,7 +184,8 @@ fn whole_rows(survey: &Survey, names: &[String], subject: &Subject, answers: &[A
         for (cell, count) in answer.estimates.iter().enumerate().filter(|(_, count)| **count != 0.0) {
             let _ = write!(text, "{first},{},{cell},", names[answer.query]);
             put_labels(&mut text, &survey.answers, answer.query, cell);
-            let _ = writeln!(text, "{count}");
+            let margin = answer.unbiased_variances.get(cell).map(|variance| variance.sqrt() * QUANTILE);
+            let _ = writeln!(text, "{count},{}", margin.map_or_else(String::new, |margin| margin.to_string()));
         }
     }
     text

@@ -49,22 +49,19 @@ impl Survey {
             return Ok(());
         }
         let pass = self.rise(state, self.deepest().unwrap_or(0), with_areas, meter)?;
-        let own = top.nation.as_ref().and_then(|nation| Some((nation, &nation.roots.get(&state)?.belief)));
-        let last = match own {
-            Some((nation, belief)) => Descent::new(&nation.belief, &nation.below, false).estimate(Some(belief)),
-            None => pass.belief.clone(),
-        };
+        let with_nation = top.nation.as_ref().is_some_and(|nation| nation.roots.contains_key(&state));
+        let last = self.last_of(state, &pass.belief, top);
         self.answer_units(state, &pass, &last, take, meter)?;
         for (area, part) in &pass.areas {
-            match (self.is_across(*area), own) {
+            match (self.is_across(*area), with_nation) {
                 (false, _) => {
                     let answers = self.area_answers(&pass, *area, &part.estimate(&last));
                     take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
                 }
-                (true, Some(_)) => {
+                (true, true) => {
                     across.parts.entry(*area).or_default().insert(state, part.clone());
                 }
-                (true, None) => {
+                (true, false) => {
                     let answers = self.area_answers(&pass, *area, &part.estimate(&last));
                     across.answers.entry(*area).or_default().insert(state, answers);
                 }

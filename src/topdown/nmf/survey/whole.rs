@@ -1,7 +1,10 @@
 //! Non-negative integer counts of a folder of noisy measurements: first the nation's, then those of states, of their
 //! parts, and down to blocks. Each level sums to the one above it.
 
-use super::opened::{Nation, StatePass, StateRoot, Survey, Take, Top, WholeCells, WholeNation, without_counts};
+use super::{
+    opened::{Nation, StatePass, StateRoot, Survey, Take, Top, WholeCells, WholeNation, without_counts},
+    unbiased::OfUnits,
+};
 use crate::{
     error::Result,
     topdown::{
@@ -91,9 +94,10 @@ impl Survey {
     ) -> Result<()> {
         let Some(deepest) = self.deepest() else { return Ok(()) };
         let pass = self.rise(state, deepest, false, meter)?;
+        let unbiased = self.unbiased(state, &pass, &self.last_of(state, &pass.belief, top), deepest)?;
         let above = top.nation.as_ref().and_then(|nation| nation.whole.as_ref());
         if let Some((above, counts)) = above.and_then(|above| Some((above, above.of_state.get(&state)?))) {
-            return self.share_state(state, &pass, &above.passes, counts.clone(), take);
+            return self.share_state(state, (&pass, &unbiased), &above.passes, counts.clone(), take);
         }
         let passes = self.passes(whole, pass.bound_groups());
         let root = StateRoot::of(&pass);
@@ -101,7 +105,7 @@ impl Survey {
         let child = self.child(&cells, &root, self.total_of(state));
         let counts = passes.root(&self.problem, &child, &[]).map_err(|why| no_counts(&name_of(state), why))?;
         let own = passes.settled(counts, root.belief.x.clone());
-        self.share_state(state, &pass, &passes, own, take)
+        self.share_state(state, (&pass, &unbiased), &passes, own, take)
     }
 
     fn passes(&self, whole: &WholeCells, groups: Option<BoundGroups>) -> Passes {
@@ -138,7 +142,7 @@ impl Survey {
     fn share_state(
         &self,
         state: u32,
-        pass: &StatePass,
+        (pass, unbiased): (&StatePass, &[OfUnits]),
         passes: &Passes,
         settled: Settled,
         take: &mut Take,
@@ -183,7 +187,10 @@ impl Survey {
                 }
                 let truth = self.truth_of(units, level, unit);
                 let counts = passes.in_histogram(counts);
-                let answers = self.answers.of_counts(&self.names.sizes, &counts, truth.as_deref());
+                let mut answers = self.answers.of_counts(&self.names.sizes, &counts, truth.as_deref());
+                if let Some(variances) = unbiased.get(at).and_then(|own| own.get(&(level, unit))) {
+                    self.answers.add_unbiased(variances, &mut answers);
+                }
                 take(self.subject(units, level, unit), answers)
             })?;
         }
