@@ -422,8 +422,8 @@ fn put(estimated: Estimated, page: &mut Page) {
 
 /// Differences, shares, ranks and medians, and what they assume.
 fn comparisons(estimated: &Estimated) -> String {
-    let confidence = estimated.confidence();
-    let mut text: String = estimated.compared.iter().map(|compared| compared.line(&confidence) + "\n").collect();
+    let confidence = &estimated.confidence()[..];
+    let mut text: String = estimated.compared.iter().map(|compared| compared.line(confidence) + "\n").collect();
     let has = |kind| estimated.compared.iter().any(|compared| compared.kind == kind);
     if has(ComparisonKind::Difference) {
         text += "Probabilities are approximations: errors are taken as normal, and nothing else as known about the counts.\n";
@@ -431,13 +431,13 @@ fn comparisons(estimated: &Estimated) -> String {
     if has(ComparisonKind::Share) {
         text += "The delta method and Fieller's interval take errors as normal; the delta method also needs a whole far above its margin.\n";
     }
-    text.extend(estimated.ranks.iter().map(|rank| rank.line(&confidence) + "\n"));
+    text.extend(estimated.ranks.iter().map(|rank| rank.line(confidence) + "\n"));
     if !estimated.ranks.is_empty() {
         text += &format!(
             "Ranks: 1 is the largest; errors are taken as normal. Probabilities are approximations by {DRAWS} joint draws.\n"
         );
     }
-    text.extend(estimated.medians.iter().map(|median| median.line(&confidence) + "\n"));
+    text.extend(estimated.medians.iter().map(|median| median.line(confidence) + "\n"));
     if !estimated.medians.is_empty() {
         text += "Medians: counts are spread evenly within a class, and errors are taken as normal.\n";
     }

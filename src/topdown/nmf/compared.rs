@@ -225,9 +225,8 @@ fn some_of(names: &[String]) -> String {
 }
 
 impl Compared {
-    /// As JSON.
-    pub fn to_json(&self, confidence: &Confidence) -> Value {
-        let z = confidence.quantile();
+    /// As JSON, with the margins of each level of confidence.
+    pub fn to_json(&self, confidence: &[Confidence]) -> Value {
         let mut object = json!({
             "first": self.names[0],
             "second": self.names[1],
@@ -240,24 +239,28 @@ impl Compared {
                 let (difference, deviation) = self.two.difference();
                 object["difference"] = json!(difference);
                 object["std_dev"] = json!(deviation);
-                object[confidence.heading()] = json!(z * deviation);
+                for own in confidence {
+                    object[own.heading()] = json!(own.quantile() * deviation);
+                }
                 object["probability_first_larger_normal"] = json!(self.two.probability_larger());
             }
             Kind::Share => {
                 let share = self.two.share();
                 object["share"] = json!(share.map(|(share, _)| share));
                 object["std_dev_delta"] = json!(share.map(|(_, deviation)| deviation));
-                object[format!("{}_delta", confidence.heading())] = json!(share.map(|(_, deviation)| z * deviation));
-                object[format!("fieller_{}", confidence.percent())] = json!(self.two.fieller(z));
+                for own in confidence {
+                    let margin = share.map(|(_, deviation)| own.quantile() * deviation);
+                    object[format!("{}_delta", own.heading())] = json!(margin);
+                    object[format!("fieller_{}", own.percent())] = json!(self.two.fieller(own.quantile()));
+                }
             }
         }
         object
     }
 
-    /// As a line of text.
-    pub fn line(&self, confidence: &Confidence) -> String {
-        let ([first, second], z) = (&self.names, confidence.quantile());
-        let percent = confidence.percent();
+    /// As a line of text, with the margins of each level of confidence.
+    pub fn line(&self, confidence: &[Confidence]) -> String {
+        let ([first, second], within) = (&self.names, &self.within);
         let correlation = self.two.correlation().map_or_else(String::new, |own| format!(", correlation {own:.3}"));
         match self.kind {
             Kind::Difference => {
@@ -270,28 +273,34 @@ impl Compared {
                     };
                     format!("; the first is larger with probability {shown}")
                 });
-                let margin = z * deviation;
-                format!(
-                    "{first} - {second} ({}): {difference:.1} +- {margin:.1} ({percent} %){correlation}{larger}",
-                    self.within
-                )
+                let margin = |own: &Confidence| format!("+- {:.1} ({} %)", own.quantile() * deviation, own.percent());
+                let margins = listed(confidence, margin);
+                format!("{first} - {second} ({within}): {difference:.1} {margins}{correlation}{larger}")
             }
             Kind::Share => {
                 let Some((share, deviation)) = self.two.share() else {
-                    return format!("{first} / {second} ({}): no share, as the whole is not above zero", self.within);
+                    return format!("{first} / {second} ({within}): no share, as the whole is not above zero");
                 };
-                let fieller = self.two.fieller(z).map_or_else(
-                    || "Fieller: no bounded interval".to_string(),
-                    |(low, high)| format!("Fieller {low:.4} to {high:.4}"),
-                );
-                let margin = z * deviation;
-                format!(
-                    "{first} / {second} ({}): {share:.4} +- {margin:.4} ({percent} %, delta method){correlation}; {fieller}",
-                    self.within
-                )
+                let margin = |own: &Confidence| {
+                    format!("+- {:.4} ({} %, delta method)", own.quantile() * deviation, own.percent())
+                };
+                let fieller = |own: &Confidence| {
+                    let level = if confidence.len() > 1 { format!(" ({} %)", own.percent()) } else { String::new() };
+                    match self.two.fieller(own.quantile()) {
+                        Some((low, high)) => format!("Fieller {low:.4} to {high:.4}{level}"),
+                        None => format!("Fieller: no bounded interval{level}"),
+                    }
+                };
+                let (margins, intervals) = (listed(confidence, margin), listed(confidence, fieller));
+                format!("{first} / {second} ({within}): {share:.4} {margins}{correlation}; {intervals}")
             }
         }
     }
+}
+
+/// The text of each level of confidence, separated by commas.
+pub(super) fn listed(confidence: &[Confidence], text: impl FnMut(&Confidence) -> String) -> String {
+    confidence.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     codes::confidence::Confidence,
-    compared::{Named, variable},
+    compared::{Named, listed, variable},
     survey::Survey,
 };
 use crate::error::{Error, Result};
@@ -27,12 +27,12 @@ pub struct Median {
 }
 
 /// A median with its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The median.
     pub median: f64,
-    /// The interval.
-    pub interval: (f64, f64),
+    /// The interval, for each level of confidence.
+    pub intervals: Vec<(f64, f64)>,
     /// Where the last class begins: it has no end in the published tables, so that a median above it is only known to be there.
     pub last_class: f64,
 }
@@ -58,14 +58,15 @@ struct Series {
 impl Named {
     /// The medians of an attribute, in every area, for each series of requested counts that divides it into classes, and for all of them together
     /// where no one is in two.
-    pub fn medians(&self, survey: &Survey, attribute: &str, confidence: &Confidence) -> Result<Vec<Median>> {
+    pub fn medians(&self, survey: &Survey, attribute: &str, confidence: &[Confidence]) -> Result<Vec<Median>> {
         let mut series = self.series(survey, attribute)?;
         series.extend(together(&series));
+        let quantiles: Vec<f64> = confidence.iter().map(Confidence::quantile).collect();
         let mut medians = Vec::new();
         for (at, area) in self.areas.iter().enumerate() {
             let first = at * self.variables.len();
             for own in &series {
-                let found = self.median(first, &own.classes, confidence.quantile());
+                let found = self.median(first, &own.classes, &quantiles);
                 let (area, counts, attribute) = (area.clone(), own.name.clone(), attribute.to_string());
                 medians.push(Median { area, counts, attribute, found });
             }
@@ -121,8 +122,8 @@ impl Named {
         Ok(series)
     }
 
-    /// The median of classes in one area, whose counts begin at `first`, and its interval of z standard deviations.
-    fn median(&self, first: usize, classes: &[Class], z: f64) -> Option<Found> {
+    /// The median of classes in one area, whose counts begin at `first`, and its intervals of these numbers of standard deviations.
+    fn median(&self, first: usize, classes: &[Class], quantiles: &[f64]) -> Option<Found> {
         let count =
             |class: &Class| -> f64 { class.variables.iter().map(|own| self.covariances.estimates[first + own]).sum() };
         let counts: Vec<f64> = classes.iter().map(count).collect();
@@ -130,25 +131,18 @@ impl Named {
         if total <= 0.0 {
             return None;
         }
-        let half = Halves { named: self, first, classes, counts: &counts, z };
         let mut below = -total / 2.0;
         let mut median = None;
-        let mut interval: Option<(f64, f64)> = None;
-        for (at, class) in classes.iter().enumerate() {
-            let above = below + counts[at];
-            if median.is_none() && below < 0.0 && above >= 0.0 {
-                median = Some(class.from + (class.to - class.from) * -below / counts[at]);
+        for (class, count) in classes.iter().zip(&counts) {
+            if median.is_none() && below < 0.0 && below + count >= 0.0 {
+                median = Some(class.from + (class.to - class.from) * -below / count);
             }
-            for share in half.within(at, below) {
-                let number = class.from + (class.to - class.from) * share;
-                interval = Some(interval.map_or((number, number), |(low, high)| (low.min(number), high.max(number))));
-            }
-            below = above;
+            below += count;
         }
         let (median, last_class) = (median?, classes.last()?.from);
-        // The median itself is in the interval, up to rounding.
-        let (low, high) = interval.unwrap_or((median, median));
-        Some(Found { median, interval: (low.min(median), high.max(median)), last_class })
+        let half = |z: &f64| Halves { named: self, first, classes, counts: &counts, z: *z };
+        let intervals = quantiles.iter().map(|z| half(z).interval(median, total)).collect();
+        Some(Found { median, intervals, last_class })
     }
 }
 
@@ -162,6 +156,20 @@ struct Halves<'a> {
 }
 
 impl Halves<'_> {
+    /// The least and the largest number where N - total / 2 is within its margin; the median is one, up to rounding.
+    fn interval(&self, median: f64, total: f64) -> (f64, f64) {
+        let (mut low, mut high) = (median, median);
+        let mut below = -total / 2.0;
+        for (at, class) in self.classes.iter().enumerate() {
+            for share in self.within(at, below) {
+                let number = class.from + (class.to - class.from) * share;
+                (low, high) = (low.min(number), high.max(number));
+            }
+            below += self.counts[at];
+        }
+        (low, high)
+    }
+
     /// The ends of the set of shares t of a class, from 0 to 1, where N - total / 2 is within its margin. `below` is N - total / 2 at its beginning.
     ///
     /// With N - total / 2 = u + t v for u = sum of s_i count_i, s_i = 1/2 before the class and -1/2 from it on, and v the class's count, the set is
@@ -232,38 +240,36 @@ fn range(selected: &[bool]) -> Option<(usize, usize)> {
 
 impl Median {
     /// As JSON.
-    pub fn to_json(&self, confidence: &Confidence) -> Value {
-        let percent = confidence.percent();
+    pub fn to_json(&self, confidence: &[Confidence]) -> Value {
+        let found = self.found.as_ref();
         let mut object = json!({ "area": self.area, "counts": self.counts, "attribute": self.attribute });
-        object["median"] = json!(self.found.map(|found| found.median));
-        object[format!("lower_{percent}")] = json!(self.found.map(|found| found.interval.0));
-        object[format!("upper_{percent}")] = json!(self.found.map(|found| found.interval.1));
-        object["last_class_from"] = json!(self.found.map(|found| found.last_class));
+        object["median"] = json!(found.map(|found| found.median));
+        for (at, own) in confidence.iter().enumerate() {
+            let interval = found.and_then(|found| found.intervals.get(at));
+            object[format!("lower_{}", own.percent())] = json!(interval.map(|own| own.0));
+            object[format!("upper_{}", own.percent())] = json!(interval.map(|own| own.1));
+        }
+        object["last_class_from"] = json!(found.map(|found| found.last_class));
         object
     }
 
     /// As a line of text.
-    pub fn line(&self, confidence: &Confidence) -> String {
-        let Some(Found { median, interval: (low, high), last_class }) = self.found else {
-            return format!(
-                "median {} of {} ({}): none, as the total is not above zero",
-                self.attribute, self.area, self.counts
-            );
+    pub fn line(&self, confidence: &[Confidence]) -> String {
+        let (attribute, area, counts) = (&self.attribute, &self.area, &self.counts);
+        let Some(Found { median, intervals, last_class }) = &self.found else {
+            return format!("median {attribute} of {area} ({counts}): none, as the total is not above zero");
         };
-        let shown = |number: f64| match number {
+        let shown = |number: &f64| match number {
             number if number > last_class => format!("above {last_class:.0}"),
             number => format!("{number:.1}"),
         };
-        format!(
-            "median {} of {} ({}): {}, {} to {} ({} %)",
-            self.attribute,
-            self.area,
-            self.counts,
-            shown(median),
-            shown(low),
-            shown(high),
-            confidence.percent()
-        )
+        let mut intervals = intervals.iter();
+        let ranges = listed(confidence, |own| {
+            intervals.next().map_or_else(String::new, |(low, high)| {
+                format!("{} to {} ({} %)", shown(low), shown(high), own.percent())
+            })
+        });
+        format!("median {attribute} of {area} ({counts}): {}, {ranges}", shown(median))
     }
 }
 
@@ -297,7 +303,7 @@ mod tests {
         let (counts, bounds) = ([40.0, 25.0, 60.0, 30.0, 55.0], [0, 18, 22, 40, 65, 116]);
         let (classes, matrix) = (classes(&bounds), correlated(5));
         for z in [0.5, 1.96, 3.0] {
-            let found = named(&counts, matrix.clone()).median(0, &classes, z).unwrap();
+            let found = named(&counts, matrix.clone()).median(0, &classes, &[z]).unwrap();
             let total: f64 = counts.iter().sum();
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
             for step in 0..=116_000 {
@@ -314,7 +320,7 @@ mod tests {
                     assert!(value.abs() < total * 1e-3, "{number} {value}");
                 }
             }
-            let (own_low, own_high) = found.interval;
+            let (own_low, own_high) = found.intervals[0];
             assert!((own_low - low).abs() < 2e-3 && (own_high - high).abs() < 2e-3, "{z}: {found:?} {low} {high}");
         }
     }
@@ -322,9 +328,9 @@ mod tests {
     #[test]
     fn exact_counts_have_an_exact_median() {
         let zero = vec![vec![0.0; 3]; 3];
-        let found = named(&[10.0, 20.0, 10.0], zero.clone()).median(0, &classes(&[0, 10, 20, 30]), 1.96).unwrap();
-        assert!((found.median - 15.0).abs() < 1e-9 && (found.interval.0 - 15.0).abs() < 1e-6, "{found:?}");
-        assert_eq!(named(&[0.0, 0.0, -1.0], zero).median(0, &classes(&[0, 10, 20, 30]), 1.96), None);
+        let found = named(&[10.0, 20.0, 10.0], zero.clone()).median(0, &classes(&[0, 10, 20, 30]), &[1.96]).unwrap();
+        assert!((found.median - 15.0).abs() < 1e-9 && (found.intervals[0].0 - 15.0).abs() < 1e-6, "{found:?}");
+        assert_eq!(named(&[0.0, 0.0, -1.0], zero).median(0, &classes(&[0, 10, 20, 30]), &[1.96]), None);
     }
 
     #[test]

@@ -8,7 +8,10 @@ use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use super::{codes::confidence::Confidence, compared::Named};
+use super::{
+    codes::confidence::Confidence,
+    compared::{Named, Two, listed},
+};
 use crate::{
     error::{Error, Result, unknown},
     numeric::normal::{lower_approx, upper_quantile_approx},
@@ -28,8 +31,8 @@ pub struct Rank {
     pub estimate: f64,
     /// The rank of the estimate; areas of equal estimates share the best one.
     pub rank: usize,
-    /// The interval of the true rank.
-    pub interval: (usize, usize),
+    /// The interval of the true rank, for each level of confidence.
+    pub intervals: Vec<(usize, usize)>,
     /// The expected rank if errors are normal and nothing else is known: an approximation.
     pub expected_approx: f64,
     /// The probability of each rank, by joint normal draws: approximations.
@@ -39,8 +42,8 @@ pub struct Rank {
 }
 
 impl Named {
-    /// The ranks of all areas by a variable.
-    pub fn ranks(&self, variable: &str, confidence: &Confidence) -> Result<Vec<Rank>> {
+    /// The ranks of all areas by a variable, with an interval for each level of confidence.
+    pub fn ranks(&self, variable: &str, confidence: &[Confidence]) -> Result<Vec<Rank>> {
         let own = self.variables.iter().position(|known| known == variable).ok_or_else(|| {
             let why = unknown("variable", variable, "the request has", self.variables.iter().map(String::as_str));
             Error::conflict(why)
@@ -52,15 +55,19 @@ impl Named {
         let places: Vec<usize> = (0..areas).map(|area| area * self.variables.len() + own).collect();
         let compared = Differences { named: self, places: &places };
         // Of a two-sided margin the confidence leaves 2 P[Z > z] outside; one of areas - 1 differences has its share of that.
-        let outside = 2.0 * lower_approx(-confidence.quantile());
-        let z = upper_quantile_approx((outside / (2.0 * (areas - 1) as f64)).ln());
+        let quantile = |own: &Confidence| {
+            let outside = 2.0 * lower_approx(-own.quantile());
+            upper_quantile_approx((outside / (2.0 * (areas - 1) as f64)).ln())
+        };
+        let quantiles: Vec<f64> = confidence.iter().map(quantile).collect();
         let probabilities = compared.probabilities();
         let rank = |(area, probabilities_approx): (usize, Vec<f64>)| {
             let estimate = self.covariances.estimates[places[area]];
             let larger = places.iter().filter(|place| self.covariances.estimates[**place] > estimate).count();
-            let (interval, expected_approx) = compared.of(area, z);
+            let intervals = quantiles.iter().map(|z| compared.interval(area, *z)).collect();
+            let expected_approx = compared.expected_approx(area);
             let (area, variable) = (self.areas[area].clone(), variable.to_string());
-            Rank { area, variable, estimate, rank: 1 + larger, interval, expected_approx, probabilities_approx, areas }
+            Rank { area, variable, estimate, rank: 1 + larger, intervals, expected_approx, probabilities_approx, areas }
         };
         Ok(probabilities.into_iter().enumerate().map(rank).collect())
     }
@@ -73,22 +80,34 @@ struct Differences<'a> {
 }
 
 impl Differences<'_> {
-    /// The interval of an area's rank, from differences of z standard deviations, and its expected rank.
-    fn of(&self, area: usize, z: f64) -> ((usize, usize), f64) {
-        let (mut first, mut last, mut expected) = (1, self.places.len(), 1.0);
-        for other in (0..self.places.len()).filter(|other| *other != area) {
-            let two = self.named.two(self.places[other], self.places[area]);
+    /// An area compared with each other one: the other one less this one.
+    fn others(&self, area: usize) -> impl Iterator<Item = Two> {
+        let others = (0..self.places.len()).filter(move |other| *other != area);
+        others.map(move |other| self.named.two(self.places[other], self.places[area]))
+    }
+
+    /// The interval of an area's rank, from differences of z standard deviations.
+    fn interval(&self, area: usize, z: f64) -> (usize, usize) {
+        let (mut first, mut last) = (1, self.places.len());
+        for two in self.others(area) {
             let (difference, deviation) = two.difference();
             // Constraints can fix a difference: then its sign is known, and equal counts are tied.
             let is_known = difference.abs() > z * deviation && difference.abs() > 1e-6;
             first += usize::from(is_known && difference > 0.0);
             last -= usize::from(is_known && difference < 0.0);
-            expected += two.probability_larger().unwrap_or(match difference {
-                _ if difference.abs() <= 1e-6 => 0.5,
-                difference => f64::from(difference > 0.0),
-            });
         }
-        ((first, last), expected)
+        (first, last)
+    }
+
+    /// The expected rank of an area.
+    fn expected_approx(&self, area: usize) -> f64 {
+        let larger = |two: Two| {
+            two.probability_larger().unwrap_or(match two.difference().0 {
+                difference if difference.abs() <= 1e-6 => 0.5,
+                difference => f64::from(difference > 0.0),
+            })
+        };
+        1.0 + self.others(area).map(larger).sum::<f64>()
     }
 
     /// For each area the share of joint normal draws in which it has each rank.
@@ -160,9 +179,8 @@ impl Normal {
 }
 
 impl Rank {
-    /// As JSON.
-    pub fn to_json(&self, confidence: &Confidence) -> Value {
-        let percent = confidence.percent();
+    /// As JSON, with the interval of each level of confidence.
+    pub fn to_json(&self, confidence: &[Confidence]) -> Value {
         let mut object = json!({
             "area": self.area,
             "variable": self.variable,
@@ -170,30 +188,31 @@ impl Rank {
             "rank": self.rank,
             "areas": self.areas,
         });
-        object[format!("rank_first_{percent}")] = json!(self.interval.0);
-        object[format!("rank_last_{percent}")] = json!(self.interval.1);
+        for (own, (first, last)) in confidence.iter().zip(&self.intervals) {
+            object[format!("rank_first_{}", own.percent())] = json!(first);
+            object[format!("rank_last_{}", own.percent())] = json!(last);
+        }
         object["expected_rank_normal"] = json!(self.expected_approx);
         object["rank_probabilities_normal"] = json!(self.probabilities_approx);
         object
     }
 
-    /// As a line of text.
-    pub fn line(&self, confidence: &Confidence) -> String {
-        let (first, last) = self.interval;
-        let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+    /// As a line of text, with the interval of each level of confidence.
+    pub fn line(&self, confidence: &[Confidence]) -> String {
+        let mut intervals = self.intervals.iter();
+        let ranges = listed(confidence, |own| match intervals.next() {
+            Some((first, last)) if first < last => format!("{first} to {last} ({} %)", own.percent()),
+            Some((first, _)) => format!("{first} ({} %)", own.percent()),
+            None => String::new(),
+        });
         let of_rank = self.probabilities_approx.get(self.rank - 1).copied().unwrap_or(0.0);
         let shown = match of_rank {
             own if own > 0.995 => "above 0.99".to_string(),
             own => format!("about {own:.2}"),
         };
         format!(
-            "{} ({}): rank {} of {}, {range} ({} %); this rank with probability {shown}, expected rank {:.2}",
-            self.area,
-            self.variable,
-            self.rank,
-            self.areas,
-            confidence.percent(),
-            self.expected_approx
+            "{} ({}): rank {} of {}, {ranges}; this rank with probability {shown}, expected rank {:.2}",
+            self.area, self.variable, self.rank, self.areas, self.expected_approx
         )
     }
 }
@@ -218,12 +237,12 @@ mod tests {
     #[test]
     fn two_areas_have_the_probabilities_of_their_difference() {
         let ranks = named(&[10.0, 12.0], vec![vec![4.0, 1.0], vec![1.0, 9.0]]);
-        let ranks = ranks.ranks("V", &Confidence::usual()).unwrap();
+        let ranks = ranks.ranks("V", &[Confidence::usual()]).unwrap();
         // The variance of the difference is 4 + 9 - 2.
         let larger = lower_approx(-2.0 / 11_f64.sqrt());
         assert!((ranks[0].probabilities_approx[0] - larger).abs() < 0.015, "{ranks:?}");
         assert!((ranks[0].expected_approx - (2.0 - larger)).abs() < 1e-12);
-        assert_eq!((ranks[0].rank, ranks[1].rank, ranks[0].interval), (2, 1, (1, 2)));
+        assert_eq!((ranks[0].rank, ranks[1].rank, ranks[0].intervals[0]), (2, 1, (1, 2)));
     }
 
     /// The mean of the drawn ranks is the expected rank, which needs no draws.
@@ -235,7 +254,7 @@ mod tests {
             vec![-2.0, 1.0, 4.0, 0.0],
             vec![0.0, 0.0, 0.0, 25.0],
         ];
-        for rank in named(&[5.0, 6.0, 4.0, 3.0], matrix).ranks("V", &Confidence::usual()).unwrap() {
+        for rank in named(&[5.0, 6.0, 4.0, 3.0], matrix).ranks("V", &[Confidence::usual()]).unwrap() {
             let mean: f64 = (1..).zip(&rank.probabilities_approx).map(|(rank, p)| f64::from(rank) * p).sum();
             assert!((mean - rank.expected_approx).abs() < 0.03, "{rank:?}");
             assert!((rank.probabilities_approx.iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -246,11 +265,24 @@ mod tests {
     #[test]
     fn intervals_are_one_rank_where_differences_are_clear() {
         let ranks =
-            named(&[300.0, 100.0, 200.0], independent(&[4.0, 4.0, 0.0])).ranks("V", &Confidence::usual()).unwrap();
-        let found: Vec<_> = ranks.iter().map(|rank| (rank.rank, rank.interval)).collect();
+            named(&[300.0, 100.0, 200.0], independent(&[4.0, 4.0, 0.0])).ranks("V", &[Confidence::usual()]).unwrap();
+        let found: Vec<_> = ranks.iter().map(|rank| (rank.rank, rank.intervals[0])).collect();
         assert_eq!(found, [(1, (1, 1)), (3, (3, 3)), (2, (2, 2))]);
-        let fixed = named(&[5.0, 5.0], vec![vec![4.0, 4.0], vec![4.0, 4.0]]).ranks("V", &Confidence::usual()).unwrap();
-        assert!(fixed.iter().all(|rank| rank.rank == 1 && rank.interval == (1, 2) && rank.expected_approx == 1.5));
+        let fixed =
+            named(&[5.0, 5.0], vec![vec![4.0, 4.0], vec![4.0, 4.0]]).ranks("V", &[Confidence::usual()]).unwrap();
+        assert!(fixed.iter().all(|rank| rank.rank == 1 && rank.intervals[0] == (1, 2) && rank.expected_approx == 1.5));
+    }
+
+    /// Each level of confidence has its own interval; a difference of 2 has a standard deviation of 1.
+    #[test]
+    fn every_level_of_confidence_has_its_interval() {
+        let named = named(&[12.0, 10.0], independent(&[0.5, 0.5]));
+        let levels: Vec<Confidence> = ["90", "99"].iter().map(|text| text.parse().unwrap()).collect();
+        let ranks = named.ranks("V", &levels).unwrap();
+        assert_eq!(ranks[1].intervals, [(2, 2), (1, 2)]);
+        assert!(ranks[1].line(&levels).contains("rank 2 of 2, 2 (90 %), 1 to 2 (99 %);"), "{}", ranks[1].line(&levels));
+        let object = ranks[1].to_json(&levels);
+        assert_eq!((&object["rank_first_90"], &object["rank_first_99"]), (&json!(2), &json!(1)));
     }
 
     /// Over many drawn errors, the true rank lies outside of the interval no more often than stated.
@@ -266,7 +298,7 @@ mod tests {
             let places: Vec<usize> = (0..5).collect();
             let z = upper_quantile_approx((0.05_f64 / 8.0).ln());
             for area in 0..5 {
-                let ((first, last), _) = Differences { named: &named, places: &places }.of(area, z);
+                let (first, last) = Differences { named: &named, places: &places }.interval(area, z);
                 outside += u32::from(!(first..=last).contains(&(5 - area)));
                 width += last - first;
                 all += 1;
@@ -279,7 +311,7 @@ mod tests {
     #[test]
     fn a_single_area_and_an_unknown_variable_are_refused() {
         let one = named(&[1.0], vec![vec![1.0]]);
-        assert!(one.ranks("V", &Confidence::usual()).unwrap_err().to_string().contains("one area"));
-        assert!(one.ranks("W", &Confidence::usual()).unwrap_err().to_string().contains("the request has"));
+        assert!(one.ranks("V", &[Confidence::usual()]).unwrap_err().to_string().contains("one area"));
+        assert!(one.ranks("W", &[Confidence::usual()]).unwrap_err().to_string().contains("the request has"));
     }
 }

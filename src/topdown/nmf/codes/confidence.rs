@@ -25,6 +25,11 @@ impl Confidence {
         Confidence { percent: "95".to_string(), quantile: quantile(&Rational::from((1, 20))) }
     }
 
+    /// These levels; 95 % if there are none.
+    pub fn or_usual(levels: &[Confidence]) -> Vec<Confidence> {
+        if levels.is_empty() { vec![Confidence::usual()] } else { levels.to_vec() }
+    }
+
     fn of_text(text: &str) -> Result<Confidence> {
         let wrong = || Error::malformed("confidence", text, "percent above 0 and below 100, as 90 or 99.9");
         let is_decimal = text.len() <= 40 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -97,9 +97,9 @@ impl Estimated {
         digits_of(&self.survey.totals_of_files.keys().copied().collect::<Vec<_>>())
     }
 
-    /// The confidence of what is compared: differences, shares, ranks and medians.
-    pub fn confidence(&self) -> Confidence {
-        self.origin.confidence.first().cloned().unwrap_or_else(Confidence::usual)
+    /// The levels of confidence of what is compared: differences, shares, ranks and medians.
+    pub fn confidence(&self) -> Vec<Confidence> {
+        Confidence::or_usual(&self.origin.confidence)
     }
 
     /// As JSON.
@@ -129,14 +129,14 @@ impl Estimated {
             let margin = |own: &Confidence| json!({ "column": own.heading(), "std_devs": own.quantile() });
             object["margins"] = self.origin.confidence.iter().map(margin).collect();
         }
+        let confidence = self.confidence();
         for (kind, key) in [(Kind::Difference, "differences"), (Kind::Share, "shares")] {
             let own = self.compared.iter().filter(|compared| compared.kind == kind);
-            let own: Vec<Value> = own.map(|compared| compared.to_json(&self.confidence())).collect();
+            let own: Vec<Value> = own.map(|compared| compared.to_json(&confidence)).collect();
             if !own.is_empty() {
                 object[key] = json!(own);
             }
         }
-        let confidence = self.confidence();
         if !self.ranks.is_empty() {
             object["ranks"] = self.ranks.iter().map(|rank| rank.to_json(&confidence)).collect();
         }

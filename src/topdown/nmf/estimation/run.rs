@@ -62,8 +62,7 @@ impl Estimation {
         let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
         let of_totals = of_totals.transpose().about(EstimationInput::StateTotals)?.flatten();
         let confidence = layout.as_ref().map_or_else(Vec::new, |layout| layout.confidence.clone());
-        let first = confidence.first().cloned().unwrap_or_else(Confidence::usual);
-        let from_covariances = self.compare(&survey, &first, at)?;
+        let from_covariances = self.compare(&survey, &Confidence::or_usual(&confidence), at)?;
         let published = self.published.as_deref().map(PublishedCounts::read).transpose();
         let mut watch = Watch {
             errors: self.truth.as_ref().map(|_| ErrorTable::default()),
@@ -117,7 +116,7 @@ impl Estimation {
     }
 
     /// Everything that follows from the covariances.
-    fn compare(&self, survey: &Survey, confidence: &Confidence, at: &At) -> Read<FromCovariances> {
+    fn compare(&self, survey: &Survey, confidence: &[Confidence], at: &At) -> Read<FromCovariances> {
         let mut all = FromCovariances::default();
         if self.comparisons.is_empty() {
             return Ok(all);
