@@ -219,7 +219,7 @@ pub fn estimate<'py>(
         release: release_of(release)?,
         pure_epsilon: epsilon.map(|epsilon| epsilon.0),
         out,
-        request: asks.then_some(Request { queries, levels: level, areas, truth, reading: reading(multiline) }),
+        request: asks.then_some(Request { queries, recodes: None, levels: level, areas, truth, reading: reading(multiline) }),
     };
     let estimated = work::run(py, move |stop| Ok(job.run(&mut |_| unless_left(stop))))?;
     let estimated = estimated.map_err(|error| refused(error.input.map(name_of_estimated), &error.error))?;
@@ -239,6 +239,7 @@ fn name_of_estimated(input: estimation::JobInput) -> &'static str {
         JobInput::Plan { .. } => "release",
         JobInput::Measurements => "measurements",
         JobInput::Levels => "level",
+        JobInput::Recodes => "recodes",
         JobInput::Areas => "areas",
         JobInput::Truth => "truth",
     }
@@ -292,6 +293,7 @@ pub fn estimate_nmf<'py>(
         state_totals,
         states: (!states.is_empty()).then_some(states),
         queries,
+        recodes: None,
         variables: None,
         levels: level,
         areas: match areas {
@@ -327,6 +329,7 @@ fn name_of_nmf(input: EstimationInput) -> &'static str {
         EstimationInput::Form => "form",
         EstimationInput::StateTotals => "state_totals",
         EstimationInput::Queries => "queries",
+        EstimationInput::Recodes => "recodes",
         EstimationInput::Variables => "variables",
         EstimationInput::Names => "names",
         EstimationInput::Confidence => "confidence",

@@ -103,6 +103,7 @@ fn explained(error: InputError<JobInput>) -> anyhow::Error {
         Some(JobInput::Spine) => "--spine",
         Some(JobInput::Measurements) => "--measurements",
         Some(JobInput::Levels) => "--level",
+        Some(JobInput::Recodes) => "--recodes",
         Some(JobInput::Areas) => "--areas",
     };
     anyhow::Error::from(error).context(option)

@@ -84,6 +84,9 @@ pub struct SurveyArgs {
     /// "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
     #[arg(long, value_name = "all|NAME", num_args = 1..)]
     queries: Vec<String>,
+    /// Recodes of your own for --queries and --whole, a TOML file of them, each with name, attribute and groups as in a release file
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "variables")]
+    recodes: Option<PathBuf>,
     /// With --nmf: census variables instead of queries, as P1_003N, whole tables as P1, or all; a row each with the columns GEOID, NAME,
     /// variable, label, estimate, moe_95, level. Without --level, --tabulation or --areas for states, counties and tracts. `assay nmf codes`
     /// lists the variables
@@ -176,13 +179,14 @@ impl SurveyArgs {
     /// Whether a file of estimates is requested, which --spine does not write by default.
     pub fn asks(&self) -> bool {
         let named = !self.queries.is_empty() || !self.level.is_empty();
-        named || self.areas.is_some() || self.truth.is_some()
+        named || self.areas.is_some() || self.truth.is_some() || self.recodes.is_some()
     }
 
     /// The request for a spine on which `assay measure` drew.
     pub fn request(&self) -> Request {
         Request {
             queries: self.queries.clone(),
+            recodes: self.recodes.clone(),
             levels: self.level.clone(),
             areas: self.areas.clone(),
             truth: self.truth.clone(),
@@ -286,6 +290,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         state_totals: args.state_totals.clone(),
         states: states(args)?,
         queries: args.queries.clone(),
+        recodes: args.recodes.clone(),
         variables: variables(args)?,
         levels: args.level.clone(),
         areas,
@@ -348,6 +353,7 @@ fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
         EstimationInput::Form => "--files",
         EstimationInput::StateTotals => "--state-totals",
         EstimationInput::Queries => "--queries",
+        EstimationInput::Recodes => "--recodes",
         EstimationInput::Variables => "--variables",
         EstimationInput::Names => "--names",
         EstimationInput::Confidence => "--confidence",

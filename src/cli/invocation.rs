@@ -50,6 +50,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("place_names", Kind::Public),
     ("plan", Kind::Public),
     ("published", Kind::Public),
+    ("recodes", Kind::Public),
     ("release", Kind::Public),
     ("second", Kind::Public),
     ("spec", Kind::Public),

@@ -40,6 +40,7 @@
 //! | `mixes`, `ways` | mixes of the groups of a record, and the worst of all ways in which it enters the counts |
 //! | `mod.rs` | a release, its levels and queries, and the composition of the counts that one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
+//! | `own_recodes` | recodes of a user's own, in a file beside a release |
 //! | `published` | published figures of a release |
 //! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and its query groups |
@@ -62,6 +63,7 @@ pub mod input;
 mod levels;
 mod mixes;
 mod neighbors;
+mod own_recodes;
 mod published;
 pub mod query_targets;
 mod resolved;

@@ -93,6 +93,16 @@ impl Schema {
         parts.all(|part| beside.schema.has(part)).then_some(beside)
     }
 
+    /// The names of all attributes, recodes and selections, also those of the second histogram.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let beside = self.beside.iter().map(|beside| &beside.schema);
+        std::iter::once(self).chain(beside).flat_map(|own| {
+            let attributes = own.attributes.iter().map(|attribute| attribute.name.as_str());
+            let recodes = own.recodes.iter().map(|recode| recode.name.as_str());
+            attributes.chain(recodes).chain(own.selections.iter().map(|selection| selection.name.as_str()))
+        })
+    }
+
     /// Whether an attribute or a recode has this name.
     fn has(&self, name: &str) -> bool {
         let mut names = self.attributes.iter().map(|attribute| &attribute.name);

@@ -4,7 +4,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::schema::{Attribute, Beside, MOST_CELLS, Recode, Schema, Selection};
-use crate::{error::Result, io::toml_reader::TomlReader};
+use crate::{
+    error::{Result, unknown},
+    io::toml_reader::TomlReader,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,12 +44,7 @@ pub(super) fn schema(
     let of_selections = selections.iter().map(|selection| &selection.name);
     let names = || attributes.iter().map(|attribute| &attribute.name).chain(recodes.iter().map(|recode| &recode.name));
     reader.no_duplicates(names().chain(of_selections), "attribute, recode or selection")?;
-    let taken = |name: &str| name.is_empty() || name == "total" || name == "detailed" || name.contains('*');
-    if let Some(name) = names().find(|name| taken(name.get_ref().trim())) {
-        let (at, name) = (name.span().start, name.get_ref());
-        let why = format!("an attribute cannot be named {name:?}: total, detailed and * have a meaning in queries");
-        return Err(reader.refuse(at, why));
-    }
+    check_names(reader, names())?;
     let (mut first, mut beside) = (Schema::default(), None::<Beside>);
     for raw in attributes {
         let own = match &raw.histogram {
@@ -72,6 +70,37 @@ pub(super) fn schema(
     }
     first.beside = beside.map(Box::new);
     Ok((!attributes.is_empty()).then_some(first))
+}
+
+/// Refuses names of attributes and recodes that have a meaning in queries.
+fn check_names<'n>(reader: &TomlReader, mut names: impl Iterator<Item = &'n Spanned<String>>) -> Result<()> {
+    let taken = |name: &str| name.is_empty() || name == "total" || name == "detailed" || name.contains('*');
+    let Some(name) = names.find(|name| taken(name.get_ref().trim())) else { return Ok(()) };
+    let why = format!("{:?} cannot be a name: total, detailed and * have a meaning in queries", name.get_ref());
+    Err(reader.refuse(name.span().start, why))
+}
+
+/// Adds the recodes of another file to a histogram.
+pub(super) fn add_recodes(reader: &TomlReader, recodes: &[RecodeFile], schema: &mut Schema) -> Result<()> {
+    let names = || recodes.iter().map(|recode| &recode.name);
+    reader.no_duplicates(names(), "recode")?;
+    check_names(reader, names())?;
+    let known: Vec<String> = schema.names().map(String::from).collect();
+    if let Some(name) = names().find(|name| known.contains(name.get_ref())) {
+        let why = format!(
+            "the release has an attribute, recode or selection {:?} already: it cannot occur twice",
+            name.get_ref()
+        );
+        return Err(reader.refuse(name.span().start, why));
+    }
+    let mut beside = schema.beside.take().map(|beside| *beside);
+    for raw in recodes {
+        let own = histogram_of(&raw.attribute, schema, &mut beside);
+        let recode = recode(reader, raw, own)?;
+        own.recodes.push(recode);
+    }
+    schema.beside = beside.map(Box::new);
+    Ok(())
 }
 
 /// The second histogram, by its name.
@@ -127,6 +156,9 @@ fn attribute(reader: &TomlReader, raw: &AttributeFile, cells: usize) -> Result<A
 fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Recode> {
     let (name, attribute) = (raw.attribute.get_ref(), known_attribute(reader, &raw.attribute, schema)?);
     let values = &schema.attributes[attribute].values;
+    if raw.groups.iter().any(Vec::is_empty) {
+        return Err(reader.refuse(raw.name.span().start, "a group of a recode is empty: it has at least one value"));
+    }
     let mut group_of = vec![u32::MAX; values.len()];
     for (group, members) in raw.groups.iter().enumerate() {
         for member in members {
@@ -151,7 +183,8 @@ fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Reco
 
 fn known_attribute(reader: &TomlReader, name: &Spanned<String>, schema: &Schema) -> Result<usize> {
     schema.attributes.iter().position(|attribute| attribute.name == *name.get_ref()).ok_or_else(|| {
-        reader.refuse(name.span().start, format!("{:?} is not an attribute of this file", name.get_ref()))
+        let known = schema.attributes.iter().map(|attribute| attribute.name.as_str());
+        reader.refuse(name.span().start, unknown("attribute", name.get_ref(), "there are", known))
     })
 }
 

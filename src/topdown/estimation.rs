@@ -46,6 +46,8 @@ pub enum JobInput {
     Measurements,
     /// The names of levels.
     Levels,
+    /// The file of recodes.
+    Recodes,
     /// The file of areas.
     Areas,
     /// The true counts.
@@ -76,6 +78,8 @@ pub struct Job {
 pub struct Request {
     /// Queries, marginals of attributes, or "all"; the total if empty.
     pub queries: Vec<String>,
+    /// A file of recodes for the queries, besides those of the release.
+    pub recodes: Option<PathBuf>,
     /// The levels whose units are answered; all but the last if empty.
     pub levels: Vec<String>,
     /// A file of areas to answer instead of units.
@@ -132,6 +136,10 @@ impl Job {
         let (is_pure, has_epsilon) = (matches!(saved.privacy, Privacy::Pure { .. }), self.pure_epsilon.is_some());
         let plan = MeasurementPlan::on_saved(&saved, &release, self.pure_epsilon.as_ref());
         let plan = plan.about(JobInput::Plan { is_pure, has_epsilon })?;
+        let release = match self.request.as_ref().and_then(|request| request.recodes.as_ref()) {
+            Some(file) => release.with_recodes(file).about(JobInput::Recodes)?,
+            None => release,
+        };
         let schema = release.schema.clone().unwrap_or_default();
         let estimates = Estimates::read(&plan, &schema, &self.measurements).about(JobInput::Measurements)?;
         provenance.insecure_seed = estimates.insecure_seed;
@@ -172,8 +180,10 @@ impl Job {
     fn provenance(&self) -> std::result::Result<Provenance, InputError<JobInput>> {
         let request = self.request.as_ref();
         let areas = request.and_then(|request| request.areas.as_deref()).map(Input::public).transpose();
+        let recodes = request.and_then(|request| request.recodes.as_deref()).map(Input::public).transpose();
         let inputs = [
             areas.about(JobInput::Areas)?,
+            recodes.about(JobInput::Recodes)?,
             Some(Input::public(&self.measurements).about(JobInput::Measurements)?),
             Some(self.release.input().about(JobInput::Release)?),
             Some(Input::public(&self.spine).about(JobInput::Spine)?),

@@ -45,6 +45,8 @@ pub enum EstimationInput {
     StateTotals,
     /// The names of queries.
     Queries,
+    /// The file of recodes.
+    Recodes,
     /// The names of census variables.
     Variables,
     /// The file of names of places.
@@ -99,6 +101,8 @@ pub struct Estimation {
     pub states: Option<Vec<u32>>,
     /// Queries, marginals of attributes, or "all"; the total if empty.
     pub queries: Vec<String>,
+    /// A file of recodes for the queries, besides those of the release.
+    pub recodes: Option<PathBuf>,
     /// Census variables instead of queries, in their own columns.
     pub variables: Option<Variables>,
     /// The levels whose units are estimated; all but the last if empty.
@@ -268,6 +272,9 @@ impl Estimation {
                 return refuse(EstimationInput::Levels, "the form bureau has tabulation units: name their levels");
             }
         }
+        if self.recodes.is_some() && self.queries.is_empty() && self.whole.as_ref().is_none_or(Vec::is_empty) {
+            return refuse(EstimationInput::Recodes, "no query is named that could keep a recode");
+        }
         if self.variables.is_some() {
             if self.form() != Form::Csv {
                 return refuse(EstimationInput::Form, "census variables are written as csv");
@@ -285,6 +292,15 @@ impl Estimation {
                 refuse(EstimationInput::Work, "a part is from 1 to the number of parts")
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The release, with the recodes of the request.
+    pub(super) fn release(&self) -> Read<Release> {
+        let release = self.release.read().about(EstimationInput::Release)?;
+        match &self.recodes {
+            Some(file) => release.with_recodes(file).about(EstimationInput::Recodes),
+            None => Ok(release),
         }
     }
 
