@@ -675,4 +675,8 @@ fn state_totals(data: &[u8], bench: &Bench) {
     if let Ok(totals) = GivenTotals::read(&path) {
         all_read(data, totals.of_state.len());
     }
+    let areas = Areas::read(&bench.root.join("data/examples/nmf/towns.csv")).expect("the bundled towns");
+    if let Ok(areas) = areas.with_totals(&path) {
+        all_read(data, areas.totals().count());
+    }
 }

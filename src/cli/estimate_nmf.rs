@@ -114,6 +114,10 @@ pub struct SurveyArgs {
     /// from 0 to 1. Blocks without housing units and group quarters count as zero
     #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
     areas: Option<PathBuf>,
+    /// With --nmf and --areas: exact totals of areas, such as units of a hierarchy of your own, a CSV with the columns area and total. All
+    /// estimates satisfy them, and are narrower
+    #[arg(long, value_name = "FILE", requires = "areas", conflicts_with = "work")]
+    area_totals: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract, Block_Group or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
@@ -200,6 +204,7 @@ impl SurveyArgs {
             (self.constraints.is_some(), "--constraints"),
             (self.state_totals.is_some(), "--state-totals"),
             (!self.states.is_empty(), "--states"),
+            (self.area_totals.is_some(), "--area-totals"),
             (self.whole.is_some(), "--whole"),
             (self.work.is_some(), "--work"),
             (self.svg.is_some(), "--svg"),
@@ -256,8 +261,12 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         Kept::StateTotals => Constraints::Totals,
         Kept::All => Constraints::All,
     };
-    if constraints == Constraints::None && args.state_totals.is_some() {
-        bail!("--state-totals goes with --constraints state-totals or all");
+    for (given, name) in
+        [(args.state_totals.is_some(), "--state-totals"), (args.area_totals.is_some(), "--area-totals")]
+    {
+        if constraints == Constraints::None && given {
+            bail!("{name} goes with --constraints state-totals or all");
+        }
     }
     if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
         bail!("--format and --files name different files: give one");
@@ -294,6 +303,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         variables: variables(args)?,
         levels: args.level.clone(),
         areas,
+        area_totals: args.area_totals.clone(),
         whole: args.whole.clone(),
         truth: args.truth.clone(),
         reading: args.multiline.reading(),
@@ -359,6 +369,7 @@ fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
         EstimationInput::Confidence => "--confidence",
         EstimationInput::Levels => "--level",
         EstimationInput::Areas => "--areas",
+        EstimationInput::AreaTotals => "--area-totals",
         EstimationInput::Tabulation => "--tabulation",
         EstimationInput::Covariance => "--covariance",
         EstimationInput::Difference => "--difference",

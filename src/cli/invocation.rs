@@ -27,6 +27,7 @@ enum Kind {
 /// The arguments that name inputs, by their ids.
 const INPUTS: &[(&str, Kind)] = &[
     ("add", Kind::Large),
+    ("area_totals", Kind::Public),
     ("areas", Kind::Public),
     ("blocks", Kind::Public),
     ("certificates", Kind::Public),

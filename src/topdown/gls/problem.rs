@@ -108,7 +108,7 @@ impl Shape {
     }
 
     /// The coordinates of a sector.
-    pub(super) fn range(&self, sector: usize) -> std::ops::Range<usize> {
+    pub(in crate::topdown) fn range(&self, sector: usize) -> std::ops::Range<usize> {
         self.starts[sector]..self.starts[sector] + self.rows[sector].len() * self.columns[sector]
     }
 
@@ -352,7 +352,7 @@ impl Problem {
     }
 
     /// The functional of the total on the rows of the first sector of a shape.
-    pub(super) fn total_on(&self, shape: &Shape) -> Vec<f64> {
+    pub(in crate::topdown) fn total_on(&self, shape: &Shape) -> Vec<f64> {
         let of = |row: &u32| self.total.iter().find(|(at, _)| at == row).map_or(0.0, |(_, factor)| *factor);
         shape.rows[0].iter().map(of).collect()
     }

@@ -11,8 +11,12 @@ use std::{
     path::Path,
 };
 
+use rug::Rational;
+
+use super::totals::refuse_others;
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, unknown},
+    numeric::rational,
     spine::{
         codes,
         csv_table::{BLOCK_NAMES, CsvTable},
@@ -59,7 +63,7 @@ impl AreaColumns {
                 return Ok(AreaColumns { form, weight: table.find(&[WEIGHT]), unassigned: 0 });
             };
             let why = format!(
-                "the column {unknown:?} is not understood: a file of areas has {} and {}, and a block belongs to an area whole",
+                "the column {unknown:?} is not understood: a file of areas has {} and {}, and {WEIGHT} for the part of a block in the area",
                 names.join(" and "),
                 used.first().unwrap_or(&"block")
             );
@@ -155,9 +159,20 @@ pub struct Areas {
     pub states: Vec<BTreeSet<u32>>,
     /// The number of blocks that the file assigns to no area.
     pub unassigned: u64,
+    /// The sums of the weights of blocks, if the file has weights.
+    pub weights: Option<WeightSums>,
+    /// The exact totals of areas.
+    totals: Option<Box<Totals>>,
     file: String,
     /// The first line of each block.
     lines: HashMap<u64, u64>,
+}
+
+/// Exact totals of areas, each with its line in the file.
+#[derive(Clone, Debug, Default)]
+struct Totals {
+    of_area: BTreeMap<u32, (i64, u64)>,
+    file: String,
 }
 
 /// The number of blocks named in a message.
@@ -233,6 +248,58 @@ impl Areas {
             shares.push(share);
         }
         new
+    }
+
+    /// The blocks of an area, with their weights in it.
+    pub fn blocks_of(&self, area: u32) -> impl Iterator<Item = (u64, f64)> {
+        let share = move |own: &Vec<LeafShare>| own.iter().find(|share| share.area == area).map(|share| share.weight);
+        self.of_block.iter().filter_map(move |(geoid, own)| Some((*geoid, share(own)?)))
+    }
+
+    /// With the exact totals of a CSV with the columns `area` and `total`; areas without a line have none.
+    pub fn with_totals(mut self, path: &Path) -> Result<Areas> {
+        let mut table = CsvTable::open(path)?;
+        let (area, total) = (table.column(&["area"])?, table.column(&["total"])?);
+        refuse_others(&table, &["area", "total"])?;
+        let mut totals = Totals { of_area: BTreeMap::new(), file: table.file.clone() };
+        let in_part: BTreeSet<u32> =
+            self.of_block.values().flatten().filter(|own| own.weight < 1.0).map(|own| own.area).collect();
+        while table.next()? {
+            let name = table.name(area)?;
+            let known = self.names.iter().position(|own| own == name);
+            let number = known.ok_or_else(|| {
+                let names = self.names.iter().map(String::as_str);
+                table.refuse(area + 1, &unknown("area", name, &format!("{} has", self.file), names))
+            })? as u32;
+            if in_part.contains(&number) {
+                let why = format!("the area {name:?} has parts of blocks by weights, so that no total of it is exact");
+                return Err(table.refuse(area + 1, &why));
+            }
+            let people = table.whole(total, 1 << 50)? as i64;
+            if totals.of_area.insert(number, (people, table.line())).is_some() {
+                return Err(table.refuse(area + 1, &format!("the area {name:?} occurs twice")));
+            }
+        }
+        if totals.of_area.is_empty() {
+            return Err(table.refuse(0, "no total: a header and a line for each area with an exact total are needed"));
+        }
+        self.totals = Some(Box::new(totals));
+        Ok(self)
+    }
+
+    /// The areas that have an exact total, with it.
+    pub fn totals(&self) -> impl Iterator<Item = (u32, i64)> {
+        let of_area = self.totals.iter().flat_map(|totals| &totals.of_area);
+        of_area.map(|(area, (total, _))| (*area, *total))
+    }
+
+    /// An error about the exact total of an area, with its line.
+    pub(super) fn refuse_total(&self, area: u32, why: &str) -> Error {
+        let known = self.totals.as_ref();
+        let line = known.and_then(|totals| totals.of_area.get(&area)).map_or(0, |(_, line)| *line as usize);
+        let file = known.map_or_else(String::new, |totals| totals.file.clone());
+        let why = format!("the exact total of the area {:?} {why}", self.names[area as usize]);
+        Error::DataFile { file, line, column: 0, why }
     }
 
     /// An error about some of its blocks: the first are named with their lines and areas.
@@ -319,6 +386,24 @@ mod tests {
         says(b"name,block\nA,440010301001000\n", &["no column area", "name, block"]);
         says(b"BLOCKID|PLACEFP\n440010301001000|\n", &["no area"]);
         let areas = read(b"area,block\nA,440010301001001\nB,440010301001000\n").unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, words) in [
+            ("area,total\nA,5\nC,5\n", &["line 3, column 1", "\"C\"", "A, B"][..]),
+            ("area,total\nA,5\nA,5\n", &["line 3, column 1", "twice"]),
+            ("area,total\nA,5.5\n", &["line 2, column 2"]),
+            ("area,total\nA,-1\n", &["line 2, column 2"]),
+            ("area,count\nA,5\n", &["total"]),
+            ("area,total,why\nA,5,x\n", &["line 1, column 3", "why"]),
+            ("area,total\n", &["no total"]),
+        ] {
+            std::fs::write(file.path(), text).unwrap();
+            let why = areas.clone().with_totals(file.path()).unwrap_err().to_string();
+            words.iter().for_each(|word| assert!(why.contains(word), "{word}: {why}"));
+        }
+        std::fs::write(file.path(), "area,total\nA,5\n").unwrap();
+        let parts = read(b"area,block,weight\nA,440010301001001,1/2\n").unwrap();
+        assert!(parts.with_totals(file.path()).unwrap_err().to_string().contains("parts of blocks"));
+        assert_eq!(areas.clone().with_totals(file.path()).unwrap().totals().collect::<Vec<_>>(), [(0, 5)]);
         let why = areas.refuse(vec![440_010_301_001_000, 440_010_301_001_001], "are lost").to_string();
         assert!(why.contains("2 blocks are lost: 440010301001001 (line 2, area \"A\"), 440010301001000"), "{why}");
     }

@@ -8,6 +8,7 @@ mod across;
 mod blocks;
 mod covariances;
 mod fitted;
+mod joined;
 mod opened;
 mod roots;
 mod settings;
@@ -224,6 +225,9 @@ impl Survey {
 
     /// Estimates all requested answers and passes them on; `at` receives the progress.
     pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
+        if let Some(areas) = self.areas_with_totals() {
+            return self.answer_with_totals(areas, take, at);
+        }
         let meter = &Meter::new(at, self.work());
         let mut roots = BTreeMap::new();
         for state in self.states_for_nation() {

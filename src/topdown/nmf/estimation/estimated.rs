@@ -124,6 +124,14 @@ impl Estimated {
             "rows": self.rows,
             "out": self.origin.out.display().to_string(),
         });
+        let area_totals = survey.totals_of_areas();
+        if !area_totals.is_empty() {
+            object["area_totals"] = json!(area_totals);
+        }
+        if let Some(WeightSums { below_one, above_one }) = self.of_areas.weights {
+            object["weights"] =
+                json!({ "blocks_below_one": below_one, "blocks_above_one": above_one, "in_margins": false });
+        }
         if !self.origin.confidence.is_empty() {
             object["variables"] = json!(survey.answers.names().into_iter().map(code_of).collect::<Vec<_>>());
             let margin = |own: &Confidence| json!({ "column": own.heading(), "std_devs": own.quantile() });

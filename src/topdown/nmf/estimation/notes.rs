@@ -40,6 +40,12 @@ pub(super) fn notes(survey: &Survey, of_areas: &OfAreas, said: &[String]) -> Vec
         1 => notes.push("1 block of the file is assigned to no area, and left out".to_string()),
         many => notes.push(format!("{many} blocks of the file are assigned to no area, and left out")),
     }
+    match survey.totals_of_areas().len() {
+        0 => {}
+        1 => notes.push("The exact total of 1 area holds".to_string()),
+        many => notes.push(format!("The exact totals of {many} areas hold")),
+    }
+    notes.extend(of_areas.weights.iter().map(of_weights));
     notes.extend(survey.absent.truth.iter().chain(said).map(|said| {
         let mut letters = said.chars();
         letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

@@ -57,6 +57,8 @@ pub enum EstimationInput {
     Levels,
     /// The file of areas.
     Areas,
+    /// Exact totals of areas.
+    AreaTotals,
     /// The levels of tabulation units.
     Tabulation,
     /// The file of covariances.
@@ -109,6 +111,8 @@ pub struct Estimation {
     pub levels: Vec<String>,
     /// Areas to estimate instead of units.
     pub areas: RequestedAreas,
+    /// A file of exact totals of areas of a file.
+    pub area_totals: Option<PathBuf>,
     /// Non-negative whole counts instead of estimates, with these queries settled first.
     pub whole: Option<Vec<String>>,
     /// The true counts, in a rehearsal: confidential.
@@ -251,6 +255,24 @@ impl Estimation {
         Err(InputError::new(input, Error::conflict(why)))
     }
 
+    /// Refuses exact totals of areas where they cannot be used.
+    fn check_area_totals(&self) -> Read<()> {
+        if self.area_totals.is_none() {
+            return Ok(());
+        }
+        let why = match &self.areas {
+            RequestedAreas::None | RequestedAreas::Tabulation(_) => "exact totals are those of areas: name their file",
+            RequestedAreas::File(_) if self.constraints == Constraints::None => {
+                "exact totals are constraints, and none are kept"
+            }
+            RequestedAreas::File(_) if self.work.is_some() => {
+                "exact totals of areas join all states: estimate in one run, without saved work"
+            }
+            RequestedAreas::File(_) => return Ok(()),
+        };
+        Err(InputError::new(EstimationInput::AreaTotals, Error::conflict(why)))
+    }
+
     /// Refuses inputs that contradict each other.
     fn check(&self) -> Read<()> {
         let refuse = |input, why: &str| Err(InputError::new(input, Error::conflict(why)));
@@ -264,6 +286,7 @@ impl Estimation {
         if self.constraints == Constraints::None && self.state_totals.is_some() {
             return refuse(EstimationInput::StateTotals, "exact totals are constraints, and none are kept");
         }
+        self.check_area_totals()?;
         if self.form == Form::Bureau {
             if !self.queries.is_empty() {
                 return refuse(EstimationInput::Queries, "the form bureau has the tables of P.L. 94-171");
@@ -349,7 +372,11 @@ impl Estimation {
     fn area_source(&self) -> Read<AreaSource> {
         let names = match &self.areas {
             RequestedAreas::File(file) => {
-                return Ok(AreaSource::Given(Areas::read(file).about(EstimationInput::Areas)?));
+                let areas = Areas::read(file).about(EstimationInput::Areas)?;
+                return match &self.area_totals {
+                    Some(totals) => areas.with_totals(totals).about(EstimationInput::AreaTotals).map(AreaSource::Given),
+                    None => Ok(AreaSource::Given(areas)),
+                };
             }
             RequestedAreas::Tabulation(names) => names.iter().map(String::as_str).collect(),
             RequestedAreas::None if self.tabulates() => vec!["State", "County", "Tract"],
@@ -404,6 +431,8 @@ impl Estimation {
             areas,
             Some(Input::not_hashed(&self.folder)),
             public(&self.published).about(EstimationInput::Published)?,
+            public(&self.area_totals).about(EstimationInput::AreaTotals)?,
+            public(&self.recodes).about(EstimationInput::Recodes)?,
             Some(self.release.input().about(EstimationInput::Release)?),
             public(&self.state_totals).about(EstimationInput::StateTotals)?,
             public(&self.variables.as_ref().and_then(|variables| variables.places.clone()))

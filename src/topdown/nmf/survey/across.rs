@@ -118,7 +118,7 @@ impl Survey {
 }
 
 /// Adds the estimates and variances of independent answers.
-fn add_answers(mut to: Vec<Answer>, from: Vec<Answer>) -> Vec<Answer> {
+pub(super) fn add_answers(mut to: Vec<Answer>, from: Vec<Answer>) -> Vec<Answer> {
     for (to, from) in to.iter_mut().zip(from) {
         to.estimates.iter_mut().zip(&from.estimates).for_each(|(to, from)| *to += from);
         to.variances.iter_mut().zip(&from.variances).for_each(|(to, from)| *to += from);

@@ -3,26 +3,15 @@
 //! If the nation's counts are used, the parts of areas in the states are joined under the nation, and so the counts of
 //! areas in different states are correlated. Otherwise states are independent.
 
-use std::collections::BTreeMap;
-
-use super::{
-    opened::{StateRoot, Survey},
-    settings::AreaSource,
-};
+use super::{joined::Joined, opened::Survey, settings::AreaSource};
 use crate::{
     error::{Error, Result},
     topdown::{
-        gls::{
-            areas::{AreaPart, Gathered, Pairs, Rests, covariance},
-            belief::Belief,
-            classes::CountPair,
-        },
+        gls::classes::CountPair,
         nmf::meter::{At, Meter},
     },
 };
 
-/// The largest number of areas whose covariances are computed.
-pub const MOST_AREAS: usize = 200;
 /// The largest number of counts whose covariances are computed.
 pub const MOST_COUNTS: usize = 2_000;
 
@@ -48,30 +37,11 @@ pub struct Covariances {
     pub matrix: Vec<Vec<f64>>,
 }
 
-/// Refuses more areas than covariances are computed for.
-fn check_number(areas: usize) -> Result<()> {
-    if areas > MOST_AREAS {
-        let why = format!("covariances of {areas} areas or more: at most {MOST_AREAS} are computed, so name fewer");
-        return Err(Error::unsuitable(why));
-    }
-    Ok(())
-}
-
-/// The areas in states whose estimates are not joined, or in the nation.
-struct Joined {
-    last: Belief,
-    parts: BTreeMap<u32, AreaPart>,
-    rests: Rests,
-}
-
 impl Survey {
     /// The covariances of all requested counts of all requested areas.
     pub fn covariances(&self, at: &At) -> Result<Covariances> {
         if matches!(self.settings.areas, AreaSource::None) || self.whole.is_some() {
             return Err(Error::unsuitable("covariances are those of estimates of areas or tabulation units"));
-        }
-        if let AreaSource::Given(given) = &self.settings.areas {
-            check_number(given.names.len())?;
         }
         let (names, joined) = self.joined(&Meter::new(at, self.work()))?;
         let areas: Vec<(&String, u32)> = match &self.settings.areas {
@@ -108,8 +78,7 @@ impl Survey {
                 .filter(|(_, area)| own.parts.contains_key(area))
                 .collect();
             for (at, area) in &here {
-                let estimate = own.parts[area].estimate(&own.last);
-                let answers = self.answers.of(&self.problem, &estimate);
+                let answers = self.answers.of(&self.problem, &own.belief(*area));
                 for (cell, (query, number)) in cells.iter().enumerate() {
                     result.estimates[at * cells.len() + cell] += answers[*query].estimates[*number];
                 }
@@ -123,13 +92,8 @@ impl Survey {
         let cells = pairs.len();
         for (place, (at, first)) in here.iter().enumerate() {
             for (other, second) in &here[place..] {
-                let matrices = if first == second {
-                    own.parts[first].estimate(&own.last).covariance.to_vec()
-                } else {
-                    // Rests have the smaller number first.
-                    let (low, high) = (*first.min(second), *first.max(second));
-                    covariance(&own.last, &own.parts[&low], &own.parts[&high], own.rests.get(&(low, high)))
-                };
+                // The smaller number comes first.
+                let matrices = own.covariance(*first.min(second), *first.max(second));
                 let in_order = first <= second;
                 for a in 0..cells {
                     for b in 0..cells {
@@ -143,37 +107,5 @@ impl Survey {
                 }
             }
         }
-    }
-
-    /// The parts of areas in the nation, or in each state if the nation's counts are not used; and the number of each
-    /// area by name.
-    fn joined(&self, meter: &Meter) -> Result<(BTreeMap<String, u32>, Vec<Joined>)> {
-        let mut names: BTreeMap<String, u32> = BTreeMap::new();
-        let (mut joined, mut roots) = (BTreeMap::new(), BTreeMap::new());
-        for state in self.states.keys() {
-            let pass = self.rise_with(*state, 0, true, &Pairs::All, meter)?;
-            let first = match self.settings.areas {
-                AreaSource::Given(_) => 0,
-                // Tabulation units lie in one state.
-                AreaSource::None | AreaSource::Digits(_) => names.len() as u32,
-            };
-            for area in pass.areas.keys() {
-                names.insert(pass.area_sets.names[*area as usize].clone(), first + area);
-            }
-            check_number(names.len())?;
-            roots.insert(*state, StateRoot::of(&pass));
-            let parts = pass.areas.into_iter().map(|(area, part)| (first + area, part)).collect();
-            let rests = pass.rests.into_iter().map(|((a, b), rest)| ((first + a, first + b), rest)).collect();
-            joined.insert(*state, Joined { last: pass.belief, parts, rests });
-        }
-        let top = self.top(if self.uses_nation { roots } else { BTreeMap::new() })?;
-        self.judge()?;
-        let Some(nation) = top.nation else { return Ok((names, joined.into_values().collect())) };
-        let mut gathered = Gathered::new(nation.below.shape.clone(), Pairs::All);
-        for own in joined.values() {
-            gathered.add(&own.last, &own.parts, &own.rests);
-        }
-        let (parts, rests) = gathered.join(&nation.below, nation.roots.len());
-        Ok((names, vec![Joined { last: nation.belief, parts, rests }]))
     }
 }
