@@ -146,7 +146,7 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 19] = [
+const READERS: [Reader; 21] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
@@ -269,6 +269,29 @@ const READERS: [Reader; 19] = [
         name: "--areas",
         rows: &[&["area", "block"], &["Aa", "440010301001000"], &["Oe", "440010301001001"]],
         read: |path| shown(Areas::read(path).map(|areas| (areas.names, areas.states))),
+        confidential: false,
+        others: false,
+    },
+    Reader {
+        name: "--areas with weights",
+        rows: &[&["area", "block", "weight"], &["Aa", "440010301001000", "1/3"], &["Oe", "440010301001001", "0.25"]],
+        read: |path| {
+            let blocks = |areas: &Areas| [0, 1].map(|area| areas.blocks_of(area).collect::<Vec<_>>());
+            shown(Areas::read(path).map(|areas| (blocks(&areas), areas.names, areas.weights)))
+        },
+        confidential: false,
+        others: false,
+    },
+    Reader {
+        name: "--area-totals",
+        rows: &[&["area", "total"], &["Aa", "620"], &["Oe", "1485"]],
+        read: |path| {
+            let file = tempfile::NamedTempFile::new().map_err(|why| why.to_string())?;
+            fs::write(file.path(), "area,block\nAa,440010301001000\nOe,440010301001001\n")
+                .map_err(|why| why.to_string())?;
+            let read = Areas::read(file.path()).and_then(|areas| areas.with_totals(path));
+            shown(read.map(|areas| areas.totals().collect::<Vec<_>>()))
+        },
         confidential: false,
         others: false,
     },

@@ -38,6 +38,7 @@ mod measured_files;
 mod memo;
 mod messages;
 mod nmf;
+mod nmf_areas;
 mod nmf_audit;
 mod nmf_clean;
 mod nmf_codes;

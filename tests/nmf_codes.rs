@@ -1,65 +1,14 @@
 //! Estimates by census variable codes: the same as those of the tables, sums that add up, forms, names, and refusals.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs};
 
 use dp_assay::topdown::nmf::codes::book::{CodeBook, Product};
 
 use crate::common::{
     estimates::{self, Row},
+    nmf_desk::{Desk, example},
     program::{assay, json, refusal},
 };
-
-fn example(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf").join(name).display().to_string()
-}
-
-struct Desk {
-    folder: tempfile::TempDir,
-    nmf: String,
-    release: &'static str,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk { folder: tempfile::tempdir().unwrap(), nmf: example("US_Person_PL_PROD"), release: "pl94-persons-us" }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        fs::write(self.path(name), text).unwrap();
-        self.path(name).display().to_string()
-    }
-
-    fn words(&self, out: &str, options: &[&str]) -> Vec<String> {
-        let out = self.path(out).display().to_string();
-        let first = ["estimate", "--nmf", &self.nmf, "--release", self.release, "--out", &out];
-        first.iter().chain(options).map(|word| (*word).to_string()).collect()
-    }
-
-    fn run(&self, name: &str, options: &[&str]) -> String {
-        let words = self.words(name, options);
-        assay(&words.iter().map(String::as_str).collect::<Vec<_>>()).assert().success();
-        fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    fn rows(&self, name: &str, options: &[&str]) -> Vec<Row> {
-        estimates::rows(&self.run(name, options))
-    }
-
-    fn refused(&self, options: &[&str]) -> String {
-        let words = self.words("refused.csv", options);
-        let why = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(!self.path("refused.csv").exists(), "{why}");
-        why
-    }
-}
 
 /// The estimate and the margin of each place and variable.
 fn by_variable(rows: &[Row]) -> BTreeMap<String, (f64, f64)> {

@@ -242,7 +242,8 @@ fn a_block_assignment_file_is_read_as_it_is() {
 fn areas_that_are_not_understood_are_refused() {
     let desk = Desk::new();
     for (text, words) in [
-        (&b"area,block,weight\nA,440030001001001,1\n"[..], ["line 1, column 3", "weight"]),
+        (&b"area,block,share\nA,440030001001001,1\n"[..], ["line 1, column 3", "share"]),
+        (b"area,block,weight\nA,440030001001001,1.5\n", ["line 2, column 3", "from 0 to 1"]),
         (b"area,block\n,440030001001001\n", ["line 2, column 1", "is empty"]),
         (b"area,block\n\xc5s,440030001001001\n\xd8s,440010001001001\n", ["line 2, column 1", "UTF-8"]),
         (b"area,block\nA,90010001001001\n", ["line 2, column 2", "090010001001001 is likely"]),

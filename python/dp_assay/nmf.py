@@ -32,7 +32,8 @@ class Estimates(dict[str, Any]):
     """Estimates by column, as pandas.DataFrame, polars.DataFrame and pyarrow.table accept them: lists of texts, arrays of int64 and float64.
 
     The columns are those of the program's file: level, geocode, geoid and part, or area; query and cell, and the label of the cell in a
-    column for each attribute; estimate, variance, std_dev and margin_95 (1.96 standard deviations), or count. Least squares is computed in doubles: these numbers are not enclosures.
+    column for each attribute; estimate, variance, std_dev and margin_95 (1.96 standard deviations), or count and
+    margin_95_of_unbiased_estimate, as a whole count has no known margin. Least squares is computed in doubles: these numbers are not enclosures.
     A heading such as "estimate (insecure seed 7)" says that the noise can be subtracted. `about` is the program's answer: states, missing and
     unused input, and in a rehearsal the errors.
     """
@@ -70,9 +71,11 @@ def estimate(
     release: str | _Path | Release,
     *,
     queries: _Names = "total",
+    recodes: _Path | None = None,
     level: _Names = (),
     tabulation: _Names = (),
-    areas: _Path | Mapping[str, Iterable[str]] | None = None,
+    areas: _Path | Mapping[str, Iterable[str] | Mapping[str, Any]] | None = None,
+    area_totals: _Path | Mapping[str, int] | None = None,
     states: str | int | Iterable[str | int] = (),
     constraints: Literal["all", "state-totals", "none"] = "all",
     state_totals: _Path | Mapping[str, int] | None = None,
@@ -85,28 +88,34 @@ def estimate(
     """The best linear unbiased estimates from all noisy measurement files together, with variances and margins of 95 %.
 
     release: a bundled release with attributes, a file, or a Release. queries: marginals such as "votingage * hispanic", "total", or
-    "all". The estimated areas are the units of a level or of several (all but the last if nothing is named); tabulation units by tabulation
-    ("State", "County", "Tract", "Block"); or areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with
-    zeros), or the file of such a table. states: only these, by their two digits, without the counts of the nation. constraints: those
-    that hold exactly. state_totals: published totals, a dict from state to count, or a file. truth: in a rehearsal, a file of true counts.
-    whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones). incomplete: estimate although files are
-    missing. despite_misfit: estimate although the noisy counts do not fit each other. work: a folder for the result of each state, so that an
-    interrupted call is continued by the next one with the same arguments; another job in that folder is refused.
+    "all". recodes: a TOML file of recodes for them, tables [[recode]] with name, attribute and groups. The estimated areas are the units of
+    a level or of several (all but the last if nothing is named); tabulation units by tabulation ("State", "County", "Tract", "Block"); or
+    areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with zeros), or the file of such a table. A dict
+    from block to weight in place of the blocks gives the area that part of each, from 0 to 1: no margin has the error of weights.
+    area_totals: exact totals of areas, a dict from the name to the count, or a file. states: only these, by their two digits, without the
+    counts of the nation. constraints: those that hold exactly. state_totals: published totals, a dict from state to count, or a file. truth:
+    in a rehearsal, a file of true counts. whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones).
+    incomplete: estimate although files are missing. despite_misfit: estimate although the noisy counts do not fit each other. work: a folder
+    for the result of each state, so that an interrupted call is continued by the next one with the same arguments; another job in that
+    folder is refused.
 
     ValueError if the input is refused. Estimates are correlated: never add their variances; request the sum as an area.
     """
     with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
         out = Path(scratch, "estimates.csv")
-        blocks = None if isinstance(areas, (str, os.PathLike)) or areas is None else _pairs(areas)
+        blocks = None if isinstance(areas, (str, os.PathLike)) or areas is None else _weighted(areas)
         totals = None if isinstance(state_totals, (str, os.PathLike)) or state_totals is None else _totals(state_totals)
+        of_areas = None if isinstance(area_totals, (str, os.PathLike)) or area_totals is None else _area_totals(area_totals)
         about = estimate_nmf(
             folder,
             release,
             out,
             queries=_texts(queries, "queries"),
+            recodes=recodes,
             level=_texts(level, "level"),
             tabulation=_texts(tabulation, "tabulation"),
-            areas=areas if blocks is None else _written(scratch, "areas", ("area", "block"), blocks),  # type: ignore[arg-type]
+            areas=areas if blocks is None else _written(scratch, "areas", *blocks),  # type: ignore[arg-type]
+            area_totals=area_totals if of_areas is None else _written(scratch, "area_totals", ("area", "total"), of_areas),  # type: ignore[arg-type]
             states=[_number(_state(state)) for state in ([states] if isinstance(states, (str, int)) else states)],
             constraints=constraints,
             state_totals=state_totals if totals is None else _written(scratch, "state_totals", ("state", "total"), totals),  # type: ignore[arg-type]
@@ -164,8 +173,9 @@ def _mapping(given: Any, what: str) -> Mapping[Any, Any]:
     return given
 
 
-def _pairs(areas: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
-    pairs = []
+def _weighted(areas: Mapping[str, Iterable[str] | Mapping[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heading and the rows of a file of areas; with weights if any area has them."""
+    rows = []
     for name, blocks in _mapping(areas, "areas").items():
         own = [blocks] if isinstance(blocks, str) else list(blocks)
         if not own or not str(name).strip():
@@ -174,17 +184,26 @@ def _pairs(areas: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
             if not isinstance(block, str):
                 # A number has lost its leading zeros.
                 raise TypeError(f"area {name!r}: a block of type {type(block).__name__}: expected a text of 15 digits")
-            pairs.append((str(name), block))
-    if not pairs:
+            weight = blocks[block] if isinstance(blocks, Mapping) else 1
+            if isinstance(weight, bool) or weight is None:
+                raise TypeError(f"area {name!r}: a weight of type {type(weight).__name__}: expected a number from 0 to 1")
+            rows.append((str(name), block, str(weight)))
+    if not rows:
         raise ValueError("areas: no block is named")
-    return pairs
+    if any(isinstance(blocks, Mapping) for blocks in areas.values()):
+        return ("area", "block", "weight"), list(rows)
+    return ("area", "block"), [row[:2] for row in rows]
 
 
-def _totals(totals: Mapping[str, int]) -> list[tuple[str, str]]:
+def _area_totals(totals: Mapping[str, int]) -> list[tuple[str, ...]]:
+    return [(str(area), str(operator.index(total))) for area, total in _mapping(totals, "area_totals").items()]
+
+
+def _totals(totals: Mapping[str, int]) -> list[tuple[str, ...]]:
     return [(_state(state), str(operator.index(total))) for state, total in _mapping(totals, "state_totals").items()]
 
 
-def _written(scratch: str, name: str, heading: tuple[str, ...], rows: list[tuple[str, str]]) -> str:
+def _written(scratch: str, name: str, heading: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     path = Path(scratch, f"{name}.csv")
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([heading, *rows])
@@ -193,7 +212,7 @@ def _written(scratch: str, name: str, heading: tuple[str, ...], rows: list[tuple
 
 # The columns of numbers; all others are texts, also those of digits, which may have leading zeros.
 _INTEGERS = ("cell", "count")
-_FLOATS = ("estimate", "variance", "std_dev", "margin_95", "truth")
+_FLOATS = ("estimate", "variance", "std_dev", "margin_95", "margin_95_of_unbiased_estimate", "truth")
 
 
 def _columns(path: Path) -> dict[str, Any]:

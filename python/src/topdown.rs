@@ -185,14 +185,15 @@ fn name_of_measured(input: measurement::JobInput) -> &'static str {
 ///
 /// spine, release, epsilon: those of the measurement. measurements: its folder. The folder has totals.csv, the least-squares total of each
 /// unit with its variance, and counts.csv, non-negative whole counts in which children sum to their parents. With queries (marginals such
-/// as "votingage * hispanic", or "all"), level (names of levels) or areas (a CSV with the columns area and block) also the best linear
-/// unbiased estimates of these, in estimates.csv or areas.csv. truth: in a rehearsal, the file of true counts; the dict has the errors.
+/// as "votingage * hispanic", or "all"), level (names of levels) or areas (a CSV with the columns area and block, and weight if an area has
+/// only a part of a block) also the best linear unbiased estimates of these, in estimates.csv or areas.csv. recodes: a TOML file of recodes
+/// for the queries. truth: in a rehearsal, the file of true counts; the dict has the errors.
 ///
 /// Returns a dict: release, levels (a dict for each: variances of totals as dicts of lower and upper, and margin_95_approx), left_out,
 /// records, provenance; insecure_seed if the noise can be subtracted. ValueError for noisy counts of another spine or release.
 #[pyfunction]
-#[pyo3(signature = (spine, measurements, release, out, *, epsilon = None, queries = Vec::new(), level = Vec::new(), areas = None,
-                    truth = None, multiline = false))]
+#[pyo3(signature = (spine, measurements, release, out, *, epsilon = None, queries = Vec::new(), recodes = None, level = Vec::new(),
+                    areas = None, truth = None, multiline = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn estimate<'py>(
     py: Python<'py>,
@@ -202,12 +203,13 @@ pub fn estimate<'py>(
     out: PathBuf,
     epsilon: Option<Exact>,
     #[pyo3(from_py_with = query_names)] queries: Vec<String>,
+    recodes: Option<PathBuf>,
     #[pyo3(from_py_with = crate::release::level_names)] level: Vec<String>,
     areas: Option<PathBuf>,
     truth: Option<PathBuf>,
     multiline: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asks = !queries.is_empty() || !level.is_empty() || areas.is_some() || truth.is_some();
+    let asks = !queries.is_empty() || !level.is_empty() || areas.is_some() || truth.is_some() || recodes.is_some();
     if areas.is_some() && !level.is_empty() {
         return Err(PyValueError::new_err("level, areas: give one of them"));
     }
@@ -219,7 +221,7 @@ pub fn estimate<'py>(
         release: release_of(release)?,
         pure_epsilon: epsilon.map(|epsilon| epsilon.0),
         out,
-        request: asks.then_some(Request { queries, recodes: None, levels: level, areas, truth, reading: reading(multiline) }),
+        request: asks.then_some(Request { queries, recodes, levels: level, areas, truth, reading: reading(multiline) }),
     };
     let estimated = work::run(py, move |stop| Ok(job.run(&mut |_| unless_left(stop))))?;
     let estimated = estimated.map_err(|error| refused(error.input.map(name_of_estimated), &error.error))?;
@@ -254,7 +256,7 @@ fn query_names(queries: &Bound<PyAny>) -> PyResult<Vec<String>> {
 
 /// Estimates from a folder of noisy measurement files, written to the file `out`: dp_assay.nmf.estimate reads it back.
 #[pyfunction]
-#[pyo3(signature = (folder, release, out, *, queries, level, tabulation, areas, states, constraints, state_totals, truth, whole,
+#[pyo3(signature = (folder, release, out, *, queries, recodes, level, tabulation, areas, area_totals, states, constraints, state_totals, truth, whole,
                     incomplete, despite_misfit, work_folder))]
 #[allow(clippy::too_many_arguments)]
 pub fn estimate_nmf<'py>(
@@ -263,9 +265,11 @@ pub fn estimate_nmf<'py>(
     release: &Bound<'py, PyAny>,
     out: PathBuf,
     queries: Vec<String>,
+    recodes: Option<PathBuf>,
     level: Vec<String>,
     tabulation: Vec<String>,
     areas: Option<PathBuf>,
+    area_totals: Option<PathBuf>,
     states: Vec<u32>,
     constraints: &str,
     state_totals: Option<PathBuf>,
@@ -293,7 +297,7 @@ pub fn estimate_nmf<'py>(
         state_totals,
         states: (!states.is_empty()).then_some(states),
         queries,
-        recodes: None,
+        recodes,
         variables: None,
         levels: level,
         areas: match areas {
@@ -301,7 +305,7 @@ pub fn estimate_nmf<'py>(
             None if tabulation.is_empty() => RequestedAreas::None,
             None => RequestedAreas::Tabulation(tabulation),
         },
-        area_totals: None,
+        area_totals,
         whole,
         truth,
         reading: reading(false),

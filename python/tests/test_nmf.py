@@ -6,6 +6,7 @@ import csv
 import pickle
 import subprocess
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,25 @@ def test_areas_states_constraints_and_releases_of_one_s_own() -> None:
     whole = nmf.estimate(FOLDER, US, level="State", queries="votingage", whole=[])
     count = next(column for name, column in whole.items() if name.startswith("count"))
     assert count.dtype == numpy.int64 and (count > 0).all()
+    estimates = nmf.estimate(FOLDER, US, level="State", queries="votingage")
+    by_cell = {(row["geocode"], row["cell"]): row["margin_95"] for row in estimates.records()}
+    for row in whole.records():
+        assert row["margin_95_of_unbiased_estimate"] == pytest.approx(by_cell[row["geocode"], row["cell"]], rel=1e-9)
     rehearsed = nmf.estimate(FOLDER, US, truth=FOLDER / "counts.csv", level="Tract")
     assert rehearsed.about["errors"]
+
+
+def test_weights_exact_totals_of_areas_and_recodes(tmp_path: Path) -> None:
+    first, second = "440030001001001", "440030001001002"
+    both = nmf.estimate(FOLDER, US, areas={"all": [first, second], "parts": {first: 0.5, second: Fraction(1, 2)}})
+    assert values(both)[1] == pytest.approx(values(both)[0] / 2) and both["variance"][1] == pytest.approx(both["variance"][0] / 4)
+    assert both.about["weights"] == {"blocks_below_one": 0, "blocks_above_one": 2, "in_margins": False}
+    fixed = nmf.estimate(FOLDER, US, areas={"all": [first, second], "one": first}, area_totals={"all": 300})
+    assert values(fixed)[0] == pytest.approx(300) and fixed["variance"][0] == 0 < fixed["variance"][1]
+    recodes = tmp_path / "recodes.toml"
+    recodes.write_text('[[recode]]\nname = "origin"\nattribute = "hispanic"\ngroups = [["hispanic"], ["not-hispanic"]]\n')
+    own = nmf.estimate(FOLDER, US, level="State", queries="origin", recodes=recodes)
+    assert own["origin"][:2] == ["hispanic", "not-hispanic"]
 
 
 def test_errors_state_the_reason() -> None:
@@ -100,6 +118,12 @@ def test_errors_state_the_reason() -> None:
         ({"areas": {}}, ValueError, "no block is named"),
         ({"areas": [1]}, TypeError, "areas of type list: expected a dict"),
         ({"areas": {"a": ["44"]}}, ValueError, "44"),
+        ({"areas": {"a": {"440030001001001": 1.5}}}, ValueError, "areas.csv, line 2, column 3"),
+        ({"areas": {"a": {"440030001001001": None}}}, TypeError, "a weight of type NoneType"),
+        ({"areas": {"a": ["440030001001001"]}, "area_totals": {"b": 5}}, ValueError, "^area_totals"),
+        ({"areas": {"a": ["440030001001001"]}, "area_totals": {"a": 5.5}}, TypeError, "float"),
+        ({"area_totals": {"a": 5}}, ValueError, "^area_totals"),
+        ({"recodes": "nosuch.toml", "queries": "x"}, ValueError, "^recodes: nosuch.toml"),
         ({"state_totals": {"44": 1.5}}, TypeError, "float"),
         ({"truth": "nosuch.csv"}, ValueError, "nosuch.csv"),
     ):

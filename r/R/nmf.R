@@ -8,7 +8,8 @@ nmf_check <- function(folder, release, delta = "1e-10", digits = 8) {
 }
 
 nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabulation = NULL, areas = NULL, states = NULL,
-                         constraints = c("all", "state-totals", "none"), state_totals = NULL, truth = NULL, whole = NULL) {
+                         constraints = c("all", "state-totals", "none"), state_totals = NULL, truth = NULL, whole = NULL,
+                         recodes = NULL, area_totals = NULL) {
   scratch <- private_folder()
   on.exit(unlink(scratch, recursive = TRUE, force = TRUE))
   out <- file.path(scratch, "estimates.csv")
@@ -19,6 +20,8 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
     if (!is.null(states)) option("states", paste(state_codes(states), collapse = ",")),
     if (!is.null(areas)) option("areas", areas_file(areas, scratch)),
     if (!is.null(state_totals)) option("state-totals", totals_file(state_totals, scratch)),
+    if (!is.null(area_totals)) option("area-totals", area_totals_file(area_totals, scratch)),
+    if (!is.null(recodes)) option("recodes", at_home(one_name(recodes, "recodes"))),
     if (!is.null(truth)) option("truth", at_home(one_name(truth, "truth"))),
     if (!is.null(whole)) (if (length(whole)) several("whole", whole) else "--whole")
   ))
@@ -29,6 +32,7 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
   shown <- setdiff(names(frame), c("geocode", "part", "cell", "variance"))
   answer(frame, "estimates", a, c(
     paste0("Estimates from noisy measurements of ", a$release, if (length(a$states)) paste0(", states ", paste(texts(a$states), collapse = ", "))),
+    if (!is.null(a$weights)) "Weights of blocks are taken as given: margins do not have their error.",
     "Least squares in doubles: approximations. Margins are of 95 %, for the noise alone. Never add variances: request the sum as an area."
   ), shown)
 }
@@ -65,7 +69,16 @@ areas_file <- function(areas, scratch) {
   pairs <- as_pairs(areas, c("area", "block"), "areas")
   if (!is.character(pairs$block)) refuse("areas: blocks of type ", typeof(pairs$block), ": expected texts of 15 digits, because a number has lost its leading zeros")
   if (!length(pairs$block) || anyNA(pairs$block) || anyNA(pairs$area)) refuse("areas: no block is named, or one is missing (NA)")
+  # A double is the shortest decimal that prints it.
+  if (is.data.frame(areas) && "weight" %in% names(areas)) pairs$weight <- trimws(as.character(areas$weight))
   written(pairs, file.path(scratch, "areas.csv"))
+}
+
+area_totals_file <- function(totals, scratch) {
+  if (is_text(totals) && is.null(names(totals))) return(at_home(totals))
+  pairs <- as_pairs(totals, c("area", "total"), "area_totals")
+  pairs$total <- vapply(pairs$total, whole_text, "", what = "area_totals", least = 0)
+  written(pairs, file.path(scratch, "area-totals.csv"))
 }
 
 totals_file <- function(totals, scratch) {
@@ -87,7 +100,7 @@ written <- function(columns, path) {
 }
 
 WHOLE_COLUMNS <- c("cell", "count")
-DOUBLE_COLUMNS <- c("estimate", "variance", "std_dev", "margin_95", "truth")
+DOUBLE_COLUMNS <- c("estimate", "variance", "std_dev", "margin_95", "margin_95_of_unbiased_estimate", "truth")
 
 estimate_columns <- function(path) {
   frame <- utils::read.csv(path, colClasses = "character", check.names = FALSE, na.strings = character(), encoding = "UTF-8", stringsAsFactors = FALSE)

@@ -9,6 +9,7 @@ pub mod estimates;
 pub mod facts;
 pub mod in_folder;
 pub mod listing;
+pub mod nmf_desk;
 pub mod nmf_rows;
 pub mod numbers;
 pub mod parquet_records;

@@ -35,6 +35,14 @@ test_that("areas, totals and states come from R", {
   whole <- nmf_estimate(example(), "pl94-persons-us", level = "County", whole = c("votingage * hispanic", "total"))
   count <- whole[[grep("^count", names(whole))]]
   expect_true(all(count == trunc(count) & count >= 0))
+  expect_true(all(whole$margin_95_of_unbiased_estimate >= 0))
+  parts <- nmf_estimate(example(), "pl94-persons-us", areas = rbind(cbind(towns, weight = 1), data.frame(area = "half", block = towns$block[towns$area == "Millbridge"], weight = 0.5)))
+  expect_equal(parts$variance[parts$area == "half"], parts$variance[parts$area == "Millbridge"] / 4)
+  exact <- nmf_estimate(example(), "pl94-persons-us", areas = towns, area_totals = c(Millbridge = 620))
+  expect_equal(exact$variance[exact$area == "Millbridge"], 0)
+  recodes <- tempfile(fileext = ".toml")
+  writeLines(c("[[recode]]", "name = \"origin\"", "attribute = \"hispanic\"", "groups = [[\"hispanic\"], [\"not-hispanic\"]]"), recodes)
+  expect_equal(unique(nmf_estimate(example(), "pl94-persons-us", level = "State", queries = "origin", recodes = recodes)$origin), c("hispanic", "not-hispanic"))
   expect_length(private_left(), 0)
 })
 
