@@ -41,7 +41,7 @@ class Server:
         self.process.wait()
 
 
-def browser(downloads, width=1200, height=1000, dark=False):
+def browser(downloads, width=1200, height=1000):
     options = Options()
     options.binary_location = "/usr/bin/chromium"
     # A container has no user namespaces for the sandbox, and a small /dev/shm.
@@ -53,9 +53,6 @@ def browser(downloads, width=1200, height=1000, dark=False):
     driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    if dark:
-        scheme = [{"name": "prefers-color-scheme", "value": "dark"}]
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": scheme})
     return driver
 
 

@@ -526,43 +526,60 @@ def settled_or_message(page):
         return !busy && (shown || document.querySelector('#message').textContent)"""))
 
 
-# Only colours and widths differ between looks, so that all rules of accessibility are tried once.
-RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}, "print": {"runOnly": ["color-contrast"]}, "narrow": None}
+# Only colours and widths differ between looks, so that all rules of accessibility are tried once. A sheet of A4 is 680 pixels wide between its margins.
+LOOKS = {
+    "light": (1200, {}),
+    "dark": (1200, {"runOnly": ["color-contrast"]}),
+    "print": (680, {"runOnly": ["color-contrast"]}),
+    "narrow": (360, None),
+}
 
 
-@pytest.mark.parametrize("look", RULES)
-def test_contrast_labels_and_width(folder, full_server, look):
-    # A sheet of A4 is 680 pixels wide between its margins.
-    width = {"narrow": 360, "print": 680}.get(look, 1200)
-    driver = browser(folder, width=width, dark=look == "dark")
+def put_on(driver, look):
+    """The look is that of style sheets alone: no answer is computed again."""
+    scheme = [{"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if look == "print" else "", "features": scheme})
+    size = {"width": LOOKS[look][0], "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    # Two frames later the page has its new style and layout.
+    driver.execute_async_script("const [done] = arguments; requestAnimationFrame(() => requestAnimationFrame(() => done()));")
+    assert driver.execute_script("return innerWidth") == LOOKS[look][0]
+    media = ["(prefers-color-scheme: dark)", "print"]
+    assert driver.execute_script("return arguments[0].map(media => matchMedia(media).matches)", media) == [look == "dark", look == "print"]
 
-    def print_media(is_print):
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}]
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if is_print else "", "features": scheme})
 
+def violations(driver, rules):
+    """What axe finds: the rule, and the first elements that break it."""
+    found = driver.execute_async_script(
+        "const [rules, done] = arguments; axe.run(rules).then(done, error => done({ violations: [{ id: String(error) }] }));", rules)
+    return [(rule["id"], [node["html"] for node in rule.get("nodes", [])][:3]) for rule in found["violations"]]
+
+
+# Two halves, for two browsers.
+@pytest.mark.parametrize("half", [0, 1])
+def test_contrast_labels_and_width(folder, full_server, half):
+    driver = browser(folder)
     page = Page(driver, full_server, folder)
     script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     try:
-        for view, act in STATES:
-            # The controls are not printed, so the actions come first.
-            print_media(False)
+        for view, act in STATES[half::2]:
+            put_on(driver, "light")
             page.open(f"#{view}", settled=False)
             settled_or_message(page)
             act(page)
-            print_media(look == "print")
-            if look == "print" and view in VIEWS and act is nothing:
-                shown = {name: page.one(name).is_displayed() for name in ["nav", "#controls", ".downloads", ".said", "table", "figure svg"]}
-                assert [name for name, is_shown in shown.items() if is_shown] == [".said", "table", "figure svg"], (view, shown)
-            state = (view, act.__name__)
-            if RULES[look] is not None:
-                # The driver injects the script into the page, independently of its policy.
-                driver.execute_script(script)
-                found = driver.execute_async_script(
-                    "const [rules, done] = arguments; axe.run(rules).then(done, error => done({ violations: [{ id: String(error) }] }));", RULES[look])
-                short = [(rule["id"], [node["html"] for node in rule.get("nodes", [])][:3]) for rule in found["violations"]]
-                assert not short, (state, short)
-            wide = driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-            assert wide[0] <= wide[1], (state, wide)
+            # The driver injects the script into the page, independently of its policy.
+            driver.execute_script(script)
+            for look, (_, rules) in LOOKS.items():
+                put_on(driver, look)
+                state = (view, act.__name__, look)
+                if look == "print" and view in VIEWS and act is nothing:
+                    shown = {name: page.one(name).is_displayed() for name in ["nav", "#controls", ".downloads", ".said", "table", "figure svg"]}
+                    assert [name for name, is_shown in shown.items() if is_shown] == [".said", "table", "figure svg"], (state, shown)
+                if rules is not None:
+                    found = violations(driver, rules)
+                    assert not found, (state, found)
+                wide = driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+                assert wide[0] <= wide[1], (state, wide)
         watched(driver)
     finally:
         driver.quit()
