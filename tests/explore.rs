@@ -389,7 +389,8 @@ fn every_law_has_the_answers_of_the_commands() {
         (json!({ "approximate": ["1:1e-3"], "delta": "1e-4" }), "no epsilon is finite at delta"),
         (json!({ "approximate": ["1"], "delta": "1e-3" }), "--approximate 1: "),
         (json!({ "pure": ["1:2"], "delta": "1e-3" }), "--pure 1:2: "),
-        (json!({ "truncated-laplace": ["1:3@9"], "delta": "1e-3" }), "--truncated-laplace 1:3@9: "),
+        (json!({ "truncated-laplace": ["1:3@1001"], "delta": "1e-3" }), "--truncated-laplace 1:3@1001: "),
+        (json!({ "truncated-laplace": ["1:3@9"], "delta": "1e-3" }), "with probability 1"),
         (json!({ "law nosuch": ["1"], "delta": "1e-3" }), "no option \"law nosuch\""),
     ] {
         let (status, answer) = server.ask("epsilon", options.clone());

@@ -370,6 +370,8 @@ fn tables_are_read_with_line_and_column() {
     };
     let good = "value,mass\n-1,1/4\n0,0.5\n1,25e-2\n";
     assert!(!read("value,mass\n-1,1/4\n0,3/4\n", "", false).unwrap().law.is_symmetric());
+    // Without a common output, which is answered: see `a_shift_beyond_the_support_is_answered`.
+    assert!(read("value,mass\n0,1\n", "", false).is_ok() && read(good, "@3", false).is_ok());
     let counts = read(good, "x10@1", false).unwrap();
     assert_eq!((counts.count, counts.shift), (10, 1));
     assert!(read("value,mass\n-1,1\n0,2\n1,1\n", "", true).unwrap().law.has_infinite_loss());
@@ -382,8 +384,6 @@ fn tables_are_read_with_line_and_column() {
         ("value,mass\n-1,1/4\n0,x\n", "", "line 3"),
         ("wert,masse\n0,1\n", "", "value"),
         ("value,mass\n", "", "add up to 0"),
-        ("value,mass\n0,1\n", "", "have no output in common"),
-        (good, "@3", "have no output in common"),
         (good, "x0", "1 to 10^12"),
     ] {
         let error = read(text, suffix, false).unwrap_err().to_string();
@@ -438,6 +438,45 @@ fn the_finite_losses_of_uniform_noise_are_zero() {
     assert!(both.overlaps(&expected) && both.is_tight(12), "{both:?} {expected:?}");
 }
 
+/// Neighbors without a common output, alone and beside noise that has all outputs in common: delta is exactly 1 at every epsilon, no epsilon is finite, and
+/// a test that never errs exists. With one common output, as likely for both, delta is the probability of the others.
+#[test]
+fn a_shift_beyond_the_support_is_answered() {
+    let skew = || table(-1, &["1/2", "1/4", "1/4"]);
+    let apart = [
+        (table(-1, &["1/3", "1/3", "1/3"]), 3),
+        (skew(), 3),
+        (skew(), 900),
+        (Law::TruncatedLaplace { epsilon: parse("1").unwrap(), bound: 3 }, 7),
+        (Law::TruncatedGaussian { sigma2: parse("2").unwrap(), bound: 3 }, 1000),
+    ];
+    for (law, shift) in apart {
+        let alone = Counts::new(law, 2, shift).unwrap();
+        let beside = vec![alone.clone(), "5x3".parse().unwrap(), Counts::parse("randomized-response", "1/2").unwrap()];
+        for counts in [vec![alone], beside] {
+            let account = Composition::new(counts.clone()).unwrap();
+            for epsilon in ["0", "1/7", "300"] {
+                let delta = account.delta(epsilon, 12).unwrap();
+                assert!(delta.met && *delta.value.lower() == 1 && *delta.value.upper() == 1, "{counts:?}: {delta:?}");
+            }
+            let refused = account.epsilon("999999/1000000", 12).unwrap_err().to_string();
+            assert!(refused.contains("no epsilon is finite"), "{counts:?}: {refused}");
+            let beta = account.tradeoff(&parse("1/1000").unwrap(), 12).unwrap().value;
+            assert!(*beta.upper() == 0, "{counts:?}: {beta:?}");
+        }
+    }
+    for (key, text, parameters, shift) in
+        [("truncated-laplace", "1/2:3@6", [0.5, 3.0], 6), ("truncated-gaussian", "3/2:4@8", [1.5, 4.0], 8)]
+    {
+        let account = Composition::new([Counts::parse(key, text).unwrap()]).unwrap();
+        let truth: f64 = outputs(key, &parameters, shift).iter().map(|(p, q)| (p - q).max(0.0)).sum();
+        for epsilon in ["0", "2"] {
+            let delta = account.delta(epsilon, 12).unwrap().value.approximate();
+            assert!((delta - truth).abs() < 1e-12, "{key} {epsilon}: {delta} {truth}");
+        }
+    }
+}
+
 #[test]
 fn texts_and_ranges_are_checked() {
     for (key, text, expected) in [
@@ -445,7 +484,7 @@ fn texts_and_ranges_are_checked() {
         ("truncated-laplace", "1/2:0", "bound"),
         ("truncated-laplace", "1/2:3/2", "a positive whole number"),
         ("truncated-laplace", "1/2:-3", "a positive whole number"),
-        ("truncated-laplace", "1/2:3x1@6", "from 1 to 5"),
+        ("truncated-laplace", "1/2:3x1@1001", "from 1 to 1000"),
         ("truncated-gaussian", "0:3", "sigma2"),
         ("truncated-gaussian", "1:3:4", "no more"),
         ("randomized-response", "1:1", "2 to 10^12"),

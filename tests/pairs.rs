@@ -518,7 +518,6 @@ fn files_are_read_with_line_and_column() {
         ("p,q\n1/2,1/4\n-1/2,3/4\n", "", "line 3"),
         ("p,q\n1/2,1/4\n3/2,3/4\n", "", "from 0 to 1"),
         ("p,q\n1/2,1/4\n1/2,x\n", "", "line 3"),
-        ("p,q\n1,0\n0,1\n", "", "have no outcome in common"),
         ("p,r\n1,1\n", "", "q"),
         ("p,q\n", "", "adds up to 0"),
         (good, "@2", "from 1 to 1"),
@@ -531,8 +530,6 @@ fn files_are_read_with_line_and_column() {
     let exported =
         "i;j;p;v;p_int_ub\n0;0;1.00000000; 0;1.0000000\n1;0;0.33333333;-1;0.3333333\n1;1;0.66666667; 0;1.0000000\n";
     assert_eq!(read(Counts::parse_p_table, exported, "x3@1", false).unwrap().count, 3);
-    let refused = read(Counts::parse_p_table, exported, "@2", false).unwrap_err().to_string();
-    assert!(refused.contains("the counts 0 and 2 have no published value in common"), "{refused}");
     for (text, expected) in [
         ("i,j,p\n0,0,1\n1,0,1/2\n1,1,1/3\n", "the count 1 add up to 5/6"),
         ("i,j,p\n0,0,1\n2,2,1\n", "the count 1 has no row"),
@@ -540,7 +537,6 @@ fn files_are_read_with_line_and_column() {
         ("i,j,p\n0,-1,1\n", "a whole number from 0"),
         ("i,j,p,v\n0,0,1,1\n", "j - i"),
         ("i,j,p,type\n0,0,1,even\n", "magnitudes"),
-        ("i,j,p\n0,0,1\n1,5,1\n", "have no published value in common"),
         ("i,p\n0,1\n", "j"),
     ] {
         let error = read(Counts::parse_p_table, text, "", false).unwrap_err().to_string();
@@ -551,6 +547,32 @@ fn files_are_read_with_line_and_column() {
     let long = format!("p,q\n{}", "1/1000000,1/1000000\n".repeat(1_000_000));
     let error = read(Counts::parse_pair, &long, "", false).unwrap_err().to_string();
     assert!(error.contains("at most 100000 outcomes"), "{error}");
+}
+
+/// Hypotheses without a common outcome, and a cell-key table some of whose counts have no published value in common: delta is exactly 1.
+#[test]
+fn hypotheses_without_a_common_outcome_have_delta_one() {
+    let perturbed = |entries: &[(u64, u64, &str)]| {
+        let entries = entries.iter().map(|(i, j, p)| (*i, *j, parse(p).unwrap()));
+        Law::Perturbation(Arc::new(PerturbationTable::new("p.csv", entries).unwrap()))
+    };
+    let exported = [(0, 0, "1"), (1, 0, "1/3"), (1, 1, "2/3")];
+    for (law, shift) in [
+        (pair(&[("1", "0"), ("0", "1")]), 1),
+        (pair(&[("1/2", "0"), ("1/2", "0"), ("0", "1")]), 1),
+        (perturbed(&[(0, 0, "1"), (1, 5, "1")]), 1),
+        (perturbed(&exported), 2),
+    ] {
+        for beside in [vec![], vec!["7".parse().unwrap()], vec![Counts::new(pair(SKEW), 2, 1).unwrap()]] {
+            let own = Counts::new(law.clone(), 3, shift).unwrap();
+            let counts = [vec![own], beside].concat();
+            let account = Composition::new(counts.clone()).unwrap();
+            let delta = account.delta("1/2", 12).unwrap();
+            assert!(delta.met && *delta.value.lower() == 1 && *delta.value.upper() == 1, "{counts:?}: {delta:?}");
+            assert!(account.epsilon("1/2", 12).unwrap_err().to_string().contains("no epsilon is finite"), "{counts:?}");
+            assert!(*account.tradeoff(&parse("1/9").unwrap(), 9).unwrap().value.upper() == 0, "{counts:?}");
+        }
+    }
 }
 
 /// Requests that need a symmetric pair are refused.

@@ -204,7 +204,7 @@ def test_every_method_answers() -> None:
         (lambda: RandomizedResponse(1, 2.5), ValueError, "a positive whole number"),
         (lambda: TruncatedLaplace(1, 0), ValueError, "bound"),
         (lambda: TruncatedLaplace(1, "3/2"), ValueError, "a positive whole number"),
-        (lambda: TruncatedGaussian(1, 3, shift=6), ValueError, "from 1 to 5"),
+        (lambda: TruncatedGaussian(1, 3, shift=1001), ValueError, "from 1 to 1000"),
         (lambda: TruncatedGaussian(0, 3), ValueError, "sigma2"),
         (lambda: Pure(1, neighbors="near"), ValueError, "neighbors"),
         (lambda: Pure("x"), ValueError, "x"),

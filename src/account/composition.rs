@@ -93,9 +93,6 @@ impl Counts {
         if !(1..=most_shift).contains(&self.shift) {
             let why = match most_shift {
                 1 => ": it is about one record; a group has a guarantee of its own",
-                _ if self.law.has_infinite_loss() => {
-                    ": beyond that neighbors share one output or none, and delta is close to 1 at every epsilon"
-                }
                 _ => "",
             };
             let expected = format!("an integer change from 1 to {most_shift}{why}");
@@ -176,6 +173,20 @@ impl Counts {
             return Err(Error::malformed("a further parameter", more, &expected));
         }
         Counts { law, count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads the text of an option of the command line, by its name without dashes: that of a law, a sample, a file, or an unknown key. `normalize` divides
+    /// the masses of a file by their sum.
+    pub fn read(key: &str, text: &str, normalize: bool) -> Result<Self> {
+        match key {
+            "sampled" => Counts::parse_sampled(text),
+            "unknown-key" => Counts::parse_unknown_key(text),
+            "table" => Counts::parse_table(text, normalize),
+            "p-table" => Counts::parse_p_table(text, normalize),
+            "pair" => Counts::parse_pair(text, normalize),
+            law => Counts::parse(law, text),
+        }
     }
 
     /// Reads `RATE:LAW:PARAMETER[xCOUNT][@SHIFT]` as counts of a Poisson sample, as in `0.01:gaussian:1x1000`: the noise of `LAW`, which has to be

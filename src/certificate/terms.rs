@@ -75,6 +75,10 @@ impl Terms {
                 law => return Err(unprovable(why_not(law))),
             };
             check(&law)?;
+            if law.has_no_common_outcome(shift) {
+                let why = "neighbors have no output in common, so that delta is 1 at every epsilon: there is nothing to certify";
+                return Err(unprovable(why));
+            }
             *merged.entry((place(&law), law, shift)).or_insert(0_u64) += counts.count;
         }
         let infinite: Rational = 1 - finite;
@@ -153,6 +157,8 @@ pub(super) fn tables_of<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<&'a 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::{account::Counts, numeric::rational::parse};
 
@@ -189,6 +195,10 @@ mod tests {
             let message = terms(&[(law, 1)]).err().unwrap().to_string();
             assert!(message.contains(said), "{message}");
         }
+        let masses = [(0, Rational::from((1, 2))), (1, Rational::from((1, 2)))];
+        let apart = Counts::new(Law::Table(Arc::new(NoiseTable::new("t.csv", masses).unwrap())), 1, 2).unwrap();
+        let message = Terms::of(&Composition::new([apart]).unwrap()).err().unwrap().to_string();
+        assert!(message.contains("no output in common"), "{message}");
         let delta = Rational::from((1, 1_000_000_007));
         let many = terms(&[(Law::Approximate { epsilon: epsilon(), delta }, 900)]);
         assert!(many.err().unwrap().to_string().contains("390 digits"));

@@ -137,6 +137,12 @@ impl Factor {
 }
 
 impl Finite {
+    /// Of two neighbors without a common outcome: every loss is infinite.
+    pub(crate) fn none() -> Self {
+        let (masses, infinite) = (Vec::new(), Infinite::Exactly(Rational::from(1)));
+        Finite { largest: Rational::new(), step: Rational::from(1), masses, places: None, infinite }
+    }
+
     /// The number of steps from the largest loss down to the k-th one.
     pub(crate) fn steps(&self, k: usize) -> Integer {
         match &self.places {

@@ -147,13 +147,8 @@ impl Likelihoods {
         Outcomes::new(&self.ratios, &self.infinite, rounding)
     }
 
-    /// An error where there are none, or too many.
+    /// An error where there are too many. There may be none: then every loss is infinite.
     pub(super) fn check(&self, name: &str) -> Result<()> {
-        if self.len() == 0 {
-            return Err(Error::unsuitable(format!(
-                "{name}: the two hypotheses have no outcome in common: delta is 1 at every epsilon"
-            )));
-        }
         if self.len() > MOST_RATIOS {
             let expected = format!("at most {MOST_RATIOS} different likelihood ratios");
             return Err(Error::out_of_range(

@@ -483,6 +483,11 @@ impl Law {
         of_law!(self, facts => facts.has_infinite_loss())
     }
 
+    /// Whether no outcome is possible for both neighbors: every loss of one count is infinite.
+    pub(crate) fn has_no_common_outcome(&self, shift: u64) -> bool {
+        self.finite(shift).and_then(|finite| finite.exact_infinite_mass()).is_some_and(|mass| mass == 1)
+    }
+
     /// How many losses one count has, where they are finitely many.
     pub(crate) fn losses(&self, shift: u64) -> Option<u64> {
         of_law!(self, facts => facts.losses(shift))
@@ -493,7 +498,7 @@ impl Law {
         of_law!(self, facts => facts.check())
     }
 
-    /// An error where neighbors have no output in common at this shift.
+    /// An error where neighbors have too many different losses at this shift.
     pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
         match self {
             Law::Table(table) => table.check_shift(shift),

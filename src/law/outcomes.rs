@@ -124,9 +124,9 @@ impl<'a> Facts<'a> for &'a Outcomes {
         true
     }
 
-    /// Never: see `new`.
+    /// Where no outcome is common to both: a loss of zero is moved to the side of the bound, see `new`.
     fn has_no_finite_loss(&self, _: u64) -> bool {
-        false
+        self.masses.is_empty()
     }
 
     /// It may be below zero, where the other hypothesis has outcomes of its own.

@@ -166,8 +166,9 @@ impl<'a> Facts<'a> for &'a Responses {
         true
     }
 
+    /// Zero where no outcome is common to both, so that every loss is infinite.
     fn largest_loss(&self, _: u64) -> Option<Rational> {
-        self.weights.first().map(|(multiple, _)| Rational::from(multiple) >> BITS)
+        Some(self.weights.first().map(|(multiple, _)| Rational::from(multiple) >> BITS).unwrap_or_default())
     }
 
     fn weight(&self, _: u64) -> Rational {

@@ -127,9 +127,9 @@ impl<'a, L: Facts<'a>> Facts<'a> for Truncated<L> {
         self.of.check()
     }
 
-    /// From a shift of twice the bound on neighbors share at most one outcome.
+    /// At twice the bound neighbors share one outcome, which is as likely under both; beyond that they share none.
     fn most_shift(&self) -> u64 {
-        (2 * self.bound - 1).min(MOST_SHIFT)
+        MOST_SHIFT
     }
 
     fn parameter_times(&self, factor: &Rational) -> Rational {
@@ -146,8 +146,8 @@ impl<'a, L: Facts<'a>> Facts<'a> for Truncated<L> {
     }
 
     fn finite(&self, shift: u64) -> Option<Finite> {
-        if shift >= 2 * self.bound {
-            return None;
+        if shift > 2 * self.bound {
+            return Some(Finite::none());
         }
         Some(if self.of.sigma2().is_some() { self.gaussian(shift) } else { self.laplace(shift) })
     }

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Both are exact, and hold for the largest over a family whose members share s. Hence delta(eps) <= delta where delta'(eps) <= (delta - (1 - s)) / s; no
-//! epsilon has a delta below 1 - s; and at delta = 1 - s it is the largest loss that is finite, where delta' becomes zero.
+//! epsilon has a delta below 1 - s; and at delta = 1 - s it is the largest loss that is finite, where delta' becomes zero. Where neighbors have no outcome
+//! in common, s = 0: delta is one at every epsilon, and f is zero.
 
 use rug::{Float, Integer, Rational};
 
@@ -61,8 +62,16 @@ impl InfiniteLoss {
         InfiniteLoss { times: self.times * 2, ..self.clone() }
     }
 
+    /// Whether two neighbors have no outcome in common: s = 0.
+    fn is_certain(&self) -> bool {
+        self.groups.iter().any(|group| group.law.has_no_common_outcome(group.shift))
+    }
+
     /// Encloses the probability that every loss is finite, and that of its complement, both with a relative error of about 2^-bits.
     fn shares(&self, bits: u32) -> (Enclosure, Enclosure) {
+        if self.is_certain() {
+            return (Enclosure::double(0.0, bits), Enclosure::double(1.0, bits));
+        }
         // ln(1 - d) of a small d keeps its digits if 1 - d does; masses below 2^-4000 are beyond every delta that can be requested.
         let mut more = bits + 64;
         loop {
@@ -88,6 +97,9 @@ impl InfiniteLoss {
 
     /// The probability that every loss is finite, if it is known exactly and is not too long a number.
     fn exact_survival(&self) -> Option<Rational> {
+        if self.is_certain() {
+            return Some(Rational::new());
+        }
         let mut bits: u64 = 0;
         let mut survival = Rational::from(1);
         for group in &self.groups {
@@ -135,6 +147,9 @@ impl InfiniteLoss {
     /// The delta of the finite losses at which delta is this one. An error if no epsilon has so small a delta.
     pub(crate) fn target(&self, delta: &Delta, digits: u32) -> Result<Target> {
         if let Some(survival) = self.exact_survival() {
+            if survival == 0 {
+                return Err(self.too_small(delta));
+            }
             let finite = Rational::from(1) - (Rational::from(1) - &**delta) / survival;
             return match Delta::try_from(&finite) {
                 Ok(finite) => Ok(Target::At(finite)),
@@ -169,6 +184,9 @@ impl InfiniteLoss {
     /// The type I error of the test of the finite losses alone, alpha / s, between two numbers; `None` where some test never errs the other way.
     pub(crate) fn alpha(&self, alpha: &Rational, digits: u32) -> Option<[Rational; 2]> {
         if let Some(survival) = self.exact_survival() {
+            if survival == 0 {
+                return None;
+            }
             let finite = alpha / survival;
             return (finite < 1).then(|| [finite.clone(), finite]);
         }
