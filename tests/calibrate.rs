@@ -427,3 +427,49 @@ fn the_risk_curve_falls_to_the_prior() {
         assert!(message.contains(says), "{rest:?}: {message}");
     }
 }
+
+/// A question mark is the number that the JSON answer names; the account with it, and with its neighbor on the grid, are on both sides of the target.
+#[test]
+fn a_question_mark_is_found_and_proven_from_both_sides() {
+    for (option, text, beside, sought) in [
+        ("--discrete-gaussian", "?x10", &["--discrete-laplace", "1/10x3"][..], "sigma2"),
+        ("--discrete-gaussian", "50x?@2", &["--neighbors", "bounded"], "count"),
+        ("--truncated-laplace", "1/2:?", &[], "bound"),
+        ("--unknown-key", "discrete-laplace:1:?x3", &[], "threshold"),
+        ("--gaussian", "40@?", &["--group", "2"], "shift"),
+    ] {
+        let question = [&["calibrate", option, text, "--epsilon", "4", "--delta", "1e-8"], beside].concat();
+        let answer = json(&question);
+        assert_eq!((answer["sought"].as_str(), answer["mode"].as_str()), (Some(sought), Some("sought")));
+        let delta = |value: &Value| {
+            let text = text.replace('?', &value.to_string());
+            json(&[&["delta", option, &text, "--epsilon", "4"], beside].concat())["delta"].clone()
+        };
+        let (kept, broken) = (delta(&answer["value"]), delta(&answer["not_enough"]));
+        assert!(exact(&kept["upper"]) <= number("1e-8"), "{text}: {kept}");
+        assert!(exact(&broken["lower"]) > number("1e-8"), "{text}: {broken}");
+        assert_eq!(answer["text_with_value"], text.replace('?', &answer["value"].to_string()));
+    }
+    let risk = json(&["calibrate", "--discrete-gaussian", "?x10", "--advantage", "0.1", "--decimals", "0"]);
+    assert!(exact(&risk["advantage"]["upper"]) <= number("0.1") && exact(&risk["value"]).is_integer());
+}
+
+#[test]
+fn a_question_mark_without_an_answer_is_refused() {
+    for (rest, says) in [
+        (&["--discrete-gaussian", "?x10", "--delta", "1e-8"][..], "give --epsilon"),
+        (
+            &["--discrete-gaussian", "?x10", "--discrete-laplace", "?", "--delta", "1e-8", "--epsilon", "1"],
+            "one number is sought",
+        ),
+        (&["--discrete-gaussian", "?x10", "--delta", "1e-8", "--epsilon", "1", "--queries"], "--queries"),
+        (&["--discrete-gaussian", "?x10", "--delta", "1e-8", "--match", "zcdp"], "--match"),
+        (&["--discrete-gaussian", "?x?", "--delta", "1e-8", "--epsilon", "1"], "one question mark"),
+        (&["--discrete-gaussian", "5x?", "--delta", "1e-8", "--epsilon", "1", "--decimals", "1"], "--decimals"),
+        (&["--discrete-gaussian", "1x?", "--delta", "1e-8", "--epsilon", "1/100"], "no count of the grid"),
+        (&["--table", "nowherex?", "--delta", "1e-8", "--epsilon", "1"], "nowhere"),
+    ] {
+        let message = refusal(&[&["calibrate"], rest].concat());
+        assert!(message.contains(says), "{rest:?}: {message}");
+    }
+}

@@ -16,6 +16,7 @@
 //! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
 //! | [`promise`] | privacy promises, and the least noise that keeps one |
+//! | [`sought`] | one number of a mechanism, written as a question mark, that a promise decides |
 //! | [`allocate`] | the noise of each query with the least weighted error |
 //!
 //! Every request may end with [`Error::Stopped`](crate::Error::Stopped) after its stop signal was set, with
@@ -37,6 +38,8 @@ pub mod ledger;
 pub mod paths;
 pub mod profile;
 pub mod promise;
+#[cfg(feature = "mechanisms")]
+pub mod sought;
 pub(crate) mod supporting;
 pub mod tradeoff;
 mod vector;

@@ -151,8 +151,14 @@ impl Promise {
         })
     }
 
+    /// Whether it is about the account before calibration.
+    #[cfg(feature = "mechanisms")]
+    pub(super) fn is_relative(&self) -> bool {
+        matches!(self, Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. })
+    }
+
     /// Whether an account keeps the promise; `before` is the account before calibration.
-    fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
+    pub(super) fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
         match self {
             Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
                 let (epsilon, delta) = self.point(before)?;

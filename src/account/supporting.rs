@@ -68,6 +68,7 @@ const FEW_DIGITS: u32 = 4;
 const MOST_MORE_DIGITS: u32 = 150;
 
 /// The eps of the supporting line that is highest at alpha, in doubles; negative for the mirrored lines.
+#[cfg(feature = "mechanisms")]
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
     let lines = Lines::new(Source::Sum(&evaluator), composition.rho().to_f64(), alpha, OF_DOUBLES);

@@ -2,6 +2,7 @@
 
 mod answer;
 mod found;
+mod sought;
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,8 @@ use super::{
 
 /// Find the smallest noise that meets a privacy target, and prove that the next smaller step does not
 ///
-/// With --per-level each part alone, with --scale-all everything by one factor. If the queries of a level have different
+/// With --per-level each part alone, with --scale-all everything by one factor. A question mark in place of a number of a mechanism, as in
+/// 0.01:gaussian:?x1000, is that number: a parameter, a rate, a bound, a threshold, the count or the shift. If the queries of a level have different
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
 /// is the number with which `assay epsilon` compares: the published figure, or the smallest standard account.
 #[derive(clap::Args)]
@@ -67,7 +69,7 @@ pub struct Args {
     /// Be as private as the zCDP (Bun-Steinke) curve of the present noise, at every delta of this range
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     match_curve: Option<String>,
-    /// Decimals of the grid: of sigma2, or of the common factor [default: 2, or 4 with --scale-all]
+    /// Decimals of the grid: of sigma2, of the common factor, or of the number that is sought [default: 2; 4 with --scale-all; 6 for a rate, 4 for an epsilon, 12 for a delta]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: Option<u32>,
     /// Each level, or the given counts, alone; the default
@@ -120,6 +122,9 @@ impl From<Match> for Against {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if let Some((question, others)) = args.subject.question()? {
+        return args.run_sought(question, others);
+    }
     let subject = args.subject.resolve()?;
     let (request, found) = args.find(&subject)?;
     let mut page = args.drawn.page(&args.format)?;

@@ -30,6 +30,11 @@ pub struct RiskGoal {
 }
 
 impl RiskGoal {
+    /// Whether a target is given.
+    pub fn is_given(&self) -> bool {
+        self.advantage.is_some() || self.beta.is_some() || self.posterior.is_some()
+    }
+
     /// The target, if one is given.
     pub fn promise(&self, delta: Option<&Delta>) -> Result<Option<RiskPromise>> {
         let given = |flag: &str, text: &Option<String>| -> Result<Option<Rational>> {

@@ -10,10 +10,11 @@ use clap::{
 };
 use dp_assay::{
     Error,
-    account::{Account, Answer, Counts},
+    account::{Account, Answer, Counts, sought::Question},
     loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
+use rug::Rational;
 use serde_json::{Value, json};
 
 pub use dp_assay::release::subject::Resolved;
@@ -90,9 +91,6 @@ pub struct Subject {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 }
-
-/// The name of an option, its texts, and how they are read.
-type FilesOfLaw<'a> = (&'static str, &'a [String], fn(&str, bool) -> dp_assay::Result<Counts>);
 
 /// The precision and the form of answers.
 #[derive(Args)]
@@ -243,9 +241,7 @@ impl Subject {
 
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
-        let by_law = || self.by_law().iter().any(|(_, texts)| !texts.is_empty());
-        let files = [&self.table, &self.p_table, &self.pair, &self.sampled, &self.unknown_key];
-        !self.release.is_empty() || files.iter().any(|texts| !texts.is_empty()) || by_law()
+        !self.release.is_empty() || self.options().any(|(_, texts)| !texts.is_empty())
     }
 
     /// The counts of each option, by the name of their law, which is that of the option.
@@ -297,9 +293,7 @@ impl Subject {
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
             );
         }
-        let (levels, neighbors, counts_as_given) = (self.level.clone(), self.neighbors, self.counts_as_given);
-        let (group, repeat) = (self.group, self.repeat);
-        Ok(subject::Subject { release, levels, singles, neighbors, counts_as_given, group, repeat })
+        Ok(self.subject_of(release, singles))
     }
 
     /// The argument that an error of the library is about.
@@ -322,31 +316,64 @@ impl Subject {
         }
     }
 
+    /// The options with counts, by their name without dashes, in the order of an answer.
+    fn options(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        let files = [("table", &self.table[..]), ("p-table", &self.p_table), ("pair", &self.pair)];
+        let others = [("sampled", &self.sampled[..]), ("unknown-key", &self.unknown_key)];
+        self.by_law().into_iter().chain(files).chain(others)
+    }
+
     /// The counts that were given one by one.
     fn singles(&self) -> Result<Vec<Counts>> {
-        let read = |(key, texts): (&'static str, &[String])| {
-            let read = |text: &String| Counts::parse(key, text).with_context(|| format!("--{key} {text}"));
-            texts.iter().map(read).collect::<Result<Vec<Counts>>>()
-        };
-        let files: [FilesOfLaw; 3] = [
-            ("table", &self.table[..], Counts::parse_table),
-            ("p-table", &self.p_table[..], Counts::parse_p_table),
-            ("pair", &self.pair[..], Counts::parse_pair),
-        ];
-        if self.normalize && files.iter().all(|(_, texts, _)| texts.is_empty()) {
+        self.singles_but(None)
+    }
+
+    /// The same without this text of an option.
+    fn singles_but(&self, left_out: Option<&str>) -> Result<Vec<Counts>> {
+        if self.normalize && [&self.table, &self.p_table, &self.pair].iter().all(|texts| texts.is_empty()) {
             bail!("--normalize: it is about the files of --table, --p-table and --pair, of which none is given");
         }
-        let mut tables: Vec<Counts> = Vec::new();
-        for (key, texts, parse) in files {
+        let texts = self.options().flat_map(|(key, texts)| texts.iter().map(move |text| (key, text.as_str())));
+        let read = |(key, text): (&'static str, &str)| {
+            Counts::read(key, text, self.normalize).with_context(|| format!("--{key} {text}"))
+        };
+        texts.filter(|(_, text)| left_out != Some(text)).map(read).collect()
+    }
+
+    /// The mechanism of which a number is sought, and all others, if there is a question mark.
+    pub fn question(&self) -> Result<Option<(Question, subject::Subject)>> {
+        let mut questions = Vec::new();
+        for (key, texts) in self.options() {
             for text in texts {
-                tables.push(parse(text, self.normalize).with_context(|| format!("--{key} {text}"))?);
+                let question = Question::of(key, text, self.normalize).with_context(|| format!("--{key} {text}"))?;
+                questions.extend(question);
             }
         }
-        let others = self.by_law().into_iter().map(read).collect::<Result<Vec<_>>>()?;
-        let sampled = |text: &String| Counts::parse_sampled(text).with_context(|| format!("--sampled {text}"));
-        let sampled = self.sampled.iter().map(sampled).collect::<Result<Vec<Counts>>>()?;
-        let key = |text: &String| Counts::parse_unknown_key(text).with_context(|| format!("--unknown-key {text}"));
-        let keys = self.unknown_key.iter().map(key).collect::<Result<Vec<Counts>>>()?;
-        Ok([others.concat(), tables, sampled, keys].concat())
+        let Some(question) = questions.pop() else { return Ok(None) };
+        if let Some(other) = questions.pop() {
+            let (one, other) = (question.text(), other.text());
+            bail!("one number is sought at a time, and both {other} and {one} have a question mark");
+        }
+        let others = self.described_but(Some(question.text()))?;
+        Ok(Some((question, others)))
+    }
+
+    /// The mechanism with a number in place of the question mark.
+    pub fn described_as(&self, question: &Question, value: &Rational) -> Result<subject::Subject> {
+        let mut subject = self.described_but(Some(question.text()))?;
+        subject.singles.push(question.counts(value)?);
+        Ok(subject)
+    }
+
+    /// The mechanism without one text of an option; there may be nothing else.
+    fn described_but(&self, left_out: Option<&str>) -> Result<subject::Subject> {
+        let release = self.release.first().map(|name| Release::find(name)).transpose().context("--release")?;
+        Ok(self.subject_of(release, self.singles_but(left_out)?))
+    }
+
+    fn subject_of(&self, release: Option<Release>, singles: Vec<Counts>) -> subject::Subject {
+        let (levels, neighbors, counts_as_given) = (self.level.clone(), self.neighbors, self.counts_as_given);
+        let (group, repeat) = (self.group, self.repeat);
+        subject::Subject { release, levels, singles, neighbors, counts_as_given, group, repeat }
     }
 }

@@ -1,0 +1,357 @@
+//! One number of a mechanism that is sought, written as a question mark, as in `0.01:gaussian:?x1000`.
+//!
+//! Every number of the text can be: a parameter of the noise, the rate of a sample, a bound, a threshold, the count, or the shift. It decides whether the
+//! mechanism becomes more private as the number grows, or less. The result is the number that spends most of a promise: it is proven to keep the promise,
+//! and its neighbor on the grid, on the less private side, is proven to break it. The search expects a mechanism that is more private the further the
+//! number is on one side; the two proofs do not rely on that.
+
+use rug::{Integer, Rational, ops::Pow};
+
+use super::{
+    Counts,
+    calibrate::{Grid, Least},
+    profile::Account,
+    promise::Promise,
+};
+use crate::{
+    error::{Error, Result},
+    law::Law,
+    numeric::{Certainty, rational},
+};
+
+/// What is sought of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// Its name, as in JSON: "sigma2", "rate", "count".
+    pub name: &'static str,
+    /// Whether the mechanism becomes more private as the number grows.
+    pub is_more_private_above: bool,
+    /// Whether it is a whole number.
+    pub is_whole: bool,
+    /// The decimals of its grid, unless others are given.
+    pub decimals: u32,
+}
+
+/// A mechanism with a question mark in place of one of its numbers.
+#[derive(Clone, Debug)]
+pub struct Question {
+    key: String,
+    text: String,
+    /// Whether the masses of a file are divided by their sum.
+    normalize: bool,
+    /// What is sought.
+    pub number: Number,
+}
+
+/// A number that was found.
+#[derive(Clone, Debug)]
+pub struct Found<A> {
+    /// The account with that number.
+    pub account: A,
+    /// The number, proven to keep the promise.
+    pub value: Rational,
+    /// Its neighbor on the grid on the less private side, proven to break the promise; `None` where the range ends.
+    pub not_enough: Option<Rational>,
+}
+
+/// The mark.
+const MARK: char = '?';
+/// The names of texts that are not those of a law, with their numbers in order; of files there are none.
+const OTHERS: [(&str, &[&str]); 5] = [
+    ("sampled", &["rate", "law", "sigma2"]),
+    ("unknown-key", &["law", "parameter", "threshold"]),
+    ("table", &["file"]),
+    ("p-table", &["file"]),
+    ("pair", &["file"]),
+];
+
+impl Number {
+    /// The number of this name.
+    fn named(name: &str) -> Option<Number> {
+        let (name, is_more_private_above, is_whole, decimals) = match name {
+            "sigma2" => ("sigma2", true, false, 2),
+            "scale" => ("scale", true, false, 2),
+            "epsilon" => ("epsilon", false, false, 4),
+            "delta" => ("delta", false, false, 12),
+            "rate" => ("rate", false, false, 6),
+            "bound" => ("bound", true, true, 0),
+            "answers" => ("answers", true, true, 0),
+            "threshold" => ("threshold", true, false, 0),
+            "count" => ("count", false, true, 0),
+            "shift" => ("shift", false, true, 0),
+            _ => return None,
+        };
+        Some(Number { name, is_more_private_above, is_whole, decimals })
+    }
+
+    /// The largest that is tried.
+    fn most(&self) -> Rational {
+        match self.name {
+            "rate" | "delta" => Rational::from(1),
+            "epsilon" => Rational::from(1_000_000),
+            _ => Rational::from(1_000_000_000_000_u64),
+        }
+    }
+}
+
+impl Question {
+    /// The question of an option's text, by the option's name without dashes; `None` if there is no question mark. An error if there are several, or if
+    /// none of the numbers is it.
+    pub fn of(key: &str, text: &str, normalize: bool) -> Result<Option<Self>> {
+        if !text.contains(MARK) {
+            return Ok(None);
+        }
+        let malformed = || {
+            let expected = "one question mark in place of a number, as in 0.01:gaussian:?x1000";
+            Error::malformed("what is sought", text, expected)
+        };
+        let name = name_at_mark(key, text).filter(|_| text.matches(MARK).count() == 1).ok_or_else(malformed)?;
+        let number = Number::named(&name).ok_or_else(malformed)?;
+        let question = Question { key: key.to_string(), text: text.to_string(), normalize, number };
+        Ok(Some(question))
+    }
+
+    /// The name of the option, without dashes.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The text with the question mark.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text with a number in place of the mark.
+    pub fn text_with(&self, value: &Rational) -> String {
+        self.text.replace(MARK, &rational::display(value))
+    }
+
+    /// The mechanism with this number. An error if it is out of the range of the law.
+    pub fn counts(&self, value: &Rational) -> Result<Counts> {
+        Counts::read(&self.key, &self.text_with(value), self.normalize)
+    }
+
+    /// The decimals of the grid. An error if decimals are given for a whole number.
+    pub fn decimals(&self, given: Option<u32>) -> Result<u32> {
+        match given {
+            Some(given) if self.number.is_whole && given > 0 => {
+                let expected = format!("0, because {} is a whole number", self.number.name);
+                Err(Error::out_of_range("decimals", given, &expected))
+            }
+            given => Ok(given.unwrap_or(self.number.decimals)),
+        }
+    }
+
+    /// The number that spends most of a promise, of a grid of 10^-decimals, for a family of accounts that have it.
+    ///
+    /// An error if no number of the grid keeps the promise, if the promise is about the noise before calibration, or if a number of the grid neither provably
+    /// keeps nor provably breaks it.
+    pub fn answer<A: Account>(
+        &self,
+        family: impl Fn(&Rational) -> Result<A>,
+        promise: &Promise,
+        decimals: u32,
+    ) -> Result<Found<A>> {
+        if promise.is_relative() {
+            let why = "a promise about the noise before calibration has no meaning where a number of it is sought: give an epsilon, or a promise about risk";
+            return Err(Error::unsuitable(why));
+        }
+        let (start, grid) = self.grid(&family, decimals)?;
+        let keeps = |point: &Rational| -> Result<bool> {
+            let account = family(point)?;
+            match promise.kept_by(&account, &account)? {
+                Certainty::Yes => Ok(true),
+                Certainty::No => Ok(false),
+                Certainty::Undecided => {
+                    let apart = "the target must differ from the value of every number of the grid by more than a relative 10^-40";
+                    Err(Error::undecided(self.number.name, rational::display(point), apart))
+                }
+            }
+        };
+        let none = || Error::unsuitable(format!("no {} of the grid keeps the target", self.number.name));
+        let (value, not_enough) = if self.number.is_more_private_above {
+            let Least { value, before } = grid.least_where(start.to_f64(), keeps)?.ok_or_else(none)?;
+            (value, before)
+        } else {
+            // The least that breaks the promise, and the one before it.
+            match grid.least_where(start.to_f64(), |point| Ok(!keeps(point)?))? {
+                Some(Least { value, before }) => (before.ok_or_else(none)?, Some(value)),
+                None => (grid.most.clone(), None),
+            }
+        };
+        Ok(Found { account: family(&value)?, value, not_enough })
+    }
+
+    /// The part of the grid on which there is an account, around a number at which there is one: the end of an interval is found by halves.
+    fn grid<A>(&self, family: &impl Fn(&Rational) -> Result<A>, decimals: u32) -> Result<(Rational, Grid)> {
+        let scale = Integer::from(10).pow(decimals);
+        let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
+        let index = |number: Rational| (number * &scale).floor().into_numer_denom().0;
+        let (first, last) = (Integer::from(1), index(self.number.most()));
+        // The first of them with an account is the start.
+        let starts = [1, 2, 3, 10, 100, 1000].map(Rational::from);
+        let parts = [2, 100, 10_000, 1_000_000].map(|part| Rational::from((1, part)));
+        let mut refusal = None;
+        let mut start = None;
+        for candidate in starts.into_iter().chain(parts) {
+            let index = index(candidate).clamp(&first, &last);
+            match family(&point(&index)) {
+                Ok(_) => {
+                    start = Some(index);
+                    break;
+                }
+                Err(error @ Error::OutOfRange { .. }) => {
+                    refusal.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(start) = start else {
+            return Err(refusal.unwrap_or_else(|| Error::unsuitable("the grid is empty")));
+        };
+        let has_account = |index: &Integer| match family(&point(index)) {
+            Ok(_) => Ok(true),
+            Err(Error::OutOfRange { .. }) => Ok(false),
+            Err(error) => Err(error),
+        };
+        let least = end_of(&start, &first, has_account)?;
+        let most = end_of(&start, &last, has_account)?;
+        let grid = Grid { decimals, least: point(&least), most: point(&most) };
+        Ok((point(&start), grid))
+    }
+}
+
+/// The index nearest to `end` up to which, from `inside`, an interval reaches.
+fn end_of(inside: &Integer, end: &Integer, holds: impl Fn(&Integer) -> Result<bool>) -> Result<Integer> {
+    if holds(end)? {
+        return Ok(end.clone());
+    }
+    let (mut inside, mut outside) = (inside.clone(), end.clone());
+    while Integer::from(&outside - &inside).abs() > 1 {
+        let middle = Integer::from(&inside + &outside) >> 1;
+        if holds(&middle)? { inside = middle } else { outside = middle }
+    }
+    Ok(inside)
+}
+
+/// The name of the number in whose place the mark is.
+fn name_at_mark(key: &str, text: &str) -> Option<String> {
+    let is_mark = |part: &str| part.trim() == "?";
+    let (rest, shift) = text.split_once('@').map_or((text, None), |(rest, shift)| (rest, Some(shift)));
+    if shift.is_some_and(is_mark) {
+        return Some("shift".to_string());
+    }
+    let (rest, count) = rest.rsplit_once('x').map_or((rest, None), |(rest, count)| (rest, Some(count)));
+    if count.is_some_and(is_mark) {
+        return Some("count".to_string());
+    }
+    let at = rest.split(':').position(is_mark)?;
+    let other = OTHERS.iter().find(|(other, _)| *other == key);
+    let name = match other {
+        Some((_, names)) => names.get(at)?.to_string(),
+        None => parameters(key).get(at)?.to_string(),
+    };
+    match (name.as_str(), rest.split(':').next()) {
+        ("parameter", Some(law)) => parameters(law.trim()).first().map(ToString::to_string),
+        _ => Some(name),
+    }
+}
+
+/// The names of the parameters of a law, in the order of its text; none for an unknown law.
+fn parameters(key: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    let _ = Law::named(key, |name| {
+        names.push(name);
+        Ok(Rational::from(1))
+    });
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Composition, *};
+    use crate::{
+        loss::parameter::{Delta, Epsilon},
+        numeric::rational::parse,
+    };
+
+    fn promise(epsilon: &str, delta: &str) -> Promise {
+        let epsilon = Epsilon::new(parse(epsilon).unwrap()).unwrap();
+        Promise::Epsilon { delta: delta.parse::<Delta>().unwrap(), epsilon }
+    }
+
+    fn name(key: &str, text: &str) -> Option<&'static str> {
+        Question::of(key, text, false).unwrap().map(|question| question.number.name)
+    }
+
+    #[test]
+    fn the_place_of_the_mark_is_the_number() {
+        assert_eq!(name("sampled", "0.01:gaussian:1x1000"), None);
+        assert_eq!(name("sampled", "?:gaussian:1x1000"), Some("rate"));
+        assert_eq!(name("sampled", "0.01:gaussian:?x1000@2"), Some("sigma2"));
+        assert_eq!(name("sampled", "0.01:gaussian:1x?"), Some("count"));
+        assert_eq!(name("discrete-laplace", "?"), Some("epsilon"));
+        assert_eq!(name("truncated-laplace", "1/2:?x3"), Some("bound"));
+        assert_eq!(name("laplace", "?@4"), Some("scale"));
+        assert_eq!(name("gaussian", "4@?"), Some("shift"));
+        assert_eq!(name("unknown-key", "gaussian:?:30"), Some("sigma2"));
+        assert_eq!(name("unknown-key", "discrete-laplace:1:?"), Some("threshold"));
+        assert_eq!(name("approximate", "1:?"), Some("delta"));
+        assert_eq!(name("randomized-response", "1:?"), Some("answers"));
+        assert_eq!(name("pair", "box.csvx?"), Some("count"));
+        for (key, text) in [
+            ("sampled", "?:gaussian:?"),
+            ("sampled", "0.1:?:3"),
+            ("table", "?"),
+            ("gaussian", "4?"),
+            ("gaussian", "1:?"),
+        ] {
+            assert!(Question::of(key, text, false).is_err(), "{key} {text}");
+        }
+    }
+
+    /// Both neighbors on the grid by the account itself.
+    #[test]
+    fn the_answer_keeps_the_promise_and_its_neighbor_breaks_it() {
+        for (key, text, decimals) in [
+            ("discrete-gaussian", "?x10", None),
+            ("discrete-gaussian", "40x?", None),
+            ("discrete-gaussian", "4000@?", None),
+            ("discrete-laplace", "?x3", Some(3)),
+            ("truncated-laplace", "1/10:?", None),
+            ("laplace", "?", Some(1)),
+            ("approximate", "1/2:?x2", Some(9)),
+        ] {
+            let question = Question::of(key, text, false).unwrap().unwrap();
+            let family = |value: &Rational| Composition::new([question.counts(value)?]);
+            let decimals = question.decimals(decimals).unwrap();
+            let found = question.answer(family, &promise("1", "1e-6"), decimals).unwrap();
+            let at = |value: &Rational| family(value).unwrap().delta(parse("1").unwrap(), 12).unwrap().value;
+            let most = parse("1e-6").unwrap();
+            let apart = found.not_enough.clone().unwrap();
+            assert!(*at(&found.value).upper() <= most && *at(&apart).lower() > most, "{key} {text}: {found:?}");
+            let unit = Rational::from((1, Integer::from(10).pow(decimals)));
+            assert_eq!(Rational::from(&found.value - &apart).abs(), unit, "{key} {text}");
+            assert_eq!(found.value > apart, question.number.is_more_private_above, "{key} {text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_answer_is_refused() {
+        let ask = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| {
+            let question = Question::of(key, text, false)?.unwrap();
+            let family = |value: &Rational| Composition::new([question.counts(value)?]);
+            question.answer(family, promise, question.decimals(decimals)?).map(|found| (found.value, found.not_enough))
+        };
+        let refused = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| {
+            ask(key, text, decimals, promise).unwrap_err().to_string()
+        };
+        assert!(refused("discrete-gaussian", "1x?", None, &promise("1/100", "1e-6")).contains("no count"));
+        assert!(refused("discrete-gaussian", "5x?", Some(2), &promise("1", "1e-6")).contains("whole number"));
+        let relative = Promise::ZcdpEpsilon { delta: "1e-6".parse().unwrap() };
+        assert!(refused("discrete-gaussian", "?", None, &relative).contains("give an epsilon"));
+        // Every number keeps it: the end of the range, with nothing beyond.
+        let (value, beyond) = ask("pure", "?", Some(0), &promise("2000000", "1e-6")).unwrap();
+        assert!(beyond.is_none() && value >= 1000, "{value}");
+    }
+}

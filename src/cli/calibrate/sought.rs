@@ -1,0 +1,150 @@
+//! `assay calibrate` with a question mark in place of one number of a mechanism.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    account::{
+        Account, Answer,
+        sought::{Found, Question},
+    },
+    numeric::Enclosure,
+    release::subject,
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{Args, Goal, Request, answer::in_words};
+use crate::cli::{
+    exit::Exit,
+    invocation,
+    output::{exact, exact_text},
+    subject::{Resolved, law_notes, put_infinite_loss, put_relation},
+};
+
+/// The number, and the privacy with it.
+struct Sought {
+    question: Question,
+    value: Rational,
+    not_enough: Option<Rational>,
+    /// The mechanism with the number.
+    subject: Resolved,
+    /// The value that the goal bounds, and its target.
+    reached: Answer,
+    target: Enclosure,
+}
+
+impl Args {
+    /// The answer about a number that is sought.
+    pub(super) fn run_sought(&self, question: Question, others: subject::Subject) -> Result<Exit> {
+        self.refuse_beside_a_mark(&question)?;
+        let (goal, delta) = self.goal()?;
+        let request = Request { goal, delta, digits: self.format.digits, crossings: false, curves: false };
+        let sought = self.seek(question, others, &request)?;
+        let mut page = self.drawn.page(&self.format)?;
+        let object = sought.json(&request);
+        page.records([object.clone()]);
+        page.object(object);
+        let digits = self.format.shown();
+        page.text(sought.in_words(&request, digits));
+        law_notes(&sought.subject).iter().for_each(|note| page.text(format!("{note}\n")));
+        page.note(sought.subject.note());
+        page.say_wider([("composition", &sought.reached)]);
+        if let Some(path) = &self.out {
+            let how = format!("assay calibrate {}: {}", env!("CARGO_PKG_VERSION"), in_words(&request, &[]));
+            let unchanged = |_: &str| Some(Rational::from(1));
+            let release =
+                self.subject.described_as(&sought.question, &sought.value)?.calibrated_release(unchanged, &how);
+            release.context("--out")?.write(path).context("--out")?;
+            invocation::provenance()?.write_beside(path).context("--out")?;
+            page.text(format!("written as a release to {}\n", path.display()));
+        }
+        page.print()?;
+        Ok(Exit::Done)
+    }
+
+    /// Options about noise that is there.
+    fn refuse_beside_a_mark(&self, question: &Question) -> Result<()> {
+        let given = [
+            ("--match", self.match_.is_some()),
+            ("--match-curve", self.match_curve.is_some()),
+            ("--per-level", self.per_level),
+            ("--scale-all", self.scale_all),
+            ("--queries", self.queries),
+            ("--crossings", self.crossings),
+            ("--svg", self.drawn.svg.is_some()),
+        ];
+        let text = format!("--{} {}", question.key(), question.text());
+        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+            bail!("{option}: it is about noise whose size is given, and of {text} a number is sought");
+        }
+        let has_goal = self.epsilon.is_some() || self.risk.is_given();
+        if !has_goal {
+            bail!("{text}: a number is sought for a target: give --epsilon, or a target of risk such as --advantage");
+        }
+        Ok(())
+    }
+
+    fn seek(&self, question: Question, others: subject::Subject, request: &Request) -> Result<Sought> {
+        let promise = request.promise(None)?;
+        let with = |value: &Rational| -> dp_assay::Result<Resolved> {
+            let mut subject = others.clone();
+            subject.singles.push(question.counts(value)?);
+            subject.resolve()
+        };
+        let decimals = question.decimals(self.decimals).context("--decimals")?;
+        let family = |value: &Rational| with(value).map(|resolved| resolved.whole);
+        let Found { account, value, not_enough } = question
+            .answer(family, &promise, decimals)
+            .with_context(|| format!("--{} {}", question.key(), question.text()))?;
+        let (reached, target) = (
+            request.goal.value(&account, request.delta.as_ref(), request.digits)?,
+            request.target(&promise, &account)?,
+        );
+        let subject = with(&value)?;
+        Ok(Sought { question, value, not_enough, subject, reached, target })
+    }
+}
+
+impl Sought {
+    fn json(&self, request: &Request) -> Value {
+        let key = request.goal.measure()[1];
+        let mut object = json!({
+            "mode": "sought",
+            "option": format!("--{}", self.question.key()),
+            "text": self.question.text(),
+            "sought": self.question.number.name,
+            "value": exact(&self.value),
+            "not_enough": self.not_enough.as_ref().map(exact),
+            "text_with_value": self.question.text_with(&self.value),
+            "delta": request.delta.as_ref().map(|delta| exact(delta)),
+            key: self.reached.value.to_json(),
+            "status": self.reached.status(),
+            "levels": [],
+        });
+        object[format!("target_{key}")] = self.target.to_json();
+        if let Goal::Risk(risk) = &request.goal {
+            object["goal"] = crate::cli::risk_goal::json(risk);
+        }
+        put_relation(&mut object, &self.subject);
+        put_infinite_loss(&mut object, self.subject.whole.infinite_loss().as_ref(), request.digits);
+        object
+    }
+
+    fn in_words(&self, request: &Request, digits: usize) -> String {
+        let (name, relation) = (self.question.number.name, self.subject.neighbors.name());
+        let other = match &self.not_enough {
+            Some(other) => format!("{} is proven not to keep it", exact_text(other)),
+            None => "the range of numbers ends there".to_string(),
+        };
+        format!(
+            "{}\n{relation} neighbors; {}\n--{} {}\n\n{name} = {} is proven to keep the target, and {other}.\n{} {}, target {}\n",
+            self.subject.title,
+            in_words(request, &[]),
+            self.question.key(),
+            self.question.text(),
+            exact_text(&self.value),
+            request.goal.measure()[0],
+            self.reached.value.shown(digits),
+            self.target.shown(digits),
+        )
+    }
+}
