@@ -131,7 +131,7 @@ impl Account {
 
     /// The evaluator of the methods: for one composition it is kept, so that later calls need not sweep its lattice again. That
     /// of many block paths would hold too much memory.
-    fn evaluator(&self) -> Arc<Evaluator> {
+    pub(crate) fn evaluator(&self) -> Arc<Evaluator> {
         match &self.resolved.whole {
             Whole::Composition(composition) => self.remembered.evaluator(|| composition.evaluator()),
             Whole::WorstPath(worst) => Arc::new(worst.evaluator()),
@@ -314,9 +314,10 @@ impl Account {
         alphas: Numbers,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Ends<'py>> {
-        let resolved = self.resolved();
-        let answers =
-            work::run(py, move |stop| work::all(&alphas.0, stop, |alpha| resolved.whole.tradeoff(alpha, digits)))?;
+        let (resolved, evaluator) = (self.resolved(), self.evaluator());
+        let answers = work::run(py, move |stop| {
+            work::all(&alphas.0, stop, |alpha| resolved.whole.tradeoff_by(&evaluator, alpha, digits))
+        })?;
         Ok(ends(py, &answers))
     }
 

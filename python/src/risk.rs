@@ -84,9 +84,9 @@ impl Account {
         alphas: Numbers,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let resolved = self.resolved();
+        let (resolved, evaluator) = (self.resolved(), self.evaluator());
         let points = work::run(py, move |stop| {
-            work::all(&alphas.0, stop, |alpha| curve::at(&resolved.whole, &prior.0, alpha, digits))
+            work::all(&alphas.0, stop, |alpha| curve::at_by(&resolved.whole, &evaluator, &prior.0, alpha, digits))
         })?;
         let answer = PyDict::new(py);
         let column = |key: &str, value: &dyn Fn(RiskPoint) -> Interval| {

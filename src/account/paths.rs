@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use super::{
     Composition,
@@ -67,17 +67,10 @@ impl Account for Whole {
         }
     }
 
-    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+    fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
         match self {
-            Whole::Composition(one) => one.tradeoff(alpha, digits),
-            Whole::WorstPath(worst) => worst.tradeoff(alpha, digits),
-        }
-    }
-
-    fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-        match self {
-            Whole::Composition(one) => one.tradeoff_curve(alphas, digits),
-            Whole::WorstPath(worst) => worst.tradeoff_curve(alphas, digits),
+            Whole::Composition(one) => one.tradeoff_by(evaluator, alpha, digits),
+            Whole::WorstPath(worst) => worst.tradeoff_by(evaluator, alpha, digits),
         }
     }
 
@@ -247,48 +240,101 @@ impl Account for WorstPath {
     ///
     /// Every line 1 - delta(eps) - exp(eps) alpha, and its mirror image, is a lower bound. Every pair's own trade-off function is an upper
     /// bound.
-    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        match self.infinite_loss() {
-            None => self.tradeoff_of_finite(alpha, digits),
-            Some(infinite) => {
-                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| self.tradeoff_of_finite(alpha, digits))
+    fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
+        tradeoff::check_alpha(alpha)?;
+        match evaluator {
+            Evaluator::Infinite(finite, infinite) => {
+                tradeoff::with_infinite(infinite, alpha, digits, |alpha| self.tradeoff_of_finite(finite, alpha, digits))
             }
+            finite => self.tradeoff_of_finite(finite, alpha, digits),
         }
     }
 }
 
 impl WorstPath {
-    fn tradeoff_of_finite(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        tradeoff::check_alpha(alpha)?;
-        let evaluator = self.evaluator_of_finite();
-        let mut pair = (0, 0);
-        let mut value = Enclosure::double(0.0, precision::bits(digits, 64)).hull(&Enclosure::double(1.0, 64));
-        // The supporting line of a first pair gives the eps at which to look for the worst pair.
-        for _ in 0..2 {
-            let own = self.composition(pair)?;
-            let upper = tradeoff::of_finite(&own, alpha, digits)?.value;
-            let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
-            // Slopes are exp(l) with l on the lattice: take the nearest.
-            let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
-            let epsilon = own.loss().at_most(&(epsilon + half));
-            let worst = evaluator.hockey_stick(&epsilon.clone().abs(), digits)?;
-            let bits = upper.lower().prec();
-            let (one, target) = (Enclosure::double(1.0, bits), Enclosure::rational(alpha, bits));
-            let exp = Enclosure::rational(&epsilon.clone().abs(), bits).exp();
-            let rest = one.sub(&worst.value);
-            let line = if epsilon >= 0 { rest.sub(&exp.mul(&target)) } else { rest.sub(&target).div(&exp) };
-            // The line is below f, and f is below the pair's own function.
-            let bracket = line
-                .clamp(0.0, 1.0)
-                .hull(&Enclosure::double(1.0, bits))
-                .meet(&Enclosure::double(0.0, bits).hull(&upper));
-            value = bracket.and_then(|bracket| value.meet(&bracket)).ok_or(Error::Contradiction { what: TRADEOFF })?;
-            pair = worst.pair().unwrap_or_default();
+    fn tradeoff_of_finite(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
+        const ROUNDS: usize = 2;
+        /// Enclosures wider than this many times the line and the function of a pair leave room between the two.
+        const WIDER: u32 = 4;
+        if let Some(known) = tradeoff::at_ends(alpha, digits) {
+            return Ok(known);
+        }
+        let (family, first, bits) = (family_of(evaluator)?, (0, 0), precision::bits(digits, 64));
+        // The highest line of a first pair gives the eps at which to look for the worst pair. Lines of all type I errors share contours.
+        let near = self.highest_line(family, first, alpha)?;
+        let mut pair = family.leader_near(&near.clone().abs(), digits)?;
+        let (mut lower, mut pairs) = (Enclosure::double(0.0, bits), vec![first]);
+        for _ in 0..ROUNDS {
+            pairs.push(pair);
+            let epsilon = if pair == first { near.clone() } else { self.highest_line(family, pair, alpha)? };
+            let worst = evaluator.hockey_stick_of_many(&epsilon.clone().abs(), digits)?;
+            lower = lower.max(&line(&worst.value, &epsilon, alpha, bits));
+            let leader = worst.pair().unwrap_or_default();
+            if std::mem::replace(&mut pair, leader) == leader {
+                break;
+            }
+        }
+        pairs.push(pair);
+        // Every line is below f, and f is below every pair's own function: that of the worst pair, and where this leaves room, those of the others.
+        let (zero, mut value) = (Enclosure::double(0.0, 64), lower.clone().clamp(0.0, 1.0));
+        value = value.hull(&Enclosure::double(1.0, 64));
+        while let Some(next) = pairs.pop() {
+            pairs.retain(|other| *other != next);
+            let upper = self.tradeoff_of_pair(family, next, alpha, digits)?;
+            value = value.meet(&zero.hull(&upper)).ok_or(Error::Contradiction { what: TRADEOFF })?;
+            let width = |value: &Enclosure| Float::with_val(64, value.upper() - value.lower());
+            if width(&value) <= (width(&lower) + width(&upper)) * WIDER {
+                break;
+            }
         }
         evaluator.second_tradeoff(alpha, Some(pair))?.confirms(&value, tradeoff::SECOND)?;
         let proof = Proof::lines().of_pair(pair, 1);
         Ok(Answer { met: value.is_tight(digits), value, proof })
     }
+
+    /// The eps of the supporting line of a pair that is highest at alpha, in doubles. Where losses have a lattice it is the nearest of them: there lines meet.
+    fn highest_line(&self, family: &FamilyEvaluator, pair: Pair, alpha: &Rational) -> Result<Rational> {
+        let (unit, [p, q]) = (family.unit(pair)?, [pair.0, pair.1].map(|path| self.paths[path].rho().to_f64()));
+        let rho = if self.in_pairs() { p + q } else { p };
+        let epsilon = rational::from_f64(supporting::epsilon_by(&unit, rho, alpha)?)?;
+        let half = unit.sum().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
+        Ok(unit.sum().at_most(&(epsilon + half)))
+    }
+
+    /// f(alpha) of one pair.
+    fn tradeoff_of_pair(
+        &self,
+        family: &FamilyEvaluator,
+        pair: Pair,
+        alpha: &Rational,
+        digits: u32,
+    ) -> Result<Enclosure> {
+        let own = self.composition(pair)?;
+        if !own.is_uniform() && own.below().is_none() {
+            return Ok(tradeoff::of_sum(&*family.unit(pair)?, &own, alpha, digits)?.value);
+        }
+        // In place of some losses the family has those of a pair that is at most as private.
+        let evaluator = own.evaluator();
+        let finite = if let Evaluator::Infinite(finite, _) = &evaluator { finite } else { &evaluator };
+        Ok(tradeoff::of_finite(&own, finite, alpha, digits)?.value)
+    }
+}
+
+/// The evaluator of all pairs; of losses on no common lattice, that of those rounded up.
+fn family_of(evaluator: &Evaluator) -> Result<&FamilyEvaluator> {
+    match evaluator {
+        Evaluator::Family(family) => Ok(family),
+        Evaluator::Between(both) => family_of(&both[1]),
+        _ => Err(tradeoff::of_another_account()),
+    }
+}
+
+/// The height at alpha of the line of slope -exp(epsilon) that supports every function with this largest delta(|epsilon|).
+fn line(delta: &Enclosure, epsilon: &Rational, alpha: &Rational, bits: u32) -> Enclosure {
+    let rest = Enclosure::double(1.0, bits).sub(delta);
+    let (exp, alpha) = (Enclosure::rational(&epsilon.clone().abs(), bits).exp(), Enclosure::rational(alpha, bits));
+    // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
+    if *epsilon >= 0 { rest.sub(&exp.mul(&alpha)) } else { rest.sub(&alpha).div(&exp) }
 }
 
 #[cfg(test)]
@@ -347,6 +393,40 @@ mod tests {
                 && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6))
         );
         assert!(one.delta("3", 6).is_ok(), "others go on");
+    }
+
+    /// The same bytes after any earlier requests, beside any concurrent ones, and on any number of threads.
+    #[test]
+    fn type_ii_errors_of_a_family_do_not_depend_on_others_or_threads() {
+        let worst = family(&["5x10", "2x4", "3x3 5x5"]);
+        let alphas: Vec<Rational> = (0..=24).map(|k| Rational::from((k, 24))).collect();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| worst.tradeoff_curve(&alphas, 12)).unwrap()
+        };
+        let bytes = |answer: &Answer| format!("{:?}", (&answer.value, answer.pair(), answer.met));
+        let alone: Vec<String> = alphas.iter().map(|alpha| bytes(&worst.tradeoff(alpha, 12).unwrap())).collect();
+        for threads in [1, 2, 5] {
+            assert_eq!(on(threads).iter().map(bytes).collect::<Vec<_>>(), alone, "{threads} threads");
+        }
+        let backwards = worst.evaluator();
+        for (alpha, alone) in alphas.iter().zip(&alone).rev() {
+            assert_eq!(bytes(&worst.tradeoff_by(&backwards, alpha, 12).unwrap()), *alone, "{alpha}");
+        }
+    }
+
+    fn family(paths: &[&str]) -> WorstPath {
+        let path = |text: &&str| Composition::new(text.split(' ').map(|counts| counts.parse().unwrap())).unwrap();
+        WorstPath::new(paths.iter().map(path).collect(), Units::Pairs).unwrap()
+    }
+
+    /// An evaluator of an account of another kind is refused.
+    #[test]
+    fn the_evaluator_of_another_account_is_refused() {
+        let (one, half) = (Composition::new(["5x10".parse().unwrap()]).unwrap(), parse("1/2").unwrap());
+        let worst = family(&["5x10", "2x4"]);
+        assert!(worst.tradeoff_by(&one.evaluator(), &half, 6).is_err());
+        assert!(one.tradeoff_by(&worst.evaluator(), &half, 6).is_err());
     }
 
     /// A curve of many points ends at the first point requested after the stop.

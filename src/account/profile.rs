@@ -32,7 +32,13 @@ pub trait Account: Sync {
 
     /// The trade-off function at the type I error alpha, from 0 to 1: the smallest type II error of any test of one neighbor against the
     /// other, to a relative width of about 10^-digits.
-    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer>;
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        self.tradeoff_by(&self.evaluator(), alpha, digits)
+    }
+
+    /// The same by an evaluator of this account, which is faster from the second request on: it keeps its sieves, contours and enumerations. The
+    /// answer is the same. An error for an alpha outside of [0, 1], and for the evaluator of an account of another kind.
+    fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer>;
 
     /// The same account with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided by
     /// it.
@@ -180,7 +186,8 @@ pub trait Account: Sync {
 
     /// The trade-off function at the given type I errors, on all cores.
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-        alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
+        let evaluator = self.evaluator();
+        alphas.par_iter().map(|alpha| self.tradeoff_by(&evaluator, alpha, digits)).collect()
     }
 }
 
@@ -239,26 +246,8 @@ impl Account for Composition {
         }
     }
 
-    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        if let Some(answer) = tradeoff::of_directions(self, alpha, digits)? {
-            return Ok(answer);
-        }
-        match self.infinite_loss() {
-            Some(infinite) => {
-                tradeoff::with_infinite(&infinite, alpha, digits, |alpha| tradeoff::of_finite(self, alpha, digits))
-            }
-            None => tradeoff::of_finite(self, alpha, digits),
-        }
-    }
-
-    fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-        match self.infinite_loss() {
-            _ if !self.is_symmetric() || self.is_uniform() => {
-                alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
-            }
-            Some(_) => alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect(),
-            None => tradeoff::many_of_composition(self, alphas, digits),
-        }
+    fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
+        tradeoff::by(self, evaluator, alpha, digits)
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {

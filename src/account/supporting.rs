@@ -70,8 +70,12 @@ const MOST_MORE_DIGITS: u32 = 150;
 /// The eps of the supporting line that is highest at alpha, in doubles; negative for the mirrored lines.
 #[cfg(feature = "mechanisms")]
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
-    let evaluator = composition.loss_evaluator();
-    let lines = Lines::new(Source::Sum(&evaluator), composition.rho().to_f64(), alpha, OF_DOUBLES);
+    epsilon_by(&composition.loss_evaluator(), composition.rho().to_f64(), alpha)
+}
+
+/// The same by the evaluator of its losses, for a composition of this zCDP rho.
+pub(super) fn epsilon_by(evaluator: &SumEvaluator, rho: f64, alpha: &Rational) -> Result<f64> {
+    let lines = Lines::new(Source::Sum(evaluator), rho, alpha, OF_DOUBLES);
     lines.highest_approx(1e-9, |eps| {
         let (height, _) = lines.height_approx(eps)?;
         Ok(if eps >= 0.0 { height } else { height * eps.exp() })

@@ -10,7 +10,6 @@
 //!
 //! Where the sum over the lattice is too expensive, f comes from the privacy profile by duality (`supporting`).
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -22,7 +21,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{self, Answer, Proof, as_precise_as_possible},
-        evaluator::SumEvaluator,
+        evaluator::{Evaluator, SumEvaluator},
         infinite::InfiniteLoss,
         limit::Limit,
         sum::LossSum,
@@ -65,8 +64,11 @@ impl Composition {
     /// error for an alpha outside of [0, 1].
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
-        if let Some(answer) = of_directions(self, alpha, digits)? {
-            return Ok(answer);
+        if let Some(sampled) = self.sampled_evaluator() {
+            return of_directions(self, Source::Sampled(&sampled), alpha, digits);
+        }
+        if let Some(both) = self.directions_evaluator() {
+            return of_directions(self, Source::Directions(&both), alpha, digits);
         }
         if self.has_rounded_losses() {
             return Err(Error::NoLattice);
@@ -94,46 +96,87 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
     Ok(Knot { loss, alpha, beta })
 }
 
-/// f(alpha) of one composition, the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7).
+/// f(alpha) of a composition, the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7), by its evaluator.
 ///
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
-pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
-    Curve::new(composition).at(alpha, digits)
+pub(super) fn by(composition: &Composition, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
+    check_alpha(alpha)?;
+    match evaluator {
+        Evaluator::Sampled(sampled) => of_directions(composition, Source::Sampled(sampled), alpha, digits),
+        Evaluator::Directions(both) => of_directions(composition, Source::Directions(both), alpha, digits),
+        Evaluator::Infinite(finite, infinite) => {
+            with_infinite(infinite, alpha, digits, |alpha| of_finite(composition, finite, alpha, digits))
+        }
+        finite => of_finite(composition, finite, alpha, digits),
+    }
 }
 
-/// f(alpha) of pairs that are not symmetric, such as noise on Poisson samples; `None` for others.
-///
-/// The pair is not symmetric. Both directions bound the mechanism, so its function is the convex hull of the smaller of two functions, one of which is the
-/// inverse of the other: that of the larger of both profiles (Dong, Roth & Su 2022, Section 2.3).
-pub(super) fn of_directions(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
-    if composition.is_symmetric() {
-        return Ok(None);
+/// f(alpha) of the losses that are finite, of a symmetric pair: between those of two compositions where they are on no common lattice.
+pub(super) fn of_finite(
+    composition: &Composition,
+    evaluator: &Evaluator,
+    alpha: &Rational,
+    digits: u32,
+) -> Result<Answer> {
+    match evaluator {
+        Evaluator::Sum(sum) => of_sum(sum, composition, alpha, digits),
+        Evaluator::Uniform(uniform) => by_lines_alone(Source::Uniform(uniform), composition, alpha, digits),
+        Evaluator::Between(both) => {
+            let [below, above] = &**both;
+            let own = of_finite(composition, above, alpha, digits)?;
+            // A pair that is at most as private has a trade-off function that is nowhere higher.
+            answer::between(own, of_finite(composition, below, alpha, digits)?, digits)
+        }
+        _ => Err(of_another_account()),
     }
-    check_alpha(alpha)?;
-    let (sampled, directions) = (composition.sampled_evaluator(), composition.directions_evaluator());
+}
+
+/// f(alpha) by the evaluator of a sum that is that of a composition, or close to it.
+pub(super) fn of_sum(sum: &SumEvaluator, composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+    Curve { evaluator: sum, rho: composition.rho().to_f64() }.at(alpha, digits)
+}
+
+/// The fault of an evaluator that was not made from the account that it is to answer for.
+pub(super) fn of_another_account() -> Error {
+    Error::unsuitable("a trade-off function by the evaluator of another account")
+}
+
+/// f(alpha) of a pair that is not symmetric, such as noise on Poisson samples.
+///
+/// Both directions bound the mechanism, so its function is the convex hull of the smaller of two functions, one of which is the
+/// inverse of the other: that of the larger of both profiles (Dong, Roth & Su 2022, Section 2.3).
+fn of_directions(composition: &Composition, source: Source, alpha: &Rational, digits: u32) -> Result<Answer> {
     // At alpha = 0 it is the limit from above, the complement s of the probability of an infinite loss; and it ends at alpha = s, because it is its own
     // inverse.
     if let Some(infinite) = composition.directions().and_then(Directions::infinite_loss)
         && (*alpha == 0 || infinite.alpha(alpha, digits).is_none())
     {
         let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
-        return Ok(Some(with_infinite(&infinite, alpha, digits, of_finite)?));
+        return with_infinite(&infinite, alpha, digits, of_finite);
     }
-    let source = match (&sampled, &directions) {
-        (Some(sampled), _) => Source::Sampled(sampled),
-        (None, Some(both)) => Source::Directions(both),
-        (None, None) => return Ok(None),
-    };
-    by_lines_alone(source, composition, alpha, digits).map(Some)
+    by_lines_alone(source, composition, alpha, digits)
+}
+
+/// f at alpha = 0 and 1, where every test that never errs in one way always errs in the other: the most extreme tests are best.
+///
+/// For Gaussian noise every outcome is possible under both laws. For bounded losses the test is that at the end of their range, with the same result.
+pub(super) fn at_ends(alpha: &Rational, digits: u32) -> Option<Answer> {
+    let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
+    let is_end = *alpha == 0 || *alpha == 1;
+    is_end.then(|| Answer::immediate(trivial(alpha, digits), why))
+}
+
+/// 1 - alpha, which no trade-off function exceeds.
+fn trivial(alpha: &Rational, digits: u32) -> Enclosure {
+    Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64))
 }
 
 /// f(alpha) from supporting lines, for 0 <= alpha <= 1.
 fn by_lines_alone(source: Source, composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
-    let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
-    if *alpha == 0 || *alpha == 1 {
-        let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
-        return Ok(Answer::immediate(trivial, why));
+    if let Some(known) = at_ends(alpha, digits) {
+        return Ok(known);
     }
+    let trivial = trivial(alpha, digits);
     let lines = Lines::new(source, composition.rho().to_f64(), alpha, digits);
     let (value, proof) = match lines.answer() {
         Err(error) if error.is_beyond_reach() => {
@@ -151,20 +194,6 @@ fn by_lines_alone(source: Source, composition: &Composition, alpha: &Rational, d
     };
     second.confirms(&value, SECOND)?;
     Ok(Answer { met: value.is_tight(digits), value, proof })
-}
-
-/// f(alpha) of the losses that are finite: between those of two compositions where they are on no common lattice.
-pub(super) fn of_finite(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
-    if let Some(uniform) = composition.uniform_evaluator() {
-        check_alpha(alpha)?;
-        return by_lines_alone(Source::Uniform(&uniform), composition, alpha, digits);
-    }
-    let own = of_composition(composition, alpha, digits)?;
-    match composition.below() {
-        // A pair that is at most as private has a trade-off function that is nowhere higher.
-        Some(below) => answer::between(own, of_composition(&below, alpha, digits)?, digits),
-        None => Ok(own),
-    }
 }
 
 /// f(alpha) = s f'(alpha / s) with the trade-off function f' of the losses that are finite, which falls, and the probability s that all are.
@@ -185,12 +214,6 @@ pub(super) fn with_infinite(
     Ok(Answer { met: value.is_tight(digits), value, proof: of_most.proof })
 }
 
-/// f at many alphas, on all cores. The answers are the same as one by one; contours and enumerations are shared.
-pub(super) fn many_of_composition(composition: &Composition, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
-    let curve = Curve::new(composition);
-    alphas.par_iter().map(|alpha| curve.at(alpha, digits)).collect()
-}
-
 /// The number of times that the two knots around a type I error are moved apart before the search gives up.
 const MOST_WIDENINGS: u32 = 6;
 
@@ -204,26 +227,20 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 /// The name of the fault if both enclosures exclude each other.
 pub(super) const SECOND: &str = "a trade-off function (by an engine and by the second enclosure)";
 
-/// The trade-off function of one composition.
-struct Curve {
-    evaluator: SumEvaluator,
+/// The trade-off function of one sum.
+struct Curve<'a> {
+    evaluator: &'a SumEvaluator,
     /// The zCDP rho, in doubles: how far losses reach, for searching.
     rho: f64,
 }
 
-impl Curve {
-    fn new(composition: &Composition) -> Self {
-        Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() }
-    }
-
+impl Curve<'_> {
     fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        check_alpha(alpha)?;
         let limit = Limit::of(digits);
         let is_met = |answer: &Answer, fewer| answer.value.is_tight(fewer);
         match as_precise_as_possible(digits, limit, is_met, |digits| self.evaluate(alpha, digits, limit)) {
             Err(error) if error.is_beyond_reach() => {
-                let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
-                let value = Enclosure::double(0.0, 64).hull(&trivial);
+                let value = Enclosure::double(0.0, 64).hull(&trivial(alpha, digits));
                 let proof = Proof::bound("the bound 1 - alpha alone: the losses are beyond the reach of every engine");
                 Ok(Answer { value, proof, met: false })
             }
@@ -238,14 +255,10 @@ impl Curve {
     /// f(alpha) for one requested precision, without a second attempt at fewer digits.
     fn evaluate(&self, alpha: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
         let bits = precision::bits(digits, 64);
-        let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
-        // At alpha = 0 and 1 the most extreme tests are best: for Gaussian noise, every outcome is possible under both laws, so a test that
-        // never errs in one way always errs in the other. For bounded losses the test is that at the end of their range, with the same
-        // result.
-        if *alpha == 0 || *alpha == 1 {
-            let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
-            return Ok(Answer::immediate(trivial, why));
+        if let Some(known) = at_ends(alpha, digits) {
+            return Ok(known);
         }
+        let trivial = trivial(alpha, digits);
         if self.sum().is_zero() {
             return Ok(Answer::immediate(
                 trivial,
@@ -256,7 +269,7 @@ impl Curve {
             return Ok(answer);
         }
         let by_lines =
-            || Lines::new(Source::Sum(&self.evaluator), self.rho, alpha, digits).until(limit).or_lists().answer();
+            || Lines::new(Source::Sum(self.evaluator), self.rho, alpha, digits).until(limit).or_lists().answer();
         let (value, proof) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits, limit) {
@@ -320,8 +333,8 @@ impl Curve {
         // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step usually suffices.
         let mut reach = Rational::new();
         for _ in 0..MOST_WIDENINGS {
-            let low = knot(&self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
-            let high = knot(&self.evaluator, &Rational::from(&near + &reach), digits)?;
+            let low = knot(self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
+            let high = knot(self.evaluator, &Rational::from(&near + &reach), digits)?;
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
                 return between(&low, &high, &self.sum().above(&low.loss), &target).map(Some);
             }
@@ -416,7 +429,8 @@ mod tests {
     fn knots_close_to_one_are_found() {
         for counts in ["1000000x3", "40x30"] {
             let composition = Composition::new([counts.parse().unwrap()]).unwrap();
-            let curve = Curve::new(&composition);
+            let evaluator = composition.loss_evaluator();
+            let curve = Curve { evaluator: &evaluator, rho: composition.rho().to_f64() };
             let step = curve.sum().step().unwrap();
             for alpha in ["0.999", "0.99999999999999", "0.9999999999999999999999999"] {
                 let alpha = rational::parse(alpha).unwrap();

@@ -51,10 +51,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     progress::stage("points of the trade-off function");
     let steps = Steps::new(alphas.len() as u64);
-    // Tables and CSV have no column for the second enclosure.
+    // Points share sieves and contours. Tables and CSV have no column for the second enclosure.
     let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
     let beta = |alpha: &Rational| {
-        let beta = subject.whole.tradeoff(alpha, args.format.digits).map_err(|error| match error {
+        let beta = subject.whole.tradeoff_by(&evaluator, alpha, args.format.digits).map_err(|error| match error {
             Error::OutOfRange { what, value, expected } => {
                 Error::OutOfRange { what: format!("--{what}"), value, expected }
             }

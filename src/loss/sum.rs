@@ -106,20 +106,24 @@ impl LossSum {
         })
     }
 
-    /// Twice the sum, of independent terms: every group has twice its copies.
+    /// Twice the sum, of independent terms: every group has twice its copies, which are to be less than 2^64.
     pub(crate) fn doubled(&self) -> Result<Self> {
-        let twice = |group: &Group| {
-            let copies = group.copies.checked_mul(2).ok_or_else(too_many_copies)?;
-            Ok(Group { copies, ..group.clone() })
-        };
-        Ok(LossSum {
-            groups: self.groups.iter().map(twice).collect::<Result<_>>()?,
-            without_finite_loss: self.without_finite_loss.iter().map(twice).collect::<Result<_>>()?,
+        let fits = |group: &Group| group.copies.checked_mul(2).is_some();
+        let mut all = self.groups.iter().chain(&self.without_finite_loss);
+        if all.all(fits) { Ok(self.twice()) } else { Err(too_many_copies()) }
+    }
+
+    /// The same of a sum whose copies were found to fit.
+    pub(crate) fn twice(&self) -> Self {
+        let twice = |group: &Group| Group { copies: group.copies.saturating_mul(2), ..group.clone() };
+        LossSum {
+            groups: self.groups.iter().map(twice).collect(),
+            without_finite_loss: self.without_finite_loss.iter().map(twice).collect(),
             rho: Rational::from(&self.rho * 2_u32),
             offset: Rational::from(&self.offset * 2_u32),
             step: self.step.clone(),
             outlines: self.outlines.clone(),
-        })
+        }
     }
 
     /// The groups, merged and in order.

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use dp_assay::{
+    account::Account,
     chart::curves,
     risk::curve::{self, RiskPoint},
 };
@@ -63,8 +64,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     progress::stage("best test of each type I error");
     let steps = Steps::new(alphas.len() as u64);
+    let evaluator = subject.whole.evaluator();
     let point = |alpha: &Rational| {
-        let point = curve::at(&subject.whole, &prior, alpha, args.format.digits).context("--alpha");
+        let point = curve::at_by(&subject.whole, &evaluator, &prior, alpha, args.format.digits).context("--alpha");
         steps.step();
         point
     };

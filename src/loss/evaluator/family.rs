@@ -227,6 +227,16 @@ impl FamilyEvaluator {
         Ok(largest.pair().unwrap_or_default())
     }
 
+    /// The same at an epsilon close to this one, for many requests: that of the contour for this number of digits which requests close to one another share, where
+    /// there is one.
+    pub(crate) fn leader_near(&self, epsilon: &Rational, digits: u32) -> Result<Pair> {
+        self.stop.check()?;
+        match self.common.leader_of_shared_contour(epsilon, digits) {
+            Ok(Some(pair)) => Ok(pair),
+            _ => self.leader(epsilon),
+        }
+    }
+
     /// The units that may exceed `target` at epsilon, except those of the same law as a unit that is `known` not to.
     pub fn above(&self, epsilon: &Rational, target: &Rational, digits: u32, known: &[Pair]) -> Result<Above> {
         self.stop.check()?;

@@ -9,7 +9,7 @@ use super::{
     Family,
     kinds::Kind,
     pairs::Pairs,
-    shared::SharedKinds,
+    shared::{SharedKind, SharedKinds},
     sieved::SievedFamily,
     sums::{PairSum, Sums},
 };
@@ -127,22 +127,44 @@ impl CommonContour {
 
     /// The same by a contour that requests close to one another share, with at most as many digits as sums of two doubles carry.
     pub(crate) fn by_shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<(Largest, Vec<Pair>)>> {
-        let digits = digits.clamp(IN_DOUBLES, IN_TWOFOLDS);
-        let Some(shared) = self.shared.of(&self.sieved, epsilon, digits)? else { return Ok(None) };
-        let bits = precision::bits(digits, 40);
-        let kinds = shared.kinds(&self.sieved, epsilon);
-        let sums = shared.sums(&self.sieved, &kinds, true);
-        let summed = Summed { kinds, sums, bits };
+        let Some(shared) = self.shared_contour(epsilon, digits)? else { return Ok(None) };
+        let summed = self.summed_on(&shared, epsilon, digits);
         let Some((largest, contenders)) = self.largest(&summed) else { return Ok(None) };
         if largest.value.is_tight(digits) {
             return Ok(Some((largest, contenders)));
         }
         let among: BTreeSet<Pair> = contenders.into_iter().collect();
-        let kinds: Vec<Kind> = summed.kinds.iter().map(|kind| kind.among(&among)).collect();
+        let (bits, kinds) = (summed.bits, summed.kinds.iter().map(|kind| kind.among(&among)).collect::<Vec<Kind>>());
         let sums = shared.sums(&self.sieved, &kinds, false);
         // Kinds without a contender are left out.
         let (kinds, of_kind) = kinds.into_iter().zip(sums.of_kind).filter(|(_, sums)| !sums.is_empty()).unzip();
         Ok(self.largest(&Summed { kinds, sums: Sums { of_kind, ..sums }, bits }))
+    }
+
+    /// A unit that attains the largest at the middle of the cell of this request, as far as doubles resolve it.
+    pub(crate) fn leader_of_shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Pair>> {
+        let Some(shared) = self.shared_contour(epsilon, digits)? else { return Ok(None) };
+        if let Some(leader) = shared.leader.get() {
+            return Ok(*leader);
+        }
+        // Not within the cell of the value: the sums are on all threads, of which one may come here again.
+        let largest = self.largest(&self.summed_on(&shared, &shared.middle, digits));
+        Ok(*shared.leader.get_or_init(|| largest.map(|(largest, _)| largest.pair)))
+    }
+
+    /// The contour that requests to this number of digits share; `None` where there is none.
+    fn shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Arc<SharedKind>>> {
+        if digits > IN_TWOFOLDS {
+            return Ok(None);
+        }
+        self.shared.of(&self.sieved, epsilon, digits.max(IN_DOUBLES))
+    }
+
+    /// The sums of all units in doubles on such a contour.
+    fn summed_on(&self, shared: &SharedKind, epsilon: &Rational, digits: u32) -> Summed {
+        let kinds = shared.kinds(&self.sieved, epsilon);
+        let sums = shared.sums(&self.sieved, &kinds, true);
+        Summed { kinds, sums, bits: precision::bits(digits.max(IN_DOUBLES), 40) }
     }
 
     /// The units whose hockey stick may exceed `floor`, as far as this contour shows; `None` if no contour serves all. All are compared in doubles,

@@ -59,8 +59,6 @@ pub struct Family {
     /// Twice the first member, from which all pairs take the facts they share where one contour serves them; the member itself where units are
     /// single, of which no contour serves more than one.
     double: LossSum,
-    /// Twice each member; none where units are single.
-    doubles: Vec<LossSum>,
     /// The different groups of all members, and the indices of those that each member has.
     groups: Vec<Group>,
     of_member: Vec<Vec<usize>>,
@@ -81,14 +79,15 @@ impl Family {
             let expected = format!("at most {}", Pairs::MOST_MEMBERS);
             return Err(Error::out_of_range("the members of a family", members.len(), &expected));
         }
-        let mut groups: Vec<Group> = members.iter().flat_map(|member| member.groups().iter().cloned()).collect();
-        let key = |group: &Group| (group.law.clone(), group.shift, group.copies);
-        groups.sort_by_cached_key(key);
+        // By reference: members are many, and most of their groups the same.
+        let in_order = |a: &Group, b: &Group| (&a.law, a.shift, a.copies).cmp(&(&b.law, b.shift, b.copies));
+        let mut groups: Vec<&Group> = members.iter().flat_map(|member| member.groups()).collect();
+        groups.sort_by(|a, b| in_order(a, b));
         groups.dedup();
-        groups.shrink_to_fit();
+        let groups: Vec<Group> = groups.into_iter().cloned().collect();
         let place = |group: &Group| -> Result<usize> {
             // Each group of a member is among those of all.
-            let found = groups.binary_search_by_key(&key(group), key);
+            let found = groups.binary_search_by(|other| in_order(other, group));
             found.map_err(|_| Error::Contradiction { what: "the groups of a family" })
         };
         let places = |member: &Arc<LossSum>| member.groups().iter().map(place).collect::<Result<Vec<usize>>>();
@@ -96,16 +95,18 @@ impl Family {
         let bounded = groups.iter().any(|group| group.law.has_bounded_loss());
         let equal = members.iter().all(|member| member.rho() == first.rho());
         let alike = units == Units::Pairs && equal && !bounded;
-        let doubles = match units {
-            Units::Pairs => members.iter().map(|member| member.doubled()).collect::<Result<_>>()?,
-            Units::Single => Vec::new(),
+        let double = match units {
+            Units::Pairs => {
+                // The numbers of copies of every pair fit if those of twice each member do.
+                members.iter().try_for_each(|member| member.doubled().map(drop))?;
+                first.twice()
+            }
+            Units::Single => LossSum::clone(first),
         };
-        let double = doubles.first().cloned().unwrap_or_else(|| LossSum::clone(first));
         let mut family = Family {
             members,
             units,
             double,
-            doubles,
             groups,
             of_member,
             alike,
@@ -208,7 +209,7 @@ impl Family {
     pub fn sum(&self, (p, q): Pair) -> Result<LossSum> {
         match self.units {
             Units::Single => Ok(LossSum::clone(&self.members[p])),
-            Units::Pairs if p == q => Ok(self.doubles[p].clone()),
+            Units::Pairs if p == q => Ok(self.members[p].twice()),
             Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use rug::Rational;
@@ -15,6 +15,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
+        answer::Pair,
         cells::{self, Cell},
         contour::ln_share,
         near::{Near, NearDouble, Powers},
@@ -44,6 +45,9 @@ pub(super) struct SharedKinds {
 /// The contours of a cell for one number of digits, with all data on them that do not depend on epsilon.
 #[derive(Debug)]
 pub(super) struct SharedKind {
+    /// The epsilon in the middle of the cell, at least 0; and a unit that attains the largest there, once that was looked for.
+    pub(super) middle: Rational,
+    pub(super) leader: OnceLock<Option<Pair>>,
     kinds: Vec<Kind>,
     /// The products of the members' factors.
     members: Members<ComplexTwofold>,
@@ -107,7 +111,8 @@ impl SharedKind {
             |of: &ByNode<ComplexTwofold>| of.iter().map(|(node, value)| (*node, NearDouble::of(value))).collect();
         let in_doubles = members.values.iter().map(doubles).collect();
         let kernels = kinds.iter().map(kernel).collect();
-        Ok(Some(SharedKind { kinds, members, in_doubles, kernels }))
+        let (middle, leader) = (middle.max(Rational::new()), OnceLock::new());
+        Ok(Some(SharedKind { middle, leader, kinds, members, in_doubles, kernels }))
     }
 
     /// The number of products of members' factors that it holds.

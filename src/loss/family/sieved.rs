@@ -36,7 +36,7 @@ impl SievedFamily {
         let bundles = Arc::default();
         let sieve = |sum: &LossSum| Arc::new(SumSieve::sharing(sum, &bundles));
         let doubles = match family.units {
-            Units::Pairs => family.doubles.iter().map(sieve).collect(),
+            Units::Pairs => family.members.iter().map(|member| sieve(&member.twice())).collect(),
             Units::Single => family.members.iter().map(|member| sieve(member)).collect(),
         };
         SievedFamily { family, doubles, units: Mutex::default() }
