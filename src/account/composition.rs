@@ -9,6 +9,7 @@ use rug::Rational;
 use super::{
     directions::{self, Directions},
     free_rows,
+    joined::Joined,
 };
 use crate::{
     error::{Error, Result},
@@ -331,7 +332,7 @@ impl fmt::Display for Counts {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composition {
-    counts: Vec<Counts>,
+    counts: Joined<Counts>,
     /// The sum of the losses. Of losses on no common lattice, a sum that is at most as private.
     loss: Arc<LossSum>,
     /// One that is at least as private, where `loss` is not exact.
@@ -353,7 +354,10 @@ const OF_NO_LOSS: u64 = 1_000_000_000_000_000_000;
 impl Composition {
     /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
-        let counts: Vec<Counts> = counts.into_iter().collect();
+        Self::of(counts.into_iter().collect::<Vec<_>>().into())
+    }
+
+    fn of(counts: Joined<Counts>) -> Result<Self> {
         let terms =
             counts.iter().map(|counts| Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count });
         let terms: Vec<Group> = terms.collect();
@@ -364,7 +368,7 @@ impl Composition {
         let down = |term: &Group| directions::group(term, Rounding::Down, Direction::Remove);
         let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        let sampled = sampled_sum(&counts)?.map(Arc::new);
+        let sampled = sampled_sum(counts.iter())?.map(Arc::new);
         let is_symmetric = sampled.is_none() && directions.is_none();
         let uniform = |rounding| UniformSum::of(&terms, rounding, Direction::Remove);
         let uniform = if is_symmetric { uniform(Rounding::Down)?.zip(uniform(Rounding::Up)?) } else { None };
@@ -489,7 +493,12 @@ impl Composition {
 
     /// The counts it was made of, as given.
     pub fn counts(&self) -> &[Counts] {
-        &self.counts
+        self.counts.as_slice()
+    }
+
+    /// The same one by one, without a list of its own where the composition shares those of others.
+    pub(super) fn each_counts(&self) -> impl Iterator<Item = &Counts> {
+        self.counts.iter()
     }
 
     /// The law of the privacy loss ln dP/dQ under P.
@@ -525,8 +534,8 @@ impl Composition {
 
     /// The composition of both. It takes the stop signal of `self` if one is given, otherwise that of `other`.
     pub fn compose(&self, other: &Self) -> Result<Self> {
-        let both = self.counts.iter().chain(&other.counts).cloned();
-        if self.stop.is_given() { self.derived(both) } else { other.derived(both) }
+        let stop = if self.stop.is_given() { &self.stop } else { &other.stop };
+        Ok(Composition { stop: stop.clone(), ..Composition::of(self.counts.and(&other.counts))? })
     }
 
     /// The composition for groups of `size` people who leave or enter together: every shift times `size`. An error if a shift exceeds its
@@ -562,8 +571,8 @@ impl Composition {
 }
 
 /// The losses of counts some of which see a Poisson sample; `None` where none does. An error for other noise than Gaussian beside them.
-fn sampled_sum(counts: &[Counts]) -> Result<Option<SampledSum>> {
-    if counts.iter().all(|counts| !counts.law.is_sampled()) {
+fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<Option<SampledSum>> {
+    if counts.clone().all(|counts| !counts.law.is_sampled()) {
         return Ok(None);
     }
     let (mut phases, mut rho) = (Vec::new(), Rational::new());

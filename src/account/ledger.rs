@@ -241,7 +241,7 @@ impl Ledger {
     /// The counts that differ when one record changes, in the entries for which these are known; `None` if there are no such entries.
     fn change(&self) -> Result<Option<Composition>> {
         let counts = self.entries.iter().filter(|entry| entry.is_change).flat_map(|entry| &entry.paths);
-        let counts: Vec<_> = counts.flat_map(|path| path.counts().iter().cloned()).collect();
+        let counts: Vec<_> = counts.flat_map(|path| path.each_counts().cloned()).collect();
         if counts.is_empty() { Ok(None) } else { Composition::new(counts).map(Some) }
     }
 
@@ -408,7 +408,7 @@ type Numbers = BTreeMap<(Law, u64, bool), u64>;
 fn largest(ways: Vec<Composition>) -> Vec<Composition> {
     let numbers = |way: &Composition| {
         let mut numbers = Numbers::new();
-        for counts in way.counts() {
+        for counts in way.each_counts() {
             let number = numbers.entry((counts.law.clone(), counts.shift, counts.free_rows)).or_default();
             *number = number.saturating_add(counts.count);
         }

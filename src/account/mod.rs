@@ -33,6 +33,7 @@ pub mod crossing;
 mod directions;
 mod epsilon;
 pub mod free_rows;
+mod joined;
 mod kinks;
 pub mod ledger;
 pub mod paths;

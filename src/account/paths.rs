@@ -122,8 +122,8 @@ impl WorstPath {
                 "the ways of a record differ in the probability of outputs that only one of two neighbors can have";
             return Err(Error::unsuitable(why));
         }
-        let mut counts = paths.iter().flat_map(Composition::counts);
-        if let (Units::Pairs, Some(counts)) = (units, counts.find(|counts| counts.law.is_guarantee())) {
+        let guarantee = paths.iter().flat_map(Composition::each_counts).find(|counts| counts.law.is_guarantee());
+        if let (Units::Pairs, Some(counts)) = (units, guarantee) {
             let what = counts.law.name();
             let why = format!(
                 "{what} is taken as given for two neighbors, and pairs of block paths count what each of them enters: account for the release and for the guarantee alone, or under add-remove"
@@ -393,6 +393,33 @@ mod tests {
                 && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6))
         );
         assert!(one.delta("3", 6).is_ok(), "others go on");
+    }
+
+    /// Contours that type I errors share, against every pair by itself and lines by contours of their own, next to 0 and 1 and between: of one lattice, of several, and of
+    /// pairs that share no contour because their rho differ.
+    #[test]
+    fn a_family_is_between_lines_and_functions_evaluated_one_by_one() {
+        for paths in [["5x10", "2x4", "3x3 5x5"], ["5x100", "2x40", "50x700 2x26"], ["5x10", "5x9", "2x3"]] {
+            let worst = family(&paths);
+            let (evaluator, alone) = (worst.evaluator(), worst.evaluator());
+            let at = |eps: i32| Rational::from((eps, 8));
+            let delta = |eps: i32| (at(eps), alone.hockey_stick(&at(eps.abs()), 14).unwrap().value);
+            let deltas: Vec<(Rational, Enclosure)> = (-60..=60).map(delta).collect();
+            for alpha in ["0", "1e-12", "0.003", "0.3", "1/2", "0.9", "0.999999", "1"] {
+                let alpha = parse(alpha).unwrap();
+                let shared = worst.tradeoff_by(&evaluator, &alpha, 12).unwrap().value;
+                for pair in (0..3).flat_map(|p| (p..3).map(move |q| (p, q))) {
+                    let own = worst.composition(pair).unwrap().tradeoff(&alpha, 14).unwrap().value;
+                    assert!(shared.lower() <= own.upper(), "{paths:?} {alpha} {pair:?}: {shared:?} {own:?}");
+                }
+                for (eps, delta) in &deltas {
+                    let line = line(delta, eps, &alpha, 128);
+                    assert!(shared.upper() >= line.lower(), "{paths:?} {alpha} {eps}: {shared:?} {line:?}");
+                }
+                let is_end = alpha == 0 || alpha == 1;
+                assert!(!is_end || shared.contains(&Rational::from(1 - &alpha)), "{paths:?} {alpha}: {shared:?}");
+            }
+        }
     }
 
     /// The same bytes after any earlier requests, beside any concurrent ones, and on any number of threads.
