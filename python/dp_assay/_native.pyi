@@ -51,6 +51,7 @@ __all__ = [
     "allocate",
     "estimate",
     "estimate_nmf",
+    "find_number",
     "measure",
     "posterior_at",
     "releases",
@@ -118,6 +119,15 @@ class _Calibrated(TypedDict):
     before: Fraction | None
     sigma2: list[Fraction]
     calibrated_sigma2: list[Fraction]
+    account: Account
+    epsilon: NotRequired[Enclosure]
+    risk: NotRequired[Enclosure]
+    target: Enclosure
+
+class _FoundNumber(TypedDict):
+    sought: str
+    value: Fraction
+    not_enough: Fraction | None
     account: Account
     epsilon: NotRequired[Enclosure]
     risk: NotRequired[Enclosure]
@@ -561,6 +571,22 @@ def allocate(
     counts_as_given: bool = False,
     decimals: int = 4,
 ) -> dict[str, Any]: ...
+def find_number(
+    option: str,
+    text: str,
+    epsilon: _Number | None = None,
+    delta: _Number | None = None,
+    *,
+    beside: Account | None = None,
+    advantage: _Number | None = None,
+    alpha: _Number | None = None,
+    beta: _Number | None = None,
+    posterior: _Number | None = None,
+    prior: _Number | None = None,
+    neighbors: _Relation | None = None,
+    decimals: int | None = None,
+    digits: int = 12,
+) -> _FoundNumber: ...
 def zcdp_epsilon(rho: _Number, delta: _Number, *, conversion: Literal["best-order", "optimal", "bun-steinke"] = "best-order") -> Enclosure: ...
 def zcdp_delta(rho: _Number, epsilon: _Number) -> Enclosure: ...
 def posterior_at(prior: _Number, epsilon: _Number) -> Enclosure: ...

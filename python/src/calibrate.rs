@@ -148,7 +148,7 @@ fn one_target() -> PyErr {
 }
 
 /// The promise of risk that is given.
-fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<RiskPromise> {
+pub fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<RiskPromise> {
     Ok(match (risks, delta) {
         ([Some(most), None, None, None, None], None) => quick(RiskPromise::advantage(most.0))?,
         ([None, Some(alpha), Some(beta), None, None], None) => quick(RiskPromise::type_two_error(alpha.0, beta.0))?,

@@ -9,6 +9,7 @@
 //! | `pickled` | counts as text for pickles, whose law has no text of the command line |
 //! | `account` | the classes Account and Composition and their methods |
 //! | `calibrate` | calibration and allocation |
+//! | `sought` | one number of a mechanism that meets a target |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
 //! | `laws` | mechanisms that are accounted for and not drawn: Pure, BoundedRange, Approximate, RandomizedResponse, Laplace, TruncatedLaplace, TruncatedGaussian, SampledGaussian |
 //! | `tables` | mechanisms by their masses, from rows or files: NoiseTable, PerturbationTable, Pair; and UnknownKey |
@@ -28,6 +29,7 @@ mod pickled;
 mod release;
 mod replication;
 mod risk;
+mod sought;
 mod tables;
 mod topdown;
 mod work;
@@ -48,6 +50,7 @@ mod _native {
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,
         risk::{Attack, HierarchicalAttack, posterior_at},
+        sought::find_number,
         tables::{NoiseTable, Pair, PerturbationTable, UnknownKey},
         topdown::{estimate, estimate_nmf, measure},
     };

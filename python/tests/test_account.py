@@ -19,6 +19,7 @@ from dp_assay import (
     Ledger,
     Release,
     allocate,
+    find_number,
     releases,
     verify,
     zcdp_epsilon,
@@ -224,6 +225,30 @@ def test_levels_and_calibrated_accounts_compose() -> None:
     assert whole.levels["State"].rho == release.levels["State"].rho / scaled["factor"]
     paths = Release("pl94-units-us").calibrate("1e-10", epsilon=2, grid="factor", decimals=2)["account"]
     assert (2 * paths).rho == 2 * paths.rho
+
+
+def test_a_number_is_found_and_its_neighbor_is_not_enough(assay: Assay) -> None:
+    found = find_number("discrete-gaussian", "?x10", 1, "1e-6", beside=DiscreteLaplace("1/10", 3))
+    printed = assay("calibrate", "--discrete-gaussian", "?x10", "--discrete-laplace", "1/10x3", "--epsilon", "1", "--delta", "1e-6")
+    assert found["sought"] == "sigma2" and str(found["value"]) == str(Fraction(printed["value"]))
+    other = found["not_enough"]
+    assert other is not None and found["value"] - other == Fraction(1, 100)
+    beside = DiscreteLaplace("1/10", 3)
+    assert (DiscreteGaussian(found["value"], 10) + beside).epsilon("1e-6") <= 1
+    assert (DiscreteGaussian(other, 10) + beside).epsilon("1e-6") > 1
+    assert found["account"].epsilon("1e-6") == found["epsilon"] and found["epsilon"] <= found["target"]
+    steps = find_number("sampled", "0.01:gaussian:1x?", advantage="0.1", neighbors="add-remove")
+    assert steps["sought"] == "count" and steps["value"].denominator == 1 and steps["risk"] <= Fraction(1, 10)
+    for option, text, options, expected in [
+        ("discrete-gaussian", "5x10", {"epsilon": 1, "delta": 0.1}, "question mark"),
+        ("discrete-gaussian", "?x?", {"epsilon": 1, "delta": 0.1}, "one question mark"),
+        ("discrete-gaussian", "?x10", {"epsilon": 1}, "expected one target"),
+        ("discrete-gaussian", "?x10", {"epsilon": 1, "delta": 0.1, "advantage": 0.1}, "expected one target"),
+        ("discrete-gaussian", "1x?", {"epsilon": 0.01, "delta": 1e-9}, "no count of the grid"),
+        ("gauss", "?", {"epsilon": 1, "delta": 0.1}, "question mark"),
+    ]:
+        with pytest.raises(ValueError, match=expected):
+            find_number(option, text, **options)  # type: ignore[arg-type]
 
 
 def test_calibrated_noise_meets_its_target_and_less_does_not(assay: Assay) -> None:

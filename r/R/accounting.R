@@ -126,15 +126,9 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   }
   a <- answer_of("calibrate", c(
     account_options(account), digits_option(digits),
-    if (!is.null(delta)) option("delta", one_exact(delta, "delta")),
-    if (!is.null(epsilon)) option("epsilon", one_exact(epsilon, "epsilon")),
+    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
     if (!is.null(match)) option("match", one_name(match, "match")),
     if (!is.null(curve)) option("match-curve", curve),
-    if (!is.null(advantage)) option("advantage", one_exact(advantage, "advantage")),
-    if (!is.null(alpha)) option("alpha", one_exact(alpha, "alpha")),
-    if (!is.null(beta)) option("beta", one_exact(beta, "beta")),
-    if (!is.null(posterior)) option("posterior", one_exact(posterior, "posterior")),
-    if (!is.null(prior)) option("prior", one_exact(prior, "prior")),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0)),
     if (flag(scale_all, "scale_all")) "--scale-all"
   ))
@@ -150,6 +144,34 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
     "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be.",
     if (identical(a$all_composed$keeps_target, FALSE)) "All levels composed exceed their target: each is calibrated alone (scale_all = TRUE keeps it)."
   ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
+}
+
+# The options of a target that does not depend on the present noise.
+target_options <- function(delta, epsilon, advantage, alpha, beta, posterior, prior) {
+  given <- list(delta = delta, epsilon = epsilon, advantage = advantage, alpha = alpha, beta = beta, posterior = posterior, prior = prior)
+  unlist(lapply(names(given), function(name) if (!is.null(given[[name]])) option(name, one_exact(given[[name]], name))))
+}
+
+# One number of a mechanism, written as a question mark, that meets a target.
+find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
+                        prior = NULL, decimals = NULL, digits = 12) {
+  mechanism <- one_name(mechanism, "mechanism")
+  text <- one_name(text, "text")
+  if (!grepl("?", text, fixed = TRUE)) refuse("text = ", shown_value(text), ": expected a question mark in place of a number, as in 0.01:gaussian:?x1000")
+  a <- answer_of("calibrate", c(
+    option(mechanism, text),
+    if (!is.null(beside)) account_options(as_account(beside)),
+    digits_option(digits),
+    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
+    if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0))
+  ))
+  measure <- if (is.null(a$goal)) "epsilon" else a$goal$measure
+  measured <- c(measure, paste0("target_", measure))
+  row <- c(list(number = a$sought), flat(a[c("value", "not_enough", measured)], enclosures = measured), list(text = a$text_with_value))
+  answer(bound(list(row)), "number", a, c(
+    paste0(mechanism, " ", text), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
+    "The number is proven to meet the target, and its neighbor on the grid is proven not to."
+  ), c("number", "value", "not_enough", measured))
 }
 
 # The noise of each query with the least weighted error for a target: an epsilon, or a risk as in calibrate().

@@ -3,7 +3,7 @@
 
 APPROXIMATED <- c(
   "rho", "sigma2", "calibrated_sigma2", "not_enough_sigma2", "laplace_epsilon", "calibrated_laplace_epsilon", "factor", "reduction_percent", "share_of_rho",
-  "delta", "epsilon", "alpha", "zcdp_delta", "prior"
+  "delta", "epsilon", "alpha", "zcdp_delta", "prior", "value", "not_enough"
 )
 WHOLE <- c("counts", "times_each_count", "degrees_of_freedom")
 

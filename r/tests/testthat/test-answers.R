@@ -63,6 +63,23 @@ test_that("accounts are compared, also several", {
   expect_gt(two$epsilon_approx[7], two$epsilon_approx[1])
 })
 
+test_that("one number of a mechanism is found", {
+  skip_without_assay()
+  found <- find_number("discrete-gaussian", "?x10", 1e-6, 1, beside = discrete_laplace("1/10", 3))
+  expect_equal(found$number, "sigma2")
+  expect_equal(found$value_approx - found$not_enough_approx, 0.01)
+  with_noise <- function(sigma2) epsilon(discrete_gaussian(sigma2, 10) + discrete_laplace("1/10", 3), 1e-6)
+  expect_lte(upper_double(with_noise(found$value)$epsilon_upper), 1)
+  expect_gt(lower_double(with_noise(found$not_enough)$epsilon_lower), 1)
+  steps <- find_number("sampled", "0.01:gaussian:1x?", advantage = "0.1")
+  expect_equal(steps$number, "count")
+  expect_lte(upper_double(steps$advantage_upper), 0.1)
+  expect_output(print(steps), "proven to meet the target")
+  expect_match(refusal(find_number("discrete-gaussian", "5x10", 1e-6, 1)), "question mark")
+  expect_match(refusal(find_number("discrete-gaussian", "?x10", 1e-6)), "--epsilon")
+  expect_match(refusal(find_number("discrete-gaussian", "1x?", 1e-9, "0.01")), "no count of the grid")
+})
+
 test_that("calibration returns the least noise of the grid", {
   skip_without_assay()
   found <- calibrate(ten(), "1e-11", match = "zcdp")
