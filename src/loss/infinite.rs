@@ -62,25 +62,22 @@ impl InfiniteLoss {
         InfiniteLoss { times: self.times * 2, ..self.clone() }
     }
 
-    /// Whether two neighbors have no outcome in common: s = 0.
-    fn is_certain(&self) -> bool {
-        self.groups.iter().any(|group| group.law.has_no_common_outcome(group.shift))
-    }
-
     /// Encloses the probability that every loss is finite, and that of its complement, both with a relative error of about 2^-bits.
     fn shares(&self, bits: u32) -> (Enclosure, Enclosure) {
-        if self.is_certain() {
-            return (Enclosure::double(0.0, bits), Enclosure::double(1.0, bits));
-        }
         // ln(1 - d) of a small d keeps its digits if 1 - d does; masses below 2^-4000 are beyond every delta that can be requested.
         let mut more = bits + 64;
         loop {
             let (zero, one) = (Enclosure::double(0.0, more), Enclosure::double(1.0, more));
-            let ln = self.groups.iter().fold(zero, |sum, group| {
+            let mut ln = zero;
+            for group in &self.groups {
+                let Some(mass) = group.law.finite(group.shift).map(|one| one.infinite_mass(more)) else { continue };
+                // A probability of at least one is one: neighbors have no outcome in common.
+                if *mass.lower() >= 1 {
+                    return (Enclosure::double(0.0, bits), Enclosure::double(1.0, bits));
+                }
                 let copies = Enclosure::rational(&(Rational::from(group.copies) * self.times), more);
-                let mass = group.law.finite(group.shift).map(|one| one.infinite_mass(more));
-                mass.map_or(sum.clone(), |mass| sum.add(&one.sub(&mass).ln().mul(&copies)))
-            });
+                ln = ln.add(&one.sub(&mass).ln().mul(&copies));
+            }
             let (survival, mass) = (ln.exp(), ln.exp_m1().negate());
             let width = Float::with_val(64, mass.upper() - mass.lower());
             if width <= Float::with_val(64, mass.lower() >> bits) || more >= 2 * MOST_PRECISION {
@@ -97,14 +94,14 @@ impl InfiniteLoss {
 
     /// The probability that every loss is finite, if it is known exactly and is not too long a number.
     fn exact_survival(&self) -> Option<Rational> {
-        if self.is_certain() {
-            return Some(Rational::new());
-        }
         let mut bits: u64 = 0;
         let mut survival = Rational::from(1);
         for group in &self.groups {
             let mass = group.law.finite(group.shift)?.exact_infinite_mass()?;
             let one: Rational = 1 - mass;
+            if one == 0 {
+                return Some(one);
+            }
             let copies = group.copies.checked_mul(self.times)?;
             bits = bits.checked_add(copies.checked_mul(u64::from(one.denom().significant_bits()))?)?;
             if bits > MOST_BITS {
@@ -191,6 +188,9 @@ impl InfiniteLoss {
             return (finite < 1).then(|| [finite.clone(), finite]);
         }
         let (survival, _) = self.shares(precision::bits(digits, 64));
+        if *survival.upper() == 0 {
+            return None;
+        }
         let finite = Enclosure::rational(alpha, survival.lower().prec()).div(&survival);
         let (least, most) = (finite.lower_rational()?, finite.upper_rational()?);
         (least < 1).then(|| [least.max(Rational::new()), most.min(Rational::from(1))])
