@@ -213,13 +213,18 @@ pub fn whole_name(subject: &Resolved) -> &'static str {
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
+        self.resolve_with(self.one_release()?, &Release::find)
+    }
+
+    /// The release, of which there is one at most.
+    fn one_release(&self) -> Result<Option<&str>> {
         if let [first, second, ..] = &self.release[..] {
             bail!(
                 "--release {second}: one release is accounted for at a time, and {first} was given before; `assay compare` shows \
                  several side by side, and `assay ledger` composes those about the same people"
             );
         }
-        self.resolve_with(self.release.first().map(String::as_str), &Release::find)
+        Ok(self.release_name())
     }
 
     /// The same, with `find` to look up releases.
@@ -367,7 +372,7 @@ impl Subject {
 
     /// The mechanism without one text of an option; there may be nothing else.
     fn described_but(&self, left_out: Option<&str>) -> Result<subject::Subject> {
-        let release = self.release.first().map(|name| Release::find(name)).transpose().context("--release")?;
+        let release = self.one_release()?.map(Release::find).transpose().context("--release")?;
         Ok(self.subject_of(release, self.singles_but(left_out)?))
     }
 
