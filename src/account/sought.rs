@@ -19,7 +19,7 @@ use crate::{
     numeric::{Certainty, rational},
 };
 
-/// What is sought of a mechanism.
+/// The number of a mechanism that is sought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
     /// Its name, as in JSON: "sigma2", "rate", "count".
@@ -39,7 +39,7 @@ pub struct Question {
     text: String,
     /// Whether the masses of a file are divided by their sum.
     normalize: bool,
-    /// What is sought.
+    /// The number that is sought.
     pub number: Number,
 }
 

@@ -128,7 +128,7 @@ pub struct WeightSums {
     pub above_one: u64,
 }
 
-/// What a result states about a file of areas.
+/// The statements of a result about a file of areas.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfAreas {
     /// The number of blocks that it assigns to no area.
