@@ -484,6 +484,7 @@ impl Law {
     }
 
     /// Whether no outcome is possible for both neighbors: every loss of one count is infinite.
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn has_no_common_outcome(&self, shift: u64) -> bool {
         self.finite(shift).and_then(|finite| finite.exact_infinite_mass()).is_some_and(|mass| mass == 1)
     }
