@@ -4,7 +4,7 @@ use std::fmt;
 
 use rug::{Float, Rational};
 
-use super::{atoms::Listed, limit::Limit};
+use super::{atoms::Listed, infinite::InfiniteLoss, limit::Limit};
 use crate::{
     error::{Error, Result},
     numeric::Enclosure,
@@ -223,6 +223,12 @@ impl Answer {
     /// A value that required no computation.
     pub(crate) fn immediate(value: Enclosure, reason: &'static str) -> Self {
         Answer { value, proof: Proof::bound(reason), met: true }
+    }
+
+    /// The delta of all losses, where this is that of the finite ones.
+    pub(crate) fn with_infinite_loss(self, infinite: &InfiniteLoss, digits: u32) -> Self {
+        let value = infinite.delta(&self.value, digits);
+        Answer { met: value.is_tight(digits), value, ..self }
     }
 
     /// Exactly zero, because no loss is large enough.

@@ -78,7 +78,9 @@ impl Evaluator {
     /// family. The relative width is at most 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
-            Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.hockey_stick(epsilon, digits)?, digits)),
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(finite.hockey_stick(epsilon, digits)?.with_infinite_loss(infinite, digits))
+            }
             Evaluator::Between(both) => {
                 let [below, above] = both.each_ref().map(|one| one.hockey_stick(epsilon, digits));
                 answer::between(below?, above?, digits)
@@ -95,7 +97,9 @@ impl Evaluator {
     /// The same where the complement of an answer close to 1 may be less precise.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
-            Evaluator::Infinite(finite, infinite) => Ok(infinite.answer(finite.delta(epsilon, digits)?, digits)),
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(finite.delta(epsilon, digits)?.with_infinite_loss(infinite, digits))
+            }
             Evaluator::Between(both) => {
                 let [below, above] = both.each_ref().map(|one| one.delta(epsilon, digits));
                 answer::between(below?, above?, digits)
@@ -114,7 +118,7 @@ impl Evaluator {
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Infinite(finite, infinite) => {
-                Ok(infinite.answer(finite.hockey_stick_of_many(epsilon, digits)?, digits))
+                Ok(finite.hockey_stick_of_many(epsilon, digits)?.with_infinite_loss(infinite, digits))
             }
             Evaluator::Between(both) => {
                 let [below, above] = both.each_ref().map(|one| one.hockey_stick_of_many(epsilon, digits));
@@ -134,7 +138,9 @@ impl Evaluator {
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         check_epsilon(epsilon)?;
         match self {
-            Evaluator::Infinite(finite, infinite) => Ok(infinite.second(finite.second_hockey_stick(epsilon, leader)?)),
+            Evaluator::Infinite(finite, infinite) => {
+                Ok(finite.second_hockey_stick(epsilon, leader)?.with_infinite_loss(infinite))
+            }
             Evaluator::Between(both) => {
                 let [below, above] = both.each_ref().map(|one| one.second_hockey_stick(epsilon, leader));
                 Ok(below?.or(above?))

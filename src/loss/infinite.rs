@@ -17,7 +17,7 @@
 
 use rug::{Float, Integer, Rational};
 
-use super::{answer::Answer, law::Group, second::SecondEnclosure};
+use super::law::Group;
 use crate::{
     error::{Error, Result},
     law::parameter::Delta,
@@ -118,18 +118,6 @@ impl InfiniteLoss {
         let bits = precision::bits(digits, 64).max(finite.lower().prec());
         let (survival, mass) = self.shares(bits);
         mass.add(&survival.mul(finite)).clamp(0.0, 1.0)
-    }
-
-    /// The same for an answer.
-    pub(crate) fn answer(&self, finite: Answer, digits: u32) -> Answer {
-        let value = self.delta(&finite.value, digits);
-        Answer { met: value.is_tight(digits), value, ..finite }
-    }
-
-    /// The same for a second enclosure.
-    pub(crate) fn second(&self, finite: SecondEnclosure) -> SecondEnclosure {
-        const DIGITS: u32 = 15;
-        SecondEnclosure { value: self.delta(&finite.value, DIGITS), ..finite }
     }
 
     /// The same for ln delta, in doubles.

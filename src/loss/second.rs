@@ -33,7 +33,7 @@ use std::fmt;
 use rug::{Float, Rational, float::Round};
 
 use self::{comparison::Comparison, moments::Moments};
-use super::{answer::Answer, sum::LossSum};
+use super::{answer::Answer, infinite::InfiniteLoss, sum::LossSum};
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
@@ -121,6 +121,12 @@ impl SecondEnclosure {
             by: Means::Closed,
             note: Some("these means are too weak here"),
         }
+    }
+
+    /// The delta of all losses, where this is that of the finite ones.
+    pub(crate) fn with_infinite_loss(self, infinite: &InfiniteLoss) -> Self {
+        const DIGITS: u32 = 15;
+        SecondEnclosure { value: infinite.delta(&self.value, DIGITS), ..self }
     }
 
     /// The enclosure of a number between this one's and another's.

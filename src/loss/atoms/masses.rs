@@ -11,6 +11,7 @@ use rug::{Float, Integer, Rational, float::Round, integer::Order};
 use super::plan::Part;
 use crate::{
     error::{Error, Result},
+    loss::sum::LossSum,
     numeric::{enclosure::Enclosure, rational},
 };
 
@@ -39,6 +40,16 @@ pub(super) struct Fineness {
     pub(super) words: usize,
     /// The ends of a list are cut by at most 2^-cut.
     pub(super) cut: u32,
+}
+
+impl Fineness {
+    /// Enough words for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by one unit, and mass lost by
+    /// one copy is lost by all.
+    pub(super) fn of(sum: &LossSum, cut: u32) -> Self {
+        let copies = sum.groups().iter().map(|group| group.copies.ilog2() + 1).max().unwrap_or(0);
+        const LENGTH_BITS: u32 = 24;
+        Fineness { words: (cut + copies + LENGTH_BITS).div_ceil(64) as usize, cut }
+    }
 }
 
 impl TiltedMasses {

@@ -98,7 +98,7 @@ impl Parts {
         let c = tilt::exact(c);
         // Each of the groups, and each merger, is cut.
         let groups = cost::pieces(sum.groups()).len() as u32;
-        let fineness = fineness(sum, cut + groups.ilog2() + 3);
+        let fineness = Fineness::of(sum, cut + groups.ilog2() + 3);
         let pieces = cost::pieces(sum.groups());
         let single = pieces.iter().map(|(_, group)| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
@@ -152,14 +152,6 @@ impl Parts {
             h,
         })
     }
-}
-
-/// Enough words for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by one unit, and mass lost by one
-/// copy is lost by all.
-pub(super) fn fineness(sum: &LossSum, cut: u32) -> Fineness {
-    let copies = sum.groups().iter().map(|group| group.copies.ilog2() + 1).max().unwrap_or(0);
-    const LENGTH_BITS: u32 = 24;
-    Fineness { words: (cut + copies + LENGTH_BITS).div_ceil(64) as usize, cut }
 }
 
 impl<K: Key, const N: usize> Table for Tilted<K, N> {

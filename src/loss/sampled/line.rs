@@ -20,7 +20,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Phase,
     arithmetic::{Arithmetic, Precision, exact, exp, im},
-    search::Table,
+    table::Table,
 };
 use crate::{
     error::{Error, Result},

@@ -33,7 +33,9 @@ mod arithmetic;
 mod closed;
 mod contour;
 mod line;
+pub(in crate::loss) mod phase;
 mod search;
+mod table;
 
 use rug::{Float, Rational};
 
@@ -48,19 +50,9 @@ use crate::{
     error::Result,
     numeric::{Enclosure, precision},
 };
+pub(crate) use phase::Phase;
 pub(crate) use search::Side;
-use search::Table;
-
-/// Steps of equal sampling and noise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Phase {
-    /// The probability g of each record to be in the sample, between 0 and 1 exclusive.
-    pub(crate) rate: Rational,
-    /// The variance of the noise over the square of the change of a sampled sum.
-    pub(crate) sigma2: Rational,
-    /// How many steps.
-    pub(crate) steps: u64,
-}
+use table::{Table, mean_and_variance};
 
 /// The privacy losses of phases of sampled noise, beside continuous Gaussian noise that sees every record.
 #[derive(Clone, Debug)]
@@ -173,7 +165,7 @@ impl SampledSum {
     pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
         let rho = self.rho.to_f64();
         let of = |(mean, variance): (f64, f64), phase: &Phase| {
-            let (one, spread) = search::mean_and_variance(phase);
+            let (one, spread) = mean_and_variance(phase);
             let steps = phase.steps as f64;
             (mean + steps * one, variance + steps * spread)
         };

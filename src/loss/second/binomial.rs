@@ -14,7 +14,7 @@
 
 use rug::{Float, Rational};
 
-use crate::{loss::sampled::Phase, numeric::Enclosure};
+use crate::{loss::sampled::phase::Phase, numeric::Enclosure};
 
 const BITS: u32 = 96;
 /// The orders that are tried.
