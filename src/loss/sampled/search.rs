@@ -127,28 +127,37 @@ impl Search<'_> {
 
     /// 2 pi / h for which both sums of what the trapezoid rule adds are about exp(ln_target), with the Re s of their bounds.
     fn period(&self, c: f64, ln_target: f64) -> (f64, f64, f64) {
-        let best = |candidates: Vec<f64>| {
-            let of = |other: f64| {
-                let psi = if other == 0.0 && self.side == Side::Delta { 0.0 } else { self.ln_psi(other) };
-                ((psi - ln_target) / (c - other).abs(), other)
-            };
-            let all = candidates.into_iter().map(of).filter(|(period, _)| period.is_finite());
-            all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, c))
+        let approaching = (1..=8).map(|k| 1.0 - 0.5_f64.powi(k));
+        let shares = [0.25].into_iter().chain(approaching.clone()).chain([1.0]);
+        let (left, left_at) = match self.side {
+            Side::Delta => self.shortest_period(c, ln_target, shares.map(|share| (c - share * c).max(0.0))),
+            Side::Complement => {
+                self.shortest_period(c, ln_target, shares.map(|share| (c - share * (1.0 + c)).max(-1.0)))
+            }
         };
-        let (to_left, to_right) = match self.side {
-            Side::Delta => (c, f64::INFINITY),
-            Side::Complement => (1.0 + c, -c),
+        let (right, right_at) = match self.side {
+            Side::Delta => self.shortest_period(c, ln_target, (-4..=10).map(|k| c + c * 2_f64.powi(k))),
+            Side::Complement => {
+                let places = approaching.map(|share| c - c * share).chain([0.0]);
+                self.shortest_period(c, ln_target, places)
+            }
         };
-        let shares = (1..=8).map(|k| 1.0 - 0.5_f64.powi(k)).chain([0.25, 1.0]);
-        let (left, left_at) = best(
-            shares.map(|share| (c - share * to_left).max(if self.side == Side::Delta { 0.0 } else { -1.0 })).collect(),
-        );
-        let right = match self.side {
-            Side::Delta => (-4..=10).map(|k| c + c * 2_f64.powi(k)).collect(),
-            Side::Complement => (1..=8).map(|k| c + to_right * (1.0 - 0.5_f64.powi(k))).chain([0.0]).collect(),
-        };
-        let (right, right_at) = best(right);
         (left.max(right).max(1e-9), left_at, right_at)
+    }
+
+    /// The shortest of the periods that bounds at some Re s on one side of c allow, and that Re s. The places run away from c. ln of the moment is convex in
+    /// them, so the periods fall and then rise: the first that is not shorter ends the search.
+    fn shortest_period(&self, c: f64, ln_target: f64, places: impl Iterator<Item = f64>) -> (f64, f64) {
+        let mut best = (f64::INFINITY, c);
+        for place in places {
+            let psi = if place == 0.0 && self.side == Side::Delta { 0.0 } else { self.ln_psi(place) };
+            let period = (psi - ln_target) / (c - place).abs();
+            if period.is_nan() || period >= best.0 {
+                break;
+            }
+            best = (period, place);
+        }
+        best
     }
 
     /// Re s and the period there. Where moments of slightly higher order explode, a lower Re s has a much shorter period; but the terms of its sum cancel.
