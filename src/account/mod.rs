@@ -2,7 +2,8 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | [`composition`] | the counts that are published, their noise, and by how much one person changes them |
+//! | [`counts`] | the counts that are published, their noise, and by how much one person changes them |
+//! | [`composition`] | the privacy losses of all counts together |
 //! | `directions` | both directions of a composition that is not symmetric |
 //! | [`free_rows`] | rows that move freely among the cells of a query: all in one cell is the worst |
 //! | [`conversions`] | the usual conversions: zCDP in two ways, Renyi, Gaussian and pure differential privacy |
@@ -29,6 +30,7 @@ pub mod calibrate;
 pub mod compared;
 pub mod composition;
 pub mod conversions;
+pub mod counts;
 pub mod crossing;
 mod directions;
 mod epsilon;
@@ -50,6 +52,7 @@ pub use crate::loss::{
     parameter::{Delta, Epsilon, Rho, Sigma2},
     stop::Stop,
 };
-pub use composition::{Composition, Counts};
+pub use composition::Composition;
+pub use counts::Counts;
 pub use paths::Whole;
 pub use profile::{Account, Point};

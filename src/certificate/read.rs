@@ -315,22 +315,14 @@ impl ClaimForm {
             "epsilon" => Question::Epsilon { delta: given("delta")?.parse()? },
             "delta" => Question::Delta { epsilon: given("epsilon")?.parse()? },
             "beta" => Question::Beta { alpha: rational::parse(given("alpha")?)? },
-            "scale" => {
-                let grid = match given("grid")? {
-                    name if name == name_of(GridOf::Factor) => GridOf::Factor,
-                    name if name == name_of(GridOf::SmallestSigma2) => GridOf::SmallestSigma2,
-                    other => return Err(Error::unknown("grid", other, "there are", ["factor", "sigma2"])),
-                };
-                let decimals = given("decimals")?;
-                let few = decimals.parse().ok().filter(|decimals| *decimals <= 12);
-                let target = match given("epsilon")? {
+            "scale" => Question::Scale {
+                grid: grid(given("grid")?, given("decimals")?)?,
+                target: match given("epsilon")? {
                     ZCDP => Target::Zcdp,
                     epsilon => Target::Epsilon(epsilon.parse()?),
-                };
-                let decimals =
-                    few.ok_or_else(|| Error::out_of_range("decimals", decimals, "a whole number from 0 to 12"))?;
-                Question::Scale { delta: given("delta")?.parse()?, target, grid: (grid, decimals) }
-            }
+                },
+                delta: given("delta")?.parse()?,
+            },
             "zcdp" => Question::Zcdp { delta: given("delta")?.parse()? },
             "orders" => Question::Orders { delta: given("delta")?.parse()? },
             "marginal" => {
@@ -364,6 +356,18 @@ impl ClaimForm {
             ))),
         }
     }
+}
+
+/// The grid of a claim about the scale of noise, and its decimals.
+fn grid(name: &str, decimals: &str) -> Result<(GridOf, u32)> {
+    let grid = match name {
+        name if name == name_of(GridOf::Factor) => GridOf::Factor,
+        name if name == name_of(GridOf::SmallestSigma2) => GridOf::SmallestSigma2,
+        other => return Err(Error::unknown("grid", other, "there are", ["factor", "sigma2"])),
+    };
+    let few = decimals.parse().ok().filter(|decimals| *decimals <= 12);
+    let few = few.ok_or_else(|| Error::out_of_range("decimals", decimals, "a whole number from 0 to 12"))?;
+    Ok((grid, few))
 }
 
 #[cfg(test)]

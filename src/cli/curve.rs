@@ -20,7 +20,7 @@ use super::{
     output::{self, ends, exact, exact_text, json_number},
     page::{self, Form},
     progress::{self, Steps},
-    subject::{self, Format, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 
 /// The privacy profile, delta over a range of epsilon; or epsilon over the size of a record
@@ -77,30 +77,11 @@ pub fn run(args: &Args) -> Result<Exit> {
             drawn: &args.drawn,
         });
     }
-    if args.delta.is_some() {
-        bail!("--delta: a profile has delta on its axis; with --over shift it is the delta of each epsilon");
-    }
-    let end = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_string());
-    let (first, last) = (end(&args.from, "0"), end(&args.to, "30"));
-    let (from, to): (Epsilon, Epsilon) = (quantity("--from", &first)?, quantity("--to", &last)?);
-    if from > to {
-        bail!("the range from {first} to {last} is empty: give --from and --to from the smaller to the larger epsilon");
-    }
+    let (from, to) = args.range()?;
     let points = args.drawn.points(args.points, &args.format);
     let subject = args.subject.resolve()?;
     progress::stage("points of the privacy profile");
-    let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(points.count.into()));
-    // Tables and CSV have no column for the second enclosure.
-    let with_second = matches!(args.format.form(), Form::Json);
-    let point = |epsilon: Rational| -> Result<(Point, Option<SecondEnclosure>)> {
-        let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, args.format.digits)?;
-        let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
-        let second = with_second.then(second).transpose()?;
-        steps.step();
-        Ok((point, second))
-    };
-    let found = grid(&from, &to, points.count).into_par_iter().map(point).collect::<Result<Vec<_>>>()?;
-    let (curve, seconds): (Vec<Point>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
+    let (curve, seconds) = profile(&subject, grid(&from, &to, points.count), &args.format)?;
     let rows: Vec<[String; 4]> = (curve.iter())
         .map(|point| {
             let (lower, upper) = ends(&point.delta.value);
@@ -115,7 +96,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
     object["status"] = status().collect::<Value>();
-    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
+    object["second_enclosure"] = output::second_arrays(&seconds);
     if subject.worst().is_some() {
         let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
         object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
@@ -133,6 +114,40 @@ pub fn run(args: &Args) -> Result<Exit> {
     args.drawn.write(|| draw(&subject.title, &curve))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+impl Args {
+    /// The first and the last epsilon.
+    fn range(&self) -> Result<(Epsilon, Epsilon)> {
+        if self.delta.is_some() {
+            bail!("--delta: a profile has delta on its axis; with --over shift it is the delta of each epsilon");
+        }
+        let end = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_string());
+        let (first, last) = (end(&self.from, "0"), end(&self.to, "30"));
+        let (from, to): (Epsilon, Epsilon) = (quantity("--from", &first)?, quantity("--to", &last)?);
+        if from > to {
+            bail!(
+                "the range from {first} to {last} is empty: give --from and --to from the smaller to the larger epsilon"
+            );
+        }
+        Ok((from, to))
+    }
+}
+
+/// Points of the profile, and for JSON the second enclosure of each: tables and CSV have no column for it.
+fn profile(subject: &Resolved, epsilons: Vec<Rational>, format: &Format) -> Result<(Vec<Point>, Vec<SecondEnclosure>)> {
+    let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(epsilons.len() as u64));
+    let with_second = matches!(format.form(), Form::Json);
+    let point = |epsilon: Rational| -> Result<(Point, Option<SecondEnclosure>)> {
+        let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, format.digits)?;
+        let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
+        let second = with_second.then(second).transpose()?;
+        steps.step();
+        Ok((point, second))
+    };
+    let found = epsilons.into_par_iter().map(point).collect::<Result<Vec<_>>>()?;
+    let (curve, seconds): (_, Vec<_>) = found.into_iter().unzip();
+    Ok((curve, seconds.into_iter().flatten().collect()))
 }
 
 /// A point of the axis in a table: exact if that is short.

@@ -2,8 +2,11 @@
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::{Account, Delta},
-    loss::answer::{Field, Proof, Quantity},
+    account::{Account, Answer, Composition, Delta},
+    loss::{
+        answer::{Field, Proof, Quantity},
+        second::SecondEnclosure,
+    },
     numeric::rational,
 };
 use rug::Rational;
@@ -14,7 +17,7 @@ use super::{
     exit::Exit,
     output::{self, bound, ends, exact, exact_text},
     progress,
-    subject::{self, Format, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 
 /// How the number was certified: contour, nodes, precision, each error bound
@@ -32,38 +35,80 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
-    progress::stage("epsilon of the whole");
     let digits = args.format.digits;
-    let epsilon = subject.whole.epsilon(&delta, digits)?;
-    let total = &subject.deciding_composition(&epsilon)?;
-    let pair = subject.deciding_pair(&epsilon);
-    let (lower, upper) = ends(&epsilon.value);
-    let loss = total.loss();
-    let groups = loss.groups().len();
-    let copies: u64 = loss.groups().iter().map(|group| group.copies).sum();
-    // The proof of the upper end: delta there is at most the target.
-    let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
-    progress::stage("proof of its upper end, in two ways");
-    let evaluator = subject.whole.evaluator();
-    let proof = subject.whole.delta_by(&evaluator, &at, digits)?;
-    let second = evaluator.second_hockey_stick(&at, proof.pair())?;
-    let how = &proof.proof;
-    let step = loss.step().filter(|_| !total.has_rounded_losses());
+    let explained = Explained::of(&subject, delta, digits)?;
     let mut page = args.format.page();
-    let of = |name| how.field(name).map(json_of);
-    let mut object = json!({
-            "epsilon": epsilon.value.to_json(),
-            "delta": exact(&delta),
-            "rho": exact(total.rho()),
+    let mut object = explained.to_json();
+    let (whole, delta) = (&subject.whole, &explained.delta);
+    subject::put_directions(&mut object, whole.epsilon_of_directions(delta, digits)?.as_ref());
+    subject::put_infinite_loss(&mut object, whole.infinite_loss().as_ref(), digits);
+    subject::put_relation(&mut object, &subject);
+    page.records([object.clone()]);
+    page.object(object);
+    page.text(explained.in_words());
+    page.lines(&subject::law_notes(&subject));
+    page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
+    page.say_wider([("epsilon", &explained.epsilon)]);
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// An epsilon with what proves its upper end.
+struct Explained<'a> {
+    subject: &'a Resolved,
+    delta: Delta,
+    epsilon: Answer,
+    /// The composition that decides, of several.
+    total: Composition,
+    pair: Option<String>,
+    /// The delta at the upper end.
+    at_upper: Answer,
+    second: SecondEnclosure,
+}
+
+impl<'a> Explained<'a> {
+    fn of(subject: &'a Resolved, delta: Delta, digits: u32) -> Result<Self> {
+        progress::stage("epsilon of the whole");
+        let epsilon = subject.whole.epsilon(&delta, digits)?;
+        let total = subject.deciding_composition(&epsilon)?;
+        let pair = subject.deciding_pair(&epsilon);
+        // The proof of the upper end: delta there is at most the target.
+        let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
+        progress::stage("proof of its upper end, in two ways");
+        let evaluator = subject.whole.evaluator();
+        let at_upper = subject.whole.delta_by(&evaluator, &at, digits)?;
+        let second = evaluator.second_hockey_stick(&at, at_upper.pair())?;
+        Ok(Explained { subject, delta, epsilon, total, pair, at_upper, second })
+    }
+
+    /// The numbers of counts and of groups of equal ones.
+    fn counts(&self) -> (u64, usize) {
+        let groups = self.total.loss().groups();
+        (groups.iter().map(|group| group.copies).sum(), groups.len())
+    }
+
+    /// The distance of two losses, where they lie on a lattice.
+    fn step(&self) -> Option<&Rational> {
+        self.total.loss().step().filter(|_| !self.total.has_rounded_losses())
+    }
+
+    fn to_json(&self) -> Value {
+        let how = &self.at_upper.proof;
+        let of = |name| how.field(name).map(json_of);
+        let (copies, groups) = self.counts();
+        json!({
+            "epsilon": self.epsilon.value.to_json(),
+            "delta": exact(&self.delta),
+            "rho": exact(self.total.rho()),
             "groups": groups,
             "counts": copies,
-            "lattice_step": step.map(exact),
-            "lattice_step_exact": step.map(ToString::to_string),
+            "lattice_step": self.step().map(exact),
+            "lattice_step_exact": self.step().map(ToString::to_string),
             "kernel": how.field("contour").map(|_| kernel(how)),
             "lattice_refused": of("lattice_refused"),
             "swept_height": of("swept_height"),
-            "delta_at_upper": proof.value.to_json(),
-            "second_delta_at_upper": output::second_json(&second),
+            "delta_at_upper": self.at_upper.value.to_json(),
+            "second_delta_at_upper": output::second_json(&self.second),
             "method": how.to_string(),
             "engine": how.engine(),
             "proof": fields_of(how),
@@ -75,40 +120,45 @@ pub fn run(args: &Args) -> Result<Exit> {
             "alias_error_upper": of("alias_error"),
             "truncation_error_upper": of("truncation_error"),
             "rounding_error_upper": of("rounding_error"),
-            "status": epsilon.status(),
-            "worst_pair": pair,
-    });
-    subject::put_directions(&mut object, subject.whole.epsilon_of_directions(&delta, digits)?.as_ref());
-    subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
-    subject::put_relation(&mut object, &subject);
-    page.records([object.clone()]);
-    page.object(object);
-    let lattice = if total.is_uniform() {
-        "Some losses have a density: sums of them have a profile in closed form.".to_string()
-    } else if total.has_rounded_losses() {
-        "The losses have no common multiple: they are rounded to multiples of 2^-96 nats, up and down.".to_string()
-    } else {
-        step.map_or_else(
-            || "The privacy loss has a density: some noise is continuous.".to_string(),
-            |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
-        )
-    };
-    let lattice = match total.is_symmetric() {
-        true => lattice,
-        false => {
-            format!("{lattice}\n  The two neighbors are not symmetric: the answer is the larger of both directions.")
+            "status": self.epsilon.status(),
+            "worst_pair": self.pair,
+        })
+    }
+
+    /// Where the losses lie, and about which of several neighbors the answer is.
+    fn losses_in_words(&self) -> String {
+        let mut text = match self.step() {
+            _ if self.total.is_uniform() => {
+                "Some losses have a density: sums of them have a profile in closed form.".to_string()
+            }
+            _ if self.total.has_rounded_losses() => {
+                "The losses have no common multiple: they are rounded to multiples of 2^-96 nats, up and down."
+                    .to_string()
+            }
+            None => "The privacy loss has a density: some noise is continuous.".to_string(),
+            Some(step) => format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
+        };
+        if !self.total.is_symmetric() {
+            text += "\n  The two neighbors are not symmetric: the answer is the larger of both directions.";
         }
-    };
-    let lattice = pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  All at once; that of {pair}."));
-    let (delta_lower, delta_upper) = ends(&proof.value);
-    let (counts, in_groups) = (output::count_of(copies, "count"), output::count_of(groups as u64, "group"));
-    page.text(format!(
-        "{title}
+        if let Some(pair) = &self.pair {
+            text += &format!("\n  All at once; that of {pair}.");
+        }
+        text
+    }
+
+    fn in_words(&self) -> String {
+        let how = &self.at_upper.proof;
+        let (copies, groups) = self.counts();
+        let (lower, upper) = ends(&self.epsilon.value);
+        let (delta_lower, delta_upper) = ends(&self.at_upper.value);
+        format!(
+            "{title}
 {neighbors} neighbors, delta = {delta}
 
 The question
   {counts} in {in_groups} of equal noise, rho = {rho}
-  {lattice}
+  {losses}
 
 The answer
   epsilon >= {lower}
@@ -121,18 +171,17 @@ The proof at the upper end
 A second enclosure of that delta, which shares no code with the first
   {second}
 ",
-        title = subject.title,
-        neighbors = subject.neighbors.name(),
-        delta = exact_text(&delta),
-        rho = short(total.rho()),
-        second = output::second_text(&second),
-        proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
-    ));
-    page.lines(&subject::law_notes(&subject));
-    page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
-    page.say_wider([("epsilon", &epsilon)]);
-    page.print()?;
-    Ok(Exit::Done)
+            title = self.subject.title,
+            neighbors = self.subject.neighbors.name(),
+            delta = exact_text(&self.delta),
+            counts = output::count_of(copies, "count"),
+            in_groups = output::count_of(groups as u64, "group"),
+            rho = short(self.total.rho()),
+            losses = self.losses_in_words(),
+            proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
+            second = output::second_text(&self.second),
+        )
+    }
 }
 
 /// Whether a contour runs over the period of a lattice, or over the whole line.

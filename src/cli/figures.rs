@@ -138,38 +138,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--out: name a folder for a figure of your own, so that the paper's in results stays");
     }
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results"));
-    let facts =
-        args.facts.clone().or_else(|| env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(Into::into));
-    let sources = Sources { facts, own };
-    progress::stage("tables and figures");
-    let steps = progress::Steps::new(items.len() as u64);
-    // The description: that of the paper in its words, a figure of the user's own by its title.
-    let draw = |item: &Item| -> dp_assay::Result<([PathBuf; 2], String)> {
-        let drawing = item.draw(&sources);
-        steps.step();
-        let drawing = drawing?;
-        let about = if is_own { drawing.figure.title.clone() } else { item.about.to_string() };
-        Ok((drawing.write(&out.join(item.paper), item.name)?, about))
-    };
-    // One after the other, because each uses all cores, and the memory is that of one.
-    let outcomes: Vec<_> = items.iter().map(draw).collect();
-    let mut rows = Vec::new();
-    for (item, outcome) in items.iter().zip(outcomes) {
-        let name = format!("{}/{}", item.paper, item.name);
-        let outcome = match outcome {
-            Ok((files, about)) => Outcome::Written(files.map(|file| file.display().to_string()), about),
-            // Missing data are an error only for a figure that was requested by name.
-            Err(Error::NeedsData { what, needed }) => {
-                let needed = format!("{needed}: name their folder by --facts or ASSAY_FACTS");
-                if args.names.contains(&name) {
-                    return Err(Error::NeedsData { what, needed }.into());
-                }
-                Outcome::NeedsData(needed)
-            }
-            Err(error) => return Err(error.into()),
-        };
-        rows.push((name, item, outcome));
-    }
+    let rows = draw(args, &items, own, &out)?;
     let objects = rows.iter().map(|(name, item, outcome)| match outcome {
         Outcome::Written(files, about) => json!({ "name": name, "about": about, "files": files }),
         Outcome::NeedsData(needed) => json!({ "name": name, "about": item.about, "needs_data": needed }),
@@ -187,6 +156,44 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// Draws figures into a folder, with their tables.
+fn draw<'a>(args: &Args, items: &'a [Item], own: Own, out: &Path) -> Result<Vec<(String, &'a Item, Outcome)>> {
+    let is_own = !own.given().is_empty();
+    let facts =
+        args.facts.clone().or_else(|| env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(Into::into));
+    let sources = Sources { facts, own };
+    progress::stage("tables and figures");
+    let steps = progress::Steps::new(items.len() as u64);
+    // The description: that of the paper in its words, a figure of the user's own by its title.
+    let one = |item: &Item| -> dp_assay::Result<([PathBuf; 2], String)> {
+        let drawing = item.draw(&sources);
+        steps.step();
+        let drawing = drawing?;
+        let about = if is_own { drawing.figure.title.clone() } else { item.about.to_string() };
+        Ok((drawing.write(&out.join(item.paper), item.name)?, about))
+    };
+    // One after the other, because each uses all cores, and the memory is that of one.
+    let outcomes: Vec<_> = items.iter().map(one).collect();
+    let mut rows = Vec::new();
+    for (item, outcome) in items.iter().zip(outcomes) {
+        let name = format!("{}/{}", item.paper, item.name);
+        let outcome = match outcome {
+            Ok((files, about)) => Outcome::Written(files.map(|file| file.display().to_string()), about),
+            // Missing data are an error only for a figure that was requested by name.
+            Err(Error::NeedsData { what, needed }) => {
+                let needed = format!("{needed}: name their folder by --facts or ASSAY_FACTS");
+                if args.names.contains(&name) {
+                    return Err(Error::NeedsData { what, needed }.into());
+                }
+                Outcome::NeedsData(needed)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        rows.push((name, item, outcome));
+    }
+    Ok(rows)
 }
 
 /// The outcome of a figure.

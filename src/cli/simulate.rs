@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    chart::ranks::{self, Ranks},
+    chart::{
+        Figure,
+        ranks::{self, Ranks},
+    },
     csv_reader::{CsvTable, Reading},
     error::unknown,
     noise::{
@@ -22,7 +25,7 @@ use super::{
     mechanism::Randomness,
     multiline::{self, Multiline},
     output::{self, exact, exact_text},
-    page::FormArgs,
+    page::{FormArgs, Page},
     progress,
 };
 
@@ -65,87 +68,133 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let samplers: Vec<Sampler> = (args.discrete_gaussian.iter())
-        .map(|text| {
-            let sigma2 = number("--discrete-gaussian", text)?;
-            Sampler::discrete_gaussian(sigma2).with_context(|| format!("--discrete-gaussian {text}"))
-        })
-        .collect::<Result<_>>()?;
-    let shares = args.read()?;
-    let mut streams = args.randomness.resolve()?;
-    progress::stage("trials");
-    let steps = progress::Steps::new(args.trials * samplers.len() as u64);
-    let mut simulate = |sampler| shares.simulate_with(sampler, args.trials, &mut streams, &mut || steps.step());
-    let found = (samplers.iter())
-        .map(|sampler| Ok(simulate(sampler)?))
-        .collect::<Result<Vec<_>>>()
-        .with_context(|| args.input.display().to_string())?;
-    let sigma2 = (args.discrete_gaussian.iter())
-        .map(|text| number("--discrete-gaussian", text))
-        .collect::<Result<Vec<Rational>>>()?;
-    let means: Vec<Mean> = found.iter().map(Mean::of).collect();
-    let noise: Vec<Value> = (0..found.len())
-        .map(|k| {
-            let reduction = means[k].below(&means[0], k == 0);
-            json!({
-                "sigma2": exact(&sigma2[k]),
-                "trials": args.trials,
-                "mean_absolute_error_approximate": means[k].value,
-                "standard_error_approximate": means[k].error,
-                "slopes_approximate": found[k].slopes,
-                "reduction_percent_approximate": reduction.value.is_finite().then_some(reduction.value),
-                "reduction_standard_error_approximate": reduction.error,
-                "rows_left_out": found[k].left_out,
-            })
-        })
-        .collect();
+    let simulated = Simulated::of(args)?;
     let mut page = args.form.page();
-    page.object(json!({
-        "rows": shares.y.len(),
-        "trials": args.trials,
-        "slope_approximate": found[0].slope,
-        "insecure_seed": streams.insecure_seed(),
-        "noise": noise,
-    }));
+    let noise = simulated.records();
+    page.object(simulated.to_json(&noise));
     page.records(noise);
-    let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
-    let trials = format!("{} trial{}", args.trials, if args.trials == 1 { "" } else { "s" });
-    page.text(format!(
-        "{}, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
-        output::count_of(shares.y.len() as u64, "row"),
-        args.y,
-        args.categories[shares.category],
-        significant(found[0].slope, 7)
-    ));
-    let rows = (0..found.len())
-        .map(|k| {
-            let (mean, error) = means[k].shown();
-            let (less, less_error) = means[k].below(&means[0], k == 0).shown();
-            let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
-            let change = percent(change_of(&less));
-            vec![exact_text(&sigma2[k]), mean, error, change, percent(less_error), found[k].left_out.to_string()]
-        })
-        .collect();
-    let heading =
-        ["sigma2", "mean |slope - without noise|", "standard error", "change", "its standard error", "rows left out"];
-    page.table(&heading, rows);
-    page.text(format!(
-        "\nSimulated, in doubles: means over {trials}, with the digits that their standard errors support. A row is left out \
-         of a trial where all its published counts are 0.\n"
-    ));
+    simulated.put_text(&mut page);
     if let Some(path) = &args.svg {
-        let ranks = Ranks {
-            title: String::new(),
-            label: "mean |slope - slope without noise|, simulated".to_string(),
-            names: sigma2.iter().map(|sigma2| format!("sigma2 = {}", exact_text(sigma2))).collect(),
-            series: vec![(trials, means.iter().map(|mean| Some(mean.value)).collect())],
-        };
-        let share = &args.categories[shares.category];
-        let title = format!("Slope of {} on the share of {share}, {}", args.y, args.input.display());
-        drawn::write(path, &ranks::figure(&title, &[ranks]))?;
+        drawn::write(path, &simulated.figure())?;
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// Trials with each noise.
+struct Simulated<'a> {
+    args: &'a Args,
+    shares: ShareRegression,
+    insecure_seed: Option<u64>,
+    sigma2: Vec<Rational>,
+    found: Vec<SlopeTrials>,
+    means: Vec<Mean>,
+}
+
+impl<'a> Simulated<'a> {
+    fn of(args: &'a Args) -> Result<Self> {
+        let sigma2 = (args.discrete_gaussian.iter())
+            .map(|text| number("--discrete-gaussian", text))
+            .collect::<Result<Vec<Rational>>>()?;
+        let sampler = |(sigma2, text): (&Rational, &String)| {
+            Sampler::discrete_gaussian(sigma2.clone()).with_context(|| format!("--discrete-gaussian {text}"))
+        };
+        let samplers: Vec<Sampler> = sigma2.iter().zip(&args.discrete_gaussian).map(sampler).collect::<Result<_>>()?;
+        let shares = args.read()?;
+        let mut streams = args.randomness.resolve()?;
+        progress::stage("trials");
+        let steps = progress::Steps::new(args.trials * samplers.len() as u64);
+        let mut simulate = |sampler| shares.simulate_with(sampler, args.trials, &mut streams, &mut || steps.step());
+        let found = (samplers.iter())
+            .map(|sampler| Ok(simulate(sampler)?))
+            .collect::<Result<Vec<_>>>()
+            .with_context(|| args.input.display().to_string())?;
+        let means = found.iter().map(Mean::of).collect();
+        Ok(Simulated { args, shares, insecure_seed: streams.insecure_seed(), sigma2, found, means })
+    }
+
+    /// By how many percent the error with one noise is below that with the first.
+    fn reduction(&self, k: usize) -> Mean {
+        self.means[k].below(&self.means[0], k == 0)
+    }
+
+    /// One record for each noise.
+    fn records(&self) -> Vec<Value> {
+        let of = |(k, found): (usize, &SlopeTrials)| {
+            let reduction = self.reduction(k);
+            json!({
+                "sigma2": exact(&self.sigma2[k]),
+                "trials": self.args.trials,
+                "mean_absolute_error_approximate": self.means[k].value,
+                "standard_error_approximate": self.means[k].error,
+                "slopes_approximate": found.slopes,
+                "reduction_percent_approximate": reduction.value.is_finite().then_some(reduction.value),
+                "reduction_standard_error_approximate": reduction.error,
+                "rows_left_out": found.left_out,
+            })
+        };
+        self.found.iter().enumerate().map(of).collect()
+    }
+
+    fn to_json(&self, noise: &[Value]) -> Value {
+        json!({
+            "rows": self.shares.y.len(),
+            "trials": self.args.trials,
+            "slope_approximate": self.found[0].slope,
+            "insecure_seed": self.insecure_seed,
+            "noise": noise,
+        })
+    }
+
+    /// The number of trials in words.
+    fn trials(&self) -> String {
+        output::count_of(self.args.trials, "trial")
+    }
+
+    fn put_text(&self, page: &mut Page) {
+        let seed = self.insecure_seed.map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
+        page.text(format!(
+            "{}, {} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
+            output::count_of(self.shares.y.len() as u64, "row"),
+            self.trials(),
+            self.args.y,
+            self.args.categories[self.shares.category],
+            significant(self.found[0].slope, 7)
+        ));
+        let row = |k: usize| {
+            let (mean, error) = self.means[k].shown();
+            let (less, less_error) = self.reduction(k).shown();
+            let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
+            let (change, left_out) = (percent(change_of(&less)), self.found[k].left_out.to_string());
+            vec![exact_text(&self.sigma2[k]), mean, error, change, percent(less_error), left_out]
+        };
+        let heading = [
+            "sigma2",
+            "mean |slope - without noise|",
+            "standard error",
+            "change",
+            "its standard error",
+            "rows left out",
+        ];
+        page.table(&heading, (0..self.found.len()).map(row).collect());
+        page.text(format!(
+            "\nSimulated, in doubles: means over {}, with the digits that their standard errors support. A row is left out \
+             of a trial where all its published counts are 0.\n",
+            self.trials()
+        ));
+    }
+
+    fn figure(&self) -> Figure {
+        let ranks = Ranks {
+            title: String::new(),
+            label: "mean |slope - slope without noise|, simulated".to_string(),
+            names: self.sigma2.iter().map(|sigma2| format!("sigma2 = {}", exact_text(sigma2))).collect(),
+            series: vec![(self.trials(), self.means.iter().map(|mean| Some(mean.value)).collect())],
+        };
+        let share = &self.args.categories[self.shares.category];
+        let title = format!("Slope of {} on the share of {share}, {}", self.args.y, self.args.input.display());
+        ranks::figure(&title, &[ranks])
+    }
 }
 
 /// A mean over trials and its standard error, in doubles; no error if it cannot be estimated.

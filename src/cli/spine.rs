@@ -178,15 +178,10 @@ impl Margins {
     }
 }
 
-fn object(
-    built: &BuiltSpine,
-    variances: &[LevelVariances],
-    margins: &Margins,
-    delta: Option<&rug::Rational>,
-    epsilon: Option<&Worst>,
-) -> Result<Value> {
-    let (spine, distances) = (&built.spine, built.distances());
-    let levels: Vec<Value> = (built.names.iter().zip(variances).enumerate())
+/// The levels of a spine with the variances of their units' totals.
+fn levels_object(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -> Vec<Value> {
+    let spine = &built.spine;
+    (built.names.iter().zip(variances).enumerate())
         .map(|(level, (name, variance))| {
             json!({
                 "name": name,
@@ -201,13 +196,34 @@ fn object(
                 "margin_95_approx": margins.approx(variance),
             })
         })
-        .collect();
+        .collect()
+}
+
+/// The distances of entities from the spine, before and after it was optimized.
+fn distances_object(distances: &[(u32, u32)]) -> Value {
     let mean = |pick: fn(&(u32, u32)) -> u32| {
         let sum: u64 = distances.iter().map(|pair| u64::from(pick(pair))).sum();
         // Absent if there is no entity. An average for the reader, not a certified number.
         (!distances.is_empty()).then(|| sum as f64 / distances.len() as f64)
     };
     let max = |pick: fn(&(u32, u32)) -> u32| distances.iter().map(pick).max();
+    json!({
+        "entities": distances.len(),
+        "mean_before": mean(|pair| pair.0),
+        "mean_after": mean(|pair| pair.1),
+        "max_before": max(|pair| pair.0),
+        "max_after": max(|pair| pair.1),
+    })
+}
+
+fn object(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    margins: &Margins,
+    delta: Option<&rug::Rational>,
+    epsilon: Option<&Worst>,
+) -> Result<Value> {
+    let spine = &built.spine;
     let paths: Vec<Value> = (spine.paths()?.iter())
         .map(|path| {
             let names: Vec<&str> = path.dropped.iter().map(|level| built.names[*level].as_str()).collect();
@@ -225,16 +241,10 @@ fn object(
         .collect();
     let mut object = json!({
         "blocks": spine.tree.order().len(),
-        "levels": levels,
+        "levels": levels_object(built, variances, margins),
         "variance_unit": unit(built),
         "margin_unit": margins.unit,
-        "osed": {
-            "entities": distances.len(),
-            "mean_before": mean(|pair| pair.0),
-            "mean_after": mean(|pair| pair.1),
-            "max_before": max(|pair| pair.0),
-            "max_after": max(|pair| pair.1),
-        },
+        "osed": distances_object(&built.distances()),
         "paths": paths,
         "mismatches": mismatches,
         "unused_entities": built.unused.iter().map(|kind| kind.name()).collect::<Vec<_>>(),

@@ -20,6 +20,8 @@
 //! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
 //! | `finite` | the common part of all laws of finitely many losses |
+//! | `replaced` | laws in place of a law: rounded, symmetric, without sampling |
+//! | `group` | equal counts |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
@@ -32,6 +34,7 @@ mod discrete_laplace;
 mod facts;
 mod finite;
 mod gaussian;
+mod group;
 mod guarantee;
 mod laplace;
 mod likelihoods;
@@ -40,6 +43,7 @@ mod pair;
 pub mod parameter;
 mod perturbation;
 mod randomized_response;
+mod replaced;
 mod responses;
 mod sampled_gaussian;
 mod table;
@@ -64,10 +68,10 @@ use facts::Facts;
 pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
+pub use group::Group;
 use guarantee::Guarantee;
 use laplace::Laplace;
 pub use likelihoods::Direction;
-use likelihoods::Likelihoods;
 pub use outcomes::Outcomes;
 pub use pair::Pair;
 pub use perturbation::PerturbationTable;
@@ -333,14 +337,6 @@ impl Law {
         of_law!(self, facts => facts.is_sampled())
     }
 
-    /// The law without the sampling of records: at most as private.
-    pub(crate) fn without_sampling(&self) -> Law {
-        match self {
-            Law::SampledGaussian { sigma2, .. } => Law::Gaussian { sigma2: sigma2.clone() },
-            other => other.clone(),
-        }
-    }
-
     /// The law with another parameter; the same for a law that has none.
     pub fn with_parameter(&self, parameter: Rational) -> Law {
         let mut law = self.clone();
@@ -393,79 +389,14 @@ impl Law {
         of_law!(self, facts => facts.finite(shift))
     }
 
-    /// The exact likelihood ratios of a law whose losses have no common lattice; `None` for all others.
-    fn likelihoods(&self, shift: u64) -> Option<Likelihoods> {
-        match self {
-            Law::Table(table) => Some(table.likelihoods(shift)),
-            Law::Pair(pair) => Some(pair.likelihoods().clone()),
-            // The dominating pair of all rows.
-            Law::Perturbation(table) => Some(table.envelope(shift)),
-            _ => None,
-        }
-    }
-
     /// The losses of one count where they are uniform once they are tilted, beside atoms at both ends; `None` for all other laws.
     pub(crate) fn uniform(&self, shift: u64) -> Option<Uniform> {
         of_law!(self, facts => facts.uniform(shift))
     }
 
-    /// The law of the losses of one direction, rounded to a lattice, for a law whose own losses have none; `None` for all others.
-    pub(crate) fn rounded(&self, shift: u64, rounding: Rounding, direction: Direction) -> Option<Law> {
-        if let Some(uniform) = self.uniform(shift) {
-            return Some(Law::Responses(Arc::new(Responses::of_uniform(&uniform, rounding))));
-        }
-        let likelihoods = self.likelihoods(shift)?;
-        Some(match self.is_symmetric() {
-            true => Law::Responses(Arc::new(likelihoods.responses(rounding))),
-            false => Law::Outcomes(Arc::new(likelihoods.towards(direction).outcomes(rounding))),
-        })
-    }
-
-    /// Symmetric laws that are together at most as private, for a law that is not symmetric, with their shifts; `None` for all others.
-    pub(crate) fn dominating(&self, shift: u64) -> Result<Option<Vec<(Law, u64)>>> {
-        if self.is_symmetric() {
-            return Ok(None);
-        }
-        let of = |likelihoods: &Likelihoods| (Law::Responses(Arc::new(likelihoods.dominating())), 1);
-        Ok(match self {
-            // Both a new key and a known one.
-            Law::UnknownKey(keys) => {
-                let new = keys.new_key(shift, Rounding::Up)?;
-                Some(vec![of(new.likelihoods()), (keys.noise().into(), shift)])
-            }
-            _ => self.likelihoods(shift).map(|likelihoods| vec![of(&likelihoods)]),
-        })
-    }
-
-    /// The laws of which the data decide, with their shifts: each count has one of them. Some are known between two laws, of which one is at most as private and
-    /// one at least. `None` for a law that has one pair for all data.
-    pub(crate) fn alternatives(&self, shift: u64, rounding: Rounding) -> Result<Option<Vec<(Law, u64)>>> {
-        match self {
-            Law::Perturbation(table) => {
-                let pairs = table.alternatives(shift)?;
-                Ok(Some(pairs.into_iter().map(|pair| (Law::Pair(Arc::new(pair)), 1)).collect()))
-            }
-            Law::UnknownKey(keys) => {
-                let new = Law::Pair(Arc::new(keys.new_key(shift, rounding)?));
-                Ok(Some(vec![(new, 1), (keys.noise().into(), shift)]))
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// Whether each of two neighbors is to the other as the other is to it: both directions then have one profile. Poisson-sampled noise is not listed here.
     pub fn is_symmetric(&self) -> bool {
         of_law!(self, facts => facts.is_symmetric())
-    }
-
-    /// The law of two records of which one is added where the other is removed, beside its own: the same where it is symmetric.
-    pub(crate) fn of_opposite_record(&self) -> Law {
-        match self {
-            Law::Table(table) if !table.is_symmetric() => Law::Table(Arc::new(table.reflected())),
-            Law::Perturbation(table) => Law::Perturbation(Arc::new(table.reversed())),
-            Law::UnknownKey(keys) => Law::UnknownKey(Arc::new(keys.reversed())),
-            other => other.clone(),
-        }
     }
 
     /// Whether every loss of one count is zero or infinite.
@@ -487,6 +418,11 @@ impl Law {
     #[cfg(feature = "mechanisms")]
     pub(crate) fn has_no_common_outcome(&self, shift: u64) -> bool {
         self.finite(shift).and_then(|finite| finite.exact_infinite_mass()).is_some_and(|mass| mass == 1)
+    }
+
+    /// The change of the loss when the noise changes by one, where that is linear.
+    fn weight(&self, shift: u64) -> Rational {
+        of_law!(self, facts => facts.weight(shift))
     }
 
     /// How many losses one count has, where they are finitely many.
@@ -605,50 +541,5 @@ impl fmt::Display for Law {
         }
         write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
         self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))
-    }
-}
-
-/// `copies` independent terms of one law, each moved by an integer `shift` between the two hypotheses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// The law of the noise.
-    pub law: Law,
-    /// The integer by which one count moves.
-    pub shift: u64,
-    /// The number of independent terms.
-    pub copies: u64,
-}
-
-impl Group {
-    /// The change of the loss of one term when the noise changes by one, where that is linear: shift / sigma2 for Gaussian laws, twice the parameter
-    /// for the discrete Laplace.
-    pub(crate) fn weight(&self) -> Rational {
-        of_law!(&self.law, facts => facts.weight(self.shift))
-    }
-
-    /// The least distance of two losses of one term.
-    pub(crate) fn spacing(&self) -> Rational {
-        let finite = self.law.is_listed().then(|| self.law.finite(self.shift)).flatten();
-        finite.map_or_else(|| self.weight(), |finite| finite.spacing())
-    }
-
-    /// copies shift^2 / (2 sigma2) for Gaussian laws, else zero.
-    pub(crate) fn rho(&self) -> Rational {
-        if self.law.has_bounded_loss() { Rational::new() } else { self.zcdp() }
-    }
-
-    /// The rho of zero-concentrated differential privacy of all copies.
-    pub(crate) fn zcdp(&self) -> Rational {
-        self.law.rho(self.shift) * self.copies
-    }
-
-    /// The largest size of a loss of all copies of a bounded law, else zero.
-    pub(crate) fn size(&self) -> Rational {
-        self.law.finite(self.shift).map_or_else(Rational::new, |finite| finite.size() * self.copies)
-    }
-
-    /// The largest loss of all copies of a bounded law, else zero.
-    pub(crate) fn largest(&self) -> Rational {
-        self.law.largest_loss(self.shift).map_or_else(Rational::new, |loss| loss * self.copies)
     }
 }

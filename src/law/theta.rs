@@ -64,6 +64,108 @@ pub(crate) struct NodeFactor<F: Field> {
     pub ln_left_out: f64,
 }
 
+/// Where the factor of a group is computed.
+struct Place<'a, F: Field> {
+    group: &'a Group,
+    /// Re s.
+    c: &'a Rational,
+    /// The angle of the group from node to node, as a fraction of a full turn.
+    turns: Rational,
+    precision: <F::Real as Real>::Precision,
+}
+
+impl<F: Field> Place<'_, F> {
+    fn real(&self, x: &Rational) -> F::Real {
+        F::Real::rational(x, self.precision)
+    }
+
+    fn complex(&self, re: F::Real) -> F {
+        F::new(re, self.real(&Rational::new()))
+    }
+
+    /// Terms below exp(-cut) do not matter at the precision.
+    fn cut(&self) -> f64 {
+        f64::from(F::working_bits(self.precision)) * std::f64::consts::LN_2 + (self.group.copies as f64).ln() + 8.0
+    }
+
+    /// c shift: the center of tilted Gaussian noise.
+    fn center(&self) -> Rational {
+        Rational::from(self.c * self.group.shift)
+    }
+
+    /// sigma2 b^2 / 2 with b = 2 pi f, over f^2.
+    fn curvature(&self, sigma2: &Rational) -> F::Real {
+        let pi = F::Real::pi(self.precision);
+        pi.mul(&pi).mul(&self.real(&Rational::from(sigma2 * 2_u32)))
+    }
+
+    /// Gaussian noise: copies m b = 2 pi copies m f.
+    fn gaussian(&self, sigma2: &Rational, series: Series<F>) -> Factor<F> {
+        let copies = self.group.copies;
+        Factor {
+            copies,
+            decay: self.curvature(sigma2).mul(&self.real(&Rational::from(copies))).neg(),
+            drift: self.real(&(self.center() * copies)),
+            series,
+            precision: self.precision,
+            one: self.complex(self.real(&Rational::from(1))),
+            cut: self.cut(),
+        }
+    }
+
+    /// A finite sum. `cut` is minus ln of the mass that it omits.
+    fn polynomial(&self, weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64) -> Factor<F> {
+        let two_pi = F::Real::pi(self.precision).mul_int(2);
+        Factor {
+            copies: self.group.copies,
+            decay: self.real(&Rational::new()),
+            drift: self.real(&Rational::from(drift)),
+            series: Series::Polynomial { turn: ExactPhase::new(turns), weights, two_pi },
+            precision: self.precision,
+            one: self.complex(self.real(&Rational::from(1))),
+            cut,
+        }
+    }
+
+    /// Discrete Gaussian noise by the direct side.
+    fn direct(&self, sigma2: &Rational) -> Factor<F> {
+        let direct = Direct::new(sigma2, &self.center(), self.cut());
+        let scale = self.real(&axis(self.group, self.c).recip());
+        let weights = direct.exponents.iter().map(|x| self.complex(self.real(x).exp().mul(&scale))).collect();
+        self.polynomial(weights, &self.turns, direct.first * self.group.copies, direct.ln_tail)
+    }
+
+    /// Discrete Gaussian noise by the images.
+    fn images(&self, sigma2: &Rational) -> Factor<F> {
+        let (cut, center, pi) = (self.cut(), self.center(), F::Real::pi(self.precision));
+        let curvature = self.curvature(sigma2);
+        let curvature_approx = curvature.approximate();
+        let fraction = Rational::from(&center - center.clone().round());
+        let phases = (1..)
+            .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
+            .map(|k: i64| F::cis(&pi.mul(&self.real(&Rational::from(&fraction * (2 * k))))))
+            .collect();
+        let scale = self.real(&axis(self.group, self.c).recip());
+        let turn = ExactPhase::new(&self.turns);
+        self.gaussian(sigma2, Series::Images { turn, curvature, curvature_approx, phases, scale })
+    }
+
+    /// Finitely many losses. exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-i t step).
+    fn finite(&self, law: &Law) -> Factor<F> {
+        let finite = law.finite(self.group.shift);
+        let weights = finite.as_ref().map(|finite| finite.weights(self.c, self.precision)).unwrap_or_default();
+        let weights = weights.into_iter().map(|weight| self.complex(weight));
+        let turns = Rational::from(-&self.turns);
+        let Some(finite) = finite.filter(|finite| finite.places.is_some()) else {
+            return self.polynomial(weights.collect(), &turns, Integer::new(), f64::INFINITY);
+        };
+        let phase = |k: usize| ExactPhase::new(&Rational::from(&turns * finite.steps(k)));
+        let terms = weights.enumerate().map(|(k, weight)| (phase(k), weight)).collect();
+        let all = self.polynomial(Vec::new(), &self.turns, Integer::new(), f64::INFINITY);
+        Factor { series: Series::Terms { terms, two_pi: F::Real::pi(self.precision).mul_int(2) }, ..all }
+    }
+}
+
 impl<F: Field> Factor<F> {
     /// The factor of `group` at Re s = c, where Im s advances by 2 pi `spacing` from node to node.
     pub(crate) fn new(
@@ -72,70 +174,14 @@ impl<F: Field> Factor<F> {
         spacing: &Rational,
         precision: <F::Real as Real>::Precision,
     ) -> Self {
-        let real = |x: &Rational| F::Real::rational(x, precision);
-        let pi = F::Real::pi(precision);
-        let cut = f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 + (group.copies as f64).ln() + 8.0;
-        let zero = || real(&Rational::new());
-        let one = F::new(real(&Rational::from(1)), zero());
-        let m = Rational::from(c * group.shift);
-        let turns = group.weight() * spacing;
-        // copies sigma2 b^2 / 2 with b = 2 pi f; copies m b = 2 pi copies m f.
-        let curvature = |sigma2: &Rational| pi.mul(&pi).mul(&real(&Rational::from(sigma2 * 2_u32)));
-        let gaussian = |sigma2: &Rational, series: Series<F>| Factor {
-            copies: group.copies,
-            decay: curvature(sigma2).mul(&real(&Rational::from(group.copies))).neg(),
-            drift: real(&Rational::from(&m * group.copies)),
-            series,
-            precision,
-            one: one.clone(),
-            cut,
-        };
-        let polynomial = |weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64| Factor {
-            copies: group.copies,
-            decay: zero(),
-            drift: real(&Rational::from(drift)),
-            series: Series::Polynomial { turn: ExactPhase::new(turns), weights, two_pi: pi.mul_int(2) },
-            precision,
-            one: one.clone(),
-            cut,
-        };
+        let place = Place { group, c, turns: group.weight() * spacing, precision };
         match &group.law {
-            Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => {
-                let direct = Direct::new(sigma2, &m, cut);
-                let scale = real(&axis(group, c).recip());
-                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp().mul(&scale), zero())).collect();
-                polynomial(weights, &turns, direct.first * group.copies, direct.ln_tail)
+            Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => place.direct(sigma2),
+            Law::DiscreteGaussian { sigma2 } => place.images(sigma2),
+            Law::Gaussian { sigma2 } => {
+                place.gaussian(sigma2, Series::Unit { turns_per_node: place.real(&place.turns) })
             }
-            Law::DiscreteGaussian { sigma2 } => {
-                let curvature = curvature(sigma2);
-                let curvature_approx = curvature.approximate();
-                let fraction = &m - m.clone().round();
-                let phases = (1..)
-                    .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
-                    .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
-                    .collect();
-                let scale = real(&axis(group, c).recip());
-                gaussian(
-                    sigma2,
-                    Series::Images { turn: ExactPhase::new(&turns), curvature, curvature_approx, phases, scale },
-                )
-            }
-            Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
-            law => {
-                // exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-i t step).
-                let finite = law.finite(group.shift);
-                let weights = finite.as_ref().map(|finite| finite.weights(c, precision)).unwrap_or_default();
-                let weights = weights.into_iter().map(|weight| F::new(weight, zero()));
-                match finite.filter(|finite| finite.places.is_some()) {
-                    None => polynomial(weights.collect(), &-turns, Integer::new(), f64::INFINITY),
-                    Some(finite) => {
-                        let phase = |k: usize| ExactPhase::new(&-(Rational::from(&turns * finite.steps(k))));
-                        let terms = weights.enumerate().map(|(k, weight)| (phase(k), weight)).collect();
-                        let all = polynomial(Vec::new(), &turns, Integer::new(), f64::INFINITY);
-                        Factor { series: Series::Terms { terms, two_pi: pi.mul_int(2) }, ..all }
-                    }
-                }
-            }
+            law => place.finite(law),
         }
     }
 

@@ -79,6 +79,82 @@ impl Orthogonal {
     }
 }
 
+/// A basis while it is reduced.
+struct Reduction {
+    basis: Vec<Vec<Integer>>,
+    inverse: Vec<Vec<Integer>>,
+    /// The Gram matrix of the basis.
+    gram: Vec<Vec<Float>>,
+    parts: Orthogonal,
+}
+
+impl Reduction {
+    /// More rounds than any basis of so few vectors needs.
+    const MOST_ROUNDS: u32 = 20_000;
+
+    /// Of the basis of another form, or of the unit vectors.
+    fn new(gram: &[Vec<Float>], like: Option<&Form>) -> Self {
+        let dimensions = gram.len();
+        let unit = || -> Vec<Vec<Integer>> {
+            (0..dimensions).map(|i| (0..dimensions).map(|j| Integer::from(i == j)).collect()).collect()
+        };
+        let (basis, inverse) = match like.filter(|like| like.basis.len() == dimensions) {
+            Some(like) => (like.basis.clone(), like.inverse.clone()),
+            None => (unit(), unit()),
+        };
+        let own = gram_of(gram, &basis);
+        Reduction { basis, inverse, gram: own, parts: Orthogonal::new(dimensions, gram[0][0].prec()) }
+    }
+
+    /// Lenstra, Lenstra & Lovász 1982. `None` where the matrix turns out not to be positive definite at its precision.
+    fn run(&mut self) -> Option<()> {
+        self.parts.row(&self.gram, 0);
+        let (mut i, mut rounds) = (1, 0);
+        while i < self.basis.len() {
+            rounds += 1;
+            if rounds > Self::MOST_ROUNDS {
+                return None;
+            }
+            self.shorten(i);
+            i = if self.is_in_order(i)? { i + 1 } else { self.swap(i) };
+        }
+        Some(())
+    }
+
+    /// Subtracts multiples of the vectors before it from vector i.
+    fn shorten(&mut self, i: usize) {
+        self.parts.row(&self.gram, i);
+        for j in (0..i).rev() {
+            let times = self.parts.mu[i][j].clone().round();
+            let Some(times) = times.to_integer().filter(|times| *times != 0) else { continue };
+            subtract(&mut self.basis, i, j, &times);
+            add(&mut self.inverse, j, i, &times);
+            reduce_gram(&mut self.gram, i, j, &times);
+            self.parts.row(&self.gram, i);
+        }
+    }
+
+    /// Whether a swap with the vector before it would not shorten the orthogonal part enough.
+    fn is_in_order(&self, i: usize) -> Option<bool> {
+        let [before, this] = [i - 1, i].map(|at| self.parts.r[at][at].clone());
+        if before <= 0 || this.is_nan() {
+            return None;
+        }
+        let mu = self.parts.mu[i][i - 1].clone();
+        Some(this >= (Float::with_val(mu.prec(), DELTA) - mu.square()) * before)
+    }
+
+    /// Swaps vector i with the one before it. Returns the place at which to go on.
+    fn swap(&mut self, i: usize) -> usize {
+        self.basis.swap(i, i - 1);
+        self.inverse.swap(i, i - 1);
+        self.gram.swap(i, i - 1);
+        self.gram.iter_mut().for_each(|row| row.swap(i, i - 1));
+        self.parts.row(&self.gram, i - 1);
+        (i - 1).max(1)
+    }
+}
+
 impl Form {
     /// The form of a Gram matrix, reduced from the basis of another form or from the unit vectors. `None` if it is not proven positive
     /// definite at its precision, or has too many dimensions.
@@ -87,49 +163,9 @@ impl Form {
         if dimensions == 0 || dimensions > MOST_DIMENSIONS {
             return None;
         }
-        let bits = gram[0][0].prec();
-        let unit = || -> Vec<Vec<Integer>> {
-            (0..dimensions).map(|i| (0..dimensions).map(|j| Integer::from(i == j)).collect()).collect()
-        };
-        let (mut basis, mut inverse) = match like.filter(|like| like.basis.len() == dimensions) {
-            Some(like) => (like.basis.clone(), like.inverse.clone()),
-            None => (unit(), unit()),
-        };
-        let mut own = gram_of(gram, &basis);
-        let mut parts = Orthogonal::new(dimensions, bits);
-        parts.row(&own, 0);
-        let mut i = 1;
-        let mut rounds = 0;
-        while i < dimensions {
-            rounds += 1;
-            if rounds > 20_000 {
-                return None;
-            }
-            parts.row(&own, i);
-            for j in (0..i).rev() {
-                let times = parts.mu[i][j].clone().round();
-                let Some(times) = times.to_integer().filter(|times| *times != 0) else { continue };
-                subtract(&mut basis, i, j, &times);
-                add(&mut inverse, j, i, &times);
-                reduce_gram(&mut own, i, j, &times);
-                parts.row(&own, i);
-            }
-            let [before, this] = [i - 1, i].map(|at| parts.r[at][at].clone());
-            if before <= 0 || this.is_nan() {
-                return None;
-            }
-            let mu = Float::with_val(bits, &parts.mu[i][i - 1]);
-            if this >= (Float::with_val(bits, DELTA) - mu.square()) * before {
-                i += 1;
-                continue;
-            }
-            basis.swap(i, i - 1);
-            inverse.swap(i, i - 1);
-            own.swap(i, i - 1);
-            own.iter_mut().for_each(|row| row.swap(i, i - 1));
-            parts.row(&own, i - 1);
-            i = (i - 1).max(1);
-        }
+        let mut reduction = Reduction::new(gram, like);
+        reduction.run()?;
+        let Reduction { basis, inverse, mut parts, .. } = reduction;
         // Recomputed from the exact basis.
         let own = gram_of(gram, &basis);
         (0..dimensions).for_each(|i| parts.row(&own, i));
@@ -137,6 +173,7 @@ impl Form {
         let least = squares.iter().min_by(|a, b| a.total_cmp(b))?;
         let largest = |rows: &[Vec<Integer>]| rows.iter().flatten().map(Integer::significant_bits).max().unwrap_or(0);
         let entries = gram.iter().flatten().filter_map(|entry| entry.get_exp()).max()?;
+        let bits = gram[0][0].prec();
         // Each product has an error of at most one unit in the last place; each entry is a sum of at most 64 products.
         let off = entries + 2 * largest(&basis) as i32 + 8 - bits as i32;
         if least.is_nan() || **least <= 0 || least.get_exp()? <= off + 40 {

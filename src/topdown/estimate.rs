@@ -28,80 +28,102 @@ pub fn least_squares_approx(
     measured: &[Vec<f64>],
 ) -> Result<Vec<Vec<f64>>> {
     let levels = tree.levels();
-    let last = levels - 1;
     if measured.len() != levels || (0..levels).any(|level| measured[level].len() != tree.units(level) * width) {
         return Err(Error::conflict(
             "the measurements do not fit the spine: one number is needed for every unit of every level",
         ));
     }
-    // Upwards: estimates and variances of subtrees. If the variance is infinite, the estimate is 0 and not used.
-    let mut estimates: Vec<Vec<f64>> = vec![Vec::new(); levels];
-    let mut variances: Vec<Vec<f64>> = vec![Vec::new(); levels];
-    let mut sums = vec![0.0; width];
-    for level in (0..levels).rev() {
-        let units = tree.units(level);
-        let (mut own, mut spread) = (vec![0.0; units * width], vec![0.0; units]);
-        for (unit, spread) in spread.iter_mut().enumerate() {
-            let below = if level == last {
-                f64::INFINITY
-            } else {
+    let mut estimates = Subtrees::new(tree, width, precision, measured);
+    estimates.distribute(tree, width)?;
+    Ok(estimates.numbers)
+}
+
+fn undetermined(level: usize, unit: usize) -> Error {
+    let why = "is not measured, directly or through units above and beside it";
+    Error::missing(format!("unit {unit} of level {level} {why}"))
+}
+
+/// Sets `sums` to the sums of rows of the same width.
+fn add_up(sums: &mut [f64], rows: &[f64]) {
+    sums.fill(0.0);
+    for row in rows.chunks(sums.len()) {
+        sums.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+    }
+}
+
+/// For each level the estimates of its units from the measurements below and at them, and their variances. Where a variance is infinite, the estimate
+/// is 0 and not used.
+struct Subtrees {
+    numbers: Vec<Vec<f64>>,
+    variances: Vec<Vec<f64>>,
+}
+
+impl Subtrees {
+    /// From the lowest level upwards.
+    fn new(tree: &Tree, width: usize, precision: impl Fn(usize, usize) -> f64, measured: &[Vec<f64>]) -> Self {
+        let levels = tree.levels();
+        let mut of = Subtrees { numbers: vec![Vec::new(); levels], variances: vec![Vec::new(); levels] };
+        let mut sums = vec![0.0; width];
+        for level in (0..levels).rev() {
+            let units = tree.units(level);
+            let (mut own, mut spread) = (vec![0.0; units * width], vec![0.0; units]);
+            for (unit, spread) in spread.iter_mut().enumerate() {
+                let below = if level + 1 == levels {
+                    f64::INFINITY
+                } else {
+                    let children = tree.children(level, unit);
+                    add_up(&mut sums, &of.numbers[level + 1][children.start * width..children.end * width]);
+                    of.variances[level + 1][children].iter().sum()
+                };
+                let w = precision(level, unit);
+                let total = w + 1.0 / below;
+                *spread = 1.0 / total;
+                if total > 0.0 {
+                    let at = unit * width..(unit + 1) * width;
+                    let numbers = measured[level][at.clone()].iter().zip(&sums);
+                    for (to, (z, sum)) in own[at].iter_mut().zip(numbers) {
+                        let from_own = if w > 0.0 { w * z } else { 0.0 };
+                        let from_below = if below.is_finite() { sum / below } else { 0.0 };
+                        *to = (from_own + from_below) / total;
+                    }
+                }
+            }
+            (of.numbers[level], of.variances[level]) = (own, spread);
+        }
+        of
+    }
+
+    /// From the root downwards: distributes what a unit's estimate differs from the sum of its children by their variances, which makes estimates final in
+    /// place.
+    fn distribute(&mut self, tree: &Tree, width: usize) -> Result<()> {
+        if !self.variances[0][0].is_finite() {
+            return Err(undetermined(0, 0));
+        }
+        let mut sums = vec![0.0; width];
+        for level in 0..tree.levels() - 1 {
+            let (above, below) = self.numbers.split_at_mut(level + 1);
+            let (above, below) = (&above[level], &mut below[0]);
+            for unit in 0..tree.units(level) {
                 let children = tree.children(level, unit);
-                sums.fill(0.0);
-                for child in children.clone() {
-                    let child = &estimates[level + 1][child * width..(child + 1) * width];
-                    sums.iter_mut().zip(child).for_each(|(sum, child)| *sum += child);
+                let spread = &self.variances[level + 1][children.clone()];
+                let open = spread.iter().filter(|v| v.is_infinite()).count();
+                if open > 1 {
+                    return Err(undetermined(level + 1, children.start));
                 }
-                variances[level + 1][children].iter().sum()
-            };
-            let w = precision(level, unit);
-            let total = w + 1.0 / below;
-            *spread = 1.0 / total;
-            if total > 0.0 {
-                let at = unit * width..(unit + 1) * width;
-                let numbers = measured[level][at.clone()].iter().zip(&sums);
-                for (to, (z, sum)) in own[at].iter_mut().zip(numbers) {
-                    let from_own = if w > 0.0 { w * z } else { 0.0 };
-                    let from_below = if below.is_finite() { sum / below } else { 0.0 };
-                    *to = (from_own + from_below) / total;
+                let whole: f64 = spread.iter().sum();
+                let share = |v: f64| if open == 1 { f64::from(u8::from(v.is_infinite())) } else { v / whole };
+                let family = &mut below[children.start * width..children.end * width];
+                add_up(&mut sums, family);
+                let total = &above[unit * width..(unit + 1) * width];
+                for (child, v) in family.chunks_mut(width).zip(spread) {
+                    for ((child, total), sum) in child.iter_mut().zip(total).zip(&sums) {
+                        *child += share(*v) * (total - sum);
+                    }
                 }
             }
         }
-        (estimates[level], variances[level]) = (own, spread);
+        Ok(())
     }
-    let undetermined = |level: usize, unit: usize| {
-        let why = "is not measured, directly or through units above and beside it";
-        Error::missing(format!("unit {unit} of level {level} {why}"))
-    };
-    if !variances[0][0].is_finite() {
-        return Err(undetermined(0, 0));
-    }
-    // Downwards: estimates become final in place.
-    for level in 0..last {
-        let (above, below) = estimates.split_at_mut(level + 1);
-        let (above, below) = (&above[level], &mut below[0]);
-        for unit in 0..tree.units(level) {
-            let children = tree.children(level, unit);
-            let spread = &variances[level + 1][children.clone()];
-            let open = spread.iter().filter(|v| v.is_infinite()).count();
-            if open > 1 {
-                return Err(undetermined(level + 1, children.start));
-            }
-            let whole: f64 = spread.iter().sum();
-            let share = |v: f64| if open == 1 { f64::from(u8::from(v.is_infinite())) } else { v / whole };
-            let family = &mut below[children.start * width..children.end * width];
-            sums.fill(0.0);
-            for child in family.chunks(width) {
-                sums.iter_mut().zip(child).for_each(|(sum, child)| *sum += child);
-            }
-            let total = &above[unit * width..(unit + 1) * width];
-            for (child, v) in family.chunks_mut(width).zip(spread) {
-                for ((child, total), sum) in child.iter_mut().zip(total).zip(&sums) {
-                    *child += share(*v) * (total - sum);
-                }
-            }
-        }
-    }
-    Ok(estimates)
 }
 
 /// Non-negative integers near the estimates, in which the children of every unit sum exactly to it, cell by cell.

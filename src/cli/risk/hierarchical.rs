@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
     chart::{
-        outputs,
+        Figure, outputs,
         ranks::{self, Ranks},
     },
     numeric::{Enclosure, rational},
@@ -210,21 +210,24 @@ fn decision(
     if !decision.met {
         page.text("\nThe enclosure is below the requested precision; --json gives both ends.\n");
     }
-    args.drawn.write(|| {
-        let rows = [
-            ("correct, with the counts above", &decision.correct),
-            ("correct, with the lowest level alone", &alone),
-            ("corrected by the other counts", &decision.gained),
-            ("made wrong by them", &decision.lost),
-        ];
-        let ranks = Ranks {
-            title: String::new(),
-            label: "probability".to_string(),
-            names: rows.map(|(name, _)| name.to_string()).to_vec(),
-            series: vec![("exact".to_string(), rows.map(|(_, value)| Some(value.approximate())).to_vec())],
-        };
-        ranks::figure(title.trim(), &[ranks])
-    })?;
+    let bars = [
+        ("correct, with the counts above", &decision.correct),
+        ("correct, with the lowest level alone", &alone),
+        ("corrected by the other counts", &decision.gained),
+        ("made wrong by them", &decision.lost),
+    ];
+    args.drawn.write(|| bars_of(title, &bars))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// Probabilities as bars, drawn from approximations.
+fn bars_of(title: &str, bars: &[(&str, &Enclosure)]) -> Figure {
+    let ranks = Ranks {
+        title: String::new(),
+        label: "probability".to_string(),
+        names: bars.iter().map(|(name, _)| name.to_string()).collect(),
+        series: vec![("exact".to_string(), bars.iter().map(|(_, value)| Some(value.approximate())).collect())],
+    };
+    ranks::figure(title.trim(), &[ranks])
 }

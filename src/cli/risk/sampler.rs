@@ -2,16 +2,18 @@
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    chart::outputs,
-    replication::gibbs::{GibbsConstraint, GibbsSampler},
-    risk::hierarchical::{Hierarchy, Upper},
+    chart::{Figure, outputs},
+    numeric::Enclosure,
+    replication::gibbs::{GibbsConstraint, GibbsSampler, SamplerLimit},
+    risk::hierarchical::{Hierarchy, Posterior, Upper},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::{
     drawn::Drawn,
     exit::Exit,
     output::{self, exact},
+    page::Page,
     subject::Format,
 };
 use super::common::{count, counts, numbers, prior, row};
@@ -50,76 +52,123 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let (prior, digits) = (prior(&args.prior)?, args.format.digits);
-    let Ok(rhos) = <[rug::Rational; 2]>::try_from(numbers("--rho", &args.rho)?) else {
-        bail!("--rho: {:?}: expected the rho of two levels, as in 0.099,0.246", args.rho);
-    };
-    let others = count("--others", &args.others)?;
-    let others = u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))?;
-    let Ok(noisy) = <[i64; 3]>::try_from(counts("--noisy", &args.noisy)?) else {
-        bail!("--noisy: {:?}: expected X1,X2,Y1", args.noisy);
-    };
-    let constraint = if args.as_printed { GibbsConstraint::LeftOut } else { GibbsConstraint::Kept };
-    let sampler = GibbsSampler { prior: prior.clone(), rhos: rhos.clone(), others, constraint };
-    let limit = sampler.limit(noisy, digits).context("--rho, --others, --noisy")?;
-    let attack = Hierarchy::new(prior.clone(), rhos.to_vec(), vec![others], Upper::Uniform)?;
-    let truth = attack.posterior(&noisy[..2], &noisy[2..], digits).context("--noisy")?;
-    let run = match (args.draws, args.insecure_seed) {
-        (Some(draws), Some(seed)) => Some((draws, seed, sampler.run(noisy, draws, seed)?)),
-        _ => None,
-    };
+    let sampled = Sampled::of(args)?;
     let mut page = args.drawn.page(&args.format)?;
-    let exact_share = |value: usize| truth.upper.iter().find(|(known, _)| *known == value as i64).map(|(_, s)| s);
-    let values: Vec<usize> = (0..limit.upper.len())
-        .filter(|value| *limit.upper[*value].upper() > 1e-12 || exact_share(*value).is_some())
-        .collect();
-    let records = values.iter().map(|value| {
-        json!({
-            "x2": value,
-            "limit": limit.upper[*value].to_json(),
-            "posterior": output::enclosure(exact_share(*value)),
-            "share_approximate": run.as_ref().map(|(_, _, (_, shares))| shares[*value]),
-        })
-    });
-    let records: Vec<_> = records.collect();
-    page.object(json!({
-        "rho": rhos.iter().map(exact).collect::<Vec<_>>(),
-        "others": others,
-        "prior": exact(&prior),
-        "noisy": noisy,
-        "as_printed": args.as_printed,
-        "limit": limit.present.to_json(),
-        "posterior": truth.present.to_json(),
-        "draws": run.as_ref().map(|run| run.0),
-        "insecure_seed": run.as_ref().map(|run| run.1),
-        "share_approximate": run.as_ref().map(|(_, _, (share, _))| share),
-        "x2": records,
-    }));
+    let records = sampled.records();
+    page.object(sampled.to_json(&records));
     page.records(records);
-    let kind = if args.as_printed { "without its constraint, as printed" } else { "with its constraint" };
-    page.text(format!("Gibbs sampler {kind}: rho = {}, {others} other groups, prior = {prior}\n\n", args.rho));
-    let mut rows = vec![
-        row("share of draws with X1 = 1, in the limit", &limit.present, digits),
-        row("posterior probability that the target counts", &truth.present, digits),
-    ];
-    if let Some((draws, seed, (share, _))) = &run {
-        rows.push(vec![format!("share in {draws} draws (simulated, insecure seed {seed})"), format!("{share:.6}")]);
-    }
-    page.table(&["", "probability"], rows);
-    page.text("\n");
-    let of = |value: &usize| {
-        let truth = exact_share(*value).map_or("-".to_string(), |share| share.shown(8));
-        vec![value.to_string(), limit.upper[*value].shown(8), truth]
-    };
-    let shown = values.iter().filter(|value| *limit.upper[**value].upper() > 1e-6).map(of).collect();
-    page.table(&["X2", "the sampler's limit", "posterior"], shown);
-    args.drawn.write(|| {
-        let limits = values.iter().map(|value| (*value as f64, limit.upper[*value].approximate())).collect();
-        let truths =
-            (values.iter()).filter_map(|value| Some((*value as f64, exact_share(*value)?.approximate()))).collect();
-        let title = format!("X2 by the Gibbs sampler {kind}, and its posterior");
-        outputs::masses(&title, "X2", vec![("the sampler's limit", limits), ("posterior", truths)])
-    })?;
+    sampled.put_text(&mut page);
+    args.drawn.write(|| sampled.figure())?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// A sampler's limit beside the exact posterior.
+struct Sampled<'a> {
+    args: &'a Args,
+    sampler: GibbsSampler,
+    noisy: [i64; 3],
+    limit: SamplerLimit,
+    truth: Posterior,
+    /// The draws, the seed and the shares of a run.
+    run: Option<(u32, u64, (f64, Vec<f64>))>,
+    /// The values of X2 that are shown.
+    values: Vec<usize>,
+}
+
+impl<'a> Sampled<'a> {
+    fn of(args: &'a Args) -> Result<Self> {
+        let (prior, digits) = (prior(&args.prior)?, args.format.digits);
+        let Ok(rhos) = <[rug::Rational; 2]>::try_from(numbers("--rho", &args.rho)?) else {
+            bail!("--rho: {:?}: expected the rho of two levels, as in 0.099,0.246", args.rho);
+        };
+        let others = count("--others", &args.others)?;
+        let others = u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))?;
+        let Ok(noisy) = <[i64; 3]>::try_from(counts("--noisy", &args.noisy)?) else {
+            bail!("--noisy: {:?}: expected X1,X2,Y1", args.noisy);
+        };
+        let constraint = if args.as_printed { GibbsConstraint::LeftOut } else { GibbsConstraint::Kept };
+        let sampler = GibbsSampler { prior: prior.clone(), rhos: rhos.clone(), others, constraint };
+        let limit = sampler.limit(noisy, digits).context("--rho, --others, --noisy")?;
+        let attack = Hierarchy::new(prior, rhos.to_vec(), vec![others], Upper::Uniform)?;
+        let truth = attack.posterior(&noisy[..2], &noisy[2..], digits).context("--noisy")?;
+        let run = match (args.draws, args.insecure_seed) {
+            (Some(draws), Some(seed)) => Some((draws, seed, sampler.run(noisy, draws, seed)?)),
+            _ => None,
+        };
+        let mut sampled = Sampled { args, sampler, noisy, limit, truth, run, values: Vec::new() };
+        let is_shown =
+            |value: &usize| *sampled.limit.upper[*value].upper() > 1e-12 || sampled.exact_share(*value).is_some();
+        sampled.values = (0..sampled.limit.upper.len()).filter(is_shown).collect();
+        Ok(sampled)
+    }
+
+    /// The exact posterior probability of a value of X2.
+    fn exact_share(&self, value: usize) -> Option<&Enclosure> {
+        self.truth.upper.iter().find(|(known, _)| *known == value as i64).map(|(_, share)| share)
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.args.as_printed { "without its constraint, as printed" } else { "with its constraint" }
+    }
+
+    /// One record for each value of X2.
+    fn records(&self) -> Vec<Value> {
+        let record = |&value: &usize| {
+            json!({
+                "x2": value,
+                "limit": self.limit.upper[value].to_json(),
+                "posterior": output::enclosure(self.exact_share(value)),
+                "share_approximate": self.run.as_ref().map(|(_, _, (_, shares))| shares[value]),
+            })
+        };
+        self.values.iter().map(record).collect()
+    }
+
+    fn to_json(&self, records: &[Value]) -> Value {
+        json!({
+            "rho": self.sampler.rhos.iter().map(exact).collect::<Vec<_>>(),
+            "others": self.sampler.others,
+            "prior": exact(&self.sampler.prior),
+            "noisy": self.noisy,
+            "as_printed": self.args.as_printed,
+            "limit": self.limit.present.to_json(),
+            "posterior": self.truth.present.to_json(),
+            "draws": self.run.as_ref().map(|run| run.0),
+            "insecure_seed": self.run.as_ref().map(|run| run.1),
+            "share_approximate": self.run.as_ref().map(|(_, _, (share, _))| share),
+            "x2": records,
+        })
+    }
+
+    fn put_text(&self, page: &mut Page) {
+        let (kind, rhos, digits) = (self.kind(), &self.args.rho, self.args.format.digits);
+        let GibbsSampler { others, prior, .. } = &self.sampler;
+        page.text(format!("Gibbs sampler {kind}: rho = {rhos}, {others} other groups, prior = {prior}\n\n"));
+        let mut rows = vec![
+            row("share of draws with X1 = 1, in the limit", &self.limit.present, digits),
+            row("posterior probability that the target counts", &self.truth.present, digits),
+        ];
+        if let Some((draws, seed, (share, _))) = &self.run {
+            rows.push(vec![format!("share in {draws} draws (simulated, insecure seed {seed})"), format!("{share:.6}")]);
+        }
+        page.table(&["", "probability"], rows);
+        page.text("\n");
+        let of = |&value: &usize| {
+            let truth = self.exact_share(value).map_or("-".to_string(), |share| share.shown(8));
+            vec![value.to_string(), self.limit.upper[value].shown(8), truth]
+        };
+        let is_likely = |value: &&usize| *self.limit.upper[**value].upper() > 1e-6;
+        page.table(&["X2", "the sampler's limit", "posterior"], self.values.iter().filter(is_likely).map(of).collect());
+    }
+
+    fn figure(&self) -> Figure {
+        let limit = |&value: &usize| (value as f64, self.limit.upper[value].approximate());
+        let truth = |&value: &usize| Some((value as f64, self.exact_share(value)?.approximate()));
+        let series = vec![
+            ("the sampler's limit", self.values.iter().map(limit).collect()),
+            ("posterior", self.values.iter().filter_map(truth).collect()),
+        ];
+        outputs::masses(&format!("X2 by the Gibbs sampler {}, and its posterior", self.kind()), "X2", series)
+    }
 }

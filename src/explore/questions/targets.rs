@@ -192,22 +192,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let queries = release.levels.iter().flat_map(|level| &level.queries);
     let sigma2: Vec<&Rational> = queries.map(|query| query.sigma2()).collect::<dp_assay::Result<_>>()?;
     let present: Vec<i64> = sigma2.par_iter().map(|sigma2| store.margin(sigma2)).collect::<Result<_>>()?;
-    let row = |(k, target): (usize, &QueryTarget)| {
-        vec![
-            target.name.clone(),
-            target.count.to_string(),
-            of_query[k].to_string(),
-            exact_text(&found.noise.sigma2[k]),
-            found.margins[k].to_string(),
-            present[k].to_string(),
-        ]
-    };
-    let noise = Table {
-        caption: "The largest noise of each query within its margin.".to_string(),
-        heading: vec!["", "counts", "margin, at most", "sigma2", "margin, 95 %", "at present"],
-        rows: targets.iter().enumerate().map(row).collect(),
-        has_whole: false,
-    };
+    let noise = noise_within(&targets, &of_query, &found, &present);
     Ok(Parts {
         answer: found.object(&asked),
         records: found.records(&asked),
@@ -233,6 +218,26 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
         command: Some(command_of(&args, neighbors)),
         file: Some(("accuracy.toml".to_string(), text)),
     })
+}
+
+/// The noise of each query, beside its margin as requested, as found and at present.
+fn noise_within(targets: &[QueryTarget], of_query: &[u64], found: &accuracy::Needed, present: &[i64]) -> Table {
+    let row = |(k, target): (usize, &QueryTarget)| {
+        vec![
+            target.name.clone(),
+            target.count.to_string(),
+            of_query[k].to_string(),
+            exact_text(&found.noise.sigma2[k]),
+            found.margins[k].to_string(),
+            present[k].to_string(),
+        ]
+    };
+    Table {
+        caption: "The largest noise of each query within its margin.".to_string(),
+        heading: vec!["", "counts", "margin, at most", "sigma2", "margin, 95 %", "at present"],
+        rows: targets.iter().enumerate().map(row).collect(),
+        has_whole: false,
+    }
 }
 
 /// The command about the file of margins.

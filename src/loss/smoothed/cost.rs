@@ -18,6 +18,35 @@ const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
 
+/// The volume of a ball.
+fn ball(dimension: usize, radius: f64) -> f64 {
+    lattice::ball(dimension) * radius.powi(dimension as i32)
+}
+
+/// The part of the heights up to `top` that the windows of the groups leave, and the number of windows: beside the windows around zero, where all are
+/// aligned, those of further multiples, which the windows of the others cover by chance. Of each group the period and the half width of its windows; the
+/// rarest come first. `step` is that of all losses.
+fn windows(mut combs: Vec<(f64, f64)>, top: f64, step: Option<f64>) -> (f64, f64) {
+    combs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let width = |&(period, around): &(f64, f64)| (2.0 * around).min(period);
+    let by_chance = |combs: &[(f64, f64)]| {
+        let shares = combs.iter().map(|comb| width(comb) / comb.0).product::<f64>();
+        shares * ball(combs.len(), 1.0) / 2f64.powi(combs.len() as i32)
+    };
+    let (mut aligned, mut side, mut looks) = (top, 0.0, 0.0);
+    for (at, comb) in combs.iter().enumerate() {
+        let windows = ((aligned + comb.1) / comb.0).floor();
+        side += windows * width(comb) * by_chance(&combs[at + 1..]);
+        looks += windows;
+        aligned = aligned.min(comb.1);
+    }
+    // At multiples of the period of all losses every group is aligned.
+    if let (Some(step), Some(narrowest)) = (step, combs.last()) {
+        side += (top * step / (2.0 * PI)).floor() * width(narrowest);
+    }
+    (side, looks)
+}
+
 impl Smoothed {
     /// At the scale 2^-k under a tilt, in doubles, from the volumes of ellipsoids: see the module.
     pub(super) fn predict(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Prediction {
@@ -28,7 +57,6 @@ impl Smoothed {
         let all = self.outline.deviation(tilt);
         let nats = f64::from(digits) * LN_10;
         let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
-        let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
         let radius = (2.0 * energy).sqrt();
         let dimension = own.len();
         // Points in a slice of the ellipsoid, for each enumerated loss. Most of an ellipsoid is close to its surface, where points weigh least: a
@@ -54,28 +82,10 @@ impl Smoothed {
         let looked_at =
             ball(dimension, 1.0) * axes / (1.0 + 2.0 * share * energy * (fine / (s * radius)).powi(2)).sqrt();
         let looked_at = listed.max(1.0) * (looked_at + OF_TARGET);
-        // Heights, and the part of them that the windows of the groups leave up to there, the rarest first: beside the windows around zero, where all
-        // are aligned, those of further multiples, which the windows of the others cover by chance.
         let top = radius / s;
-        let mut combs: Vec<(f64, f64)> =
-            parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
-        combs.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let width = |&(period, around): &(f64, f64)| (2.0 * around).min(period);
-        let anyhow = |combs: &[(f64, f64)]| {
-            let shares = combs.iter().map(|comb| width(comb) / comb.0).product::<f64>();
-            shares * ball(combs.len(), 1.0) / 2f64.powi(combs.len() as i32)
-        };
-        let (mut aligned, mut side, mut looks) = (top, 0.0, 0.0_f64);
-        for (at, comb) in combs.iter().enumerate() {
-            let windows = ((aligned + comb.1) / comb.0).floor();
-            side += windows * width(comb) * anyhow(&combs[at + 1..]);
-            looks += windows;
-            aligned = aligned.min(comb.1);
-        }
-        // At multiples of the period of all losses every group is aligned.
-        if let (Some(step), Some(narrowest)) = (self.sum.step(), combs.last()) {
-            side += (top * step.to_f64() / (2.0 * PI)).floor() * width(narrowest);
-        }
+        let comb = |(one, r): (&Fine, &f64)| (2.0 * PI / one.step.to_f64(), radius / r);
+        let combs = parts.fine.iter().zip(&own).map(comb).collect();
+        let (side, mut looks) = windows(combs, top, self.sum.step().map(|step| step.to_f64()));
         let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
         let (heights, side) = (side, side / spacing);
         let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;

@@ -94,43 +94,45 @@ impl Basis {
             is_even: vec![true; axes.len()],
             axes,
         };
-        let mut start = 0;
         for choice in 0..choices {
-            let kinds = basis.kinds(choice);
-            let acts = |query: &[Part]| basis.acts(query, &kinds);
-            if answers.is_some_and(|answers| !answers.iter().any(|query| acts(query))) {
-                continue;
-            }
-            let acting: Vec<&[Part]> = distinct.iter().copied().filter(|query| acts(query)).collect();
-            let columns = basis.columns(&kinds);
-            let combinations = basis.combinations(&kinds);
-            let component_of = basis.components(&kinds, &combinations, &acting);
-            let first = basis.sectors.len();
-            for (combination, component) in combinations.into_iter().zip(component_of) {
-                if first + component == basis.sectors.len() {
-                    let (kinds, combinations) = (kinds.clone(), Vec::new());
-                    basis.sectors.push(Sector { kinds, combinations, columns, start: 0 });
-                }
-                let sector = &mut basis.sectors[first + component];
-                basis.slots[choice].push(((first + component) as u32, sector.rows() as u32));
-                sector.combinations.push(combination);
-            }
-            for sector in &mut basis.sectors[first..] {
-                sector.start = start;
-                start += sector.rows() * columns;
-                if sector.rows() > MOST_ROWS {
-                    let expected = format!("at most {MOST_ROWS}: fewer recodes, or constraints on fewer attributes");
-                    return Err(Error::out_of_range(
-                        "the number of rows of a matrix of least squares",
-                        sector.rows(),
-                        &expected,
-                    ));
-                }
-            }
-            kinds.iter().zip(&mut basis.is_even).for_each(|(kind, even)| *even &= *kind == Kind::Even);
+            basis.add(choice, &distinct, answers)?;
         }
         basis.place = basis.places();
         Ok(basis)
+    }
+
+    /// Adds the sectors of a choice of subspaces on which queries act, if answers do; an error where one has too many rows.
+    fn add(&mut self, choice: usize, queries: &[&[Part]], answers: Option<&[Vec<Part>]>) -> Result<()> {
+        let kinds = self.kinds(choice);
+        let acts = |query: &[Part]| self.acts(query, &kinds);
+        if answers.is_some_and(|answers| !answers.iter().any(|query| acts(query))) {
+            return Ok(());
+        }
+        let acting: Vec<&[Part]> = queries.iter().copied().filter(|query| acts(query)).collect();
+        let columns = self.columns(&kinds);
+        let combinations = self.combinations(&kinds);
+        let component_of = self.components(&kinds, &combinations, &acting);
+        let (first, mut start) = (self.sectors.len(), self.coordinates());
+        for (combination, component) in combinations.into_iter().zip(component_of) {
+            if first + component == self.sectors.len() {
+                let (kinds, combinations) = (kinds.clone(), Vec::new());
+                self.sectors.push(Sector { kinds, combinations, columns, start: 0 });
+            }
+            let sector = &mut self.sectors[first + component];
+            self.slots[choice].push(((first + component) as u32, sector.rows() as u32));
+            sector.combinations.push(combination);
+        }
+        for sector in &mut self.sectors[first..] {
+            sector.start = start;
+            start += sector.rows() * columns;
+            if sector.rows() > MOST_ROWS {
+                let expected = format!("at most {MOST_ROWS}: fewer recodes, or constraints on fewer attributes");
+                let what = "the number of rows of a matrix of least squares";
+                return Err(Error::out_of_range(what, sector.rows(), &expected));
+            }
+        }
+        kinds.iter().zip(&mut self.is_even).for_each(|(kind, even)| *even &= *kind == Kind::Even);
+        Ok(())
     }
 
     /// The number of cells of the histogram.

@@ -1,0 +1,336 @@
+//! Counts: how many are published with one noise, and by how much one record changes them.
+
+#[cfg(feature = "mechanisms")]
+use std::path::Path;
+use std::{fmt, str::FromStr, sync::Arc};
+
+use rug::Rational;
+
+use super::free_rows;
+use crate::{
+    error::{Error, Result},
+    loss::{law::Law, parameter::Sigma2},
+    numeric::rational,
+};
+
+/// The largest number of counts with one noise.
+const MOST_COUNTS: u64 = 1_000_000_000_000;
+
+/// `count` counts, each published with independent noise of one law and changed by `shift` between neighbors.
+///
+/// The text form of discrete Gaussian counts is that of the command line: `SIGMA2[xCOUNT][@SHIFT]`, as in `5x10`,
+/// `500/73x10@2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// The law of the noise.
+    pub law: Law,
+    /// The number of counts.
+    pub count: u64,
+    /// The difference of one count between neighboring data sets.
+    pub shift: u64,
+    /// Whether a count stands for the cells of a query among which `shift` rows move freely: all in one cell is the worst.
+    pub free_rows: bool,
+}
+
+impl Counts {
+    /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6; anything else is an error.
+    pub fn discrete_gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
+    where
+        S: TryInto<Sigma2>,
+        Error: From<S::Error>,
+    {
+        Counts { law: Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }
+            .checked()
+    }
+
+    /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
+    pub fn gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
+    where
+        S: TryInto<Sigma2>,
+        Error: From<S::Error>,
+    {
+        Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }.checked()
+    }
+
+    /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from 10^-6 to 10^3,
+    /// shifts from 1 to 1000. Anything else is an error.
+    pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
+        Counts { law: Law::DiscreteLaplace { epsilon }, count, shift, free_rows: false }.checked()
+    }
+
+    /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
+    pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
+        Counts { law, count, shift, free_rows: false }.checked()
+    }
+
+    /// The same, where each count stands for the cells of a query among which up to `shift` rows move freely, as where tables are joined
+    /// and truncated. All in one cell is the worst; an error where that is not proven.
+    pub fn with_free_rows(self) -> Result<Self> {
+        Counts { free_rows: true, ..self }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        self.law.check()?;
+        let most_shift = self.law.most_shift();
+        if !(1..=MOST_COUNTS).contains(&self.count) {
+            return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
+        }
+        if (1..=most_shift).contains(&self.shift) {
+            self.law.check_shift(self.shift)?;
+        }
+        if !(1..=most_shift).contains(&self.shift) {
+            let why = match most_shift {
+                1 => ": it is about one record; a group has a guarantee of its own",
+                _ => "",
+            };
+            let expected = format!("an integer change from 1 to {most_shift}{why}");
+            return Err(Error::out_of_range("shift", self.shift, &expected));
+        }
+        if self.free_rows {
+            free_rows::check(&self.law, self.shift)?;
+        }
+        Ok(self)
+    }
+
+    /// The same noise with another count and shift, checked against the ranges.
+    pub(super) fn with(&self, count: u64, shift: u64) -> Result<Self> {
+        Counts { law: self.law.clone(), count, shift, free_rows: self.free_rows }.checked()
+    }
+
+    /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
+    /// An error if the result is out of range.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        if *factor != 1 && !self.law.has_scale() {
+            let what = match self.law {
+                Law::Pair(_) => "a pair of hypotheses",
+                Law::UnknownKey(_) => "an unknown key with its threshold",
+                _ => "a table of masses",
+            };
+            let why = format!("{what} has no scale by which its noise could be multiplied: give another one");
+            return Err(Error::unsuitable(why));
+        }
+        Counts { law: self.law.times(factor), ..self.clone() }.checked()
+    }
+
+    /// The zCDP rho they spend: count shift^2 / (2 sigma2) for Gaussian noise, count (shift epsilon)^2 / 2 for the discrete Laplace, which
+    /// is (shift epsilon)-DP (Bun & Steinke 2016, Proposition 1.4).
+    pub fn rho(&self) -> Rational {
+        self.law.rho(self.shift) * self.count
+    }
+
+    /// The same counts released `times` times, each time with independent noise. An error for no repetitions, or more than 10^12 counts.
+    pub fn repeated(&self, times: u64) -> Result<Self> {
+        self.with(self.count.saturating_mul(times), self.shift)
+    }
+
+    /// The epsilon of pure differential privacy they spend; `None` where losses are unbounded, or some are infinite.
+    pub fn pure_epsilon(&self) -> Option<Rational> {
+        self.largest_finite_loss().filter(|_| !self.law.has_infinite_loss())
+    }
+
+    /// The largest loss that is finite; `None` for Gaussian noise, whose loss is unbounded.
+    pub(super) fn largest_finite_loss(&self) -> Option<Rational> {
+        Some(self.law.largest_loss(self.shift)? * self.count)
+    }
+
+    /// Reads `PARAMETER[:OTHER][xCOUNT][@SHIFT]` as counts with noise of the law of this name ([`Law::KEYS`]), as in `1/2:40x10@2` for
+    /// `truncated-laplace`. An error for other forms, or values out of range.
+    pub fn parse(key: &str, text: &str) -> Result<Self> {
+        let (rest, shift) = match text.split_once('@') {
+            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
+            None => (text, 1),
+        };
+        let (parameters, count) = match rest.split_once('x') {
+            Some((parameters, count)) => (parameters, whole(count, "COUNT")?),
+            None => (rest, 1),
+        };
+        let (mut parts, mut names) = (parameters.split(':'), Vec::new());
+        let law = Law::named(key, |name| {
+            names.push(name.to_uppercase());
+            match parts.next() {
+                Some(part) => rational::parse(part),
+                // Two, unless others are given.
+                None if name == "answers" => Ok(Rational::from(2)),
+                None => Err(Error::malformed(key, text, &format!("{}, as in 1:5x10", names.join(":")))),
+            }
+        });
+        let law = law.ok_or_else(|| Error::unknown("law", key, "there are", Law::KEYS))??;
+        if let Some(more) = parts.next() {
+            let expected =
+                format!("{} and no more, as in {}", names.join(":"), if names.len() > 1 { "1:5x10" } else { "5x10" });
+            return Err(Error::malformed("a further parameter", more, &expected));
+        }
+        Counts { law, count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads the text of an option of the command line, by its name without dashes: that of a law, a sample, a file, or an unknown key. `normalize` divides
+    /// the masses of a file by their sum.
+    pub fn read(key: &str, text: &str, normalize: bool) -> Result<Self> {
+        match key {
+            "sampled" => Counts::parse_sampled(text),
+            "unknown-key" => Counts::parse_unknown_key(text),
+            "table" => Counts::parse_table(text, normalize),
+            "p-table" => Counts::parse_p_table(text, normalize),
+            "pair" => Counts::parse_pair(text, normalize),
+            law => Counts::parse(law, text),
+        }
+    }
+
+    /// Reads `RATE:LAW:PARAMETER[xCOUNT][@SHIFT]` as counts of a Poisson sample, as in `0.01:gaussian:1x1000`: the noise of `LAW`, which has to be
+    /// `gaussian`, is added to the sum over a sample of the records. An error for other forms, laws, or values out of range.
+    pub fn parse_sampled(text: &str) -> Result<Self> {
+        let expected = "RATE:gaussian:SIGMA2, as in 0.01:gaussian:1x1000";
+        let malformed = || Error::malformed("sampled", text, expected);
+        let (rate, rest) = text.split_once(':').ok_or_else(malformed)?;
+        let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
+        let base = Counts::parse(key.trim(), rest)?;
+        let Law::Gaussian { sigma2 } = base.law else {
+            let why =
+                format!("{} on a sample of the records: there is an account for gaussian only", base.law.in_words());
+            return Err(Error::unsuitable(why));
+        };
+        Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
+    }
+
+    /// Reads `LAW:PARAMETER:THRESHOLD[xCOUNT][@SHIFT]` as keys that are shown if their noisy count is at least the threshold, as in
+    /// `discrete-laplace:1/2:30x10`: `LAW` is discrete-laplace, discrete-gaussian, laplace or gaussian. An error for other forms, laws, or values out of range.
+    pub fn parse_unknown_key(text: &str) -> Result<Self> {
+        let expected = "LAW:PARAMETER:THRESHOLD, as in discrete-laplace:1/2:30x10";
+        let (rest, shift) = match text.split_once('@') {
+            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
+            None => (text, 1),
+        };
+        let mut parts = rest.splitn(3, ':');
+        let (Some(key), Some(parameter), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(Error::malformed("unknown-key", text, expected));
+        };
+        let (threshold, count) = match rest.split_once('x') {
+            Some((threshold, count)) => (threshold, whole(count, "COUNT")?),
+            None => (rest, 1),
+        };
+        let keys = crate::law::UnknownKey::new(key.trim(), rational::parse(parameter)?, rational::parse(threshold)?)?;
+        Counts { law: Law::UnknownKey(Arc::new(keys)), count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT][@SHIFT]` as counts with the noise of a table ([`read`](crate::law::NoiseTable::read)). Where both FILE with the count and FILE without it exist, the
+    /// text has two meanings and is refused.
+    pub fn parse_table(text: &str, normalize: bool) -> Result<Self> {
+        let (file, count, shift) = of_file(text)?;
+        let table = crate::law::NoiseTable::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Table(Arc::new(table)), count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT][@SHIFT]` as cells of the cell-key method ([`read`](crate::law::PerturbationTable::read)). Two meanings are refused, as by
+    /// [`Counts::parse_table`].
+    pub fn parse_p_table(text: &str, normalize: bool) -> Result<Self> {
+        let (file, count, shift) = of_file(text)?;
+        let table = crate::law::PerturbationTable::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Perturbation(Arc::new(table)), count, shift, free_rows: false }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    /// Reads `FILE[xCOUNT]` as mechanisms whose outcomes for two neighbors are those of a file ([`read`](crate::law::Pair::read)). Two meanings are refused, as
+    /// by [`Counts::parse_table`].
+    pub fn parse_pair(text: &str, normalize: bool) -> Result<Self> {
+        let (file, count, shift) = of_file(text)?;
+        let pair = crate::law::Pair::read(Path::new(&file), normalize)?;
+        Counts { law: Law::Pair(Arc::new(pair)), count, shift, free_rows: false }.checked()
+    }
+
+    /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
+    pub fn parse_gaussian(text: &str) -> Result<Self> {
+        Counts::parse("gaussian", text)
+    }
+
+    /// Reads `EPSILON[xCOUNT][@SHIFT]` as counts with discrete Laplace noise. An error for other forms, or values out of range.
+    pub fn parse_discrete_laplace(text: &str) -> Result<Self> {
+        Counts::parse("discrete-laplace", text)
+    }
+}
+
+/// `FILE[xCOUNT][@SHIFT]`: the name of the file, the count and the shift. Where both FILE with the count and FILE without it exist, the text has two
+/// meanings and is refused.
+#[cfg(feature = "mechanisms")]
+fn of_file(text: &str) -> Result<(String, u64, u64)> {
+    let ends_in_digits = |text: &str, mark: char| {
+        let (rest, digits) = text.rsplit_once(mark)?;
+        let is_number = !rest.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| (rest.to_string(), digits.to_string()))
+    };
+    let is_file = |text: &str| Path::new(text).is_file();
+    let divided = |text: &str, mark: char, what: &str| -> Result<(String, u64)> {
+        match ends_in_digits(text, mark) {
+            Some((rest, _)) if is_file(text) && is_file(&rest) => {
+                let why = format!("both {text:?} and {rest:?} are files: write {text}{mark}1 for the first");
+                Err(Error::conflict(why))
+            }
+            Some((rest, number)) if !is_file(text) => Ok((rest, whole(&number, what)?)),
+            _ => Ok((text.to_string(), 1)),
+        }
+    };
+    let (rest, shift) = divided(text, '@', "SHIFT")?;
+    let (file, count) = divided(&rest, 'x', "COUNT")?;
+    Ok((file, count, shift))
+}
+
+/// A positive number of counts, or a shift.
+fn whole(part: &str, what: &str) -> Result<u64> {
+    part.trim().parse::<u64>().map_err(|_| {
+        let positive = part.trim().strip_prefix('-').and_then(|part| part.parse::<u64>().ok());
+        let parts = part.split(',').all(|part| part.trim().parse::<u64>().is_ok());
+        let why = match positive {
+            Some(positive) if what == "SHIFT" => format!("the sign does not matter: use {positive}"),
+            _ if parts => "repeat the option, once for each number".to_string(),
+            _ => "as in 5x10@1".to_string(),
+        };
+        Error::malformed(what, part, &format!("a positive whole number; {why}"))
+    })
+}
+
+impl FromStr for Counts {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Counts::parse(Law::KEYS[0], text)
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}x{}@{}", self.law, self.count, self.shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_they_are_written() {
+        for (text, shown) in
+            [("5", "5x1@1"), ("5.00x10", "5x10@1"), ("500/73x10@2", "500/73x10@2"), ("1e2@3", "100x1@3")]
+        {
+            assert_eq!(text.parse::<Counts>().unwrap().to_string(), format!("discrete Gaussian {shown}"));
+        }
+        for text in [
+            "",
+            "x10",
+            "5x",
+            "5x1.5",
+            "5x-1",
+            "0x10",
+            "5x0",
+            "5@0",
+            "-5",
+            "NaN",
+            "inf",
+            "5x10@",
+            "5x99999999999999999999",
+        ] {
+            assert!(text.parse::<Counts>().is_err(), "{text:?}");
+        }
+    }
+}
