@@ -90,6 +90,10 @@ const SUBJECTS: &[(&str, &[&str])] = &[
         &["--approximate", "1:1e-3x5", "--discrete-gaussian", "5x3", "--alpha", "0.1", "--digits", "6"],
     ),
     (
+        "beside-pairs-of-paths",
+        &["--release", "tests/common/two-paths.toml", "--approximate", "0.1:1e-8", "--delta", "1e-6", "--digits", "4"],
+    ),
+    (
         "all-laws",
         &[
             "--table",

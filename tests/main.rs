@@ -6,6 +6,7 @@ mod common;
 mod allocate;
 mod allocations;
 mod audit;
+mod beside_pairs;
 mod calibrate;
 mod cef;
 mod certificates;

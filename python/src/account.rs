@@ -155,15 +155,16 @@ impl Account {
             }
             format!("{all:?}")
         };
-        let (kind, paths) = match &self.resolved.whole {
-            Whole::Composition(one) => ("one", BTreeSet::from([noise(one.counts())])),
+        let (kind, paths, beside) = match &self.resolved.whole {
+            Whole::Composition(one) => ("one", BTreeSet::from([noise(one.counts())]), None),
             Whole::WorstPath(worst) => {
                 let kind = if worst.in_pairs() { "pairs" } else { "paths" };
-                (kind, worst.paths().iter().map(|path| noise(path.counts())).collect())
+                let beside = worst.beside().map(|beside| noise(beside.counts()));
+                (kind, worst.paths().iter().map(|path| noise(path.counts())).collect(), beside)
             }
         };
         let own = self.subject.release.as_ref().filter(|_| self.is_release).map(|release| release.to_toml());
-        format!("{} {kind} {paths:?} {own:?}", self.resolved.neighbors.name())
+        format!("{} {kind} {paths:?} {beside:?} {own:?}", self.resolved.neighbors.name())
     }
 
     /// Counts of one law as an account.

@@ -291,10 +291,15 @@ impl Ledger {
             (_, Some(change)) if ways.is_empty() => classes(vec![change]),
             (_, Some(change)) => {
                 let ways = largest(ways);
+                if self.units == Units::Pairs
+                    && let Some(worst) = beside(&ways, &change)?
+                {
+                    return Ok(vec![Whole::WorstPath(worst)]);
+                }
                 let pairs = ways.len() * (ways.len() + 1) / 2;
                 if pairs > MOST_PAIRS {
                     let expected = format!(
-                        "at most {MOST_PAIRS} beside a guarantee or counts as given for bounded neighbors: each pair is evaluated separately"
+                        "at most {MOST_PAIRS} beside a guarantee or counts as given for bounded neighbors, unless all noise of the paths is Gaussian and of one rho: each pair is evaluated separately"
                     );
                     return Err(Error::out_of_range("the number of pairs of paths", pairs, &expected));
                 }
@@ -381,8 +386,20 @@ impl Ledger {
 fn is_bounded(account: &Whole) -> bool {
     match account {
         Whole::Composition(one) => one.pure_epsilon().is_some(),
-        Whole::WorstPath(worst) => worst.paths().iter().all(|path| path.pure_epsilon().is_some()),
+        Whole::WorstPath(worst) => worst.paths().iter().chain(worst.beside()).all(|path| path.pure_epsilon().is_some()),
     }
+}
+
+/// The worst of all pairs of ways with what a change changes as a whole, where one contour serves all pairs; `None` elsewhere.
+fn beside(ways: &[Composition], change: &Composition) -> Result<Option<WorstPath>> {
+    if !ways.iter().chain([change]).all(Composition::is_symmetric) {
+        return Ok(None);
+    }
+    let infinite = ways.first().and_then(Account::infinite_loss);
+    if ways.iter().any(|way| way.infinite_loss() != infinite) {
+        return Ok(None);
+    }
+    Ok(Some(WorstPath::pairs_beside(ways.to_vec(), change.clone())?).filter(WorstPath::shares_a_contour))
 }
 
 /// The larger of two answers: its enclosure holds the larger of both truths.
@@ -473,201 +490,4 @@ fn zcdp_epsilon(accounts: &[Whole], rho: &Rho, delta: &Delta, digits: u32) -> Re
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::account::Counts;
-
-    fn entry(name: &str, paths: &[&[&str]]) -> Entry {
-        let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();
-        let paths: Vec<Composition> = paths.iter().map(composition).collect();
-        let rho = Rational::from(&**paths[0].rho() * 2_u32).try_into().unwrap();
-        Entry { name: name.to_string(), rho, paths, mixes: Vec::new(), is_change: false, part: None }
-    }
-
-    #[test]
-    fn a_ledger_is_the_worst_combination_of_paths() {
-        let delta: Delta = "1e-8".parse().unwrap();
-        // Both paths of the first spend 1/2.
-        let entries = vec![entry("a", &[&["5x5"], &["2x2"]]), entry("b", &[&["40/3x7"]]), entry("c", &[&["2.5x1"]])];
-        let ledger = Ledger::new(entries, Units::Pairs).unwrap();
-        let composed = ledger.composed(&delta, 10).unwrap();
-        let of = |counts: &[&str]| {
-            let all = Composition::new(counts.iter().map(|counts| counts.parse().unwrap())).unwrap();
-            assert_eq!(*all.rho(), composed.rho);
-            all.epsilon(&delta, 12).unwrap().value
-        };
-        let rest = ["40/3x14", "2.5x2"];
-        let pairs = [["5x10", "5x0"], ["5x5", "2x2"], ["2x4", "5x0"]]
-            .map(|pair| of(&pair.into_iter().filter(|counts| !counts.ends_with("x0")).chain(rest).collect::<Vec<_>>()));
-        let largest = pairs[1..].iter().fold(pairs[0].clone(), |largest, pair| largest.max(pair));
-        let epsilon = composed.epsilon.unwrap();
-        assert!(epsilon.met && epsilon.value.overlaps(&largest), "{epsilon:?} {largest:?}");
-        for (balance, entry) in ledger.each(&delta, 10).unwrap().iter().zip(ledger.entries()) {
-            assert_eq!(balance.rho, entry.rho);
-            let alone = &balance.epsilon.as_ref().unwrap().value;
-            assert!(alone.upper() < epsilon.value.lower() && alone.upper() <= balance.zcdp_epsilon.upper());
-        }
-    }
-
-    #[test]
-    fn a_release_with_only_a_known_budget_enters_the_bound_alone() {
-        let delta: Delta = "1e-8".parse().unwrap();
-        let unknown = Entry { paths: Vec::new(), rho: "1".parse().unwrap(), ..entry("u", &[&["5x5"]]) };
-        let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();
-        assert_eq!(ledger.composed(&delta, 8).unwrap().rho, 1);
-        let total = ledger.total(&delta, 8).unwrap();
-        assert!(total.rho == 2 && total.epsilon.is_none());
-        assert!(Ledger::new(Vec::new(), Units::Pairs).is_err());
-    }
-
-    fn in_part(partition: &str, part: &str, entry: Entry) -> Entry {
-        Entry { part: Some(Part { partition: partition.to_string(), part: part.to_string() }), ..entry }
-    }
-
-    /// The epsilon of a composition that is written down, and the largest of several.
-    fn largest_of(all: &[&[&str]], delta: &Delta) -> Enclosure {
-        let of = |counts: &&[&str]| {
-            let read = |text: &&str| match text.split_once(' ') {
-                Some((law, rest)) => Counts::parse(law, rest).unwrap(),
-                None => text.parse().unwrap(),
-            };
-            Composition::new(counts.iter().map(read)).unwrap().epsilon(delta, 12).unwrap().value
-        };
-        let each: Vec<Enclosure> = all.iter().map(of).collect();
-        each.iter().skip(1).fold(each[0].clone(), |largest, next| largest.max(next))
-    }
-
-    fn single(entry: Entry) -> Entry {
-        let rho = entry.paths.iter().map(|path| path.rho().clone()).max().unwrap();
-        Entry { rho, ..entry }
-    }
-
-    #[test]
-    fn parts_of_a_partition_do_not_add_up_and_the_worst_choice_counts() {
-        let delta: Delta = "1e-6".parse().unwrap();
-        // Two partitions: days, of which one was published twice, and regions, one of them in two ways.
-        let days = [
-            single(in_part("day", "1", entry("a", &[&["9x1"]]))),
-            single(in_part("day", "1", entry("b", &[&["7x2"]]))),
-            single(in_part("day", "2", entry("c", &[&["5x2"]]))),
-            single(in_part("day", "3", entry("d", &[&["9x1"]]))),
-        ];
-        let regions = [
-            single(in_part("region", "x", entry("e", &[&["3x1"], &["20x9"]]))),
-            single(in_part("region", "y", entry("f", &[&["4x1", "30x1"]]))),
-        ];
-        let entries: Vec<Entry> = days.into_iter().chain(regions).chain([single(entry("g", &[&["11x1"]]))]).collect();
-        let ledger = Ledger::new(entries, Units::Single).unwrap();
-        let found = ledger.composed(&delta, 10).unwrap();
-        let choices: &[&[&str]] = &[
-            &["11x1", "9x1", "7x2", "3x1"],
-            &["11x1", "9x1", "7x2", "20x9"],
-            &["11x1", "9x1", "7x2", "4x1", "30x1"],
-            &["11x1", "5x2", "3x1"],
-            &["11x1", "5x2", "20x9"],
-            &["11x1", "5x2", "4x1", "30x1"],
-            &["11x1", "9x1", "3x1"],
-        ];
-        let truth = largest_of(choices, &delta);
-        let value = found.epsilon.unwrap().value;
-        assert!(value.overlaps(&truth) && value.is_tight(9), "{value} {truth}");
-        // 1/22 + max(1/18 + 1/7, 1/5, 1/18) + max(9/40, 1/8 + 1/60)
-        assert_eq!(found.rho, Rational::from((1, 22)) + Rational::from((1, 5)) + Rational::from((9, 40)));
-        assert!(value.upper() <= found.zcdp_epsilon.upper());
-        let spent = ledger.spent(&delta, 10).unwrap();
-        assert!(spent.is_composed && spent.rho == found.rho && spent.epsilon.overlaps(&truth));
-    }
-
-    #[test]
-    fn a_changed_record_leaves_one_part_and_enters_another() {
-        let delta: Delta = "1e-6".parse().unwrap();
-        // The same part twice, or both.
-        let parts = [in_part("day", "1", entry("a", &[&["5x2"]])), in_part("day", "2", entry("b", &[&["9x3"]]))];
-        let ledger = |entries: Vec<Entry>| Ledger::new(entries, Units::Pairs).unwrap();
-        let both = ledger(parts.to_vec()).composed(&delta, 10).unwrap();
-        let pairs: [&[&str]; 3] = [&["5x4"], &["5x2", "9x3"], &["9x6"]];
-        let value = both.epsilon.unwrap().value;
-        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
-        // One part alone is no less than a release about all records.
-        let one = ledger(vec![parts[0].clone()]).composed(&delta, 10).unwrap().epsilon.unwrap().value;
-        assert!(one.overlaps(&largest_of(&[&["5x4"]], &delta)));
-        // Of a part with discrete Laplace and one with discrete Gaussian noise the worst pair is that of both: no change within a part is as bad.
-        let laplace = Composition::new([Counts::parse("discrete-laplace", "3").unwrap()]).unwrap();
-        let rho = Rational::from(&**laplace.rho() * 2_u32).try_into().unwrap();
-        let coarse = Entry { paths: vec![laplace], rho, ..in_part("day", "1", entry("l", &[&["5x1"]])) };
-        let mixed = ledger(vec![coarse, in_part("day", "2", entry("g", &[&["1/2x1"]]))]);
-        let delta: Delta = "0.001".parse().unwrap();
-        let value = mixed.composed(&delta, 10).unwrap().epsilon.unwrap().value;
-        let pairs: [&[&str]; 3] = [&["discrete-laplace 3x2"], &["1/2x2"], &["discrete-laplace 3x1", "1/2x1"]];
-        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
-        assert!(*value.lower() > *largest_of(&pairs[..2], &delta).upper(), "{value}");
-        // What is known for a change as a whole says nothing about a part that loses a record.
-        let whole = Entry { is_change: true, ..in_part("day", "1", entry("w", &[&["5x1"]])) };
-        assert!(Ledger::new(vec![whole.clone()], Units::Pairs).unwrap_err().to_string().contains("add-remove"));
-        assert!(Ledger::new(vec![Entry { part: None, ..whole }], Units::Single).is_err());
-    }
-
-    #[test]
-    fn a_guarantee_for_changed_records_composes_with_pairs_of_paths() {
-        let delta: Delta = "1e-4".parse().unwrap();
-        let of = |law: &str, text: &str| Composition::new([Counts::parse(law, text).unwrap()]).unwrap();
-        let change = |path: Composition| {
-            let rho = path.rho().clone();
-            Entry { paths: vec![path], is_change: true, rho, ..entry("w", &[&["5x1"]]) }
-        };
-        let boxed = change(of("approximate", "1/2:1e-5"));
-        let paths = entry("p", &[&["5x2"], &["20x8"]]);
-        let found = Ledger::new(vec![boxed.clone(), paths], Units::Pairs).unwrap().composed(&delta, 9).unwrap();
-        let guarantee = "approximate 1/2:1e-5";
-        let pairs: [&[&str]; 3] = [&["5x4", guarantee], &["5x2", "20x8", guarantee], &["20x16", guarantee]];
-        let value = found.epsilon.unwrap().value;
-        assert!(value.overlaps(&largest_of(&pairs, &delta)), "{value}");
-        assert!(value.upper() <= found.zcdp_epsilon.upper());
-        // The bound by rho alone has the delta of the guarantee in it: at a delta below that there is none.
-        let unknown = Entry { paths: Vec::new(), ..entry("u", &[&["5x1"]]) };
-        let ledger = Ledger::new(vec![boxed.clone(), unknown], Units::Pairs).unwrap();
-        let total = ledger.total(&delta, 8).unwrap();
-        let without = conversions::zcdp_epsilon_optimal(&total.rho, &delta).unwrap().epsilon;
-        assert!(total.zcdp_epsilon.lower() > without.upper());
-        assert!(matches!(ledger.total(&"1e-6".parse().unwrap(), 8), Err(Error::InfiniteLoss { .. })));
-        assert!(!ledger.spent(&delta, 8).unwrap().is_composed);
-        // Twenty paths are 210 pairs.
-        let many: Vec<String> = (0..20).map(|n| format!("{}x{}", 5 + n, 2 + 40 * n)).collect();
-        let many: Vec<[&str; 1]> = many.iter().map(|one| [one.as_str()]).collect();
-        let many: Vec<&[&str]> = many.iter().map(|one| &one[..]).collect();
-        let refused = Ledger::new(vec![boxed, entry("m", &many)], Units::Pairs).unwrap().composed(&delta, 8);
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
-    }
-
-    #[test]
-    fn ways_that_another_contains_are_left_out() {
-        let of = |paths: &[&[&str]]| {
-            let kept = largest(entry("a", paths).paths);
-            kept.iter()
-                .map(|way| way.counts().iter().map(|counts| counts.count).collect::<Vec<_>>())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(of(&[&["5x2"], &["5x3"], &["5x1", "5x1"]]), [[3]]);
-        assert_eq!(of(&[&["5x2", "7x1"], &["5x3"], &["7x1"]]), [vec![2, 1], vec![3]]);
-        assert_eq!(of(&[&["5x2"], &["5x2@2"]]), [[2], [2]]);
-    }
-
-    #[test]
-    fn sampled_noise_composes_in_one_way_and_is_an_account_of_its_own_in_parts() {
-        let delta: Delta = "1e-5".parse().unwrap();
-        let sampled = Composition::new([Counts::parse_sampled("0.01:gaussian:1x100").unwrap()]).unwrap();
-        let of = |path: &Composition, part: &str| {
-            let rho = path.rho().clone();
-            Entry { paths: vec![path.clone()], rho, ..in_part("day", part, entry(part, &[&["5x1"]])) }
-        };
-        let gaussian = Composition::new([Counts::parse_gaussian("30").unwrap()]).unwrap();
-        let ledger = Ledger::new(vec![of(&sampled, "1"), of(&gaussian, "2")], Units::Single).unwrap();
-        let value = ledger.composed(&delta, 6).unwrap().epsilon.unwrap().value;
-        let each = [&sampled, &gaussian].map(|one| one.epsilon(&delta, 8).unwrap().value);
-        assert!(value.overlaps(&each[0].max(&each[1])), "{value}");
-        let both = [of(&sampled, "1"), of(&gaussian, "1")].map(|entry| Entry { part: None, ..entry });
-        let value =
-            Ledger::new(both.to_vec(), Units::Single).unwrap().composed(&delta, 6).unwrap().epsilon.unwrap().value;
-        assert!(value.overlaps(&sampled.compose(&gaussian).unwrap().epsilon(&delta, 8).unwrap().value));
-    }
-}
+mod tests;

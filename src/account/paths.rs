@@ -22,6 +22,7 @@ use crate::{
         infinite::InfiniteLoss,
         parameter::{Epsilon, Rho},
         stop::Stop,
+        sum::LossSum,
     },
     numeric::{Enclosure, precision, rational},
 };
@@ -101,6 +102,8 @@ impl Account for Whole {
 #[derive(Clone, Debug)]
 pub struct WorstPath {
     paths: Arc<Vec<Composition>>,
+    /// What every pair enters as a whole, beside its paths.
+    beside: Option<Composition>,
     family: Arc<Family>,
     /// That of losses rounded down, where those of `family` are rounded up.
     below: Option<Arc<Family>>,
@@ -113,9 +116,19 @@ impl WorstPath {
     /// The worst case of all paths, in pairs or single. Each path is the composition of what one record enters.
     ///
     /// An error where paths differ in the probability of an infinite loss, or in pairs of paths with a guarantee, which is about both paths of a
-    /// pair at once.
+    /// pair at once: see [`WorstPath::pairs_beside`].
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
-        paths.iter().try_for_each(|path| path.check_symmetric("a worst case of block paths"))?;
+        WorstPath::of(paths, units, None)
+    }
+
+    /// The worst case of all pairs of paths, each together with the same counts beside them: guarantees, and counts as they differ between two
+    /// neighbors. The same errors as of [`WorstPath::new`], and one where a pair of hypotheses beside them is not symmetric.
+    pub fn pairs_beside(paths: Vec<Composition>, beside: Composition) -> Result<Self> {
+        WorstPath::of(paths, Units::Pairs, Some(beside))
+    }
+
+    fn of(paths: Vec<Composition>, units: Units, beside: Option<Composition>) -> Result<Self> {
+        paths.iter().chain(&beside).try_for_each(|path| path.check_symmetric("a worst case of block paths"))?;
         let infinite = paths.first().and_then(Account::infinite_loss);
         if paths.iter().any(|path| path.infinite_loss() != infinite) {
             let why =
@@ -126,28 +139,29 @@ impl WorstPath {
         if let (Units::Pairs, Some(counts)) = (units, guarantee) {
             let what = counts.law.name();
             let why = format!(
-                "{what} is taken as given for two neighbors, and pairs of block paths count what each of them enters: account for the release and for the guarantee alone, or under add-remove"
+                "{what} is taken as given for two neighbors, and each path of a pair counts what one record enters: give it once beside all pairs"
             );
             return Err(Error::unsuitable(why));
         }
-        let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
-        let below = match paths.iter().any(|path| path.below().is_some()) {
+        let stop = paths.iter().chain(&beside).map(Composition::stop).find(|stop| stop.is_given()).cloned();
+        let (rho, stop) = (largest_rho(&paths, units, beside.as_ref())?, stop.unwrap_or_default());
+        let own = Arc::new(family(paths.iter().map(Composition::shared_loss), units, beside.as_ref())?);
+        let below = match paths.iter().chain(&beside).any(|path| path.below().is_some()) {
             false => None,
             true => {
-                let sums = paths.iter().map(|path| path.below().unwrap_or_else(|| path.clone()).shared_loss());
-                Some(Arc::new(Family::new(sums.collect(), units)?))
+                let down = |path: &Composition| path.below().unwrap_or_else(|| path.clone());
+                let sums = paths.iter().map(|path| down(path).shared_loss());
+                Some(Arc::new(family(sums, units, beside.as_ref().map(down).as_ref())?))
             }
         };
-        let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
-        let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
-        let stop = paths.iter().map(Composition::stop).find(|stop| stop.is_given()).cloned().unwrap_or_default();
-        Ok(WorstPath { paths: Arc::new(paths), family, below, units, rho, stop })
+        Ok(WorstPath { paths: Arc::new(paths), beside, family: own, below, units, rho, stop })
     }
 
     /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         let paths = Arc::new(self.paths.iter().map(|path| path.until(stop)).collect());
-        WorstPath { paths, stop: stop.clone(), ..self.clone() }
+        let beside = self.beside.as_ref().map(|beside| beside.until(stop));
+        WorstPath { paths, beside, stop: stop.clone(), ..self.clone() }
     }
 
     /// The number of unordered pairs with repetition, or of single paths.
@@ -156,9 +170,24 @@ impl WorstPath {
         if self.units == Units::Pairs { n * (n + 1) / 2 } else { n }
     }
 
+    /// All pairs of paths, in order; single paths as pairs of themselves.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.family.units().into_iter()
+    }
+
     /// The composition of what one record enters on each path.
     pub fn paths(&self) -> &[Composition] {
         &self.paths
+    }
+
+    /// What every pair enters as a whole, beside its paths.
+    pub fn beside(&self) -> Option<&Composition> {
+        self.beside.as_ref()
+    }
+
+    /// Whether one contour serves all pairs, so that there may be very many.
+    pub(super) fn shares_a_contour(&self) -> bool {
+        self.family.is_alike()
     }
 
     /// Whether paths are taken in pairs.
@@ -172,9 +201,10 @@ impl WorstPath {
         if largest >= count {
             return Err(Error::out_of_range("path", largest, &format!("a number from 0 to {}", count - 1)));
         }
-        match self.units {
-            Units::Pairs => self.paths[p].compose(&self.paths[q]),
-            Units::Single => Ok(self.paths[p].clone()),
+        match (self.units, &self.beside) {
+            (Units::Pairs, None) => self.paths[p].compose(&self.paths[q]),
+            (Units::Pairs, Some(beside)) => self.paths[p].compose(&self.paths[q])?.compose(beside),
+            (Units::Single, _) => Ok(self.paths[p].clone()),
         }
     }
 
@@ -202,8 +232,12 @@ impl WorstPath {
 impl Account for WorstPath {
     /// That of a pair, or of a single path: the same for all.
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        let of_path = self.paths.first()?.infinite_loss()?;
-        Some(if self.in_pairs() { of_path.twice() } else { of_path })
+        let of_path = self.paths.first()?.infinite_loss();
+        match (self.in_pairs(), &self.beside) {
+            (false, _) => of_path,
+            (true, None) => of_path.map(|of_path| of_path.twice()),
+            (true, Some(_)) => self.composition((0, 0)).ok()?.infinite_loss(),
+        }
     }
 
     /// The largest zCDP rho of a pair, or of a single path.
@@ -222,7 +256,8 @@ impl Account for WorstPath {
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
-        WorstPath::new(paths?, self.units)
+        let beside = self.beside.as_ref().map(|beside| beside.with_noise_times(factor)).transpose()?;
+        WorstPath::of(paths?, self.units, beside)
     }
 
     /// ln M of a pair (p, q) is the sum of those of its paths, that is the mean of ln M of (p, p) and (q, q), and so at most the larger of
@@ -295,7 +330,8 @@ impl WorstPath {
     /// The eps of the supporting line of a pair that is highest at alpha, in doubles. Where losses have a lattice it is the nearest of them: there lines meet.
     fn highest_line(&self, family: &FamilyEvaluator, pair: Pair, alpha: &Rational) -> Result<Rational> {
         let (unit, [p, q]) = (family.unit(pair)?, [pair.0, pair.1].map(|path| self.paths[path].rho().to_f64()));
-        let rho = if self.in_pairs() { p + q } else { p };
+        let beside = self.beside.as_ref().map_or(0.0, |beside| beside.rho().to_f64());
+        let rho = if self.in_pairs() { p + q + beside } else { p };
         let epsilon = rational::from_f64(supporting::epsilon_by(&unit, rho, alpha)?)?;
         let half = unit.sum().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
         Ok(unit.sum().at_most(&(epsilon + half)))
@@ -317,6 +353,26 @@ impl WorstPath {
         let evaluator = own.evaluator();
         let finite = if let Evaluator::Infinite(finite, _) = &evaluator { finite } else { &evaluator };
         Ok(tradeoff::of_finite(&own, finite, alpha, digits)?.value)
+    }
+}
+
+/// The family of all paths, with what is beside their pairs.
+fn family(paths: impl Iterator<Item = Arc<LossSum>>, units: Units, beside: Option<&Composition>) -> Result<Family> {
+    match beside {
+        None => Family::new(paths.collect(), units),
+        Some(beside) => Family::pairs_beside(paths.collect(), beside.loss()),
+    }
+}
+
+/// The largest zCDP rho of a pair, or of a single path.
+fn largest_rho(paths: &[Composition], units: Units, beside: Option<&Composition>) -> Result<Rho> {
+    let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
+    match units {
+        Units::Single => Ok(largest.clone()),
+        Units::Pairs => {
+            let of_pair = Rational::from(&**largest * 2_u32);
+            Rho::new(beside.map_or(of_pair.clone(), |beside| of_pair.clone() + &**beside.rho()))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::terms::{Terms, tables_of};
 use crate::{
-    account::{Delta, Epsilon, Whole, promise::GridOf},
+    account::{Composition, Delta, Epsilon, Whole, promise::GridOf},
     error::{Error, Result},
     loss::{
         answer::Pair,
@@ -14,6 +14,9 @@ use crate::{
     numeric::rational,
     release::{Neighbors, subject::Resolved},
 };
+
+/// The largest number of pairs of paths that are units of their own.
+const MOST_UNITS: usize = 1000;
 
 /// The claimed quantity, with its conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,6 +184,18 @@ impl Paths {
         let why = |why: &str| Error::Unprovable { why: why.to_string() };
         let (all, pairs) = match whole {
             Whole::Composition(one) => (vec![Terms::of(one)?], false),
+            // With something beside every pair, each pair is a unit of its own.
+            Whole::WorstPath(worst) if worst.beside().is_some() => {
+                if worst.count() > MOST_UNITS {
+                    let pairs = worst.count();
+                    let text = format!(
+                        "certificates of counts or guarantees beside pairs of paths are about at most {MOST_UNITS} pairs, and there are {pairs}"
+                    );
+                    return Err(why(&text));
+                }
+                let each = worst.pairs().map(|pair| Terms::of(&worst.composition(pair)?));
+                (each.collect::<Result<Vec<_>>>()?, false)
+            }
             Whole::WorstPath(worst) => {
                 (worst.paths().iter().map(Terms::of).collect::<Result<Vec<_>>>()?, worst.in_pairs())
             }
@@ -238,10 +253,14 @@ impl Paths {
     /// The unit of a pair of an account's own paths.
     pub(super) fn unit_of(&self, whole: &Whole, pair: Option<Pair>) -> Option<Unit> {
         let Whole::WorstPath(worst) = whole else { return Some(vec![0]) };
-        let number = |path: usize| {
-            let groups = Terms::of(worst.paths().get(path)?).ok()?.groups;
+        let place = |composition: &Composition| {
+            let groups = Terms::of(composition).ok()?.groups;
             self.groups.iter().position(|known| *known == groups)
         };
+        if worst.beside().is_some() {
+            return Some(vec![place(&worst.composition(pair?).ok()?)?]);
+        }
+        let number = |path: usize| place(worst.paths().get(path)?);
         let (p, q) = pair?;
         let (p, q) = (number(p)?, number(q)?);
         Some(if self.pairs { vec![p.min(q), p.max(q)] } else { vec![p] })

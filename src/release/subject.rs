@@ -289,7 +289,7 @@ impl Subject {
         self.worst(ways::MIXES, release.mixes_at(places, neighbors)?, neighbors, with_singles)
     }
 
-    /// The worst of all ways, for the whole group and all repetitions; each with the counts given one by one, if requested.
+    /// The worst of all ways, for the whole group and all repetitions; with the counts given one by one, if requested.
     fn worst(
         &self,
         what: &'static str,
@@ -297,215 +297,22 @@ impl Subject {
         neighbors: Neighbors,
         with_singles: bool,
     ) -> Result<(WorstPath, Arc<Names>)> {
-        if with_singles && self.counts_as_given {
-            let expected = "a release whose counts every record enters in the same way: a pair of ways has no side for counts that are given for \
-                            both; give them as for one record more or less, or account for them apart";
-            return Err(Error::malformed(AS_GIVEN, format!("beside {what}"), expected));
-        }
+        // Of one record more or less a way is the whole: what is given for two neighbors is part of it. A pair of ways has it once, beside both.
+        let is_beside =
+            |single: &&Counts| neighbors == Neighbors::Bounded && (self.counts_as_given || single.law.is_guarantee());
         let singles = if with_singles { &self.singles[..] } else { &[] };
+        let (beside, singles): (Vec<&Counts>, Vec<&Counts>) = singles.iter().partition(is_beside);
+        let beside = match beside.is_empty() {
+            true => None,
+            false => Some(self.multiplied(&Composition::new(beside.into_iter().cloned())?)?),
+        };
         let with_singles = |(name, way): (String, Composition)| {
-            let all = way.counts().iter().chain(singles).cloned();
+            let all = way.counts().iter().chain(singles.iter().copied()).cloned();
             Ok((name, self.multiplied(&Composition::new(all)?)?))
         };
-        ways::worst(what, ways.into_iter().map(with_singles).collect::<Result<_>>()?, neighbors)
+        ways::worst(what, ways.into_iter().map(with_singles).collect::<Result<_>>()?, beside, neighbors)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::account::Account;
-
-    fn of(release: &str) -> Subject {
-        Subject { release: Some(Release::find(release).unwrap()), ..Subject::default() }
-    }
-
-    #[test]
-    fn a_subject_of_nothing_and_of_unknown_or_repeated_levels_is_refused() {
-        assert!(matches!(Subject::default().resolve(), Err(Error::EmptyComposition)));
-        let named = |levels: &[&str]| Subject {
-            levels: levels.iter().map(|name| name.to_string()).collect(),
-            ..of("su-su-wang-2025")
-        };
-        assert!(matches!(named(&["Moon"]).resolve(), Err(Error::Unknown { kind: "level", .. })));
-        let twice = named(&["State", "State"]).resolve().unwrap_err().to_string();
-        assert!(twice.contains("State") && twice.contains("once"), "{twice}");
-        let budget_only = Release::parse(include_str!("../../tests/common/budget-only.toml"), "f").unwrap();
-        let budget_only = Subject { release: Some(budget_only), ..Subject::default() };
-        assert!(matches!(budget_only.resolve(), Err(Error::BudgetOnly { .. })));
-        assert!(Subject { group: u64::MAX, ..of("su-su-wang-2025") }.resolve().is_err());
-    }
-
-    #[test]
-    fn derived_subjects_and_parts_are_those_of_their_compositions() {
-        let half = Rational::from((1, 2));
-        let singles = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
-        for (name, levels) in [("dhc-units-us", vec![]), ("pl94-persons-us", vec!["State", "County"])] {
-            let levels = levels.into_iter().map(String::from).collect();
-            let subject = Subject { levels, group: 2, singles: singles.clone(), ..of(name) };
-            let whole = subject.clone().resolve().unwrap();
-            let thrice = subject.repeated(3).unwrap().resolve().unwrap();
-            assert_eq!(thrice.total.counts(), whole.total.repeated(3).unwrap().counts());
-            let rho = Account::rho(&thrice.whole);
-            assert_eq!(*rho, Rational::from(&*Account::rho(&whole.whole) * 3_u32));
-            let scaled = subject.with_noise_times(&half).unwrap().resolve().unwrap();
-            let known = whole.with_noise_times(&half).unwrap();
-            assert_eq!(scaled.total.counts(), known.total.counts());
-            assert_eq!(Account::rho(&scaled.whole), Account::rho(&known.whole));
-            let (parts, known) = (subject.parts(), whole.parts());
-            assert_eq!(parts.len(), known.len());
-            for (part, known) in parts.into_iter().zip(known) {
-                let part = part.resolve().unwrap();
-                assert_eq!((part.total.counts(), part.neighbors), (known.total.counts(), known.neighbors));
-            }
-        }
-    }
-
-    #[test]
-    fn counts_given_one_by_one_are_composed_with_every_path_and_relation() {
-        let single: Counts = "5x10".parse().unwrap();
-        let with = |neighbors| {
-            Subject { singles: vec![single.clone()], neighbors, ..of("pl94-persons-us") }.resolve().unwrap()
-        };
-        let (bounded, add) = (with(None), with(Some(Neighbors::AddRemove)));
-        assert_eq!((bounded.neighbors, add.neighbors), (Neighbors::Bounded, Neighbors::AddRemove));
-        assert_eq!((bounded.worst().unwrap().count(), add.worst().unwrap().count()), (136, 16));
-        let rho = Release::find("pl94-persons-us").unwrap().rho;
-        // Twice the counts of one record, once for the cell it leaves and once for the one it enters.
-        assert_eq!(Account::rho(&bounded.whole), rho.clone() + 2_u32);
-        assert_eq!(Account::rho(&add.whole), rho / 2_u32 + 1_u32);
-        assert_eq!(add.parts().len(), add.levels.len());
-        let noisier = add.with_noise_times(&Rational::from(2)).unwrap();
-        assert_eq!(*noisier.total.rho(), Rational::from(&**add.total.rho() / 2_u32));
-        assert_eq!(Account::rho(&noisier.whole), Rational::from(&*Account::rho(&add.whole) / 2_u32));
-        let answer = bounded.whole.delta("5", 6).unwrap();
-        assert!(bounded.deciding_pair(&answer).unwrap().contains("the worst of 136 pairs"));
-    }
-
-    #[test]
-    fn queries_add_up_to_their_levels_and_repetitions_multiply() {
-        let singles: Vec<Counts> = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
-        let of = |release: &str, repeat, group, neighbors| {
-            Subject { singles: singles.clone(), repeat, group, neighbors, ..of(release) }.resolve().unwrap()
-        };
-        let once = of("dhc-units-us", 1, 1, None);
-        for (release, neighbors) in [("dhc-units-us", None), ("pl94-persons-us", Some(Neighbors::AddRemove))] {
-            let all = of(release, 3, 2, neighbors);
-            let sum = all.queries.iter().fold(Rational::new(), |sum, query| sum + &**query.composition.rho());
-            assert_eq!(sum, **all.total.rho(), "{release}");
-            for part in all.parts() {
-                let own = part.queries.iter().fold(Rational::new(), |sum, query| sum + &**query.composition.rho());
-                assert_eq!(own, **part.total.rho(), "{}", part.title);
-            }
-            assert!(all.title.ends_with(", groups of 2, released 3 times"), "{}", all.title);
-        }
-        let thrice = of("dhc-units-us", 3, 1, None);
-        assert_eq!(**thrice.total.rho(), Rational::from(&**once.total.rho() * 3_u32));
-        assert_eq!(Account::rho(&thrice.whole), Rational::from(&*Account::rho(&once.whole) * 3_u32));
-        assert!(Subject { repeat: 0, ..self::of("dhc-units-us") }.resolve().is_err());
-        let noisier = once.with_noise_times(&Rational::from(2)).unwrap();
-        assert_eq!(noisier.queries[0].composition.counts()[0], noisier.queries[0].counts);
-    }
-
-    #[test]
-    fn counts_are_taken_twice_under_bounded_neighbors_unless_they_are_given_for_these() {
-        let of = |counts_as_given, neighbors| {
-            let singles = vec![Counts::parse_discrete_laplace("0.5@2").unwrap()];
-            Subject { singles, neighbors, counts_as_given, ..Subject::default() }.resolve()
-        };
-        let twice = of(false, Some(Neighbors::Bounded)).unwrap();
-        assert!(
-            twice
-                .title
-                .ends_with("0.5x1@2, twice under bounded neighbors: a record leaves one count and enters another"),
-            "{}",
-            twice.title
-        );
-        assert_eq!((twice.taken, twice.queries[0].counts.count), (2, 2));
-        let given = of(true, Some(Neighbors::Bounded)).unwrap();
-        assert!(given.title.ends_with("counts as given for bounded neighbors"), "{}", given.title);
-        assert_eq!((given.taken, given.queries[0].counts.count, given.total.counts()[0].count), (1, 1, 1));
-        // One value moved by 2 with noise of parameter 1/2: one nat at most.
-        assert_eq!(given.total.pure_epsilon(), Some(Rational::from(1)));
-        assert!(of(true, None).is_err() && of(false, None).unwrap().taken == 1);
-        let beside = |release: &str| {
-            let singles = vec!["5x2".parse().unwrap()];
-            Subject { singles, counts_as_given: true, neighbors: Some(Neighbors::Bounded), ..self::of(release) }
-                .resolve()
-        };
-        assert!(beside("pl94-units-us").unwrap_err().to_string().contains("beside block paths"));
-        let mixed = beside("su-su-wang-2025").unwrap();
-        assert_eq!(mixed.levels.last().unwrap().total.counts()[0].count, 2);
-        assert!(Subject { counts_as_given: true, ..self::of("su-su-wang-2025") }.resolve().is_err());
-    }
-
-    /// Beside a mix a query that does not move is on neither side of a change; and all noise is known of a mix of one group, too.
-    #[test]
-    fn a_mix_beside_a_query_that_does_not_move() {
-        let text = "name = 'm'\ntitle = 't'\nsource = 's'\nneighbors = 'bounded'\n\
-                    [[mix]]\nname = 'all'\nlevels = ['A']\ngroups = 1\nkind = 'short'\nmost = 1\n\
-                    [[level]]\nname = 'A'\n[[level.query]]\nname = 'twice'\nsigma2 = 2\ntimes = 2\n\
-                    [[level.query]]\nname = 'once'\nkind = 'short'\nsigma2 = 1\n\
-                    [[level]]\nname = 'US'\n[[level.query]]\nname = 'total'\nsigma2 = 3\nmoves = 0\n";
-        let release = Release::parse(text, "m.toml").unwrap();
-        assert_eq!(release.rho, 1);
-        let of =
-            |neighbors| Subject { release: Some(release.clone()), neighbors, ..Subject::default() }.resolve().unwrap();
-        let bounded = of(None);
-        assert_eq!(*Account::rho(&bounded.whole), 1);
-        assert_eq!(bounded.unmoved, ["US / total"]);
-        for pair in [(0, 0), (0, 1), (1, 1)] {
-            let counts = bounded.worst().unwrap().composition(pair).unwrap();
-            assert!(counts.counts().iter().all(|counts| !counts.to_string().contains("Gaussian 3x")), "{counts:?}");
-        }
-        let variances = |of: &Resolved| crate::account::promise::variances(&of.noise().unwrap()).unwrap();
-        assert_eq!(variances(&bounded), [1, 2].map(Rational::from));
-        assert_eq!(variances(&of(Some(Neighbors::AddRemove))), [1, 2, 3].map(Rational::from));
-    }
-
-    /// The mix that decides is the largest of all mixes, each accounted for alone.
-    #[test]
-    fn a_release_with_groups_of_two_kinds_is_as_private_as_its_worst_mix() {
-        let text = "name = 'm'\ntitle = 't'\nsource = 's'\nneighbors = 'add-remove'\n\
-                    [[mix]]\nname = 'all'\nlevels = ['A', 'B']\ngroups = 3\nkind = 'short'\nmost = 3\n\
-                    [[level]]\nname = 'A'\n[[level.query]]\nname = 'stages'\ncells = 3\ntimes = 2\nrho = 0.75\n\
-                    [[level.query]]\nname = 'once'\nkind = 'short'\ncells = 3\nrho = 1.5\n\
-                    [[level]]\nname = 'B'\n[[level.query]]\nname = 'long'\ncells = 3\nrho = 1.5\n\
-                    [[level.query]]\nname = 'once'\nkind = 'short'\ncells = 3\nrho = 1.5\n";
-        let release = Release::parse(text, "m.toml").unwrap();
-        let largest = |level: Option<&str>, pairs: bool| {
-            let counts = |short: u32, of: &str| {
-                let part = |level, text: String| Some(text).filter(|_| of == level || of == "both");
-                let some = |count: u32, sigma2: u32| if count == 0 { None } else { Some(format!("{sigma2}x{count}")) };
-                let long = 3 - short;
-                let a = [some(2 * long, 2), some(short, 1)].into_iter().flatten().filter_map(|text| part("A", text));
-                let b = [some(3, 1)].into_iter().flatten().filter_map(|text| part("B", text));
-                a.chain(b).map(|text| text.parse().unwrap()).collect::<Vec<Counts>>()
-            };
-            let of = level.unwrap_or("both");
-            let all = (0..=3).flat_map(|p| (p..=3).map(move |q| (p, q))).filter(|(p, q)| pairs || p == q);
-            let each = all.map(|(p, q)| {
-                let both = if pairs { [counts(p, of), counts(q, of)].concat() } else { counts(p, of) };
-                Composition::new(both).unwrap().epsilon("1e-6", 12).unwrap().value
-            });
-            each.reduce(|a, b| a.max(&b)).unwrap()
-        };
-        for (neighbors, ways) in
-            [(Neighbors::AddRemove, "4 mixes of groups"), (Neighbors::Bounded, "10 pairs of mixes of groups")]
-        {
-            let subject = Subject { release: Some(release.clone()), neighbors: Some(neighbors), ..Subject::default() };
-            let found = subject.resolve().unwrap();
-            assert_eq!(found.ways().as_deref(), Some(ways));
-            let epsilon = found.whole.epsilon("1e-6", 12).unwrap();
-            let alone = largest(None, neighbors == Neighbors::Bounded);
-            assert!(epsilon.met && epsilon.value.overlaps(&alone), "{epsilon:?} {alone:?}");
-            assert!(found.deciding_pair(&epsilon).unwrap().contains("of 3 groups short at all"));
-            for part in &found.levels {
-                let epsilon = part.whole.epsilon("1e-6", 12).unwrap();
-                let alone = largest(Some(&part.name), neighbors == Neighbors::Bounded);
-                assert!(epsilon.value.overlaps(&alone), "{}: {epsilon:?} {alone:?}", part.name);
-                assert!(part.deciding(&epsilon).unwrap().ends_with(ways));
-            }
-        }
-    }
-}
+mod tests;

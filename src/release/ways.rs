@@ -45,15 +45,19 @@ impl Names {
     }
 }
 
-/// The worst of all ways, each with its name, under a relation.
+/// The worst of all ways, each with its name, under a relation; with what every pair of them has besides.
 pub(super) fn worst(
     what: &'static str,
     ways: Vec<(String, Composition)>,
+    beside: Option<Composition>,
     neighbors: Neighbors,
 ) -> Result<(WorstPath, Arc<Names>)> {
     let (each, ways): (Vec<String>, Vec<Composition>) = ways.into_iter().unzip();
     let in_pairs = neighbors == Neighbors::Bounded;
-    let worst = WorstPath::new(ways, if in_pairs { Units::Pairs } else { Units::Single })?;
+    let worst = match beside {
+        Some(beside) => WorstPath::pairs_beside(ways, beside)?,
+        None => WorstPath::new(ways, if in_pairs { Units::Pairs } else { Units::Single })?,
+    };
     let count = worst.count();
     Ok((worst, Arc::new(Names { what, each, count, in_pairs })))
 }
@@ -63,7 +67,7 @@ pub(super) fn worst(
 pub(super) fn noise(total: &Composition, whole: &Whole, names: Option<&Names>) -> Result<Composition> {
     match (whole, names) {
         (Whole::WorstPath(worst), Some(names)) if names.what == MIXES => {
-            let ends = worst.paths().first().into_iter().chain(worst.paths().last());
+            let ends = worst.paths().first().into_iter().chain(worst.paths().last()).chain(worst.beside());
             Composition::new(ends.flat_map(|way| way.counts().iter().cloned()))
         }
         (Whole::Composition(_) | Whole::WorstPath(_), _) => Ok(total.clone()),

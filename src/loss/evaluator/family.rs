@@ -54,8 +54,8 @@ pub struct FamilyEvaluator {
     common: CommonContour,
     /// The evaluators of single units that were needed.
     alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
-    /// The second enclosure of what each member adds.
-    second: OnceLock<Vec<Second>>,
+    /// The second enclosure of what each member adds, and of what is beside all pairs.
+    second: OnceLock<(Vec<Second>, Option<Second>)>,
     stop: Stop,
 }
 
@@ -117,8 +117,13 @@ impl FamilyEvaluator {
     }
 
     fn second_unit<T>(&self, (p, q): Pair, of: impl Fn(&Second) -> T) -> T {
-        let members = self.second.get_or_init(|| self.family.each_member(Second::new));
-        if self.family.is_in_pairs() { of(&members[p].and(&members[q])) } else { of(&members[p]) }
+        let of_all = || (self.family.each_member(Second::new), self.family.beside().map(Second::new));
+        let (members, beside) = self.second.get_or_init(of_all);
+        match (self.family.is_in_pairs(), beside) {
+            (false, _) => of(&members[p]),
+            (true, None) => of(&members[p].and(&members[q])),
+            (true, Some(beside)) => of(&members[p].and(&members[q]).and(beside)),
+        }
     }
 
     /// The largest hockey stick by a method that shares no code with the engines that certify it. Of very many units the named one gives the lower

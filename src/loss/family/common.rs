@@ -230,7 +230,7 @@ impl CommonContour {
         Ok(Some(Summed { kinds, sums, bits }))
     }
 
-    /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so the bounds of one hold for all.
+    /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and the same bounded terms, so the bounds of one hold for all.
     fn certify(&self, kind: &Kind, summed: &Summed, (low, high): (Twofold, Twofold)) -> (Enclosure, ContourProof) {
         let sum = &self.sieved.family.double;
         let errors = sum.errors(&kind.question, &kind.plan);

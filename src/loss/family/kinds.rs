@@ -69,6 +69,30 @@ impl Kind {
         Kind { question: self.question.clone(), plan: self.plan.clone(), pairs, own }
     }
 
+    /// Keeps of the candidates the side lobes that matter, by upper bounds on ln |F| of each member at the candidates for its pairs.
+    fn keep_side_lobes(&mut self, candidates: Vec<Vec<i64>>, bounds: &[ByNode<f64>]) {
+        let most = if self.plan.nodes.is_some() { usize::MAX } else { MOST_SUMMED_ON_LINE };
+        if self.own.is_none() {
+            // A node matters if it does for the largest member; the largest product is that of its double.
+            let largest =
+                |node: &i64| bounds.iter().filter_map(|of| of.get(node)).fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+            let nodes = candidates.into_iter().flatten().map(|node| (node, 2.0 * largest(&node))).collect();
+            self.plan.keep(nodes, most);
+            return;
+        }
+        let keep = |((p, q), nodes): (Pair, Vec<i64>)| {
+            let mut plan = self.plan.clone();
+            plan.keep(nodes.into_iter().map(|node| (node, bounds[p][&node] + bounds[q][&node])).collect(), most);
+            plan
+        };
+        let each: Vec<(Pair, Vec<i64>)> = self.pairs.iter().zip(candidates).collect();
+        let plans: Vec<Plan> = each.into_par_iter().map(keep).collect();
+        self.plan.dropped = plans.iter().map(|plan| plan.dropped).fold(0.0, f64::max);
+        self.plan.exhausted |= plans.iter().any(|plan| plan.exhausted);
+        let common = self.plan.evaluated() as usize;
+        self.own = Some(plans.iter().map(|plan| plan.summed().skip(common).collect()).collect());
+    }
+
     /// The nodes at which any pair is summed.
     pub(super) fn nodes(&self) -> Vec<i64> {
         let own = self.own.iter().flat_map(|own| own.iter()).flatten().copied();
@@ -145,15 +169,15 @@ impl SievedFamily {
         }
     }
 
-    /// The hockey stick at epsilon on the lattice rho + step Z, or on an unbounded contour.
+    /// The hockey stick at epsilon on the lattice offset + step Z, or on an unbounded contour.
     pub(super) fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
         let (kernel, threshold) = (Kernel::HockeyStick, epsilon.clone());
         let Some(step) = step else {
             return Question { kernel, first: threshold.clone(), threshold, gap: Rational::new(), step: None };
         };
-        let rho = self.family.rho();
-        let index: Integer = (Rational::from(epsilon - &rho) / step).floor().into_numer_denom().0 + 1;
-        let first = Rational::from(step * index) + rho;
+        let offset = self.family.offset();
+        let index: Integer = (Rational::from(epsilon - offset) / step).floor().into_numer_denom().0 + 1;
+        let first = Rational::from(step * index) + offset;
         let gap = Rational::from(&first - epsilon);
         Question { kernel, threshold, first, gap, step: Some(step.clone()) }
     }
@@ -161,71 +185,55 @@ impl SievedFamily {
     /// The kinds with the side lobes that matter.
     fn with_side_lobes(&self, mut kinds: Vec<Kind>, quick: bool) -> Result<Vec<Kind>> {
         let height = kinds[0].plan.height(1);
-        let mut candidates: Vec<Vec<Vec<i64>>> = Vec::new();
-        for kind in &mut kinds {
-            let lattice = kind.plan.nodes.is_some();
-            let most = if lattice { MOST_ON_LATTICE } else { MOST_ON_LINE };
-            let (sieves, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
-            let budget = if lattice { BUDGET } else { (BUDGET / sieves.len() as u64).max(LEAST_BUDGET) };
-            let budget = if quick { budget.min(QUICK_BUDGET) } else { budget };
-            let refusal = || {
-                let (needed, budget) = ("more windows".to_string(), format!("{budget} windows"));
-                Error::Unsweepable { step: "a pair's".to_string(), needed, budget }
-            };
-            let each = |sieve: &Arc<SumSieve>| {
-                let mut plan = kind.plan.clone();
-                let ranges = sieve.survivors(&mut plan, most, budget)?;
-                if quick && plan.exhausted {
-                    return Err(refusal());
-                }
-                Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
-            };
-            let sieved: Vec<(Plan, Vec<i64>)> = sieves.par_iter().map(each).collect::<Result<_>>()?;
-            let plan = &mut kind.plan;
-            plan.last = sieved.iter().map(|(plan, _)| plan.last).min().unwrap_or(plan.last);
-            plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
-            plan.exhausted = sieved.iter().any(|(plan, _)| plan.exhausted);
-            if lattice && plan.exhausted {
-                return Err(refusal());
-            }
-            if !lattice {
-                let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);
-                plan.beyond = sieves.par_iter().map(beyond).reduce(|| 0.0, f64::max);
-            }
-            kind.own = one_by_one.then(|| Arc::new([]) as Arc<[Vec<i64>]>);
-            let nodes = sieved.into_iter().map(|(_, nodes)| nodes);
-            candidates.push(if one_by_one {
-                nodes.collect()
-            } else {
-                let mut union: Vec<i64> = nodes.flatten().collect();
-                each_once(&mut union);
-                vec![union]
-            });
-        }
+        let candidates = kinds.iter_mut().map(|kind| self.candidates(kind, height, quick));
+        let candidates: Vec<Vec<Vec<i64>>> = candidates.collect::<Result<_>>()?;
         let bounds = self.bounds(&kinds, &candidates, height);
         for (kind, candidates) in kinds.iter_mut().zip(candidates) {
-            let most = if kind.plan.nodes.is_some() { usize::MAX } else { MOST_SUMMED_ON_LINE };
-            if kind.own.is_none() {
-                // A node matters if it does for the largest member; the largest product is that of its double.
-                let largest =
-                    |node: &i64| bounds.iter().filter_map(|of| of.get(node)).fold(f64::NEG_INFINITY, |a, b| a.max(*b));
-                let nodes = candidates.into_iter().flatten().map(|node| (node, 2.0 * largest(&node))).collect();
-                kind.plan.keep(nodes, most);
-                continue;
-            }
-            let keep = |((p, q), nodes): (Pair, Vec<i64>)| {
-                let mut plan = kind.plan.clone();
-                plan.keep(nodes.into_iter().map(|node| (node, bounds[p][&node] + bounds[q][&node])).collect(), most);
-                plan
-            };
-            let each: Vec<(Pair, Vec<i64>)> = kind.pairs.iter().zip(candidates).collect();
-            let plans: Vec<Plan> = each.into_par_iter().map(keep).collect();
-            kind.plan.dropped = plans.iter().map(|plan| plan.dropped).fold(0.0, f64::max);
-            kind.plan.exhausted |= plans.iter().any(|plan| plan.exhausted);
-            let common = kind.plan.evaluated() as usize;
-            kind.own = Some(plans.iter().map(|plan| plan.summed().skip(common).collect()).collect());
+            kind.keep_side_lobes(candidates, &bounds);
         }
         Ok(kinds)
+    }
+
+    /// The nodes that no sieve excludes: for each pair where each has a sieve of its own, otherwise one list for all. The plan of the kind takes the bounds
+    /// on what was excluded. `quick`: an error where a sweep takes long.
+    fn candidates(&self, kind: &mut Kind, height: f64, quick: bool) -> Result<Vec<Vec<i64>>> {
+        let lattice = kind.plan.nodes.is_some();
+        let most = if lattice { MOST_ON_LATTICE } else { MOST_ON_LINE };
+        let (sieves, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
+        let budget = if lattice { BUDGET } else { (BUDGET / sieves.len() as u64).max(LEAST_BUDGET) };
+        let budget = if quick { budget.min(QUICK_BUDGET) } else { budget };
+        let refusal = || {
+            let (needed, budget) = ("more windows".to_string(), format!("{budget} windows"));
+            Error::Unsweepable { step: "a pair's".to_string(), needed, budget }
+        };
+        let each = |sieve: &Arc<SumSieve>| {
+            let mut plan = kind.plan.clone();
+            let ranges = sieve.survivors(&mut plan, most, budget)?;
+            if quick && plan.exhausted {
+                return Err(refusal());
+            }
+            Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
+        };
+        let sieved: Vec<(Plan, Vec<i64>)> = sieves.par_iter().map(each).collect::<Result<_>>()?;
+        let plan = &mut kind.plan;
+        plan.last = sieved.iter().map(|(plan, _)| plan.last).min().unwrap_or(plan.last);
+        plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
+        plan.exhausted = sieved.iter().any(|(plan, _)| plan.exhausted);
+        if lattice && plan.exhausted {
+            return Err(refusal());
+        }
+        if !lattice {
+            let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);
+            plan.beyond = sieves.par_iter().map(beyond).reduce(|| 0.0, f64::max);
+        }
+        kind.own = one_by_one.then(|| Arc::new([]) as Arc<[Vec<i64>]>);
+        let nodes = sieved.into_iter().map(|(_, nodes)| nodes);
+        if one_by_one {
+            return Ok(nodes.collect());
+        }
+        let mut union: Vec<i64> = nodes.flatten().collect();
+        each_once(&mut union);
+        Ok(vec![union])
     }
 
     /// For each member an upper bound on ln |F| at the nodes that are candidates for its pairs.

@@ -1,8 +1,8 @@
 //! The largest hockey stick of a family: E[(1 - exp(eps - L))_+] for L = L_p + L_q with p and q from a family of sums, or
-//! for each L_p alone.
+//! for each L_p alone. Beside every pair there may be one sum that is the same for all.
 //!
-//! The members have the same rho and only Gaussian terms, so one contour serves all pairs: the same real part, the same heights of the nodes and the
-//! same cut. A group that occurs in several members is evaluated once for each node, in balls. All later steps are in doubles with bounds on their
+//! Where members have the same rho and only Gaussian terms, one contour serves all pairs: the same real part, the same heights of the nodes and the
+//! same cut. The sum beside them may have any terms: its factors multiply the kernel. A group that occurs in several members is evaluated once for each node, in balls. All later steps are in doubles with bounds on their
 //! errors, so a pair costs a few additions a node: ten digits for hundreds of thousands of pairs. The few pairs that may be the largest are summed
 //! again in sums of two doubles, which give more than twenty digits (`near`).
 //!
@@ -56,8 +56,10 @@ pub enum Units {
 pub struct Family {
     members: Vec<Arc<LossSum>>,
     units: Units,
-    /// Twice the first member, from which all pairs take the facts they share where one contour serves them; the member itself where units are
-    /// single, of which no contour serves more than one.
+    /// What every pair has besides its members; `None` for nothing, and where units are single.
+    beside: Option<LossSum>,
+    /// The first unit, from which all pairs take the facts they share where one contour serves them; where units are single no contour serves more than
+    /// one.
     double: LossSum,
     /// The different groups of all members, and the indices of those that each member has.
     groups: Vec<Group>,
@@ -71,70 +73,84 @@ pub struct Family {
     common: Option<Rational>,
 }
 
+/// The groups of all members, each once, and for each member the places of its own among them.
+fn each_group_once(members: &[Arc<LossSum>]) -> Result<(Vec<Group>, Vec<Vec<usize>>)> {
+    // By reference: members are many, and most of their groups the same.
+    let in_order = |a: &Group, b: &Group| (&a.law, a.shift, a.copies).cmp(&(&b.law, b.shift, b.copies));
+    let mut groups: Vec<&Group> = members.iter().flat_map(|member| member.groups()).collect();
+    groups.sort_by(|a, b| in_order(a, b));
+    groups.dedup();
+    let groups: Vec<Group> = groups.into_iter().cloned().collect();
+    let place = |group: &Group| -> Result<usize> {
+        // Each group of a member is among those of all.
+        let found = groups.binary_search_by(|other| in_order(other, group));
+        found.map_err(|_| Error::Contradiction { what: "the groups of a family" })
+    };
+    let places = |member: &Arc<LossSum>| member.groups().iter().map(place).collect::<Result<Vec<usize>>>();
+    let of_member = members.iter().map(places).collect::<Result<_>>()?;
+    Ok((groups, of_member))
+}
+
 impl Family {
     /// A family of at least one member.
     pub fn new(members: Vec<Arc<LossSum>>, units: Units) -> Result<Self> {
+        Family::of(members, units, None)
+    }
+
+    /// All pairs of at least one member, each with the same sum beside it.
+    pub fn pairs_beside(members: Vec<Arc<LossSum>>, beside: &LossSum) -> Result<Self> {
+        Family::of(members, Units::Pairs, Some(beside.clone()))
+    }
+
+    fn of(members: Vec<Arc<LossSum>>, units: Units, beside: Option<LossSum>) -> Result<Self> {
         let Some(first) = members.first() else { return Err(Error::EmptyComposition) };
         if members.len() > Pairs::MOST_MEMBERS {
             let expected = format!("at most {}", Pairs::MOST_MEMBERS);
             return Err(Error::out_of_range("the members of a family", members.len(), &expected));
         }
-        // By reference: members are many, and most of their groups the same.
-        let in_order = |a: &Group, b: &Group| (&a.law, a.shift, a.copies).cmp(&(&b.law, b.shift, b.copies));
-        let mut groups: Vec<&Group> = members.iter().flat_map(|member| member.groups()).collect();
-        groups.sort_by(|a, b| in_order(a, b));
-        groups.dedup();
-        let groups: Vec<Group> = groups.into_iter().cloned().collect();
-        let place = |group: &Group| -> Result<usize> {
-            // Each group of a member is among those of all.
-            let found = groups.binary_search_by(|other| in_order(other, group));
-            found.map_err(|_| Error::Contradiction { what: "the groups of a family" })
-        };
-        let places = |member: &Arc<LossSum>| member.groups().iter().map(place).collect::<Result<Vec<usize>>>();
-        let of_member = members.iter().map(places).collect::<Result<_>>()?;
+        let (groups, of_member) = each_group_once(&members)?;
         let bounded = groups.iter().any(|group| group.law.has_bounded_loss());
         let equal = members.iter().all(|member| member.rho() == first.rho());
         let alike = units == Units::Pairs && equal && !bounded;
-        let double = match units {
-            Units::Pairs => {
-                // The numbers of copies of every pair fit if those of twice each member do.
-                members.iter().try_for_each(|member| member.doubled().map(drop))?;
-                first.twice()
-            }
-            Units::Single => LossSum::clone(first),
-        };
-        let mut family = Family {
-            members,
-            units,
-            double,
-            groups,
-            of_member,
-            alike,
-            steps: BTreeMap::new(),
-            on_line: Pairs::default(),
-            common: None,
-        };
-        if alike {
+        if units == Units::Pairs {
+            // The numbers of copies of every pair fit if those of twice each member do.
+            members.iter().try_for_each(|member| member.doubled().map(drop))?;
+        }
+        let (double, steps, on_line) = (LossSum::clone(first), BTreeMap::new(), Pairs::default());
+        let mut family =
+            Family { members, units, beside, double, groups, of_member, alike, steps, on_line, common: None };
+        family.double = family.sum((0, 0))?;
+        family.find_lattices();
+        Ok(family)
+    }
+
+    /// Sorts the pairs by the lattice of their losses.
+    fn find_lattices(&mut self) {
+        if self.alike {
             let mut steps: BTreeMap<Rational, Vec<Pair>> = BTreeMap::new();
             let mut on_line = Vec::new();
-            for (p, q) in family.each_unit() {
-                let of_both = family.members[p].step().zip(family.members[q].step());
-                match of_both.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b)) {
+            for (p, q) in self.each_unit() {
+                let of_both = self.members[p].step().zip(self.members[q].step());
+                let of_both = of_both.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b));
+                let of_all = match &self.beside {
+                    None => of_both,
+                    Some(beside) => of_both.zip(beside.step()).map(|(a, b)| rational::gcd(&a, b)),
+                };
+                match of_all {
                     Some(step) if step.to_f64() > FINE => steps.entry(step).or_default().push((p, q)),
                     _ => on_line.push((p, q)),
                 }
             }
-            family.on_line = on_line.into_iter().collect();
-            family.steps = steps.into_iter().map(|(step, pairs)| (step, pairs.into_iter().collect())).collect();
+            self.on_line = on_line.into_iter().collect();
+            self.steps = steps.into_iter().map(|(step, pairs)| (step, pairs.into_iter().collect())).collect();
         }
         // lcm(a, b) = a b / gcd(a, b)
         let multiple = |a: Rational, b: Rational| Rational::from(&a * &b) / rational::gcd(&a, &b);
-        family.common = family.steps.keys().cloned().reduce(multiple);
-        if family.common.as_ref().is_some_and(|common| *common > LONGEST_COMMON) {
-            (family.steps, family.common) = (BTreeMap::new(), None);
-            family.on_line = family.each_unit().collect();
+        self.common = self.steps.keys().cloned().reduce(multiple);
+        if self.common.as_ref().is_some_and(|common| *common > LONGEST_COMMON) {
+            (self.steps, self.common) = (BTreeMap::new(), None);
+            self.on_line = self.each_unit().collect();
         }
-        Ok(family)
     }
 
     /// Whether no lattice step serves any pair, so that all take the unbounded contour.
@@ -151,6 +167,16 @@ impl Family {
     /// Whether there are none, which [`Family::new`] refuses.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// Whether one contour serves all units.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.alike
+    }
+
+    /// What every pair has besides its members.
+    pub(crate) fn beside(&self) -> Option<&LossSum> {
+        self.beside.as_ref()
     }
 
     /// Whether units are pairs of members.
@@ -189,7 +215,13 @@ impl Family {
     /// The largest rho of all units.
     pub fn rho(&self) -> Rational {
         let largest = self.members.iter().map(|member| member.rho()).max().cloned().unwrap_or_default();
-        if self.units == Units::Pairs { largest * 2_u32 } else { largest }
+        let of_unit = if self.units == Units::Pairs { largest * 2_u32 } else { largest };
+        self.beside.iter().fold(of_unit, |sum, beside| sum + beside.rho())
+    }
+
+    /// A point of the lattice of every unit, where one contour serves all.
+    fn offset(&self) -> &Rational {
+        self.double.offset()
     }
 
     /// The first unit of each law among the given units.
@@ -207,10 +239,14 @@ impl Family {
 
     /// The sum of one unit.
     pub fn sum(&self, (p, q): Pair) -> Result<LossSum> {
-        match self.units {
-            Units::Single => Ok(LossSum::clone(&self.members[p])),
-            Units::Pairs if p == q => Ok(self.members[p].twice()),
-            Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned()),
+        let groups = |sum: &LossSum| sum.groups().to_vec();
+        match (self.units, &self.beside) {
+            (Units::Single, _) => Ok(LossSum::clone(&self.members[p])),
+            (Units::Pairs, None) if p == q => Ok(self.members[p].twice()),
+            (Units::Pairs, beside) => {
+                let members = [p, q].map(|member| groups(&self.members[member]));
+                LossSum::new(members.into_iter().chain(beside.as_ref().map(groups)).flatten())
+            }
         }
     }
 }

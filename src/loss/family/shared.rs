@@ -18,6 +18,7 @@ use crate::{
         answer::Pair,
         cells::{self, Cell},
         contour::ln_share,
+        integrand::Product,
         near::{Near, NearDouble, Powers},
         question::{self, Bracket},
     },
@@ -110,7 +111,8 @@ impl SharedKind {
         let doubles =
             |of: &ByNode<ComplexTwofold>| of.iter().map(|(node, value)| (*node, NearDouble::of(value))).collect();
         let in_doubles = members.values.iter().map(doubles).collect();
-        let kernels = kinds.iter().map(kernel).collect();
+        let beside = family.factors_beside(&kinds, ());
+        let kernels = kinds.iter().map(|kind| kernel(kind, beside.as_ref())).collect();
         let (middle, leader) = (middle.max(Rational::new()), OnceLock::new());
         Ok(Some(SharedKind { middle, leader, kinds, members, in_doubles, kernels }))
     }
@@ -162,12 +164,16 @@ impl SharedKind {
     }
 }
 
-/// The values of a kind's kernel at its nodes that do not depend on epsilon.
-fn kernel(kind: &Kind) -> ByNode<(ComplexTwofold, Option<ComplexTwofold>)> {
+/// The values of a kind's kernel at its nodes that do not depend on epsilon, times the factors of what is beside all pairs.
+fn kernel(kind: &Kind, beside: Option<&Product<ComplexTwofold>>) -> ByNode<(ComplexTwofold, Option<ComplexTwofold>)> {
     let plan = &kind.plan;
     let bracket = Bracket::<ComplexTwofold>::new(&kind.question, &plan.exact_c, (&plan.period, plan.nodes), ());
     let of_node = |node: i64| {
-        let counted = |part: ComplexTwofold| if kind.counts_once(node) { part } else { Near::add(part, part) };
+        let factor = beside.map(|beside| beside.at(node));
+        let counted = |part: ComplexTwofold| {
+            let part = factor.map_or(part, |factor| Near::mul(part, factor));
+            if kind.counts_once(node) { part } else { Near::add(part, part) }
+        };
         let (a, b) = bracket.parts(node);
         (node, (counted(a), b.map(counted)))
     };

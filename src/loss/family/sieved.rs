@@ -35,6 +35,7 @@ impl SievedFamily {
     pub(super) fn new(family: Arc<Family>) -> Self {
         let bundles = Arc::default();
         let sieve = |sum: &LossSum| Arc::new(SumSieve::sharing(sum, &bundles));
+        // No factor of what is beside all pairs is above its value on the axis: the bounds of the members hold with it.
         let doubles = match family.units {
             Units::Pairs => family.members.iter().map(|member| sieve(&member.twice())).collect(),
             Units::Single => family.members.iter().map(|member| sieve(member)).collect(),

@@ -47,7 +47,7 @@ pub(super) struct Sums {
 }
 
 /// The products of the factors of each member at the nodes at which it is needed, relative to a common factor; for two members
-/// together that is exp(scale).
+/// together, with what is beside all pairs, that is exp(scale).
 #[derive(Debug)]
 pub(super) struct Members<N> {
     pub(super) values: Vec<ByNode<N>>,
@@ -65,14 +65,27 @@ impl SievedFamily {
         near: impl Fn(&F) -> N + Copy + Sync,
     ) -> Sums {
         let members = self.members_at(kinds, precision, bits, near);
+        let beside = self.factors_beside::<F>(kinds, precision);
         let of_kind = |kind: &Kind| {
             let integrand = Integrand::<F>::new(&self.family.double, &kind.question, &kind.plan, precision);
             self.sums_of_kind(kind, &members.values, |node| {
                 let value = integrand.question_at(node);
+                let value = beside.as_ref().map_or(value.clone(), |beside| value.mul(&beside.at(node)));
                 near(&if kind.counts_once(node) { value } else { value.add(&value) })
             })
         };
         Sums { of_kind: kinds.par_iter().map(of_kind).collect(), scale: members.scale }
+    }
+
+    /// The factors of what is beside all pairs, at the nodes of some kinds; `None` where nothing is.
+    pub(super) fn factors_beside<F: Field>(
+        &self,
+        kinds: &[Kind],
+        precision: <F::Real as Real>::Precision,
+    ) -> Option<Product<F>> {
+        let plan = &kinds.first()?.plan;
+        let beside = self.family.beside()?;
+        Some(Product::new(beside, &plan.exact_c, &plan.period.clone().recip(), precision))
     }
 
     /// The products of the members' factors at the nodes of some kinds, which depend on the contour only.
@@ -120,7 +133,12 @@ impl SievedFamily {
                 nodes.into_iter().map(|node| (node, product(node))).collect()
             })
             .collect();
-        Members { values, scale: scales[0].add(&scales[0]) }
+        let of_pair = scales[0].add(&scales[0]);
+        let scale = match self.family.beside() {
+            None => of_pair,
+            Some(beside) => of_pair.add(&beside.ln_prefactor_scale(c, bits)),
+        };
+        Members { values, scale }
     }
 
     /// The trapezoid sums of the pairs of a kind from the factors of the members at the nodes, and the kernel there: twice that of the request,
