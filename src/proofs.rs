@@ -22,6 +22,7 @@
 //! | rho-zCDP implies a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))) (section 13 above) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration |
 //! | the RDP of the worst of many block paths is that of a path paired with itself | [`renyi_epsilon_of_worst`](crate::account::conversions::renyi_epsilon_of_worst), `extremes` of [`Account`](crate::account::Account) | `account::conversions`: every pair alone |
 //! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair alone |
+//! | with the same sum beside every pair they still do | [`WorstPath::pairs_beside`](crate::account::paths::WorstPath::pairs_beside) | `tests/beside_pairs.rs`: every pair composed alone |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `replication::closed_forms`: the contour, convolution |
 //! | the sum of copies is close to a density, with a bound on the difference (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `replication::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |

@@ -102,7 +102,7 @@ impl Account for Whole {
 #[derive(Clone, Debug)]
 pub struct WorstPath {
     paths: Arc<Vec<Composition>>,
-    /// What every pair enters as a whole, beside its paths.
+    /// The counts that every pair enters as a whole, beside its paths.
     beside: Option<Composition>,
     family: Arc<Family>,
     /// That of losses rounded down, where those of `family` are rounded up.
@@ -180,7 +180,7 @@ impl WorstPath {
         &self.paths
     }
 
-    /// What every pair enters as a whole, beside its paths.
+    /// The counts that every pair enters as a whole, beside its paths.
     pub fn beside(&self) -> Option<&Composition> {
         self.beside.as_ref()
     }

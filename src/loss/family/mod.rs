@@ -56,7 +56,7 @@ pub enum Units {
 pub struct Family {
     members: Vec<Arc<LossSum>>,
     units: Units,
-    /// What every pair has besides its members; `None` for nothing, and where units are single.
+    /// The sum that every pair has besides its members; `None` for nothing, and where units are single.
     beside: Option<LossSum>,
     /// The first unit, from which all pairs take the facts they share where one contour serves them; where units are single no contour serves more than
     /// one.
@@ -174,7 +174,7 @@ impl Family {
         self.alike
     }
 
-    /// What every pair has besides its members.
+    /// The sum that every pair has besides its members.
     pub(crate) fn beside(&self) -> Option<&LossSum> {
         self.beside.as_ref()
     }

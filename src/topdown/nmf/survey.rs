@@ -51,6 +51,7 @@ use crate::{
     io::files::file_error,
     release::{Release, schema::Schema},
     topdown::gls::{
+        basis::Part,
         belief::{Belief, Below, Measured},
         problem::{Free, Problem, Shape, Shapes},
     },
@@ -60,6 +61,53 @@ use crate::{
 pub(in crate::topdown) const AIAN: &str = "AIAN";
 /// The part of a state outside these areas.
 pub(in crate::topdown) const NOT_AIAN: &str = "non-AIAN";
+
+/// The parts of each state in a folder; an error where there are none.
+fn parts_of_states(folder: &NmfFolder) -> Result<BTreeMap<u32, Vec<String>>> {
+    let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for part in folder.parts() {
+        states.entry(state_of(&part)).or_default().push(part);
+    }
+    if states.is_empty() {
+        return Err(Error::missing("the folder has no parts of states: folders such as State=044 in Constraint"));
+    }
+    Ok(states)
+}
+
+/// The problem of least squares that a request poses, with the places of its answers.
+struct Posed {
+    whole: Option<WholeCells>,
+    problem: Problem,
+    answers: Answers,
+}
+
+impl Posed {
+    /// `apart` are the groups of cells that constraints distinguish.
+    fn new(names: &Names, settings: &Settings, apart: &[Part]) -> Result<Self> {
+        let measured = |level: usize| names.queries(level).iter().map(|query| query.parts.clone()).collect();
+        let levels: Vec<Vec<Vec<Part>>> = (0..names.levels.len()).map(measured).collect();
+        let lines = match &settings.wanted {
+            Wanted::Queries(_) => Vec::new(),
+            Wanted::Pl94Tables => lines_of_persons(names.schema())?,
+            Wanted::Lines(lines) => lines.clone(),
+        };
+        let parts = match &settings.wanted {
+            Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
+            Wanted::Pl94Tables | Wanted::Lines(_) => lines.iter().map(TableLine::parts).collect(),
+        };
+        let whole = settings.whole.as_ref().map(|order| WholeCells::new(names, order, &parts, apart)).transpose()?;
+        let requested = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
+        let problem = Problem::for_answers(&names.sizes, &levels, &requested, apart)?;
+        for (level, name) in names.levels.iter().enumerate() {
+            problem.check_level(level, name)?;
+        }
+        let answers = match &settings.wanted {
+            Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
+            Wanted::Pl94Tables | Wanted::Lines(_) => Answers::of_lines(&problem, &names.sizes, &lines),
+        };
+        Ok(Posed { whole, problem, answers })
+    }
+}
 
 impl Survey {
     /// Opens a folder and reads its root.
@@ -76,14 +124,8 @@ impl Survey {
             let cells = if names.is_beside() { schema.cells()..schema.all_cells() } else { 0..schema.cells() };
             settings.truth = Some(truth.within(cells));
         }
-        let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        for part in folder.parts() {
-            states.entry(state_of(&part)).or_default().push(part);
-        }
-        if states.is_empty() {
-            return Err(Error::missing("the folder has no parts of states: folders such as State=044 in Constraint"));
-        }
-        let known = states.clone();
+        let known = parts_of_states(&folder)?;
+        let mut states = known.clone();
         let unkept_totals = choose_states(&mut states, &folder, &mut settings, &missing_parts)?;
         let mut totals_of_files = BTreeMap::new();
         if settings.constraints != Constraints::None {
@@ -101,28 +143,7 @@ impl Survey {
             Constraints::All => root.zeros.apart.clone(),
             Constraints::None | Constraints::Totals => Zeros::none(names.axes.len()).apart,
         };
-        let levels: Vec<Vec<Vec<_>>> = (0..names.levels.len())
-            .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
-            .collect();
-        let lines = match &settings.wanted {
-            Wanted::Queries(_) => Vec::new(),
-            Wanted::Pl94Tables => lines_of_persons(names.schema())?,
-            Wanted::Lines(lines) => lines.clone(),
-        };
-        let parts = match &settings.wanted {
-            Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines(_) => lines.iter().map(TableLine::parts).collect(),
-        };
-        let whole = settings.whole.as_ref().map(|order| WholeCells::new(&names, order, &parts, &apart)).transpose()?;
-        let asked = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
-        let problem = Problem::for_answers(&names.sizes, &levels, &asked, &apart)?;
-        for (level, name) in names.levels.iter().enumerate() {
-            problem.check_level(level, name)?;
-        }
-        let answers = match &settings.wanted {
-            Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines(_) => Answers::of_lines(&problem, &names.sizes, &lines),
-        };
+        let Posed { whole, problem, answers } = Posed::new(&names, &settings, &apart)?;
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
         let insecure_seed = folder.declared()?.insecure_seed;
