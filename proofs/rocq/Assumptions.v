@@ -4,6 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor LastNode Normal.
 From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath Headlines.
 
 Print Assumptions P_sums_to_one.
@@ -16,17 +17,33 @@ Print Assumptions delta_is_symmetric.
 Print Assumptions smallest_epsilon_is_between.
 Print Assumptions transform_converges.
 Print Assumptions trapezoid_is_an_upper_bound.
+Print Assumptions trapezoid_is_the_sum_of_aliases.
 Print Assumptions theta_at_most.
 Print Assumptions Count_moment_at_most.
 Print Assumptions transform_at_most.
 Print Assumptions kernel_at_most.
 Print Assumptions nodes_not_evaluated.
 Print Assumptions aliases_at_most.
+Print Assumptions factor_is_small.
+Print Assumptions spread_limit.
+Print Assumptions kernel_beyond.
+Print Assumptions factors_beyond.
 Print Assumptions profile_by_order.
 Print Assumptions best_order.
 Print Assumptions kept_outcomes.
 Print Assumptions logarithm_between.
 Print Assumptions posterior_by_loss.
+Print Assumptions order_function_is_concave.
+Print Assumptions continuous_profile.
+Print Assumptions delta_is_profile.
+Print Assumptions approximate_losses.
+Print Assumptions one_ratio.
+Print Assumptions mass_with_own_outcomes.
+Print Assumptions mass_without_own_outcomes.
+Print Assumptions profile_of_both_directions.
+Print Assumptions larger_of_both_directions.
+Print Assumptions infinite_losses.
+Print Assumptions infinite_losses_compose.
 Print Assumptions table_up_sound.
 Print Assumptions table_down_sound.
 Print Assumptions certified_is_true.

@@ -1,7 +1,8 @@
 (** * The bounds of the contour that the checker uses
 
     The statements of proofs/README.md that bound the nodes of the trapezoid rule and the tails: (D), (F), (G), (I), (J), (L), (M).
-    (B) is trapezoid_is_an_upper_bound, (H) is some_test with power_at_most. Those that are not proven are in Unproven.v. *)
+    (B) is in Fourier.v and Aliases.v, (C) in Factor.v, (E) in LastNode.v, (H) in Tradeoff.v, (K) in Normal.v, (N) and (O) in Outcomes.v.
+    Those that are not proven are in Unproven.v. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
@@ -44,7 +45,8 @@ Theorem transform_at_most N a cm j b :
   Cmod (transform N a cm j) <= b.
 Proof.
   intros Ht Hb; assert (Hl := proj1 Ht). destruct (transform_converges N a cm j Ht) as [H1 H2].
-  assert (Hb0 : 0 <= b) by (eapply Rle_trans; [|apply (Hb 0%nat)]; eapply Rle_trans; [apply Cmod_ge_0 | apply (partial_transform_bounded N a cm j 0 Hl)]).
+  assert (Hb0 : 0 <= b) by (eapply Rle_trans; [|apply (Hb 0%nat)]; eapply Rle_trans;
+    [apply Cmod_ge_0 | apply (partial_transform_bounded N a cm j 0 Hl)]).
   set (z := transform N a cm j) in *.
   assert (Hsq : fst z * fst z + snd z * snd z <= b * b).
   { apply (is_lim_seq_le (fun A => fst (partial_transform N a cm j A) * fst (partial_transform N a cm j A)
@@ -87,7 +89,25 @@ Proof.
   - assert (Hc : cos phi <= 0) by (apply cos_le_0; lra). nra.
 Qed.
 
-(** The size of 1 - exp(-t) root(-j), of which the geometric series are the inverses; m is j or N - j. *)
+(** The size of 1 - exp(-t) root(-j), of which the geometric series are the inverses. *)
+Lemma series_distance N t j :
+  (0 < N)%nat ->
+  Cmod (1 - wave N t j (-1))%C = sqrt (1 - 2 * exp (- t) * cos (2 * PI * (INR j / INR N)) + exp (- t) * exp (- t)).
+Proof.
+  intros HN. assert (HN' := lt_0_INR N HN). unfold Cmod. f_equal.
+  unfold wave, root; set (psi := 2 * PI * (IZR (-1 * Z.of_nat j) / INR N)).
+  assert (Ep : psi = - (2 * PI * (INR j / INR N))) by (unfold psi; rewrite mult_IZR, <- INR_IZR_INZ; field; lra).
+  assert (Ec : cos psi = cos (2 * PI * (INR j / INR N))) by (now rewrite Ep, cos_neg).
+  assert (E2 := sin2_cos2 psi); unfold Rsqr in E2. set (r := exp (- t)).
+  replace (exp (t * -1)) with r by (unfold r; f_equal; ring).
+  cbn. rewrite <- Ec. assert (E3 : sin psi * sin psi = 1 - cos psi * cos psi) by lra.
+  set (c := cos psi) in *. set (sn := sin psi) in *.
+  replace ((1 + - (r * c - 0 * sn)) * ((1 + - (r * c - 0 * sn)) * 1) + (0 + - (r * sn + 0 * c)) * ((0 + - (r * sn + 0 * c)) * 1))
+    with (1 - 2 * r * c + r * r * (c * c) + r * r * (sn * sn)) by ring.
+  rewrite E3; ring.
+Qed.
+
+(** It is at least 2 m / N, where m is j or N - j. *)
 Lemma series_far N t j m :
   (0 < N)%nat -> 0 <= t -> (2 * m <= N)%nat -> cos (2 * PI * (INR j / INR N)) = cos (2 * PI * (INR m / INR N)) ->
   2 * INR m / INR N <= Cmod (1 - wave N t j (-1))%C.
@@ -103,36 +123,26 @@ Proof.
   assert (Hphi : 0 <= phi <= PI) by (unfold phi; split; nra).
   assert (H := far_from_one r phi Hr Hphi).
   assert (E : phi / PI = 2 * INR m / INR N) by (unfold phi; field; lra). rewrite E in H.
-  unfold Cmod. rewrite <- (sqrt_square (2 * INR m / INR N)) by (apply Rmult_le_pos; [generalize (pos_INR m); lra | left; now apply Rinv_0_lt_compat]).
-  apply sqrt_le_1_alt. eapply Rle_trans; [exact H|]. right.
-  unfold wave, root; set (psi := 2 * PI * (IZR (-1 * Z.of_nat j) / INR N)).
-  assert (Ep : psi = - (2 * PI * (INR j / INR N))) by (unfold psi; rewrite mult_IZR, <- INR_IZR_INZ; field; lra).
-  assert (Ec : cos psi = cos phi) by (rewrite Ep, cos_neg; exact Hcos).
-  assert (E2 := sin2_cos2 psi); unfold Rsqr in E2.
-  replace (exp (t * -1)) with r by (unfold r; f_equal; ring).
-  cbn. rewrite <- Ec. assert (E3 : sin psi * sin psi = 1 - cos psi * cos psi) by lra.
-  set (c := cos psi) in *. set (sn := sin psi) in *.
-  replace ((1 + - (r * c - 0 * sn)) * ((1 + - (r * c - 0 * sn)) * 1) + (0 + - (r * sn + 0 * c)) * ((0 + - (r * sn + 0 * c)) * 1))
-    with (1 - 2 * r * c + r * r * (c * c) + r * r * (sn * sn)) by ring.
-  rewrite E3; ring.
+  rewrite series_distance by assumption. rewrite <- (sqrt_square (2 * INR m / INR N)) by (apply Rmult_le_pos; [generalize (pos_INR m);
+    lra | left; now apply Rinv_0_lt_compat]).
+  apply sqrt_le_1_alt. eapply Rle_trans; [exact H|]. right; rewrite Hcos; reflexivity.
 Qed.
 
-(** |K(s_j)| <= exp(-c l0) h (N / (2 j))^2, for nodes j up to N / 2 and their conjugates. *)
-Theorem kernel_at_most N a h eps r lo j m :
-  (0 < N)%nat -> 0 < a -> 0 < h -> eps <= r + h * IZR lo -> r + h * IZR (lo - 1) <= eps ->
-  (0 < m)%nat -> (2 * m <= N)%nat -> cos (2 * PI * (INR j / INR N)) = cos (2 * PI * (INR m / INR N)) ->
-  Cmod (kernel N a h eps r lo j) <= exp (- (a * IZR lo)) * h * ((INR N / (2 * INR m)) * (INR N / (2 * INR m))).
+(** The kernel is two geometric series, so that it is small if 1 - exp(-s h) is far from 0. *)
+Lemma kernel_by_distance N a h eps r lo j d :
+  0 < a -> 0 < h -> eps <= r + h * IZR lo -> r + h * IZR (lo - 1) <= eps ->
+  (0 < N)%nat -> 0 < d -> d <= Cmod (1 - wave N a j (-1))%C -> d <= Cmod (1 - wave N (a + h) j (-1))%C ->
+  Cmod (kernel N a h eps r lo j) <= exp (- (a * IZR lo)) * h * / (d * d).
 Proof.
-  intros HN Ha Hh Hlo Hbelow Hm Hm2 Hcos.
-  assert (HN' := lt_0_INR N HN). assert (Hm' := lt_0_INR m Hm).
+  intros Ha Hh Hlo Hbelow HN Hd D1 D2.
   set (y := r + h * IZR lo - eps). assert (Hy : 0 <= y <= h) by (unfold y; rewrite minus_IZR in Hbelow; lra).
-  assert (D1 := series_far N a j m HN ltac:(lra) Hm2 Hcos). assert (D2 := series_far N (a + h) j m HN ltac:(lra) Hm2 Hcos).
   assert (Z1 := wave_not_1 N a j Ha). assert (Z2 := wave_not_1 N (a + h) j ltac:(lra)).
   set (E := wave N a j (-1)) in *. assert (E2 : wave N (a + h) j (-1) = (RtoC (exp (- h)) * E)%C).
   { unfold E, wave. replace ((a + h) * -1) with (- h + a * -1) by ring. rewrite exp_plus, RtoC_mult; ring. }
   rewrite E2 in D2, Z2. set (W := wave N a j (- lo)).
   assert (EW : wave N (a + h) j (- lo) = (RtoC (exp (- (h * IZR lo))) * W)%C).
-  { unfold W, wave. replace ((a + h) * IZR (- lo)) with (- (h * IZR lo) + a * IZR (- lo)) by (rewrite opp_IZR; ring). rewrite exp_plus, RtoC_mult; ring. }
+  { unfold W, wave. replace ((a + h) * IZR (- lo)) with (- (h * IZR lo) + a * IZR (- lo)) by (rewrite opp_IZR; ring).
+    rewrite exp_plus, RtoC_mult; ring. }
   assert (Eker : kernel N a h eps r lo j
     = (W * ((RtoC (1 - exp (- y)) + RtoC (exp (- y) - exp (- h)) * E) / ((1 - E) * (1 - RtoC (exp (- h)) * E))))%C).
   { unfold kernel, series; fold E W; rewrite E2, EW.
@@ -152,10 +162,22 @@ Proof.
   { eapply Rle_trans; [apply Cmod_triangle|]. rewrite Cmod_mult, !Cmod_R, !Rabs_right by lra.
     assert (H0 := Cmod_ge_0 E). nra. }
   set (d1 := Cmod (1 - E)%C) in *. set (d2 := Cmod (1 - RtoC (exp (- h)) * E)%C) in *.
-  assert (Hq : 0 < 2 * INR m / INR N) by (apply Rdiv_lt_0_compat; lra).
   unfold Rdiv at 1. apply Rmult_le_compat; [apply Cmod_ge_0 | left; apply Rinv_0_lt_compat, Rmult_lt_0_compat; lra | assumption|].
-  replace (INR N / (2 * INR m) * (INR N / (2 * INR m))) with (/ ((2 * INR m / INR N) * (2 * INR m / INR N))) by (field; lra).
   apply Rinv_le_contravar; [now apply Rmult_lt_0_compat | apply Rmult_le_compat; lra].
+Qed.
+
+(** |K(s_j)| <= exp(-c l0) h (N / (2 j))^2, for nodes j up to N / 2 and their conjugates. *)
+Theorem kernel_at_most N a h eps r lo j m :
+  (0 < N)%nat -> 0 < a -> 0 < h -> eps <= r + h * IZR lo -> r + h * IZR (lo - 1) <= eps ->
+  (0 < m)%nat -> (2 * m <= N)%nat -> cos (2 * PI * (INR j / INR N)) = cos (2 * PI * (INR m / INR N)) ->
+  Cmod (kernel N a h eps r lo j) <= exp (- (a * IZR lo)) * h * ((INR N / (2 * INR m)) * (INR N / (2 * INR m))).
+Proof.
+  intros HN Ha Hh Hlo Hbelow Hm Hm2 Hcos.
+  assert (HN' := lt_0_INR N HN). assert (Hm' := lt_0_INR m Hm).
+  assert (D1 := series_far N a j m HN ltac:(lra) Hm2 Hcos). assert (D2 := series_far N (a + h) j m HN ltac:(lra) Hm2 Hcos).
+  assert (Hq : 0 < 2 * INR m / INR N) by (apply Rdiv_lt_0_compat; lra).
+  replace (INR N / (2 * INR m) * (INR N / (2 * INR m))) with (/ ((2 * INR m / INR N) * (2 * INR m / INR N))) by (field; lra).
+  now apply kernel_by_distance.
 Qed.
 
 (** 1 + 1 / 2 + ... + 1 / J <= 1 + ln J. *)
@@ -225,16 +247,17 @@ Proof.
       assert (1 < exp (period * d)) by (rewrite <- exp_0; apply exp_increasing; lra). field; lra.
 Qed.
 
+Lemma ln_at_most w : 0 < w -> ln w <= w - 1.
+Proof. intros Hw. assert (H := exp_ineq1_le (ln w)). rewrite exp_ln in H; lra. Qed.
+
 Lemma gain_at_most_power u s : 0 < s -> Rmax 0 (1 - exp (- u)) <= exp (s * u + s * ln (s / (1 + s)) - ln (1 + s)).
 Proof.
   intros Hs; apply Rmax_lub; [left; apply exp_pos|]. set (z := exp (- u)). assert (Hz : 0 < z) by apply exp_pos.
   destruct (Rle_lt_dec 1 z) as [H1|H1]; [apply Rle_trans with 0; [lra | left; apply exp_pos]|].
   replace (s * u) with (- (s * ln z)) by (unfold z; rewrite ln_exp; ring).
   rewrite <- (exp_ln (1 - z)) by lra. apply exp_mono.
-  assert (L1 : forall w, 0 < w -> ln w <= w - 1).
-  { intros w Hw. assert (H := exp_ineq1_le (ln w)). rewrite exp_ln in H; lra. }
-  assert (A1 := L1 ((1 - z) * (1 + s)) ltac:(apply Rmult_lt_0_compat; lra)).
-  assert (A2 := L1 (z * ((1 + s) / s)) ltac:(apply Rmult_lt_0_compat; [lra | apply Rdiv_lt_0_compat; lra])).
+  assert (A1 := ln_at_most ((1 - z) * (1 + s)) ltac:(apply Rmult_lt_0_compat; lra)).
+  assert (A2 := ln_at_most (z * ((1 + s) / s)) ltac:(apply Rmult_lt_0_compat; [lra | apply Rdiv_lt_0_compat; lra])).
   rewrite ln_mult in A1, A2 by (try apply Rdiv_lt_0_compat; lra).
   replace (ln (s / (1 + s))) with (- ln ((1 + s) / s)).
   2: { rewrite <- ln_Rinv by (apply Rdiv_lt_0_compat; lra). f_equal; field; lra. }
@@ -290,7 +313,8 @@ Proof.
     + apply lsum_le_in; intros xs Hxs; apply in_box in Hxs; destruct Hxs as [Hlen _].
       destruct (moment_is_tilted gs s xs H) as (v & HQ & HM); [unfold gaussian_counts in Hlen; now rewrite map_length in Hlen|].
       rewrite HM; unfold gap; rewrite HQ. assert (HP := P_nonneg (gaussian_counts gs) xs Hp). set (p := P (gaussian_counts gs) xs) in *.
-      replace (p - exp eps * (p * exp (- v))) with (p * (1 - exp (- (v - eps)))) by (replace (- (v - eps)) with (eps + - v) by ring; rewrite exp_plus; ring).
+      replace (p - exp eps * (p * exp (- v))) with (p * (1 - exp (- (v - eps)))) by (replace (- (v - eps)) with (eps + - v) by ring;
+        rewrite exp_plus; ring).
       rewrite <- (Rmult_0_r p) at 1. rewrite RmaxRmult by assumption.
       replace (k * (p * exp (s * v))) with (p * exp (s * (v - eps) + s * ln (s / (1 + s)) - ln (1 + s))).
       * apply Rmult_le_compat_l; [assumption | now apply gain_at_most_power].
@@ -312,6 +336,41 @@ Proof.
   replace (ln (1 + / s)) with (- ln (s / (1 + s))).
   2: { rewrite <- ln_Rinv by (apply Rdiv_lt_0_compat; lra). f_equal; field; lra. }
   right; unfold Rsqr; field; lra.
+Qed.
+
+(** The concavity behind three points: h of (L) is below each of its tangents. *)
+(** s ln(1 + 1 / s) + ln(1 + s) is below each of its tangents. *)
+Lemma order_below_tangent s t :
+  0 < s -> 0 < t -> s * ln (1 + 1 / s) + ln (1 + s) <= s * ln (1 + 1 / t) + ln (1 + t).
+Proof.
+  intros Hs Ht.
+  assert (Is : 0 < 1 / s) by (apply Rdiv_lt_0_compat; lra). assert (It : 0 < 1 / t) by (apply Rdiv_lt_0_compat; lra).
+  assert (A1 := ln_at_most ((1 + 1 / s) / (1 + 1 / t)) ltac:(apply Rdiv_lt_0_compat; lra)).
+  assert (A2 := ln_at_most ((1 + s) / (1 + t)) ltac:(apply Rdiv_lt_0_compat; lra)).
+  rewrite ln_div in A1, A2 by lra.
+  assert (E : s * ((1 + 1 / s) / (1 + 1 / t) - 1) + ((1 + s) / (1 + t) - 1) = 0) by (field; lra).
+  nra.
+Qed.
+
+Theorem order_function_is_concave x rho s1 s2 w :
+  0 <= rho -> 0 < s1 -> 0 < s2 -> 0 <= w <= 1 ->
+  let f s := s * (x - rho * (1 + s)) + s * ln (1 + 1 / s) + ln (1 + s) in
+  w * f s1 + (1 - w) * f s2 <= f (w * s1 + (1 - w) * s2).
+Proof.
+  intros Hr H1 H2 Hw f. set (t := w * s1 + (1 - w) * s2).
+  assert (Ht : 0 < t) by (unfold t; destruct (Rle_lt_dec w (1 / 2)); nra).
+  assert (T1 := order_below_tangent s1 t H1 Ht). assert (T2 := order_below_tangent s2 t H2 Ht).
+  set (u1 := s1 * ln (1 + 1 / s1) + ln (1 + s1)) in *. set (u2 := s2 * ln (1 + 1 / s2) + ln (1 + s2)) in *.
+  assert (Hsum : w * u1 + (1 - w) * u2 <= t * ln (1 + 1 / t) + ln (1 + t)).
+  { apply Rle_trans with (w * (s1 * ln (1 + 1 / t) + ln (1 + t)) + (1 - w) * (s2 * ln (1 + 1 / t) + ln (1 + t))).
+    - apply Rplus_le_compat; apply Rmult_le_compat_l; lra.
+    - right; unfold t at 5; ring. }
+  assert (Hq : w * (s1 * (x - rho * (1 + s1))) + (1 - w) * (s2 * (x - rho * (1 + s2))) <= t * (x - rho * (1 + t))).
+  { assert (E : t * (x - rho * (1 + t)) - (w * (s1 * (x - rho * (1 + s1))) + (1 - w) * (s2 * (x - rho * (1 + s2))))
+                = rho * (w * (1 - w)) * ((s1 - s2) * (s1 - s2))) by (unfold t; ring).
+    assert (0 <= rho * (w * (1 - w)) * ((s1 - s2) * (s1 - s2))).
+    { apply Rmult_le_pos; [apply Rmult_le_pos; [assumption | nra] | apply Rle_0_sqr]. } lra. }
+  unfold f. unfold u1, u2 in Hsum. lra.
 Qed.
 
 (** ** (G) and (M): kept outcomes *)
@@ -363,6 +422,7 @@ Theorem posterior_by_loss prior p q l :
   prior * p / (prior * p + (1 - prior) * q) = prior / (1 - prior) * exp l / (1 + prior / (1 - prior) * exp l).
 Proof.
   intros Hp Hq ->. assert (He := exp_pos l). field.
-  assert (0 < prior * exp l) by (apply Rmult_lt_0_compat; lra). assert (0 < prior * (q * exp l)) by (apply Rmult_lt_0_compat; [lra | now apply Rmult_lt_0_compat]).
+  assert (0 < prior * exp l) by (apply Rmult_lt_0_compat; lra). assert (0 < prior * (q * exp l)) by (apply Rmult_lt_0_compat;
+    [lra | now apply Rmult_lt_0_compat]).
   assert (0 < (1 - prior) * q) by (apply Rmult_lt_0_compat; lra). repeat split; nra.
 Qed.

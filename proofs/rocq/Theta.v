@@ -33,16 +33,19 @@ Lemma total_nonneg {A} (f : A -> R) : summable f -> 0 <= total f.
 Proof. intros H; apply (total_upper f [] H); constructor. Qed.
 
 Section Products.
-  Variables f g : Z -> R.
+  Context {A B : Type}.
+  Hypothesis decA : forall x y : A, {x = y} + {x <> y}.
+  Hypothesis decB : forall x y : B, {x = y} + {x <> y}.
+  Variables (f : A -> R) (g : B -> R).
   Hypothesis Hf : forall x, 0 <= f x.
   Hypothesis Hg : forall x, 0 <= g x.
   Hypothesis Sf : summable f.
   Hypothesis Sg : summable g.
-  Let F (p : Z * Z) : R := f (fst p) * g (snd p).
+  Let F (p : A * B) : R := f (fst p) * g (snd p).
 
   Let F_at_most l : NoDup l -> lsum F l <= total f * total g.
   Proof.
-    intros Hl. set (xs := nodup Z.eq_dec (map fst l)). set (ys := nodup Z.eq_dec (map snd l)).
+    intros Hl. set (xs := nodup decA (map fst l)). set (ys := nodup decB (map snd l)).
     apply Rle_trans with (lsum F (list_prod xs ys)).
     - apply lsum_incl; [intros; now apply Rmult_le_pos | assumption|].
       intros [x y] Hin; apply in_prod_iff; split; apply nodup_In, in_map_iff; now exists (x, y).
@@ -149,10 +152,10 @@ Theorem theta_product s t u :
              + theta (s / 2) ((t + u) / 2 + 1 / 2) * theta (s / 2) ((t - u) / 2 + 1 / 2).
 Proof.
   intros Hs; assert (Hs2 : 0 < s / 2) by lra. unfold theta.
-  rewrite <- !total_product by (intros; first [apply tilted_nonneg | now apply tilted_summable]).
+  rewrite <- !(total_product Z.eq_dec Z.eq_dec) by (intros; first [apply tilted_nonneg | now apply tilted_summable]).
   rewrite total_by_parity.
   2: { intros; apply Rmult_le_pos; apply tilted_nonneg. }
-  2: { apply product_summable; intros; first [apply tilted_nonneg | now apply tilted_summable]. }
+  2: { apply (product_summable Z.eq_dec Z.eq_dec); intros; first [apply tilted_nonneg | now apply tilted_summable]. }
   f_equal; apply total_ext; intros [p q]; unfold tilted, even_pair, odd_pair; cbn [fst snd]; rewrite <- !exp_plus; f_equal;
     rewrite ?plus_IZR, ?minus_IZR; unfold Rsqr; field; lra.
 Qed.
