@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor LastNode Normal.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Variance Poisson Images LastNode Normal.
 From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath Headlines.
 
 Print Assumptions P_sums_to_one.
@@ -26,6 +26,9 @@ Print Assumptions nodes_not_evaluated.
 Print Assumptions aliases_at_most.
 Print Assumptions factor_is_small.
 Print Assumptions spread_limit.
+Print Assumptions by_images.
+Print Assumptions factor_by_images.
+Print Assumptions variance_at_least.
 Print Assumptions kernel_beyond.
 Print Assumptions factors_beyond.
 Print Assumptions profile_by_order.

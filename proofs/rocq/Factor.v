@@ -128,6 +128,15 @@ Section Factor.
     - apply summable_plus; (apply summable_scale; [lra | now apply tilted_weights_summable]).
   Qed.
 
+  Lemma second_moment : total (fun x => weight s x * (IZR x)²) = variance s * mass s.
+  Proof.
+    assert (Hm := mass_pos s Hs). unfold variance. rewrite Rmult_comm, <- total_scale.
+    - apply total_ext; intros x; unfold gaussian; field; lra.
+    - lra.
+    - apply summable_le with (g := fun x => / mass s * (weight s x * (IZR x)²)); [intros x; unfold gaussian, Rdiv; lra|].
+      apply summable_scale; [left; now apply Rinv_0_lt_compat | apply squares_summable].
+  Qed.
+
   Lemma spread_limit : is_lim_seq (spread u) (variance s).
   Proof.
     assert (Hm := mass_pos s Hs).
@@ -135,12 +144,7 @@ Section Factor.
     { apply summable_le with (2 := squares_summable); intros x; rewrite Rabs_right by (apply Rle_ge, Rle_0_sqr); lra. }
     assert (E : sigma (fun x => weight s x * (IZR x)²) = variance s * mass s).
     { assert (H0 : forall x, 0 <= weight s x * (IZR x)²) by (intros x; apply Rmult_le_pos; [left; apply weight_pos | apply Rle_0_sqr]).
-      destruct (sigma_of_nonneg Z.eq_dec _ H0 squares_summable) as [_ ->].
-      unfold variance. rewrite Rmult_comm, <- total_scale.
-      - apply total_ext; intros x; unfold gaussian; field; lra.
-      - lra.
-      - apply summable_le with (g := fun x => / mass s * (weight s x * (IZR x)²)); [intros x; unfold gaussian, Rdiv; lra|].
-        apply summable_scale; [left; now apply Rinv_0_lt_compat | apply squares_summable]. }
+      destruct (sigma_of_nonneg Z.eq_dec _ H0 squares_summable) as [_ ->]. apply second_moment. }
     rewrite E in H. replace (variance s) with (variance s * mass s / mass s) by (field; lra).
     apply is_lim_seq_ext
       with (u := fun n => (against u n (fun j => (IZR j)²) / coefficient u n 0) / (product_at u 2 n / coefficient u n 0)).
@@ -163,6 +167,52 @@ Section Factor.
     - apply is_lim_seq_mult'; [exact ones|].
       apply (is_lim_seq_continuous exp); [apply derivable_continuous_pt, derivable_pt_exp|].
       apply (is_lim_seq_opp _ (variance s * (1 - cos b))). apply is_lim_seq_mult'; [apply spread_limit | apply is_lim_seq_const].
+  Qed.
+
+  (** From below, for angles up to a quarter of a turn. *)
+  Let product_from_below b n :
+    1 - cos b <= 1 -> product_at u 2 n * exp (- (spread u n * ((1 - cos b) + 2 * (1 - cos b)²))) <= product_at u (2 * cos b) n.
+  Proof.
+    intros Hc. assert (Hb := COS_bound b). set (c := 1 - cos b) in *. induction n as [|n IH]; cbn [product_at spread].
+    - rewrite Rmult_0_l, Ropp_0, exp_0; lra.
+    - assert (Hr := rho_between u Hu n). set (r := rho u n) in *. set (v := 2 * r / ((1 + r) * (1 + r))).
+      assert (Hv : 0 <= v <= 1 / 2).
+      { split; [apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; nra]|].
+        apply Rmult_le_reg_r with ((1 + r) * (1 + r)); [nra|]. unfold v, Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by nra.
+        assert (H := Rle_0_sqr (1 - r)); unfold Rsqr in H; lra. }
+      assert (E : 1 + r * r + r * (2 * cos b) = (1 + r) * (1 + r) * (1 - v * c)) by (unfold v, c; field; lra).
+      assert (Hx : 0 <= v * c <= 1 / 2) by (split; nra).
+      assert (H1 : exp (- (v * (c + 2 * c²))) <= 1 - v * c).
+      { apply Rle_trans with (exp (- (v * c + 2 * (v * c)²))).
+        - apply exp_mono. unfold Rsqr. assert (0 <= v * (c * c)) by (apply Rmult_le_pos; [lra | apply Rle_0_sqr]). nra.
+        - set (x := v * c) in *. rewrite exp_Ropp. assert (H := exp_ineq1_le (x + 2 * x²)). unfold Rsqr in *.
+          assert (0 <= x * x) by nra.
+          apply Rmult_le_reg_r with (exp (x + 2 * (x * x))); [apply exp_pos|]. rewrite Rinv_l by (apply Rgt_not_eq, exp_pos).
+          apply Rle_trans with ((1 - x) * (1 + (x + 2 * (x * x)))); [nra | apply Rmult_le_compat_l; lra]. }
+      replace (1 + r * r + r * 2) with ((1 + r) * (1 + r)) by ring. rewrite E.
+      replace (exp (- ((spread u n + v) * (c + 2 * c²)))) with (exp (- (spread u n * (c + 2 * c²))) * exp (- (v * (c + 2 * c²))))
+        by (rewrite <- exp_plus; f_equal; ring).
+      replace (product_at u 2 n * ((1 + r) * (1 + r)) * (exp (- (spread u n * (c + 2 * c²))) * exp (- (v * (c + 2 * c²)))))
+        with ((product_at u 2 n * exp (- (spread u n * (c + 2 * c²)))) * ((1 + r) * (1 + r) * exp (- (v * (c + 2 * c²))))) by ring.
+      assert (Hp : 0 <= product_at u 2 n) by (rewrite <- (Rmult_1_r 2), <- cos_0; apply product_cos).
+      apply Rmult_le_compat; [apply Rmult_le_pos; [assumption | left; apply exp_pos] | apply Rmult_le_pos; [nra | left;
+        apply exp_pos] | assumption|].
+      apply Rmult_le_compat_l; [nra | assumption].
+  Qed.
+
+  Lemma even_factor_from_below b :
+    1 - cos b <= 1 -> mass s * exp (- (variance s * ((1 - cos b) + 2 * (1 - cos b)²))) <= even_factor b.
+  Proof.
+    intros Hc. destruct (limit_of (fun x => cos (b * IZR x))) as [_ H]; [apply bounded_chi; intros; apply Rabs_cos|].
+    set (w := (1 - cos b) + 2 * (1 - cos b)²).
+    apply (is_lim_seq_le (fun n => product_at u 2 n / coefficient u n 0 * exp (- (spread u n * w))) _
+             (mass s * exp (- (variance s * w))) (even_factor b)) with (3 := H).
+    - intros n; cbn beta. rewrite against_cos. assert (H1 := product_from_below b n Hc). fold w in H1.
+      assert (Hk := coefficient_0_pos u Hu n).
+      unfold Rdiv. apply Rmult_le_compat_r with (r := / coefficient u n 0) in H1; [lra | left; now apply Rinv_0_lt_compat].
+    - apply is_lim_seq_mult'; [exact ones|].
+      apply (is_lim_seq_continuous exp); [apply derivable_continuous_pt, derivable_pt_exp|].
+      apply (is_lim_seq_opp _ (variance s * w)). apply is_lim_seq_mult'; [apply spread_limit | apply is_lim_seq_const].
   Qed.
 
   (** ** Alternating sums *)
@@ -297,6 +347,16 @@ Proof.
   rewrite Hn. destruct (alternating_near s Hs (m - IZR k)) as [H0 H1]; [lra|]. now rewrite Rabs_right by lra.
 Qed.
 
+(** A sum of odd terms. *)
+Lemma odd_sum s b : 0 < s -> sigma (fun x => tilted s 0 x * sin (b * IZR x)) = 0.
+Proof.
+  intros Hs. assert (H := bounded_absolutely s Hs 0 (fun x => sin (b * IZR x)) (fun x => Rabs_sin _)).
+  set (f := fun x => tilted s 0 x * sin (b * IZR x)) in *. assert (E : sigma f = - sigma f); [|lra].
+  destruct (sigma_opp f H) as [Ho <-]. rewrite <- (sigma_reindexed (fun x => - f x) Z.opp Z.opp); [|intros; lia..|exact Ho].
+  apply sigma_ext; intros x; unfold f. rewrite opp_IZR. replace (b * - IZR x) with (- (b * IZR x)) by ring. rewrite sin_neg.
+  replace (tilted s 0 (- x)) with (tilted s 0 x); [ring|]. unfold tilted; f_equal. rewrite opp_IZR; unfold Rsqr; field; lra.
+Qed.
+
 (** ** With a tilt *)
 
 Section Tilt.
@@ -401,12 +461,7 @@ Section Tilt.
     assert (E0 : even_factor s b = part_re 0).
     { unfold even_factor, part_re. apply sigma_ext; intros x. rewrite Ropp_0; now rewrite tilted_is_weight. }
     assert (I0 : part_im 0 = 0).
-    { assert (H := bounded_absolutely s Hs (- 0) (fun x => sin (b * IZR x)) (fun x => Rabs_sin _)).
-      assert (E : part_im 0 = - part_im 0); [|lra]. unfold part_im. destruct (sigma_opp _ H) as [Ho <-].
-      rewrite <- (sigma_reindexed (fun x => - (tilted s (- 0) x * sin (b * IZR x))) Z.opp Z.opp); [|intros; lia..|exact Ho].
-      apply sigma_ext; intros x.
-      rewrite opp_IZR. replace (b * - IZR x) with (- (b * IZR x)) by ring. rewrite sin_neg.
-      replace (tilted s (- 0) (- x)) with (tilted s (- 0) x); [ring|]. unfold tilted; f_equal. rewrite opp_IZR; unfold Rsqr; field; lra. }
+    { unfold part_im. rewrite Ropp_0. now apply odd_sum. }
     assert (S0 := size_by_parity 0). rewrite I0, Rmult_0_l, Rplus_0_r in S0. rewrite E0, S0, size_by_parity.
     assert (Hp : 0 <= A + B) by (rewrite <- A_plus_B; now apply even_factor_nonneg).
     assert (Hn : 0 <= A - B) by (rewrite <- A_minus_B; now apply even_factor_nonneg).

@@ -12,11 +12,34 @@ Open Scope R_scope.
 
 (** ** Limits of sums with a common bound *)
 
-Theorem dominated_sums (f : nat -> Z -> R) (l g : Z -> R) :
-  summable g -> (forall n x, Rabs (f n x) <= g x) -> (forall x, is_lim_seq (fun n => f n x) (l x)) ->
-  absolutely l /\ is_lim_seq (fun n => lsum (f n) (range n)) (sigma l).
+Lemma range_ends n A :
+  (A <= n)%nat -> range n = zlist (- Z.of_nat n) (n - A) ++ range A ++ zlist (Z.of_nat A + 1) (n - A).
 Proof.
-  intros Sg Hg Hl. assert (Hlg : forall x, Rabs (l x) <= g x).
+  intros H. unfold range. replace (2 * n + 1)%nat with ((n - A) + ((2 * A + 1) + (n - A)))%nat by lia.
+  rewrite (zlist_app _ (n - A)), (zlist_app _ (2 * A + 1)). f_equal; f_equal; f_equal; lia.
+Qed.
+
+(** What lies outside of [range A]. *)
+Lemma outside_at_most (f g : Z -> R) n A :
+  summable g -> (forall x, Rabs (f x) <= g x) -> (A <= n)%nat ->
+  Rabs (lsum f (range n) - lsum f (range A)) <= total g - lsum g (range A).
+Proof.
+  intros Sg Hg HA. set (ends := zlist (- Z.of_nat n) (n - A) ++ zlist (Z.of_nat A + 1) (n - A)).
+  assert (E : forall h : Z -> R, lsum h (range n) = lsum h (range A) + lsum h ends)
+    by (intros h; rewrite (range_ends n A HA); unfold ends; rewrite !lsum_app; ring).
+  assert (Hup := total_upper g (range n) Sg (NoDup_range n)).
+  rewrite E in *. replace (lsum f (range A) + lsum f ends - lsum f (range A)) with (lsum f ends) by ring.
+  assert (Hends : Rabs (lsum f ends) <= lsum g ends); [|lra].
+  generalize ends as e; intros e; induction e as [|x e IH]; cbn [lsum]; [rewrite Rabs_R0; lra|].
+  eapply Rle_trans; [apply Rabs_triang|]. specialize (Hg x). lra.
+Qed.
+
+Lemma dominated (f : nat -> Z -> R) (l g : Z -> R) (v : nat -> R) :
+  summable g -> (forall n x, Rabs (f n x) <= g x) -> (forall x, is_lim_seq (fun n => f n x) (l x)) ->
+  (forall n A, (A <= n)%nat -> Rabs (v n - lsum (f n) (range A)) <= total g - lsum g (range A)) ->
+  absolutely l /\ is_lim_seq v (sigma l).
+Proof.
+  intros Sg Hg Hl Hv. assert (Hlg : forall x, Rabs (l x) <= g x).
   { intros x. apply (is_lim_seq_le (fun n => Rabs (f n x)) (fun _ => g x) (Rabs (l x)) (g x)); [intros;
       apply Hg | | apply is_lim_seq_const].
     now apply (is_lim_seq_abs _ (l x)). }
@@ -28,21 +51,28 @@ Proof.
   set (A := Nat.max A1 A2). specialize (H1 A ltac:(lia)). specialize (H2 A ltac:(lia)). cbn in H1, H2.
   assert (H3 : is_lim_seq (fun n => lsum (f n) (range A)) (lsum l (range A))) by (apply lim_lsum; intros; apply Hl).
   apply is_lim_seq_spec in H3. destruct (H3 (mkposreal _ He4)) as [B HB]. cbn in HB.
-  exists (Nat.max A B); intros n Hn. specialize (HB n ltac:(lia)).
-  assert (Hout : Rabs (lsum (f n) (range n) - lsum (f n) (range A)) <= total g - lsum g (range A)).
-  { assert (Hn' : exists d, range n = zlist (- Z.of_nat n) d ++ range A ++ zlist (Z.of_nat A + 1) d).
-    { exists (n - A)%nat. unfold range. replace (2 * n + 1)%nat with ((n - A) + ((2 * A + 1) + (n - A)))%nat by lia.
-      rewrite (zlist_app _ (n - A)), (zlist_app _ (2 * A + 1)). f_equal; f_equal; f_equal; lia. }
-    destruct Hn' as [d Ed]. set (ends := zlist (- Z.of_nat n) d ++ zlist (Z.of_nat A + 1) d).
-    assert (Esum : forall h : Z -> R, lsum h (range n) = lsum h (range A) + lsum h ends)
-      by (intros h; rewrite Ed; unfold ends; rewrite !lsum_app; ring).
-    rewrite Esum. replace (lsum (f n) (range A) + lsum (f n) ends - lsum (f n) (range A)) with (lsum (f n) ends) by ring.
-    assert (Hends : Rabs (lsum (f n) ends) <= lsum g ends).
-    { generalize ends as e; intros e; induction e as [|x e IH]; cbn [lsum]; [rewrite Rabs_R0; lra|].
-      eapply Rle_trans; [apply Rabs_triang|]. specialize (Hg n x). lra. }
-    assert (Hup := total_upper g (range n) Sg (NoDup_range n)). rewrite Esum in Hup. lra. }
+  exists (Nat.max A B); intros n Hn. specialize (HB n ltac:(lia)). specialize (Hv n A ltac:(lia)).
   assert (Hg1 : total g - lsum g (range A) < eps / 4) by (apply Rabs_def2 in H1; lra).
-  apply Rabs_def1; apply Rabs_def2 in H2, HB; apply Rabs_le_between in Hout; lra.
+  apply Rabs_def1; apply Rabs_def2 in H2, HB; apply Rabs_le_between in Hv; lra.
+Qed.
+
+Theorem dominated_sums (f : nat -> Z -> R) (l g : Z -> R) :
+  summable g -> (forall n x, Rabs (f n x) <= g x) -> (forall x, is_lim_seq (fun n => f n x) (l x)) ->
+  absolutely l /\ is_lim_seq (fun n => lsum (f n) (range n)) (sigma l).
+Proof. intros Sg Hg Hl. apply (dominated f l g); try assumption. intros n A HA; now apply outside_at_most. Qed.
+
+Theorem dominated_sigmas (f : nat -> Z -> R) (l g : Z -> R) :
+  summable g -> (forall n x, Rabs (f n x) <= g x) -> (forall x, is_lim_seq (fun n => f n x) (l x)) ->
+  absolutely l /\ is_lim_seq (fun n => sigma (f n)) (sigma l).
+Proof.
+  intros Sg Hg Hl. apply (dominated f l g); try assumption. intros n A _.
+  assert (Ha : absolutely (f n)) by (apply summable_le with (g := g); auto).
+  apply (is_lim_seq_le_loc (fun B => Rabs (lsum (f n) (range B) - lsum (f n) (range A))) (fun _ => total g - lsum g (range A))
+           (Rabs (sigma (f n) - lsum (f n) (range A))) (total g - lsum g (range A))).
+  - exists A; intros B HB; now apply outside_at_most.
+  - apply (is_lim_seq_abs _ (sigma (f n) - lsum (f n) (range A))). apply is_lim_seq_minus';
+      [now apply sigma_is_limit | apply is_lim_seq_const].
+  - apply is_lim_seq_const.
 Qed.
 
 Section Products.
@@ -223,16 +253,10 @@ Section Products.
 
   Lemma against_wider n A chi : (n <= A)%nat -> lsum (fun j => coefficient n j * chi j) (range A) = against n chi.
   Proof.
-    intros HA. unfold against. assert (Hd : exists d, range A = zlist (- Z.of_nat A) d ++ range n ++ zlist (Z.of_nat n + 1) d).
-    { exists (A - n)%nat. unfold range. replace (2 * A + 1)%nat with ((A - n) + ((2 * n + 1) + (A - n)))%nat by lia.
-      rewrite (zlist_app _ (A - n)), (zlist_app _ (2 * n + 1)). f_equal; f_equal; f_equal; lia. }
-    destruct Hd as [d Ed].
+    intros HA. unfold against.
     assert (Hz : forall l, (forall x, In x l -> (Z.of_nat n < Z.abs x)%Z) -> lsum (fun j => coefficient n j * chi j) l = 0).
     { intros l Hl; rewrite <- (lsum_zero l); apply lsum_ext_in; intros x Hx; rewrite coefficient_far by now apply Hl. ring. }
-    destruct (Nat.eq_dec A n) as [->|Hne]; [reflexivity|].
-    assert (Ed' : d = (A - n)%nat).
-    { apply (f_equal (@length Z)) in Ed. unfold range, zlist in Ed. rewrite !app_length, !map_length, !seq_length in Ed. lia. }
-    rewrite Ed, !lsum_app, (Hz (zlist (- Z.of_nat A) d)), (Hz (zlist (Z.of_nat n + 1) d)); [ring | |];
+    rewrite (range_ends A n HA), !lsum_app, (Hz (zlist (- Z.of_nat A) (A - n))), (Hz (zlist (Z.of_nat n + 1) (A - n))); [ring | |];
       intros x Hx; apply in_zlist in Hx; lia.
   Qed.
 
