@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Variance Poisson Images LastNode Normal.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units.
 From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath Headlines.
 
 Print Assumptions P_sums_to_one.
@@ -19,15 +19,23 @@ Print Assumptions transform_converges.
 Print Assumptions trapezoid_is_an_upper_bound.
 Print Assumptions trapezoid_is_the_sum_of_aliases.
 Print Assumptions theta_at_most.
+Print Assumptions Count_moment.
 Print Assumptions Count_moment_at_most.
 Print Assumptions transform_at_most.
 Print Assumptions kernel_at_most.
 Print Assumptions nodes_not_evaluated.
+Print Assumptions pair_at_most.
+Print Assumptions sum_of_pairs_at_most.
 Print Assumptions aliases_at_most.
 Print Assumptions factor_is_small.
 Print Assumptions spread_limit.
+Print Assumptions transform_is_small.
+Print Assumptions upper_end.
+Print Assumptions rule_without_aliases.
+Print Assumptions lower_end.
 Print Assumptions by_images.
 Print Assumptions factor_by_images.
+Print Assumptions factor_im_by_images.
 Print Assumptions variance_at_least.
 Print Assumptions kernel_beyond.
 Print Assumptions factors_beyond.
@@ -38,8 +46,12 @@ Print Assumptions logarithm_between.
 Print Assumptions posterior_by_loss.
 Print Assumptions order_function_is_concave.
 Print Assumptions continuous_profile.
+Print Assumptions tail_at_0.
+Print Assumptions normal_tail_by_series.
+Print Assumptions profile_grows_with_the_shift.
 Print Assumptions delta_is_profile.
 Print Assumptions approximate_losses.
+Print Assumptions errors_add_up.
 Print Assumptions one_ratio.
 Print Assumptions mass_with_own_outcomes.
 Print Assumptions mass_without_own_outcomes.

@@ -1,8 +1,8 @@
 (** * The bounds of the contour that the checker uses
 
     The statements of proofs/README.md that bound the nodes of the trapezoid rule and the tails: (D), (F), (G), (I), (J), (L), (M).
-    (B) is in Fourier.v and Aliases.v, (C) in Factor.v, (E) in LastNode.v, (H) in Tradeoff.v, (K) in Normal.v, (N) and (O) in Outcomes.v.
-    Those that are not proven are in Unproven.v. *)
+    (B) is in Fourier.v and Aliases.v, (C) in Factor.v, (E) in LastNode.v, (H) in Tradeoff.v, (K) in Normal.v and Tail.v, (N) and (O) in
+    Outcomes.v; Ends.v puts those of a contour together. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.

@@ -1,6 +1,7 @@
 (** * Continuous noise
 
-    (K) of proofs/README.md: the profile of a count with noise N(0, 1) that moves by m, by the tail of N(0, 1). *)
+    (K) of proofs/README.md: the profile of a count with noise N(0, 1) that moves by m, by the tail of N(0, 1). Tail.v
+    has the series of the tail. *)
 
 From Coq Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
