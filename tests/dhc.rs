@@ -197,10 +197,10 @@ fn it_is_measured_certified_and_estimated() {
 /// Census variables of the DHC are the sums of the cells of its marginals, with the same margins where they are one cell.
 fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &estimates::Row) {
     let estimate = ["estimate", "--nmf", ".", "--out", "codes.csv", "--level", "County", "--release", "dhc-persons-us"];
-    done(at, &[&estimate[..], &["--variables", "P12,P5,P1_001N,P12F_013N"]].concat());
+    done(at, &[&estimate[..], &["--variables", "P12,P5,P1_001N,P12F_013N,P15,P17_029N"]].concat());
     let text = fs::read_to_string(at.join("codes.csv")).unwrap();
     let codes = estimates::rows(&text);
-    assert_eq!(codes.len(), 2 * (49 + 17 + 1 + 1));
+    assert_eq!(codes.len(), 2 * (49 + 17 + 1 + 1 + 3 + 1));
     let geocode = man_of_37.get("geocode").to_string();
     let variable = |name: &str| {
         let row = codes.iter().find(|row| row.get("variable") == name && row.get("geocode") == geocode).unwrap();
@@ -230,6 +230,9 @@ fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &e
     for total in ["P1_001N", "P5_001N", "P12_001N"] {
         approx::assert_abs_diff_eq!(variable(total).0, cells("total", &|_| true), epsilon = 1e-4);
     }
+    let (adults, households) = (variable("P15_003N").0, variable("P15_001N").0);
+    approx::assert_abs_diff_eq!(variable("P15_002N").0 + adults, households, epsilon = 1e-4);
+    approx::assert_abs_diff_eq!(variable("P17_029N").0 + households, variable("P1_001N").0, epsilon = 1e-4);
     // All men are in one class, so that their median is in its middle; the other county has as much noise as people.
     let median =
         ["estimate", "--nmf", ".", "--out", "median.csv", "--tabulation", "County", "--release", "dhc-persons-us"];

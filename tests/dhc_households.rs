@@ -141,12 +141,46 @@ fn it_is_measured_certified_and_estimated() {
         assert!(is_near, "{key}: {estimate} {deviation}");
     }
     refused(at, &[&estimate[..], &["tenvacgq", "total"], &release].concat(), "so estimate each separately");
+    variables_are_of_one_histogram(at, &release);
     let with_totals = [&estimate[..], &["total", "--state-totals", "totals.csv"], &release].concat();
     refused(at, &with_totals, "no total of households is exact");
     let csv = ["measure", "--spine", "spine", "--insecure-seed", "2", "--counts", "counts.csv", "--out", "csv"];
     done(at, &[&csv[..], &release].concat());
     let on_spine = ["estimate", "--spine", "spine", "--measurements", "csv", "--out", "y"];
     refused(at, &[&on_spine[..], &release].concat(), "two are estimated from noisy measurement files");
+}
+
+/// Census variables of both histograms, each separately. Type 390 is an unmarried same-sex couple of six persons without
+/// relatives of the householder.
+fn variables_are_of_one_histogram(at: &Path, release: &[&str]) {
+    let base = ["estimate", "--nmf", ".", "--out", "codes.csv", "--level", "County", "--variables"];
+    let found = |variables: &[&str]| -> Vec<(String, f64, f64)> {
+        done(at, &[&base[..], variables, release].concat());
+        let row = |row: &estimates::Row| {
+            (row.key(&["GEOID", "variable"]), row.number("estimate"), row.number("moe_95") / 1.96)
+        };
+        estimates::rows(&fs::read_to_string(at.join("codes.csv")).unwrap()).iter().map(row).collect()
+    };
+    let households = found(&["PCT15,P16,H4"]);
+    assert_eq!(households.len(), 2 * (12 + 9 + 4));
+    let units = found(&["H5", "H3_002N"]);
+    assert_eq!(units.len(), 2 * (8 + 1));
+    for (key, truth) in [
+        ("44001,PCT15_010N", 900_000.0),
+        ("44001,PCT15_011N", 0.0),
+        ("44001,P16_009N", 900_000.0),
+        ("44001,P16_002N", 0.0),
+        ("44001,H4_003N", 900_000.0),
+        ("44003,H4_001N", 0.0),
+        ("44001,H3_002N", 900_000.0),
+        ("44003,H5_001N", 70_000.0),
+        ("44003,H5_002N", 70_000.0),
+    ] {
+        let (_, estimate, deviation) = households.iter().chain(&units).find(|(own, ..)| own == key).unwrap();
+        assert!(*deviation > 0.5 && (estimate - truth).abs() < 5.0 * deviation, "{key}: {estimate} {deviation}");
+    }
+    refused(at, &[&base[..], &["H3,H4"], release].concat(), "\"H3\" and \"H4\" are of two histograms");
+    refused(at, &[&base[..], &["P12"], release].concat(), "US_DHCP_PROD");
 }
 
 /// Two attributes, a recode, and a second histogram of three cells.

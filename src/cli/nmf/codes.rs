@@ -1,7 +1,9 @@
 //! `assay nmf codes`: the census variables that noisy measurement files give, and those that cannot be formed.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
-use dp_assay::topdown::nmf::codes::book::{Code, CodeBook, NotFormed, Product, not_formed};
+use dp_assay::topdown::nmf::codes::book::{Code, CodeBook, CodeTable, NotFormed, Product, not_formed};
 use serde_json::{Value, json};
 
 use crate::cli::{
@@ -11,8 +13,9 @@ use crate::cli::{
 
 /// Lists the census variables for `assay estimate --nmf --variables`, and what cannot be formed
 ///
-/// A variable is a sum over cells of a histogram of noisy counts: of P.L. 94-171 the tables P1 to P5 from the product of persons and H1 from that
-/// of housing units; of the DHC those by sex, age, Hispanic origin and race from its product of persons.
+/// A variable is a sum over cells of a histogram of noisy counts: of P.L. 94-171 the tables P1 to P5 from the product of
+/// persons and H1 from that of housing units; of the DHC all tables but medians and those of urban and rural, from its products
+/// of persons and of households.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only these codes or tables, as P1_003N or P5 (default: the tables, without their codes); all for all codes
@@ -35,13 +38,15 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// The requested codes, each from the product that has it.
 fn chosen(books: &[CodeBook], asked: &[String]) -> Result<Vec<(Product, Code)>> {
+    let not = not_formed()?;
     let mut found: Vec<(Product, Code)> = Vec::new();
     for name in asked {
         let of = |book: &CodeBook| book.choose(std::slice::from_ref(name)).map(|codes| (book.product, codes));
         let (there, mut refused): (Vec<_>, Vec<_>) = books.iter().map(of).partition(|own| own.is_ok());
-        // The first product is that of most codes, so its message has the nearest ones.
+        // The message of a product that has a reason for this code, or of the first one.
         if there.is_empty() {
-            refused.swap_remove(0)?;
+            let has_reason = |book: &CodeBook| not.iter().any(|not| not.is_about(name, book.product));
+            refused.swap_remove(books.iter().position(has_reason).unwrap_or(0))?;
         }
         for (product, codes) in there.into_iter().flatten() {
             found.extend(codes.into_iter().map(|code| (product, code)));
@@ -71,13 +76,30 @@ fn put_codes(page: &mut Page, codes: &[(Product, Code)]) {
 
 fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
     let mut records = Vec::new();
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for book in books {
-        for table in &book.tables {
-            let own = book.codes.iter().filter(|code| code.name.starts_with(&format!("{}_", table.name))).count();
-            let (name, product, title) = (&table.name, book.product.name(), &table.title);
-            records.push(json!({ "table": name, "product": product, "variables": own, "title": title }));
-            rows.push(vec![name.clone(), product.to_string(), own.to_string(), title.clone()]);
+        let mut sizes: HashMap<&str, usize> = HashMap::new();
+        for code in &book.codes {
+            *sizes.entry(code.name.split('_').next().unwrap_or_default()).or_default() += 1;
+        }
+        let size = |table: &CodeTable| sizes.get(table.name.as_str()).copied().unwrap_or_default();
+        for tables in book.tables.chunk_by(|one, next| one.repeats.is_some() && one.repeats == next.repeats) {
+            for table in tables {
+                let (name, product) = (&table.name, book.product.name());
+                records
+                    .push(json!({ "table": name, "product": product, "variables": size(table), "title": table.title }));
+            }
+            // Repetitions of one table are one row of the text.
+            let [first, .., last] = tables else {
+                let table = &tables[0];
+                let cells =
+                    [table.name.clone(), book.product.name().to_string(), size(table).to_string(), table.title.clone()];
+                rows.push(cells.to_vec());
+                continue;
+            };
+            let names = format!("{} to {}", first.name, last.name);
+            let codes = format!("{} x {}", tables.len(), size(first));
+            rows.push(vec![names, book.product.name().to_string(), codes, format!("{}, ...", first.title)]);
         }
     }
     page.records(records.clone());

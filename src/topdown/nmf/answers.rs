@@ -1,5 +1,7 @@
 //! The requested counts, of units or areas, and the answers.
 
+use std::collections::BTreeMap;
+
 pub use super::areas::Areas;
 use super::{labels::Labels, names::parts_of};
 use crate::{
@@ -88,7 +90,8 @@ impl Cells {
 pub struct TableLine {
     /// Its name.
     pub name: String,
-    /// The name of the line to which it adds up with others; empty for the first line of a table.
+    /// The name of the line above it, to which it adds up with the other lines below it, or of which it is a part if it is the only
+    /// one; empty for the first line of a table.
     pub parent: String,
     /// Its label, without those of the lines above it.
     pub label: String,
@@ -359,9 +362,23 @@ impl Asked {
 /// The number of columns before those of attributes.
 const FIRST: usize = 4;
 
+/// Named sets of values of one attribute, such as the types of household that are families.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NamedSets {
+    /// The attribute.
+    pub(super) attribute: String,
+    /// Whether each value is in a set, by name.
+    pub(super) sets: BTreeMap<String, Vec<bool>>,
+}
+
 /// Reads the lines of tables: a CSV with the columns `query`, `parent`, `label`, `description` and one for each
 /// attribute, which holds the numbers of the values that belong to the line (`0-5`, `1 4-6`), or is empty for all values.
 pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLine>> {
+    read_lines_with(text, file, schema, &NamedSets::default())
+}
+
+/// The same, where the column of one attribute may also hold names of sets: the values in all of these sets (`family size-2`).
+pub(super) fn read_lines_with(text: &str, file: &str, schema: &Schema, named: &NamedSets) -> Result<Vec<TableLine>> {
     let mut table = CsvTable::of_text(text, file)?;
     let names: Vec<&str> = schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
     let heading = table.headings();
@@ -373,17 +390,27 @@ pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLi
     while table.next()? {
         let selected = (FIRST..).zip(&schema.attributes).map(|(at, attribute)| {
             let (text, size) = (table.text(at)?, attribute.values.len());
+            let common = if named.attribute == attribute.name { named.common(text) } else { None };
             let wrong = || {
                 let why = format!("{text:?}: expected numbers of values of {} below {size}", attribute.name);
                 table.refuse(at + 1, &why)
             };
-            selected_values(text, size).map_err(|()| wrong())
+            common.map_or_else(|| selected_values(text, size).map_err(|()| wrong()), |common| Ok(Some(common)))
         });
         let selected = selected.collect::<Result<Vec<_>>>()?;
         let text = |at: usize| table.text(at).map(String::from);
         lines.push(TableLine { name: text(0)?, parent: text(1)?, label: text(2)?, description: text(3)?, selected });
     }
     Ok(lines)
+}
+
+impl NamedSets {
+    /// The values in all sets whose names a text lists; `None` if it lists other words.
+    fn common(&self, text: &str) -> Option<Vec<bool>> {
+        let mut sets = text.split(' ').map(|name| self.sets.get(name));
+        let first = sets.next()??.clone();
+        sets.try_fold(first, |common, set| Some(common.iter().zip(set?).map(|(common, own)| *common && *own).collect()))
+    }
 }
 
 /// The values of an attribute with this number of values that a text selects, as `0 3-5`; `None` for all, which is an empty text.

@@ -47,6 +47,12 @@ pub enum Which {
     Beside,
 }
 
+/// The error that a request is of both histograms: a query or variable of the second one, and one of the first.
+pub(super) fn two_histograms(what: &str, beside: &str, first: &str) -> Error {
+    let why = "are of two histograms: their joint constraints are unknown, so estimate each separately";
+    Error::conflict(format!("the {what} {beside:?} and {first:?} {why}"))
+}
+
 /// A query of a level.
 #[derive(Clone, Debug)]
 pub struct NamedQuery {

@@ -41,7 +41,7 @@ use super::{
     fit::FitPlan,
     folder::NmfFolder,
     meter::{At, Meter},
-    names::{Names, Which},
+    names::{Names, Which, two_histograms},
     totals,
     truth::Truth,
     units::{Constraints, RootConstraints, Zeros},
@@ -89,11 +89,11 @@ impl Posed {
         let lines = match &settings.wanted {
             Wanted::Queries(_) => Vec::new(),
             Wanted::Pl94Tables => lines_of_persons(names.schema())?,
-            Wanted::Lines(lines) => lines.clone(),
+            Wanted::Lines { lines, .. } => lines.clone(),
         };
         let parts = match &settings.wanted {
             Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines(_) => lines.iter().map(TableLine::parts).collect(),
+            Wanted::Pl94Tables | Wanted::Lines { .. } => lines.iter().map(TableLine::parts).collect(),
         };
         let whole = settings.whole.as_ref().map(|order| WholeCells::new(names, order, &parts, apart)).transpose()?;
         let requested = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
@@ -103,7 +103,7 @@ impl Posed {
         }
         let answers = match &settings.wanted {
             Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines(_) => Answers::of_lines(&problem, &names.sizes, &lines),
+            Wanted::Pl94Tables | Wanted::Lines { .. } => Answers::of_lines(&problem, &names.sizes, &lines),
         };
         Ok(Posed { whole, problem, answers })
     }
@@ -424,27 +424,27 @@ fn lines_of_persons(schema: &Schema) -> Result<Vec<TableLine>> {
     let book = CodeBook::of(schema)?;
     match book.product {
         Product::Persons => Ok(book.codes.into_iter().map(|code| code.line).collect()),
-        Product::Units => {
-            Err(Error::unsuitable("the Bureau's own estimates are of persons, and these are housing units"))
+        other => {
+            let why = "the Bureau's own estimates are of the persons of P.L. 94-171, and these counts of";
+            Err(Error::unsuitable(format!("{why} {}", other.subject())))
         }
-        Product::DhcPersons => Err(Error::unsuitable(
-            "the Bureau's own estimates are of P.L. 94-171, and these are the persons of the DHC",
-        )),
     }
 }
 
-/// The histogram of the queries.
+/// The histogram of the queries or lines.
 fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
-    let (Some(schema), Wanted::Queries(queries)) = (&release.schema, wanted) else { return Ok(Which::First) };
+    let queries = match wanted {
+        Wanted::Queries(queries) => queries,
+        Wanted::Lines { is_beside: true, .. } => return Ok(Which::Beside),
+        Wanted::Lines { .. } | Wanted::Pl94Tables => return Ok(Which::First),
+    };
+    let Some(schema) = &release.schema else { return Ok(Which::First) };
     let (beside, first): (Vec<&String>, Vec<&String>) =
         queries.iter().partition(|name| schema.asks_beside(name).is_some());
     match (&beside[..], &first[..]) {
         ([], _) => Ok(Which::First),
         (_, []) => Ok(Which::Beside),
-        ([beside, ..], [first, ..]) => {
-            let why = "are of two histograms: their joint constraints are unknown, so estimate each separately";
-            Err(Error::conflict(format!("the queries {beside:?} and {first:?} {why}")))
-        }
+        ([beside, ..], [first, ..]) => Err(two_histograms("queries", beside, first)),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         nmf::{
             answers::Areas,
             codes::{
-                book::{Code, CodeBook},
+                book::{Code, CodeBooks},
                 confidence::Confidence,
                 places::Places,
                 sheet::{Kind, Layout},
@@ -202,11 +202,12 @@ impl Estimation {
             && (self.form() == Form::Bureau || (self.variables.is_some() && self.levels.is_empty()))
     }
 
-    /// The census variables that are requested, over the histogram of a release.
-    fn codes(&self, release: &Release) -> Read<Vec<Code>> {
-        let Some(variables) = &self.variables else { return Ok(Vec::new()) };
-        let book = CodeBook::of(&release.schema.clone().unwrap_or_default()).about(EstimationInput::Release)?;
-        book.choose(&variables.names).about(EstimationInput::Variables)
+    /// The census variables that are requested, and whether they are over the second histogram of the release.
+    fn codes(&self, release: &Release) -> Read<(Vec<Code>, bool)> {
+        let Some(variables) = &self.variables else { return Ok((Vec::new(), false)) };
+        let schema = release.schema.clone().unwrap_or_default();
+        let books = CodeBooks::of(&schema).about(EstimationInput::Release)?;
+        books.choose(&variables.names).about(EstimationInput::Variables)
     }
 
     /// The layout of a file of census variables, if these are requested.
@@ -231,7 +232,7 @@ impl Estimation {
         };
         let places = places.about(EstimationInput::Names)?;
         let (wide, nonnegative) = (variables.wide, variables.nonnegative);
-        Ok(Some(Layout { codes: self.codes(release)?, wide, confidence, nonnegative, places, kind }))
+        Ok(Some(Layout { codes: self.codes(release)?.0, wide, confidence, nonnegative, places, kind }))
     }
 
     /// Refuses covariances where there are none.
@@ -335,7 +336,8 @@ impl Estimation {
         let wanted = match self.form() {
             Form::Bureau => Wanted::Pl94Tables,
             Form::Csv if self.variables.is_some() => {
-                Wanted::Lines(self.codes(release)?.into_iter().map(|code| code.line).collect())
+                let (codes, is_beside) = self.codes(release)?;
+                Wanted::Lines { lines: codes.into_iter().map(|code| code.line).collect(), is_beside }
             }
             Form::Csv | Form::Parquet | Form::Whole => Wanted::Queries(requested::queries(&self.queries, release)),
         };
@@ -404,7 +406,7 @@ impl Estimation {
             queries: match &settings.wanted {
                 Wanted::Queries(queries) => Some(queries.clone()),
                 Wanted::Pl94Tables => None,
-                Wanted::Lines(lines) => Some(lines.iter().map(|line| line.name.clone()).collect()),
+                Wanted::Lines { lines, .. } => Some(lines.iter().map(|line| line.name.clone()).collect()),
             },
             levels: settings.levels.clone(),
             areas,

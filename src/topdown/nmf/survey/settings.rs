@@ -37,7 +37,12 @@ pub enum Wanted {
     /// The lines of all tables of P.L. 94-171 about persons.
     Pl94Tables,
     /// Sums over cells, a count each.
-    Lines(Vec<TableLine>),
+    Lines {
+        /// The sums.
+        lines: Vec<TableLine>,
+        /// Whether they are over the second histogram of the release.
+        is_beside: bool,
+    },
 }
 
 /// The requested areas.
