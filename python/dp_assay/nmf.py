@@ -11,6 +11,7 @@ on noisy measurements explains the options.
 from __future__ import annotations
 
 import csv
+import json
 import operator
 import os
 import tempfile
@@ -71,7 +72,7 @@ def estimate(
     release: str | _Path | Release,
     *,
     queries: _Names = "total",
-    recodes: _Path | None = None,
+    recodes: _Path | Mapping[str, Mapping[str, Iterable[Iterable[str]]]] | None = None,
     level: _Names = (),
     tabulation: _Names = (),
     areas: _Path | Mapping[str, Iterable[str] | Mapping[str, Any]] | None = None,
@@ -88,8 +89,9 @@ def estimate(
     """The best linear unbiased estimates from all noisy measurement files together, with variances and margins of 95 %.
 
     release: a bundled release with attributes, a file, or a Release. queries: marginals such as "votingage * hispanic", "total", or
-    "all". recodes: a TOML file of recodes for them, tables [[recode]] with name, attribute and groups. The estimated areas are the units of
-    a level or of several (all but the last if nothing is named); tabulation units by tabulation ("State", "County", "Tract", "Block"); or
+    "all". recodes: groups of your own for them, a dict from the name of each to its attribute with lists of its values,
+    {"origin": {"hispanic": [["hispanic"], ["not-hispanic"]]}}, or a TOML file of tables [[recode]] with name, attribute and groups. The
+    estimated areas are the units of a level or of several (all but the last if nothing is named); tabulation units by tabulation ("State", "County", "Tract", "Block"); or
     areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with zeros), or the file of such a table. A dict
     from block to weight in place of the blocks gives the area that part of each, from 0 to 1: no margin has the error of weights.
     area_totals: exact totals of areas, a dict from the name to the count, or a file. states: only these, by their two digits, without the
@@ -106,12 +108,13 @@ def estimate(
         blocks = None if isinstance(areas, (str, os.PathLike)) or areas is None else _weighted(areas)
         totals = None if isinstance(state_totals, (str, os.PathLike)) or state_totals is None else _totals(state_totals)
         of_areas = None if isinstance(area_totals, (str, os.PathLike)) or area_totals is None else _area_totals(area_totals)
+        of_recodes = None if isinstance(recodes, (str, os.PathLike)) or recodes is None else _recodes(recodes)
         about = estimate_nmf(
             folder,
             release,
             out,
             queries=_texts(queries, "queries"),
-            recodes=recodes,
+            recodes=recodes if of_recodes is None else _put(Path(scratch, "recodes.toml"), of_recodes),  # type: ignore[arg-type]
             level=_texts(level, "level"),
             tabulation=_texts(tabulation, "tabulation"),
             areas=areas if blocks is None else _written(scratch, "areas", *blocks),  # type: ignore[arg-type]
@@ -139,8 +142,11 @@ def _exact(number: Any) -> Any:
 def _release(release: str | _Path | Release, scratch: str) -> str:
     if not isinstance(release, Release):
         return os.fspath(release)
-    path = Path(scratch, "release.toml")
-    path.write_text(release.to_toml(), encoding="utf-8")
+    return _put(Path(scratch, "release.toml"), release.to_toml())
+
+
+def _put(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
     return str(path)
 
 
@@ -193,6 +199,22 @@ def _weighted(areas: Mapping[str, Iterable[str] | Mapping[str, Any]]) -> tuple[t
     if any(isinstance(blocks, Mapping) for blocks in areas.values()):
         return ("area", "block", "weight"), list(rows)
     return ("area", "block"), [row[:2] for row in rows]
+
+
+def _recodes(recodes: Mapping[str, Mapping[str, Iterable[Iterable[str]]]]) -> str:
+    """The text of a file of recodes: texts of JSON are texts of TOML."""
+    tables = []
+    for name, of_attribute in _mapping(recodes, "recodes").items():
+        if not isinstance(of_attribute, Mapping) or len(of_attribute) != 1:
+            raise TypeError(f"recode {name!r}: expected a dict with one attribute, from its name to lists of its values")
+        [(attribute, groups)] = of_attribute.items()
+        lists = [[group] if isinstance(group, str) else list(group) for group in groups]
+        for value in (value for group in lists for value in group):
+            if not isinstance(value, str):
+                raise TypeError(f"recode {name!r}: a value of type {type(value).__name__}: expected texts")
+        fields = [("name", str(name)), ("attribute", str(attribute)), ("groups", lists)]
+        tables.append("[[recode]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields))
+    return "".join(tables)
 
 
 def _area_totals(totals: Mapping[str, int]) -> list[tuple[str, ...]]:

@@ -99,6 +99,8 @@ def test_weights_exact_totals_of_areas_and_recodes(tmp_path: Path) -> None:
     recodes.write_text('[[recode]]\nname = "origin"\nattribute = "hispanic"\ngroups = [["hispanic"], ["not-hispanic"]]\n')
     own = nmf.estimate(FOLDER, US, level="State", queries="origin", recodes=recodes)
     assert own["origin"][:2] == ["hispanic", "not-hispanic"]
+    given = nmf.estimate(FOLDER, US, level="State", queries="origin", recodes={"origin": {"hispanic": ["hispanic", ["not-hispanic"]]}})
+    assert given["origin"] == own["origin"] and values(given) == pytest.approx(values(own), rel=1e-12)
 
 
 def test_errors_state_the_reason() -> None:
@@ -124,6 +126,10 @@ def test_errors_state_the_reason() -> None:
         ({"areas": {"a": ["440030001001001"]}, "area_totals": {"a": 5.5}}, TypeError, "float"),
         ({"area_totals": {"a": 5}}, ValueError, "^area_totals"),
         ({"recodes": "nosuch.toml", "queries": "x"}, ValueError, "^recodes: nosuch.toml"),
+        ({"recodes": {"x": {"hispanic": [["yes"]]}}, "queries": "x"}, ValueError, "^recodes: .*recodes.toml.*yes"),
+        ({"recodes": {"x": ["hispanic"]}, "queries": "x"}, TypeError, "recode 'x': expected a dict with one attribute"),
+        ({"recodes": {"x": {"hispanic": [[1]]}}, "queries": "x"}, TypeError, "recode 'x': a value of type int"),
+        ({"recodes": {}, "queries": "x"}, ValueError, "^recodes"),
         ({"state_totals": {"44": 1.5}}, TypeError, "float"),
         ({"truth": "nosuch.csv"}, ValueError, "nosuch.csv"),
     ):
