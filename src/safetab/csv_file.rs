@@ -17,8 +17,18 @@ impl<'a> CsvFile<'a> {
         path: &'a Path,
         heading: impl IntoIterator<Item = S>,
     ) -> Result<Self> {
-        let out = File::create(path).map_err(|why| file_error(path, why))?;
-        let mut csv = CsvFile { path, out: csv::Writer::from_writer(BufWriter::new(out)), rows: 0 };
+        CsvFile::with_separator(path, b',', heading)
+    }
+
+    /// The same with another separator than the comma.
+    pub(in crate::safetab) fn with_separator<S: AsRef<[u8]>>(
+        path: &'a Path,
+        separator: u8,
+        heading: impl IntoIterator<Item = S>,
+    ) -> Result<Self> {
+        let out = BufWriter::new(File::create(path).map_err(|why| file_error(path, why))?);
+        let out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
+        let mut csv = CsvFile { path, out, rows: 0 };
         csv.row(heading)?;
         csv.rows = 0;
         Ok(csv)

@@ -158,7 +158,7 @@ impl<'a> PersonPass<'a> {
         let own = table.map(|table| Published { table, counts: measured.to_vec(), margin: plan.margin(only) });
         let own_total: Option<i64> = own.as_ref().map(|own| own.counts.iter().sum());
         let before = coterminous.replaced();
-        let published = coterminous.publish(entity, iteration.iteration.number(), own);
+        let published = coterminous.publish(entity, iteration.iteration.number().into(), own);
         // If every newly published count is a replacement, the counts came from an earlier group; else from this one.
         let replaced = coterminous.replaced() - before == published.len() as u64;
         let mut one_run = one_run;

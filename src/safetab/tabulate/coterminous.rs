@@ -21,16 +21,27 @@ pub type Entity = (usize, u32);
 
 /// The sets of entities of some types that consist of the same blocks, each with at least two.
 pub fn sets(geography: &Geography, types: &[RegionType]) -> Vec<Vec<Entity>> {
+    let counts: Vec<usize> = types.iter().map(|region_type| geography.entities(*region_type).len()).collect();
+    let region = |block: u32, place: usize| geography.region(block, types[place]);
+    sets_of(&counts, geography.len() as u32, region, |block| geography.has_land(block))
+}
+
+/// The same for types with these numbers of entities and blocks with these numbers: `region` is the entity of a type that contains a block.
+pub(in crate::safetab) fn sets_of(
+    counts: &[usize],
+    blocks: u32,
+    region: impl Fn(u32, usize) -> Option<u32>,
+    has_land: impl Fn(u32) -> bool,
+) -> Vec<Vec<Entity>> {
     let mut entities: HashMap<(bool, [u8; 32]), Vec<Entity>> = HashMap::new();
-    for (place, &region_type) in types.iter().enumerate() {
+    for (place, &count) in counts.iter().enumerate() {
         // All blocks of each entity, and those with land.
-        let count = geography.entities(region_type).len();
         let mut all: Vec<Sha256> = vec![Sha256::new(); count];
         let mut land: Vec<Option<Sha256>> = vec![None; count];
-        for block in 0..geography.len() as u32 {
-            let Some(region) = geography.region(block, region_type) else { continue };
+        for block in 0..blocks {
+            let Some(region) = region(block, place) else { continue };
             all[region as usize].update(block.to_le_bytes());
-            if geography.has_land(block) {
+            if has_land(block) {
                 land[region as usize].get_or_insert_default().update(block.to_le_bytes());
             }
         }
@@ -46,9 +57,9 @@ pub fn sets(geography: &Geography, types: &[RegionType]) -> Vec<Vec<Entity>> {
 
 /// The counts that a group publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Published {
+pub struct Published<T = PublishedTable> {
     /// Its table.
-    pub table: PublishedTable,
+    pub table: T,
     /// Its noisy counts.
     pub counts: Vec<i64>,
     /// The margin of error of each of them, at 95 %.
@@ -56,29 +67,36 @@ pub struct Published {
 }
 
 /// Sets of coterminous entities, and the counts that their groups have published so far. Levels must come in order, highest first.
-#[derive(Debug, Default)]
-pub struct Coterminous {
+#[derive(Debug)]
+pub struct Coterminous<T = PublishedTable> {
     /// The set of every entity that shares its blocks with another. An entity is the type's index in the order and its number.
     sets: HashMap<Entity, usize>,
-    groups: HashMap<(usize, u16), State>,
+    groups: HashMap<(usize, u32), State<T>>,
     replaced: u64,
 }
 
 /// The state of a set of coterminous groups: one iteration of a set of entities.
 #[derive(Debug)]
-enum State {
+enum State<T> {
     /// So far all groups are suppressed: these.
     Waiting(Vec<Entity>),
     /// One group was published, and all that follow publish the same counts.
-    Donor(Published),
+    Donor(Published<T>),
 }
 
-impl Coterminous {
+impl<T: Clone> Default for Coterminous<T> {
+    /// No entity shares its blocks with another.
+    fn default() -> Self {
+        Coterminous::new([])
+    }
+}
+
+impl<T: Clone> Coterminous<T> {
     /// From the sets of entities that consist of the same blocks; each has at least two.
     pub fn new(sets: impl IntoIterator<Item = Vec<Entity>>) -> Self {
         let sets = sets.into_iter().enumerate();
         let sets = sets.flat_map(|(set, entities)| entities.into_iter().map(move |entity| (entity, set))).collect();
-        Coterminous { sets, ..Coterminous::default() }
+        Coterminous { sets, groups: HashMap::new(), replaced: 0 }
     }
 
     /// Whether the entity shares its blocks with another.
@@ -97,8 +115,14 @@ impl Coterminous {
     }
 
     /// Takes the counts that a group of a coterminous entity would publish, `None` if it is suppressed. Returns the counts to publish now:
-    /// for itself, and for groups of higher levels that waited for a donor.
-    pub fn publish(&mut self, entity: Entity, iteration: u16, own: Option<Published>) -> Vec<(Entity, Published)> {
+    /// for itself, and for groups of higher levels that waited for a donor. The iteration is a number that the groups of entities share if
+    /// they count the same persons.
+    pub fn publish(
+        &mut self,
+        entity: Entity,
+        iteration: u32,
+        own: Option<Published<T>>,
+    ) -> Vec<(Entity, Published<T>)> {
         let Some(&set) = self.sets.get(&entity) else {
             return own.map(|own| (entity, own)).into_iter().collect();
         };

@@ -139,7 +139,7 @@ impl ReleaseTables {
             let own =
                 piece.tables[number].map(|table| Published { table, counts: piece.counts(number).to_vec(), margin });
             let iteration = iteration.iteration.number();
-            for ((place, region), published) in self.coterminous.publish(entity, iteration, own) {
+            for ((place, region), published) in self.coterminous.publish(entity, iteration.into(), own) {
                 let region = &self.regions[place][region as usize];
                 rows.put(region, self.types[place], iteration, published.table, &published.counts);
             }
