@@ -7,6 +7,7 @@ mod allocate;
 mod allocations;
 mod audit;
 mod beside_pairs;
+mod bureau_specification;
 mod calibrate;
 mod cef;
 mod certificates;

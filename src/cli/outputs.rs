@@ -79,6 +79,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("report", "out", Written::File(&[Kind::Html])),
     ("report", "registry", Written::File(&[Kind::Yaml])),
     ("spine", "out", Written::Folder),
+    ("tabulate", "new", Written::File(&[Kind::Toml])),
     ("tabulate", "out", Written::Folder),
     ("tune", "out", Written::File(&[Kind::Json, Kind::Toml])),
     ("verify", "new", Written::File(&[Kind::Toml])),

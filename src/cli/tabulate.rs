@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Delta,
     safetab::{
+        country::CountrySpecification,
         schema::TotalsCheck,
         tabulate::{CefUnits, Cluster, ClusterToken, DryRun, EditedFiles, Job, ProgramInputs, PublicJob},
         verification::{VerifiedRelease, verify_release},
@@ -42,7 +43,7 @@ pub struct Args {
     config: Option<PathBuf>,
     /// The folder of the four files of races, ethnicities and iterations; without --config the specification file of another country: its
     /// geography, groups, tables and budgets
-    #[arg(long, value_name = "DIR|FILE.toml", required_unless_present = "verify_output", requires = "geography")]
+    #[arg(long, value_name = "DIR|FILE.toml", required_unless_present_any = ["verify_output", "new"], requires = "geography")]
     spec: Option<PathBuf>,
     /// A file of person records, or a folder of such: text (*.txt, *.csv) or Parquet (*.parquet); of another country CSV
     #[arg(long, value_name = "FILE|DIR")]
@@ -76,7 +77,7 @@ pub struct Args {
     )]
     summary_levels: String,
     /// The folder of the release: a new one
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "dry_run", "verify_output"])]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "dry_run", "verify_output", "new"])]
     out: Option<PathBuf>,
     /// Only check all inputs, to the last record
     #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed"])]
@@ -88,6 +89,9 @@ pub struct Args {
     /// --geography (and --totals for households) also compare it with these, and compute the certificate again
     #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
     verify_output: Option<PathBuf>,
+    /// Only write the bureau's SafeTab-P as a specification file, every part with a comment, to start your own from
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["spec", "geography", "persons", "households", "out", "check", "dry_run", "verify_output", "resume", "discard", "insecure_seed"])]
+    new: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
@@ -135,6 +139,14 @@ fn cluster(args: &Args) -> Result<Option<Cluster>> {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if let Some(file) = &args.new {
+        CountrySpecification::write_template(file).context("--new")?;
+        let mut page = args.form.page();
+        page.object(json!({ "specification": file.display().to_string(), "status": "written" }));
+        page.text(format!("The bureau's SafeTab-P as a specification is in {}.\n", file.display()));
+        page.print()?;
+        return Ok(Exit::Done);
+    }
     if let Some(folder) = &args.verify_output {
         let job = args.spec.is_some().then(|| public(args)).transpose()?;
         if args.totals.is_some() && job.is_none() {

@@ -4,7 +4,11 @@ use std::collections::HashMap;
 
 use toml::Spanned;
 
-use super::file::{AttributeForm, Numbers, Texts};
+use super::{
+    companions::Companions,
+    file::{AttributeForm, Numbers},
+    names::{self, names},
+};
 use crate::{
     error::{Error, Result},
     io::toml_reader::TomlReader,
@@ -13,8 +17,6 @@ use crate::{
 /// The largest number of values of an attribute, and of its columns.
 const MOST_VALUES: u64 = 10_000;
 const MOST_COLUMNS: usize = 16;
-/// The longest name or code, in bytes.
-const LONGEST: usize = 100;
 
 /// An attribute of a person.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(in crate::safetab) struct Attribute {
     /// The columns of the records that it is read from. With more than one a person may have several values: one, then any number of
     /// others, then empty cells.
     pub columns: Vec<String>,
+    /// The text of a column after the first without a value, beside an empty cell.
+    none: Option<String>,
     values: Values,
 }
 
@@ -33,36 +37,12 @@ enum Values {
     Numbers { least: u32, most: u32 },
 }
 
-/// A name or a code: not empty, without blanks around it or control characters. `what` is the kind of thing that it names.
-pub(super) fn name(reader: &TomlReader, text: &Spanned<String>, what: &str) -> Result<String> {
-    let given = text.get_ref();
-    let wrong = |why: &str| Err(reader.refuse(text.span().start, format!("the {what} {given:?} {why}")));
-    match given.as_str() {
-        "" => wrong("is empty: give it at least one character"),
-        "*" => wrong("stands for a sum in the tables: choose another one"),
-        long if long.len() > LONGEST => wrong(&format!("is longer than {LONGEST} bytes")),
-        other if other.trim() != other || other.chars().any(char::is_control) => {
-            wrong("has blanks around it or control characters, which no cell of a table has")
-        }
-        other => Ok(other.to_string()),
-    }
-}
-
-/// Names or codes, each once and at least one; `what` is the kind of thing that they name.
-pub(super) fn names(reader: &TomlReader, texts: &Spanned<Texts>, what: &str) -> Result<Vec<String>> {
-    let all = texts.get_ref();
-    if all.is_empty() {
-        return Err(reader.refuse(texts.span().start, format!("the list is empty: give at least one {what}")));
-    }
-    reader.no_duplicates(all.iter(), what)?;
-    all.iter().map(|text| name(reader, text, what)).collect()
-}
-
 impl Attribute {
     /// All attributes of a file.
-    pub(super) fn all(reader: &TomlReader, forms: &[AttributeForm]) -> Result<Vec<Attribute>> {
+    pub(super) fn all(beside: &Companions, forms: &[AttributeForm]) -> Result<Vec<Attribute>> {
+        let reader = beside.reader;
         reader.no_duplicates(forms.iter().map(|form| &form.name), "attribute")?;
-        let all: Vec<Attribute> = forms.iter().map(|form| Attribute::new(reader, form)).collect::<Result<_>>()?;
+        let all: Vec<Attribute> = forms.iter().map(|form| Attribute::new(beside, form)).collect::<Result<_>>()?;
         let columns =
             forms.iter().flat_map(|form| form.column.iter().chain(form.columns.iter().flat_map(|all| all.get_ref())));
         reader.no_duplicates(columns, "column")?;
@@ -72,27 +52,52 @@ impl Attribute {
         Ok(all)
     }
 
-    fn new(reader: &TomlReader, form: &AttributeForm) -> Result<Attribute> {
-        let at = form.name.span().start;
-        let name = name(reader, &form.name, "attribute")?;
+    fn new(beside: &Companions, form: &AttributeForm) -> Result<Attribute> {
+        let (reader, at) = (beside.reader, form.name.span().start);
+        let name = names::name(reader, &form.name, "attribute")?;
         let columns = match (&form.column, &form.columns) {
-            (Some(column), None) => vec![self::name(reader, column, "column")?],
+            (Some(column), None) => vec![names::name(reader, column, "column")?],
             (None, Some(columns)) => names(reader, columns, "column")?,
             _ => return Err(reader.refuse(at, format!("the attribute {name:?} needs either column or columns"))),
         };
         if columns.len() > MOST_COLUMNS {
             return Err(reader.refuse(at, format!("the attribute {name:?} has more than {MOST_COLUMNS} columns")));
         }
-        let values = match (&form.codes, &form.numbers) {
-            (Some(codes), None) => Values::codes(reader, codes)?,
-            (None, Some(range)) if columns.len() == 1 => Values::numbers(reader, range)?,
-            (None, Some(_)) => {
+        let values = match (&form.codes, &form.codes_from, &form.numbers) {
+            (Some(codes), None, None) => Values::codes(reader, names(reader, codes, "code")?, codes.span().start)?,
+            (None, Some(from), None) => Values::codes(reader, beside.column(from.get_ref())?, from.span().start)?,
+            (None, None, Some(range)) if columns.len() == 1 => Values::numbers(reader, range)?,
+            (None, None, Some(_)) => {
                 let why = format!("the attribute {name:?} is a number, so a person has one: give it one column");
                 return Err(reader.refuse(at, why));
             }
-            _ => return Err(reader.refuse(at, format!("the attribute {name:?} needs either codes or numbers"))),
+            _ => {
+                let why =
+                    format!("the attribute {name:?} needs either codes or numbers; codes_from reads codes from a file");
+                return Err(reader.refuse(at, why));
+            }
         };
-        Ok(Attribute { name, columns, values })
+        let none = form.none.as_ref().map(|none| names::name(reader, none, "text without a value")).transpose()?;
+        let attribute = Attribute { name, columns, none, values };
+        if let (Some(none), Some(form)) = (&attribute.none, &form.none) {
+            let why = match (attribute.columns.len(), attribute.find(none.as_bytes())) {
+                (1, _) => "the attribute has one column, so every person has a value: leave none out".to_string(),
+                (_, Some(_)) => format!("{none:?} is a code of the attribute, so it cannot stand for no value"),
+                (_, None) => return Ok(attribute),
+            };
+            return Err(reader.refuse(form.span().start, why));
+        }
+        Ok(attribute)
+    }
+
+    /// Whether a cell of a column after the first has no value.
+    pub(super) fn is_none(&self, cell: &[u8]) -> bool {
+        cell.is_empty() || self.none.as_ref().is_some_and(|none| none.as_bytes() == cell)
+    }
+
+    /// A column without a value in words.
+    pub(super) fn none_in_words(&self) -> String {
+        self.none.as_ref().map_or("an empty cell".to_string(), |none| format!("{none:?} or an empty cell"))
     }
 
     /// The number of values.
@@ -150,11 +155,10 @@ impl Attribute {
 }
 
 impl Values {
-    fn codes(reader: &TomlReader, codes: &Spanned<Texts>) -> Result<Values> {
-        let all = names(reader, codes, "code")?;
-        if all.len() as u64 > MOST_VALUES {
-            let why = format!("{} codes, and at most {MOST_VALUES} are allowed", all.len());
-            return Err(reader.refuse(codes.span().start, why));
+    fn codes(reader: &TomlReader, all: Vec<String>, at: usize) -> Result<Values> {
+        if all.is_empty() || all.len() as u64 > MOST_VALUES {
+            let why = format!("{} codes, and 1 to {MOST_VALUES} are allowed", all.len());
+            return Err(reader.refuse(at, why));
         }
         let place = (0..).zip(&all).map(|(place, code)| (code.as_bytes().to_vec(), place)).collect();
         Ok(Values::Codes { all, place })

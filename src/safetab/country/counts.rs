@@ -24,13 +24,13 @@ type GroupLists = Arc<Vec<Vec<u32>>>;
 pub(in crate::safetab) struct CountryCounting<'a> {
     of: &'a CountrySpecification,
     areas: &'a Areas,
-    grouped_by: Vec<usize>,
     /// The class of each combination of values: records in the same groups and the same cell are of one class.
     of_values: HashMap<(Vec<u32>, u32), u32>,
     classes: Vec<(GroupLists, u32)>,
     known: HashMap<(GroupLists, u32), u32>,
     tallies: TallyWriter,
     read: u64,
+    tabulated: u64,
 }
 
 /// The exact counts of all groups.
@@ -38,8 +38,9 @@ pub(in crate::safetab) struct CountryCounts<'a> {
     areas: &'a Areas,
     classes: Vec<(GroupLists, u32)>,
     tallies: Tallies,
-    /// The number of records.
+    /// The number of records, and of those in a region that is tabulated.
     pub(in crate::safetab) read: u64,
+    pub(in crate::safetab) tabulated: u64,
 }
 
 impl<'a> CountryCounting<'a> {
@@ -52,18 +53,22 @@ impl<'a> CountryCounting<'a> {
         Ok(CountryCounting {
             of,
             areas,
-            grouped_by: of.grouped_by(),
             of_values: HashMap::new(),
             classes: Vec::new(),
             known: HashMap::new(),
             tallies: TallyWriter::new(folder),
             read: 0,
+            tabulated: 0,
         })
     }
 
     /// Counts a record.
     pub(in crate::safetab) fn add(&mut self, record: &PersonRecord) -> Result<()> {
         self.read += 1;
+        if !self.areas.is_tabulated(record.area) {
+            return Ok(());
+        }
+        self.tabulated += 1;
         let class = self.class(record)?;
         self.tallies.add(Tally { atom: self.areas.atom_of[record.area as usize], class, cell: 0, n: 1 })
     }
@@ -73,7 +78,7 @@ impl<'a> CountryCounting<'a> {
         if let Some(class) = self.of_values.get(&key) {
             return Ok(*class);
         }
-        let values = values_of(self.of, &self.grouped_by, &record.values);
+        let values = values_of(self.of, &record.values);
         let lists = self.of.groupings.iter().map(|grouping| grouping.groups_of(&values)).collect::<Result<Vec<_>>>()?;
         let own = (Arc::new(lists), record.cell);
         let next = self.classes.len() as u32;
@@ -88,7 +93,8 @@ impl<'a> CountryCounting<'a> {
     /// The counts.
     pub(in crate::safetab) fn finish(self) -> Result<CountryCounts<'a>> {
         let tallies = self.tallies.finish(self.areas.atoms.len())?;
-        Ok(CountryCounts { areas: self.areas, classes: self.classes, tallies, read: self.read })
+        let (read, tabulated) = (self.read, self.tabulated);
+        Ok(CountryCounts { areas: self.areas, classes: self.classes, tallies, read, tabulated })
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) struct CountryFile {
     pub groupings: Vec<GroupingForm>,
     #[serde(default, rename = "tabulate")]
     pub entries: Vec<EntryForm>,
+    pub output: Option<OutputForm>,
 }
 
 fn yes() -> bool {
@@ -42,16 +43,50 @@ pub(super) struct AttributeForm {
     pub name: Spanned<String>,
     pub column: Option<Spanned<String>>,
     pub columns: Option<Spanned<Texts>>,
+    pub none: Option<Spanned<String>>,
     pub codes: Option<Spanned<Texts>>,
+    pub codes_from: Option<Spanned<ColumnOfFile>>,
     pub numbers: Option<Numbers>,
+}
+
+/// A column of a file in the folder of the specification.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ColumnOfFile {
+    pub file: Spanned<String>,
+    pub column: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GeographyForm {
-    pub area: Spanned<String>,
+    pub area: Option<Spanned<String>>,
+    pub area_columns: Option<Spanned<Texts>>,
+    #[serde(default)]
+    pub same_places: bool,
+    #[serde(default, rename = "land")]
+    pub land: Vec<LandForm>,
+    #[serde(default, rename = "part")]
+    pub parts: Vec<PartForm>,
     #[serde(default, rename = "level")]
     pub levels: Vec<LevelForm>,
+}
+
+/// A column of the geography file that tells areas without land.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LandForm {
+    pub column: Spanned<String>,
+    pub water: Spanned<Texts>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartForm {
+    pub name: Spanned<String>,
+    pub column: Spanned<String>,
+    pub codes: Spanned<Texts>,
+    pub file: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -59,9 +94,13 @@ pub(super) struct GeographyForm {
 pub(super) struct LevelForm {
     pub name: Spanned<String>,
     pub column: Option<Spanned<String>>,
+    pub columns: Option<Spanned<Texts>>,
     pub within: Option<Spanned<String>>,
     #[serde(default)]
     pub partial: bool,
+    pub none: Option<Spanned<String>>,
+    pub region: Option<Spanned<String>>,
+    pub part: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -86,8 +125,35 @@ pub(super) struct GroupingForm {
     pub name: Spanned<String>,
     pub each: Option<Spanned<String>>,
     pub at_most: Option<Spanned<Exact>>,
+    pub stability: Option<Spanned<Exact>>,
     #[serde(default, rename = "group")]
     pub groups: Vec<GroupForm>,
+    #[serde(default, rename = "from")]
+    pub tables: Vec<GroupTableForm>,
+}
+
+/// Groups with one rule each from a file in the folder of the specification.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroupTableForm {
+    pub file: Spanned<String>,
+    pub code: Spanned<String>,
+    #[serde(default, rename = "where")]
+    pub chosen: BTreeMap<String, Spanned<Texts>>,
+    #[serde(default)]
+    pub total_only: BTreeMap<String, Spanned<Texts>>,
+    pub any: Option<Spanned<String>>,
+    pub only: Option<Spanned<String>>,
+    pub members: MembersForm,
+}
+
+/// A file with a row for each group and each code of its rule.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MembersForm {
+    pub file: Spanned<String>,
+    pub group: Spanned<String>,
+    pub code: Spanned<String>,
 }
 
 #[derive(Deserialize)]
@@ -111,4 +177,35 @@ pub(super) struct EntryForm {
     pub tables: Option<Spanned<Texts>>,
     pub thresholds: Option<Numbers>,
     pub suppress_empty: Option<Spanned<Exact>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OutputForm {
+    pub separator: Option<Spanned<String>>,
+    pub totals: TotalsForm,
+    pub cells: CellsForm,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TotalsForm {
+    pub file: Spanned<String>,
+    pub columns: Spanned<Vec<ColumnForm>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CellsForm {
+    pub file: Spanned<String>,
+    pub columns: Spanned<Vec<ColumnForm>>,
+    pub sums_over: Option<Spanned<Texts>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ColumnForm {
+    pub heading: Spanned<String>,
+    pub show: Spanned<String>,
+    pub end: Option<Spanned<String>>,
 }

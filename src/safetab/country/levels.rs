@@ -28,6 +28,9 @@ use crate::{
 /// A population group level: one level of the geography with one grouping.
 #[derive(Clone, Debug)]
 pub(in crate::safetab) struct CountryLevel {
+    /// The part of the country, by its index and its name.
+    pub(in crate::safetab) part: usize,
+    pub(in crate::safetab) part_name: String,
     /// The level of the geography, by its index and its name.
     pub(super) level: usize,
     pub(in crate::safetab) level_name: String,
@@ -48,6 +51,19 @@ pub(in crate::safetab) struct CountryLevel {
     /// The regions, ascending.
     pub(super) regions: Vec<String>,
     pub(in crate::safetab) table_set: Arc<TableSet>,
+}
+
+/// The levels of one part of a country, in the order of the file.
+pub(in crate::safetab) type LevelsOfPart = (usize, Vec<CountryLevel>);
+
+/// The levels by part of the country, without parts that have none; without regions if no geography is given.
+pub(in crate::safetab) fn by_part(of: &CountrySpecification, areas: Option<&Areas>) -> Result<Vec<LevelsOfPart>> {
+    let mut parts: Vec<LevelsOfPart> = (0..of.geography.parts.len()).map(|part| (part, Vec::new())).collect();
+    for level in levels(of, areas)? {
+        parts[level.part].1.push(level);
+    }
+    parts.retain(|(_, levels)| !levels.is_empty());
+    Ok(parts)
 }
 
 /// All levels in the order of the file; without regions if no geography is given.
@@ -79,9 +95,12 @@ impl CountryLevel {
         let suppression = entry.suppress_empty.as_ref();
         let both = |chance: &Rational| Ok::<_, Error>([threshold(&whole, chance)?, threshold(&stage_2, chance)?]);
         let suppression = suppression.map(both);
+        let level = &of.geography.levels[entry.level];
         Ok(CountryLevel {
+            part: level.part,
+            part_name: of.geography.parts[level.part].name.clone(),
             level: entry.level,
-            level_name: of.levels[entry.level].name.clone(),
+            level_name: level.name.clone(),
             grouping: entry.grouping,
             grouping_name: grouping.name.clone(),
             budget: entry.budget.clone(),
@@ -94,6 +113,12 @@ impl CountryLevel {
             regions: areas.map_or_else(Vec::new, |areas| areas.regions[entry.level].clone()),
             table_set: tables.clone(),
         })
+    }
+
+    /// The region and the group of a number: the region times the number of groups of a region, plus the group.
+    pub(super) fn place_of(&self, group: u64) -> (u32, u32) {
+        let width = self.groups.len() as u64;
+        ((group / width) as u32, (group % width) as u32)
     }
 
     /// Whether a noisy total chooses the table of a group.

@@ -1,59 +1,91 @@
-//! The tables of a release: `totals.csv` with the total of every published group, and `cells.csv` with the cells of groups with a finer table.
+//! The tables of a release: the total of every published group, and the cells of groups with a finer table, in the form of the
+//! layout.
 //!
-//! The total of a group with a finer table is the sum of its noisy cells, so both files agree; this is post-processing, which costs no privacy.
+//! The total of a group with a finer table is the sum of its noisy cells, so both files agree, and so are sums over attributes. This is
+//! post-processing, which costs no privacy.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use super::{
+    layout::{Column, Layout, Shown},
     levels::CountryLevel,
-    specification::{COLUMNS, CountrySpecification},
+    specification::CountrySpecification,
+    tables::Table,
 };
 use crate::{
     error::Result,
+    io::files::file_error,
     safetab::{csv_file::CsvFile, tabulate::two_stage::GroupBatch},
 };
 
-/// The tables of a release by the names of their files without `.csv`.
+/// The names of both tables in certificates.
 pub(in crate::safetab) const TABLES: [&str; 2] = ["totals", "cells"];
 
-/// The paths of both tables in a folder.
-pub(in crate::safetab) fn paths(folder: &Path) -> [PathBuf; 2] {
-    TABLES.map(|name| folder.join(format!("{name}.csv")))
+/// The paths of both tables of a part in a folder.
+pub(in crate::safetab) fn paths(folder: &Path, of: &CountrySpecification, part: usize) -> [PathBuf; 2] {
+    of.layout.files[part].each_ref().map(|name| folder.join(name))
 }
 
-/// The tables while they are written.
+/// The tables of a part while they are written.
 pub(in crate::safetab) struct CountryTables<'a> {
+    layout: &'a Layout,
     totals: CsvFile<'a>,
     cells: CsvFile<'a>,
 }
 
+/// A row, for its columns.
+struct RowOf<'a> {
+    level: &'a CountryLevel,
+    group: u64,
+    table: &'a str,
+    cell: CellOf<'a>,
+    count: String,
+}
+
+/// A cell by attribute: its texts, and the ends of its numbers.
+#[derive(Default, PartialEq, Eq)]
+struct CellOf<'a> {
+    labels: Vec<&'a str>,
+    ends: Vec<Option<(u32, u32)>>,
+}
+
+impl<'a> CellOf<'a> {
+    /// A cell of a table, summed over some attributes.
+    fn new(table: &'a Table, cell: usize, summed: &[usize]) -> Self {
+        let is_summed = |place: usize| summed.contains(&place);
+        let labels = table.labels[cell].iter().enumerate();
+        let ends = table.ends[cell].iter().enumerate();
+        CellOf {
+            labels: labels.map(|(place, label)| if is_summed(place) { "*" } else { label }).collect(),
+            ends: ends.map(|(place, ends)| ends.filter(|_| !is_summed(place))).collect(),
+        }
+    }
+}
+
 impl<'a> CountryTables<'a> {
-    /// Two empty tables with their headings, of which the last shows an insecure seed.
+    /// Two empty tables with their headings, of which that of counts shows an insecure seed.
     pub(in crate::safetab) fn create(
-        [totals, cells]: &'a [PathBuf; 2],
-        of: &CountrySpecification,
+        paths: &'a [PathBuf; 2],
+        of: &'a CountrySpecification,
         insecure_seed: Option<u64>,
     ) -> Result<CountryTables<'a>> {
         let mark = insecure_seed.map_or_else(String::new, |seed| format!(" (INSECURE seed {seed})"));
-        let [level, region, grouping, group, table, count] = COLUMNS.map(str::to_string);
-        let count = count + &mark;
-        let group = vec![level, region, grouping, group];
-        let by = of.tables.by.iter().map(|attribute| of.attributes[*attribute].name.clone());
-        let of_cells = [group.clone(), vec![table], by.collect(), vec![count.clone()]].concat();
-        Ok(CountryTables {
-            totals: CsvFile::create(totals, group.iter().chain([&count]))?,
-            cells: CsvFile::create(cells, of_cells)?,
-        })
-    }
-
-    /// Writes the groups of a batch.
-    pub(in crate::safetab) fn write(&mut self, level: &CountryLevel, batch: &GroupBatch<usize>) -> Result<()> {
-        for (number, table) in batch.tables.iter().enumerate() {
-            if let Some(table) = *table {
-                self.group(level, batch.first + number as u64, table, batch.counts(number))?;
+        let layout = &of.layout;
+        let create = |path: &'a PathBuf, columns: &[Column]| {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
             }
-        }
-        Ok(())
+            let heading = |Column { heading, shown }: &Column| match shown {
+                Shown::Count => heading.clone() + &mark,
+                _ => heading.clone(),
+            };
+            CsvFile::with_separator(path, layout.separator, columns.iter().map(heading))
+        };
+        let [totals, cells] = paths;
+        Ok(CountryTables { layout, totals: create(totals, &layout.totals)?, cells: create(cells, &layout.cells)? })
     }
 
     /// Writes a group with a table: its total, and its cells if there are several.
@@ -64,18 +96,35 @@ impl<'a> CountryTables<'a> {
         table: usize,
         counts: &[i64],
     ) -> Result<()> {
-        // Sums of 64-bit counts need more bits.
-        self.total(level, group, counts.iter().map(|count| i128::from(*count)).sum())?;
+        self.total(level, group, sum(counts))?;
         self.cells(level, group, table, counts)
+    }
+
+    /// Writes the groups of a batch that are published, of those that `is_own` chooses by their regions.
+    pub(in crate::safetab) fn write(
+        &mut self,
+        level: &CountryLevel,
+        batch: &GroupBatch<usize>,
+        is_own: impl Fn(u32) -> bool,
+    ) -> Result<()> {
+        for (number, table) in batch.tables.iter().enumerate() {
+            let group = batch.first + number as u64;
+            if let Some(table) = *table
+                && is_own(level.place_of(group).0)
+            {
+                self.group(level, group, table, batch.counts(number))?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the total of a group.
     pub(in crate::safetab) fn total(&mut self, level: &CountryLevel, group: u64, total: i128) -> Result<()> {
-        let total = total.to_string();
-        self.totals.row(names(level, group).into_iter().chain([total.as_str()]))
+        let row = RowOf { level, group, table: "", cell: CellOf::default(), count: total.to_string() };
+        self.totals.row(row.texts(&self.layout.totals))
     }
 
-    /// Writes the cells of a group, if the table has several.
+    /// Writes the cells of a group, if the table has several, and their sums over the attributes of the layout.
     pub(in crate::safetab) fn cells(
         &mut self,
         level: &CountryLevel,
@@ -83,15 +132,25 @@ impl<'a> CountryTables<'a> {
         table: usize,
         counts: &[i64],
     ) -> Result<()> {
-        let table = &level.table_set.tables[table];
+        let (table, by) = (&level.table_set.tables[table], &level.table_set.by);
         if table.is_total {
             return Ok(());
         }
-        for (labels, count) in table.labels.iter().zip(counts) {
-            let labels = labels.iter().map(String::as_str);
-            let own = [table.name.as_str()].into_iter().chain(labels);
-            let count = count.to_string();
-            self.cells.row(names(level, group).into_iter().chain(own).chain([count.as_str()]))?;
+        let summed = |place: &usize| table.attributes.contains(&by[*place]);
+        let summed: Vec<usize> = self.layout.sums_over.iter().copied().filter(summed).collect();
+        let name = &table.name;
+        let mut begin = 0;
+        for (place, count) in counts.iter().enumerate() {
+            let cell = CellOf::new(table, place, &[]);
+            let row = RowOf { level, group, table: name, cell, count: count.to_string() };
+            self.cells.row(row.texts(&self.layout.cells))?;
+            let cell = CellOf::new(table, place, &summed);
+            let continues = place + 1 < counts.len() && CellOf::new(table, place + 1, &summed) == cell;
+            if !summed.is_empty() && !continues {
+                let row = RowOf { level, group, table: name, cell, count: sum(&counts[begin..=place]).to_string() };
+                self.cells.row(row.texts(&self.layout.cells))?;
+                begin = place + 1;
+            }
         }
         Ok(())
     }
@@ -102,9 +161,32 @@ impl<'a> CountryTables<'a> {
     }
 }
 
-/// The first cells of a row.
-fn names(level: &CountryLevel, group: u64) -> [&str; 4] {
-    let width = level.groups.len() as u64;
-    let (region, group) = (&level.regions[(group / width) as usize], &level.groups[(group % width) as usize].0);
-    [&level.level_name, region, &level.grouping_name, group]
+/// The sum of counts. Sums of 64-bit counts need more bits.
+fn sum(counts: &[i64]) -> i128 {
+    counts.iter().map(|count| i128::from(*count)).sum()
+}
+
+impl RowOf<'_> {
+    /// The cells of the row.
+    fn texts(&self, columns: &[Column]) -> Vec<Vec<u8>> {
+        columns.iter().map(|column| self.text(column.shown).into_owned().into_bytes()).collect()
+    }
+
+    fn text(&self, shown: Shown) -> Cow<'_, str> {
+        let (region, group) = self.level.place_of(self.group);
+        let end = |place: usize, of: fn((u32, u32)) -> u32| -> Cow<'_, str> {
+            self.cell.ends[place].map_or("*".into(), |ends| of(ends).to_string().into())
+        };
+        match shown {
+            Shown::Level => self.level.level_name.as_str().into(),
+            Shown::Region => self.level.regions[region as usize].as_str().into(),
+            Shown::Grouping => self.level.grouping_name.as_str().into(),
+            Shown::Group => self.level.groups[group as usize].0.as_str().into(),
+            Shown::Table => self.table.into(),
+            Shown::Count => self.count.as_str().into(),
+            Shown::Attribute(place) => self.cell.labels[place].into(),
+            Shown::First(place) => end(place, |(first, _)| first),
+            Shown::Last(place) => end(place, |(_, last)| last),
+        }
+    }
 }

@@ -11,7 +11,8 @@ use super::{
     geography::Areas,
     levels::{self, CountryLevel},
     output::{self, CountryTables, TABLES},
-    records::{SeePerson, each_record},
+    records::{PersonRecord, SeePerson, each_record},
+    same_places::SamePlaces,
     specification::CountrySpecification,
 };
 use crate::{
@@ -56,15 +57,20 @@ impl CountryInputs {
         see: &mut SeePerson,
     ) -> Result<Checked> {
         let of = (&self.specification, &self.areas);
-        let records = each_record(from.path, from.files, of, &mut report, progress, see)?;
+        let mut tabulated = 0;
+        let mut see = |record: &PersonRecord| {
+            tabulated += u64::from(self.areas.is_tabulated(record.area));
+            see(record)
+        };
+        let records = each_record(from.path, from.files, of, &mut report, progress, &mut see)?;
         report.into_result()?;
-        Ok(Checked { records, tabulated: records })
+        Ok(Checked { records, tabulated })
     }
 }
 
 impl Program for CountryInputs {
     type Level = CountryLevel;
-    type Pass = ();
+    type Pass = usize;
     type Counts<'a> = CountryCounts<'a>;
 
     const CUT_BLOCKS: &'static str = "";
@@ -75,7 +81,9 @@ impl Program for CountryInputs {
 
     fn files(paths: &InputPaths) -> Result<Vec<(String, PathBuf)>> {
         let files = [("specification", paths.specification), ("geography", paths.geography)];
-        Ok(files.map(|(role, path)| (role.to_string(), path.to_path_buf())).to_vec())
+        let files = files.map(|(role, path)| (role.to_string(), path.to_path_buf()));
+        let companions = CountrySpecification::read(paths.specification)?.companions;
+        Ok(files.into_iter().chain(companions).collect())
     }
 
     fn algorithm(&self) -> &'static str {
@@ -99,7 +107,16 @@ impl Program for CountryInputs {
     }
 
     fn notes(&self) -> Vec<(&'static str, Value)> {
-        vec![("title", json!(self.specification.title))]
+        let mut notes = vec![("title", json!(self.specification.title))];
+        if self.specification.geography.same_places {
+            let by = self
+                .areas
+                .land_column
+                .as_ref()
+                .map_or("all areas".to_string(), |column| format!("areas with land, by {column}"));
+            notes.push(("coterminous_regions_share", json!(by)));
+        }
+        notes
     }
 
     fn edited(&self) -> Option<&CefFiles> {
@@ -107,15 +124,15 @@ impl Program for CountryInputs {
     }
 
     fn passes(&self) -> Result<Passes<Self>> {
-        let levels = levels::levels(&self.specification, Some(&self.areas))?;
-        if levels.iter().all(|level| StagedLevel::groups(level) == 0) {
+        let parts = levels::by_part(&self.specification, Some(&self.areas))?;
+        if parts.iter().flat_map(|(_, levels)| levels).all(|level| StagedLevel::groups(level) == 0) {
             return Err(Error::missing("nothing to tabulate: no area is in a region of a level that is tabulated"));
         }
-        Ok(vec![((), levels)])
+        Ok(parts)
     }
 
-    fn pass_name(&self, (): ()) -> String {
-        "All areas".to_string()
+    fn pass_name(&self, part: usize) -> String {
+        self.specification.geography.parts[part].name.clone()
     }
 
     fn check_records(
@@ -143,19 +160,21 @@ impl Program for CountryInputs {
 
     fn write(
         &self,
-        ((), levels): ((), &[CountryLevel]),
+        (part, levels): (usize, &[CountryLevel]),
         counted: &CountryCounts<'_>,
         folder: &Path,
         streams: &mut Streams,
         progress: &mut dyn FnMut(u64),
     ) -> Result<WrittenRows> {
-        let paths = output::paths(folder);
+        let paths = output::paths(folder, &self.specification, part);
         let mut tables = CountryTables::create(&paths, &self.specification, streams.insecure_seed())?;
-        for level in levels {
+        let mut same_places = SamePlaces::new(&self.specification, &self.areas, levels);
+        for (place, level) in levels.iter().enumerate() {
             let mut tabulation = Tabulation::new(level, self.specification.allow_negative_counts)?;
             let mut publish = |batch: GroupBatch<usize>| {
                 progress(batch.tables.len() as u64);
-                tables.write(level, &batch)
+                tables.write(level, &batch, |region| !same_places.holds(place, region))?;
+                same_places.write(place, &batch, &mut tables)
             };
             counted.each_count(level, &mut |region, group, cell, count| {
                 tabulation.count((region, group), cell, count, streams, &mut publish)
@@ -163,6 +182,7 @@ impl Program for CountryInputs {
             tabulation.finish(streams, &mut publish)?;
         }
         let rows = TABLES.into_iter().zip(tables.finish()?);
-        Ok(WrittenRows { rows: rows.collect(), coterminous: None })
+        let coterminous = self.specification.geography.same_places.then(|| same_places.replaced());
+        Ok(WrittenRows { rows: rows.collect(), coterminous })
     }
 }

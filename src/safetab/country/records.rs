@@ -4,7 +4,11 @@
 
 use std::path::Path;
 
-use super::{attributes::Attribute, geography::Areas, specification::CountrySpecification};
+use super::{
+    attributes::Attribute,
+    geography::{Areas, area_key},
+    specification::CountrySpecification,
+};
 use crate::{
     error::{Error, Result},
     io::csv_reader::{CsvTable, Reading},
@@ -74,7 +78,7 @@ pub(in crate::safetab) fn each_record(
 /// The record of an area and the values of all attributes, each ascending and once.
 pub(super) fn record_of(of: &CountrySpecification, area: u32, values: &[Vec<u32>]) -> PersonRecord {
     let mut record = PersonRecord { area, ..PersonRecord::default() };
-    for attribute in of.grouped_by() {
+    for &attribute in &of.grouped_by {
         let own = &values[attribute];
         record.values.extend(own);
         record.values.extend(std::iter::repeat_n(NONE, of.attributes[attribute].columns.len() - own.len()));
@@ -84,10 +88,10 @@ pub(super) fn record_of(of: &CountrySpecification, area: u32, values: &[Vec<u32>
 }
 
 /// The values of all attributes of a record, from those that it keeps; empty for an attribute that no rule uses.
-pub(super) fn values_of(of: &CountrySpecification, grouped_by: &[usize], kept: &[u32]) -> Vec<Vec<u32>> {
+pub(super) fn values_of(of: &CountrySpecification, kept: &[u32]) -> Vec<Vec<u32>> {
     let mut values = vec![Vec::new(); of.attributes.len()];
     let mut begin = 0;
-    for &attribute in grouped_by {
+    for &attribute in &of.grouped_by {
         let end = begin + of.attributes[attribute].columns.len();
         values[attribute] = kept[begin..end].iter().copied().filter(|value| *value != NONE).collect();
         begin = end;
@@ -98,7 +102,7 @@ pub(super) fn values_of(of: &CountrySpecification, grouped_by: &[usize], kept: &
 /// The columns that records need, in words.
 fn needed(of: &CountrySpecification) -> String {
     let columns = of.attributes.iter().flat_map(|attribute| &attribute.columns);
-    [&of.area].into_iter().chain(columns).map(String::as_str).collect::<Vec<&str>>().join(", ")
+    of.geography.area.iter().chain(columns).map(String::as_str).collect::<Vec<&str>>().join(", ")
 }
 
 /// The rows of a file.
@@ -107,7 +111,9 @@ struct PersonRows<'a> {
     file: String,
     of: &'a CountrySpecification,
     areas: &'a Areas,
-    area: usize,
+    /// The columns of the area, and its key.
+    area: Vec<usize>,
+    key: Vec<u8>,
     /// The columns of each attribute.
     columns: Vec<Vec<usize>>,
     /// The record of the current row; `None` if it breaks a rule.
@@ -128,9 +134,10 @@ impl<'a> PersonRows<'a> {
             })
         };
         let columns = |attribute: &Attribute| attribute.columns.iter().map(column).collect();
-        let (area, columns) = (column(&of.area)?, of.attributes.iter().map(columns).collect::<Result<_>>()?);
-        let values = vec![Vec::new(); of.attributes.len()];
-        Ok(PersonRows { file: path.display().to_string(), table, of, areas, area, columns, record: None, values })
+        let area = of.geography.area.iter().map(column).collect::<Result<_>>()?;
+        let columns = of.attributes.iter().map(columns).collect::<Result<_>>()?;
+        let (values, file) = (vec![Vec::new(); of.attributes.len()], path.display().to_string());
+        Ok(PersonRows { file, table, of, areas, area, key: Vec::new(), columns, record: None, values })
     }
 
     /// Reads the next row; false at the end.
@@ -138,9 +145,10 @@ impl<'a> PersonRows<'a> {
         if !self.table.next()? {
             return Ok(false);
         }
-        let area = self.areas.find(self.table.cell(self.area));
+        area_key(self.area.iter().map(|column| self.table.cell(*column)), &mut self.key);
+        let area = self.areas.find(&self.key);
         if area.is_none() {
-            self.wrong(self.area, Rule::UnknownArea, "the areas of the geography", report);
+            self.wrong(self.area[0], Rule::UnknownArea, "the areas of the geography", report);
         }
         let mut right = area.is_some();
         for place in 0..self.columns.len() {
@@ -158,18 +166,20 @@ impl<'a> PersonRows<'a> {
         let (mut right, mut ended) = (true, false);
         for (number, &column) in self.columns[place].iter().enumerate() {
             let cell = self.table.cell(column);
-            if cell.is_empty() && number > 0 {
+            if number > 0 && attribute.is_none(cell) {
                 ended = true;
                 continue;
             }
             match attribute.find(cell) {
                 Some(_) if ended => {
-                    self.wrong(column, Rule::Contradiction, "an empty cell, since one before it is empty", report);
+                    let allowed = format!("{}, since one before it is empty", attribute.none_in_words());
+                    self.wrong(column, Rule::Contradiction, &allowed, report);
                     right = false;
                 }
                 Some(value) => values.push(value),
                 None => {
-                    let or_empty = if number > 0 { ", or an empty cell" } else { "" };
+                    let or_empty =
+                        if number > 0 { format!(", or {}", attribute.none_in_words()) } else { String::new() };
                     let rule = if attribute.range().is_some() { Rule::Value } else { Rule::UnknownCode };
                     self.wrong(column, rule, &format!("{}{or_empty}", attribute.allowed()), report);
                     right = false;

@@ -15,7 +15,7 @@ pub struct Group {
 }
 
 /// A condition on the values of an attribute.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Condition {
     pub(super) attribute: usize,
     /// Whether all values of a person must be in the list, and not only one.

@@ -1,26 +1,36 @@
 //! A country's specification: the whole file, checked before anything else is read.
 
-use std::{fmt, path::Path};
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use rug::Rational;
 use toml::Spanned;
 
 use super::{
     attributes::{self, Attribute},
-    file::{CountryFile, EntryForm, LevelForm, Texts},
+    companions::Companions,
+    file::{CountryFile, EntryForm, Texts},
+    geography_rules::{GeographyRules, place_of},
     groupings::Grouping,
+    layout::{self, Layout},
+    names,
     tables::TableSet,
 };
 use crate::{
-    error::{Error, Result, unknown},
-    io::{reading::read_at_most, toml_reader::TomlReader},
+    error::{Error, Result},
+    io::{
+        files::{Over, file_error, write_over},
+        reading::read_at_most,
+        toml_reader::TomlReader,
+    },
     safetab::schema::Privacy,
 };
 
 /// The longest file that is read, in bytes.
 const LONGEST: u64 = 10_000_000;
-/// Columns of the tables of a release that no attribute may be named after.
-pub(super) const COLUMNS: [&str; 6] = ["level", "region", "grouping", "group", "table", "count"];
 /// The largest number of counts of a region.
 const MOST_COUNTS: usize = 1 << 26;
 /// The largest number of mixes of groups of a person that the account is of.
@@ -43,22 +53,14 @@ pub struct CountrySpecification {
     /// The groupings.
     pub groupings: Vec<Grouping>,
     pub(super) attributes: Vec<Attribute>,
-    pub(super) area: String,
-    pub(super) levels: Vec<RegionLevel>,
+    pub(super) geography: GeographyRules,
     pub(super) tables: TableSet,
     pub(super) entries: Vec<Entry>,
-}
-
-/// A level of the geography.
-#[derive(Clone, Debug)]
-pub(super) struct RegionLevel {
-    pub name: String,
-    /// The column of the geography file; `None` for the whole country.
-    pub column: Option<String>,
-    /// The level whose regions contain those of this one.
-    pub within: Option<usize>,
-    /// Whether an area may be in no region.
-    pub partial: bool,
+    pub(super) layout: Layout,
+    /// The attributes that rules of groupings use, ascending.
+    pub(super) grouped_by: Vec<usize>,
+    /// The files that it names, by name and path.
+    pub(super) companions: Vec<(String, PathBuf)>,
 }
 
 /// One tabulation: a level of the geography and a grouping.
@@ -102,42 +104,45 @@ impl CountrySpecification {
         Ok((CountrySpecification::parse(&text, &file)?, text))
     }
 
-    /// Checks a text; `file` names it in messages.
+    /// The Bureau's own program for persons as a specification, to start one from: every part with a comment. It names the Bureau's files
+    /// of codes and of iterations, which are read from the folder that it is in.
+    pub fn template() -> &'static str {
+        include_str!("../../../data/templates/safetab-p.toml")
+    }
+
+    /// Writes the [`template`](CountrySpecification::template) into a new file; an existing file is an error.
+    pub fn write_template(path: &Path) -> Result<()> {
+        let text = CountrySpecification::template();
+        write_over(path, Over::Refuse, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+    }
+
+    /// Checks a text; `file` names it in messages, and is in the folder of the files that the text names.
     pub fn parse(text: &str, file: &str) -> Result<CountrySpecification> {
         let reader = TomlReader::new(file, text);
         let form: CountryFile = reader.toml()?;
-        let attributes = Attribute::all(&reader, &form.attributes)?;
-        for form in &form.attributes {
-            if COLUMNS.contains(&form.name.get_ref().as_str()) {
-                let why = format!("the tables of a release have a column {:?} already", form.name.get_ref());
-                return Err(reader.refuse(form.name.span().start, why));
-            }
-        }
-        let area = attributes::name(&reader, &form.geography.area, "column of areas")?;
-        if let Some(own) = attributes.iter().find(|own| own.columns.contains(&area)) {
-            let why = format!("the column {area:?} is one of the attribute {:?}", own.name);
-            return Err(reader.refuse(form.geography.area.span().start, why));
-        }
-        let levels = levels(&reader, &form.geography.levels)?;
+        let beside = Companions::new(&reader);
+        let attributes = Attribute::all(&beside, &form.attributes)?;
+        layout::check_names(&reader, &form.attributes)?;
+        let geography = GeographyRules::new(&reader, &form.geography, &attributes)?;
         let tables = TableSet::new(&reader, &form.tables, &attributes)?;
         reader.no_duplicates(form.groupings.iter().map(|form| &form.name), "grouping")?;
         let groupings: Vec<Grouping> =
-            (form.groupings.iter()).map(|form| Grouping::new(&reader, form, &attributes)).collect::<Result<_>>()?;
+            (form.groupings.iter()).map(|form| Grouping::new(&beside, form, &attributes)).collect::<Result<_>>()?;
+        let layout = Layout::new(&reader, form.output.as_ref(), (&attributes, &tables), &geography.parts)?;
+        let gamma = form.stage_1_fraction.as_ref();
         let mut specification = CountrySpecification {
-            title: attributes::name(&reader, &form.title, "title")?,
+            title: names::name(&reader, &form.title, "title")?,
             privacy: privacy(&reader, &form.privacy)?,
-            gamma: form
-                .stage_1_fraction
-                .as_ref()
-                .map(|gamma| probability(&reader, gamma, "stage_1_fraction"))
-                .transpose()?,
+            gamma: gamma.map(|gamma| probability(&reader, gamma, "stage_1_fraction")).transpose()?,
             allow_negative_counts: form.allow_negative_counts,
+            grouped_by: grouped_by(&groupings),
             groupings,
             attributes,
-            area,
-            levels,
+            geography,
             tables,
             entries: Vec::new(),
+            layout,
+            companions: beside.all(&form)?,
         };
         specification.entries = specification.read_entries(&reader, &form.entries)?;
         specification.check_mixes().map_err(|why| reader.refuse_file(why))?;
@@ -147,7 +152,32 @@ impl CountrySpecification {
             let why = "the share of stage 1 is missing: stage_1_fraction = 0.1 at the top of the file";
             return Err(reader.refuse(entry.budget_at.start, why));
         }
+        if let Some(output) = &form.output {
+            specification.check_columns().map_err(|why| reader.refuse(output.totals.columns.span().start, why))?;
+        }
         Ok(specification)
+    }
+
+    /// Refuses columns of the output by which groups are not distinguished.
+    fn check_columns(&self) -> std::result::Result<(), String> {
+        for (place, entry) in self.entries.iter().enumerate() {
+            let part = self.geography.levels[entry.level].part;
+            for other in &self.entries[..place] {
+                let same_file = self.geography.levels[other.level].part == part;
+                if same_file && other.level != entry.level && !self.layout.shows_level() {
+                    return Err("a file has several levels: show level, too".to_string());
+                }
+                let codes = |entry: &Entry| self.groupings[entry.grouping].groups.iter().map(|group| &group.code);
+                if other.level == entry.level && !self.layout.shows_grouping() {
+                    let known: HashSet<&String> = codes(other).collect();
+                    if let Some(code) = codes(entry).find(|code| known.contains(code)) {
+                        let (one, two) = (self.entry_name(other), self.entry_name(entry));
+                        return Err(format!("{one} and {two} both have the group {code:?}: show grouping, too"));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn read_entries(&self, reader: &TomlReader, forms: &[EntryForm]) -> Result<Vec<Entry>> {
@@ -167,7 +197,7 @@ impl CountrySpecification {
     }
 
     fn entry(&self, reader: &TomlReader, form: &EntryForm) -> Result<Entry> {
-        let levels = self.levels.iter().map(|level| level.name.as_str());
+        let levels = self.geography.levels.iter().map(|level| level.name.as_str());
         let level = place_of(reader, "level", &form.level, levels)?;
         let groupings = self.groupings.iter().map(|grouping| grouping.name.as_str());
         let grouping = place_of(reader, "grouping", &form.grouping, groupings)?;
@@ -208,7 +238,7 @@ impl CountrySpecification {
 
     fn entry_tables(&self, reader: &TomlReader, names: Option<&Spanned<Texts>>) -> Result<Vec<usize>> {
         let Some(names) = names else { return Ok((0..self.tables.tables.len()).collect()) };
-        attributes::names(reader, names, "table")?;
+        names::names(reader, names, "table")?;
         let known = || self.tables.tables.iter().map(|table| table.name.as_str());
         names.get_ref().iter().map(|name| place_of(reader, "table", name, known())).collect()
     }
@@ -259,60 +289,19 @@ impl CountrySpecification {
 
     /// The name of an entry: `PROVINCE, language`.
     pub(super) fn entry_name(&self, entry: &Entry) -> String {
-        format!("{}, {}", self.levels[entry.level].name, self.groupings[entry.grouping].name)
+        format!("{}, {}", self.geography.levels[entry.level].name, self.groupings[entry.grouping].name)
     }
 
     /// The names of the tables, in the order of the file.
     pub(in crate::safetab) fn table_names(&self) -> Vec<String> {
         self.tables.tables.iter().map(|table| table.name.clone()).collect()
     }
-
-    /// The attributes that rules of groupings use, ascending.
-    pub(super) fn grouped_by(&self) -> Vec<usize> {
-        let conditions = self.groupings.iter().flat_map(|own| &own.groups).flat_map(|group| &group.conditions);
-        let mut used: Vec<usize> = conditions.map(|condition| condition.attribute).collect();
-        used.sort_unstable();
-        used.dedup();
-        used
-    }
 }
 
-fn levels(reader: &TomlReader, forms: &[LevelForm]) -> Result<Vec<RegionLevel>> {
-    if forms.is_empty() {
-        return Err(reader.refuse_file("no [[geography.level]]: give at least one level of the geography"));
-    }
-    reader.no_duplicates(forms.iter().map(|form| &form.name), "level")?;
-    reader.no_duplicates(forms.iter().filter_map(|form| form.column.as_ref()), "column of the geography")?;
-    let mut all: Vec<RegionLevel> = Vec::new();
-    for form in forms {
-        let name = attributes::name(reader, &form.name, "level")?;
-        let column = form.column.as_ref().map(|column| attributes::name(reader, column, "column")).transpose()?;
-        let within = match &form.within {
-            None => None,
-            Some(above) => {
-                Some(place_of(reader, "level before this one", above, all.iter().map(|level| level.name.as_str()))?)
-            }
-        };
-        if column.is_none() && (within.is_some() || form.partial) {
-            let why = format!(
-                "the level {name:?} has no column, so it is the whole country: it is in no other level, and not partial"
-            );
-            return Err(reader.refuse(form.name.span().start, why));
-        }
-        all.push(RegionLevel { name, column, within, partial: form.partial });
-    }
-    Ok(all)
-}
-
-/// The place of a name among the known ones; `what` is the kind of thing that it names.
-fn place_of<'a>(
-    reader: &TomlReader,
-    what: &str,
-    name: &Spanned<String>,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Result<usize> {
-    let found = known.clone().position(|known| known == name.get_ref());
-    found.ok_or_else(|| reader.refuse(name.span().start, unknown(what, name.get_ref(), "there are", known)))
+/// The attributes that rules of groupings use, ascending.
+fn grouped_by(groupings: &[Grouping]) -> Vec<usize> {
+    let conditions = groupings.iter().flat_map(|own| &own.groups).flat_map(|group| &group.conditions);
+    conditions.map(|condition| condition.attribute).collect::<BTreeSet<usize>>().into_iter().collect()
 }
 
 fn privacy(reader: &TomlReader, name: &Spanned<String>) -> Result<Privacy> {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     attributes::{self, Attribute},
     file::{ByForm, TableForm},
+    names,
 };
 use crate::{error::Result, io::toml_reader::TomlReader, safetab::cell_noise::MOST_COPIES};
 
@@ -30,6 +31,11 @@ pub(in crate::safetab) struct Table {
     pub(super) is_total: bool,
     /// The text of each cell, by attribute of [`TableSet::by`]; `*` for attributes that the table sums over.
     pub(super) labels: Vec<Vec<String>>,
+    /// The first and the last number of each cell, by attribute of [`TableSet::by`]; `None` for codes and for attributes that the table sums
+    /// over.
+    pub(super) ends: Vec<Vec<Option<(u32, u32)>>>,
+    /// The attributes that it is by, in its order.
+    pub(super) attributes: Vec<usize>,
     /// The cell of each finest cell.
     of_finest: Vec<u32>,
 }
@@ -39,6 +45,8 @@ struct Partition {
     attribute: usize,
     part: Vec<u32>,
     names: Vec<String>,
+    /// The first and the last number of each part; empty for codes.
+    ends: Vec<(u32, u32)>,
 }
 
 impl TableSet {
@@ -69,7 +77,7 @@ impl TableSet {
         };
         let tables = forms.iter().zip(&partitions);
         let tables = tables.map(|(form, own)| {
-            let name = attributes::name(reader, &form.name, "table")?;
+            let name = names::name(reader, &form.name, "table")?;
             let cells: usize = own.iter().map(|partition| partition.names.len()).product();
             if cells > MOST_COPIES as usize {
                 let why = format!("the table {name:?} has {cells} cells, and at most {MOST_COPIES} are allowed");
@@ -77,7 +85,9 @@ impl TableSet {
             }
             Ok(Table {
                 is_total: cells == 1,
-                labels: labels(own, &by, cells),
+                labels: of_cells(own, &by, cells, "*".to_string(), |own, part| own.names[part].clone()),
+                ends: of_cells(own, &by, cells, None, |own, part| own.ends.get(part).copied()),
+                attributes: own.iter().map(|partition| partition.attribute).collect(),
                 of_finest: (0..count).map(|cell| cell_of(cell, own, &by, &finest)).collect(),
                 name,
             })
@@ -124,6 +134,7 @@ fn partition(reader: &TomlReader, by: &ByForm, attributes: &[Attribute]) -> Resu
         );
         return Err(reader.refuse(at, why));
     }
+    let mut ends = Vec::new();
     let (part, names) = match (&by.from, &by.cells, of.range()) {
         (Some(from), None, Some((least, most))) => {
             let starts = attributes::ascending(reader, from, "the first number of a cell")?;
@@ -137,10 +148,12 @@ fn partition(reader: &TomlReader, by: &ByForm, attributes: &[Attribute]) -> Resu
             }
             let part = (least..=most).map(|value| starts.partition_point(|start| *start <= value) as u32 - 1).collect();
             let end = |at: usize| starts.get(at + 1).map_or(most, |next| next - 1);
-            let name = |at: usize| {
-                if starts[at] == end(at) { end(at).to_string() } else { format!("{}-{}", starts[at], end(at)) }
+            ends = (0..starts.len()).map(|at| (starts[at], end(at))).collect();
+            let name = |(first, last): &(u32, u32)| match first == last {
+                true => last.to_string(),
+                false => format!("{first}-{last}"),
             };
-            (part, (0..starts.len()).map(name).collect())
+            (part, ends.iter().map(name).collect())
         }
         (None, Some(cells), None) => parts_of_codes(reader, of, cells.get_ref(), cells.span().start)?,
         (None, None, None) => ((0..of.count() as u32).collect(), of.codes().unwrap_or_default().to_vec()),
@@ -155,7 +168,7 @@ fn partition(reader: &TomlReader, by: &ByForm, attributes: &[Attribute]) -> Resu
                 .refuse(at, format!("{name:?}: from is for numbers, cells is for codes, and one of them is enough")));
         }
     };
-    Ok(Partition { attribute, part, names })
+    Ok(Partition { attribute, part, names, ends })
 }
 
 /// Lists of codes, each code in one of them.
@@ -199,20 +212,27 @@ fn refined(partitions: &[&Partition], values: usize) -> (Vec<u32>, usize) {
     (bins, known.len())
 }
 
-/// The texts of the cells of a table, the last attribute running fastest.
-fn labels(own: &[Partition], by: &[usize], cells: usize) -> Vec<Vec<String>> {
+/// A value of each cell of a table by attribute, the last attribute of the table running fastest: `none` for attributes that the table sums
+/// over, else that of the part.
+fn of_cells<T: Clone>(
+    own: &[Partition],
+    by: &[usize],
+    cells: usize,
+    none: T,
+    of_part: impl Fn(&Partition, usize) -> T,
+) -> Vec<Vec<T>> {
     (0..cells)
         .map(|cell| {
-            let mut labels = vec!["*".to_string(); by.len()];
+            let mut values = vec![none.clone(); by.len()];
             let mut rest = cell;
             for partition in own.iter().rev() {
                 let place = by.iter().position(|attribute| *attribute == partition.attribute);
                 if let Some(place) = place {
-                    labels[place].clone_from(&partition.names[rest % partition.names.len()]);
+                    values[place] = of_part(partition, rest % partition.names.len());
                 }
                 rest /= partition.names.len();
             }
-            labels
+            values
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use rug::Rational;
 
 use super::{
     algorithm::ALGORITHM,
-    levels::{self, CountryLevel},
+    levels::{self, CountryLevel, LevelsOfPart},
     specification::{CountrySpecification, Entry},
 };
 use crate::{
@@ -52,8 +52,9 @@ impl FromStr for CountryChange {
 impl CountrySpecification {
     /// Its account at delta, with margins of error; an error with [`Error::Stopped`] once `stop` is set.
     pub fn account(&self, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
-        let levels: Vec<CountryLevel> = levels::levels(self, None)?;
-        ConfigAccount::new(ALGORITHM, (self.privacy, delta), &[("All areas".to_string(), levels)], stop)
+        let name = |(part, levels): LevelsOfPart| (self.geography.parts[part].name.clone(), levels);
+        let parts: Vec<(String, Vec<CountryLevel>)> = levels::by_part(self, None)?.into_iter().map(name).collect();
+        ConfigAccount::new(ALGORITHM, (self.privacy, delta), &parts, stop)
     }
 
     /// The text of the specification with other budgets; everything else is unchanged. The specification must be of this text.

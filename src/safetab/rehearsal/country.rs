@@ -80,9 +80,9 @@ impl CountryRehearsal {
         let inputs = CountryInputs::read_files(&self.specification, &self.geography, &mut report)?;
         report.into_result()?;
         let plans = levels::levels(&inputs.specification, Some(&inputs.areas))?;
-        let (truth, read) = self.count(&inputs, &plans, progress)?;
+        let (truth, records) = self.count(&inputs, &plans, progress)?;
         let fill = |folder: &Path| {
-            let found = self.trials(&inputs, &plans, (&truth, read), streams, progress)?;
+            let found = self.trials(&inputs, &plans, (&truth, records), streams, progress)?;
             write_truth(&inputs, &plans, &truth, &folder.join("truth"))?;
             reports::write(&found, folder)?;
             more(&found, folder)?;
@@ -95,13 +95,13 @@ impl CountryRehearsal {
         }
     }
 
-    /// The exact counts of all levels, and the number of records.
+    /// The exact counts of all levels, and the numbers of all records and of those in a region that is tabulated.
     fn count(
         &self,
         inputs: &CountryInputs,
         plans: &[CountryLevel],
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Vec<LevelCounts>, u64)> {
+    ) -> Result<(Vec<LevelCounts>, [u64; 2])> {
         let folder = tempfile::tempdir().map_err(|why| file_error(&std::env::temp_dir(), why))?;
         let of = (&inputs.specification, &inputs.areas);
         let mut counting = CountryCounting::new(of.0, of.1, folder.path())?;
@@ -122,7 +122,7 @@ impl CountryRehearsal {
         let truth = plans.iter().map(level).collect::<Result<Vec<_>>>()?;
         match counted.read {
             0 => Err(Error::missing("nothing to rehearse: there is no record")),
-            read => Ok((truth, read)),
+            read => Ok((truth, [read, counted.tabulated])),
         }
     }
 
@@ -130,7 +130,7 @@ impl CountryRehearsal {
         &self,
         inputs: &CountryInputs,
         plans: &[CountryLevel],
-        (truth, read): (&[LevelCounts], u64),
+        (truth, [records, tabulated]): (&[LevelCounts], [u64; 2]),
         streams: &mut Streams,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Rehearsed> {
@@ -152,8 +152,8 @@ impl CountryRehearsal {
             trials: self.trials,
             insecure_seed: streams.insecure_seed(),
             made_up: self.records.is_none(),
-            records: read,
-            tabulated: read,
+            records,
+            tabulated,
             of_households: false,
             tables,
             kinds: inputs.specification.groupings.iter().map(|grouping| grouping.name.clone()).collect(),
@@ -165,9 +165,26 @@ impl CountryRehearsal {
 /// Writes the exact totals of all groups, and the cells of all tables that their levels may choose.
 fn write_truth(inputs: &CountryInputs, plans: &[CountryLevel], truth: &[LevelCounts], folder: &Path) -> Result<()> {
     std::fs::create_dir(folder).map_err(|why| file_error(folder, why))?;
-    let paths = output::paths(folder);
+    let mut parts: Vec<usize> = plans.iter().map(|plan| plan.part).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    for part in parts {
+        let of_part = plans.iter().zip(truth).filter(|(plan, _)| plan.part == part);
+        write_truth_of_part(inputs, part, of_part, folder)?;
+    }
+    Ok(())
+}
+
+/// The same for the levels of a part of the country.
+fn write_truth_of_part<'t>(
+    inputs: &CountryInputs,
+    part: usize,
+    levels: impl Iterator<Item = (&'t CountryLevel, &'t LevelCounts)>,
+    folder: &Path,
+) -> Result<()> {
+    let paths = output::paths(folder, &inputs.specification, part);
     let mut out = CountryTables::create(&paths, &inputs.specification, None)?;
-    for (plan, truth) in plans.iter().zip(truth) {
+    for (plan, truth) in levels {
         let mut exact = truth.in_order();
         for group in 0..StagedLevel::groups(plan) {
             let mut cells = vec![0; StagedLevel::cells(plan)];
@@ -271,7 +288,7 @@ impl<'a> Gathered<'a> {
             }
         }
         Ok(RehearsedLevel {
-            pass: "All areas".to_string(),
+            pass: self.plan.part_name.clone(),
             name: self.plan.name(),
             region_type: self.plan.level_name.clone(),
             level: json!(self.plan.grouping_name),

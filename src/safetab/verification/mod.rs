@@ -23,6 +23,7 @@ use std::{fs, path::Path};
 
 use self::{rows::Tables, verified::Verified};
 use super::{
+    country::ALGORITHM,
     schema::{Rule, ValidationReport, rows::name_of, validation::Location},
     tabulate::{HouseholdInputs, PersonInputs, ProgramInputs, PublicJob},
 };
@@ -54,12 +55,19 @@ pub fn verify_release(folder: &Path, job: Option<&PublicJob>) -> Result<Verified
             ProgramInputs::Households { .. } => verify::<HouseholdInputs>(folder, Some(job)),
             ProgramInputs::Country => Err(Error::unsuitable(OF_A_COUNTRY)),
         },
-        None if names_in(folder)?.iter().any(|name| name == "totals.csv") => Err(Error::unsuitable(OF_A_COUNTRY)),
+        None if is_of_country(folder)? => Err(Error::unsuitable(OF_A_COUNTRY)),
         None if names_in(folder)?.iter().any(|name| HouseholdInputs::FOLDERS.contains(&name.as_str())) => {
             verify::<HouseholdInputs>(folder, None)
         }
         None => verify::<PersonInputs>(folder, None),
     }
+}
+
+/// Whether a release is of a country's own specification: by its certificate, or by its files, if it has no certificate.
+fn is_of_country(folder: &Path) -> Result<bool> {
+    let text = fs::read_to_string(folder.join(certificate::FILES[0])).unwrap_or_default();
+    let stated: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    Ok(stated["algorithm"] == ALGORITHM || names_in(folder)?.iter().any(|name| name == "totals.csv"))
 }
 
 fn verify<P: Verified>(folder: &Path, job: Option<&PublicJob>) -> Result<VerifiedRelease> {
