@@ -1,6 +1,9 @@
 //! Files beside a specification that it names: lists of codes, and of groups.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Component, Path, PathBuf},
+};
 
 use toml::Spanned;
 
@@ -39,16 +42,21 @@ impl<'a> Companions<'a> {
         }
     }
 
-    /// Opens a table with a header.
+    /// Opens a table with a header. It is read more than once, so it must be a file, and no pipe.
     pub(super) fn open(&self, name: &Spanned<String>) -> Result<CsvTable> {
-        CsvTable::open(&self.path(name)?)
+        let path = self.path(name)?;
+        if path.exists() && !path.is_file() {
+            let why = format!("{} is no file: give a table in CSV", path.display());
+            return Err(self.reader.refuse(name.span().start, why));
+        }
+        CsvTable::open(&path)
     }
 
-    /// The cells of a column with the line of each: not empty, and each once.
+    /// The cells of a column: not empty, and each once.
     pub(super) fn column(&self, form: &ColumnOfFile) -> Result<Vec<String>> {
         let mut table = self.open(&form.file)?;
         let column = table.column(&[form.column.get_ref()])?;
-        let (mut seen, mut all) = (std::collections::HashSet::new(), Vec::new());
+        let (mut seen, mut all) = (HashSet::new(), Vec::new());
         while table.next()? {
             let cell = table.name(column)?.to_string();
             if let Err(why) = names::check_name(&cell) {
@@ -73,5 +81,30 @@ impl<'a> Companions<'a> {
             }
         }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::specification::CountrySpecification;
+
+    #[test]
+    fn a_table_beside_a_specification_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("spec.toml").display().to_string();
+        let said = || CountrySpecification::parse(CountrySpecification::template(), &name).unwrap_err().to_string();
+        let path = folder.path().join("race-and-ethnicity-codes.txt");
+        assert!(said().contains("race-and-ethnicity-codes.txt"), "{}", said());
+        std::fs::create_dir(&path).unwrap();
+        assert!(said().contains("spec.toml, line ") && said().contains("is no file"), "{}", said());
+        #[cfg(unix)]
+        {
+            std::fs::remove_dir(&path).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            assert!(said().contains("spec.toml, line ") && said().contains("is no file"), "{}", said());
+        }
+        std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path)).unwrap();
+        std::fs::write(&path, "RACE_ETH_CODE|NAME\n1000|a\n1000|b\n").unwrap();
+        assert!(said().contains("line 3") && said().contains("occurs twice"), "{}", said());
     }
 }

@@ -1,7 +1,7 @@
 //! SafeTab-P with a country's own codes, groups and geography, read from one specification file in TOML.
 //!
 //! The bureau's program counts persons of a detailed race or ethnicity in a region, in two stages. What it takes from the United States is
-//! data here; the bundled specification ([`CountrySpecification::template`]) says the same as the bureau's program, and gives the same tables:
+//! data here. The bundled specification ([`CountrySpecification::template`]) says what the bureau's program does, and gives the same tables:
 //!
 //! | in the bureau's files and code | in a specification |
 //! | --- | --- |

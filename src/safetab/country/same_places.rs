@@ -1,5 +1,5 @@
-//! Regions of different levels that are made of the same areas publish the same counts, so that no two noisy counts of the same persons
-//! contradict each other. See [`coterminous`](crate::safetab::tabulate::coterminous) for the algorithm; it uses only noisy counts and public
+//! Regions of different levels that are made of the same areas publish the same counts, so that no two noisy counts of the same
+//! persons contradict each other. See [`coterminous`](crate::safetab::tabulate::coterminous) for the algorithm; it uses only noisy counts and public
 //! geography.
 //!
 //! Groups of two groupings count the same persons of a region if they have the same code and the same rules. The first in the order of
