@@ -140,7 +140,7 @@ impl<F: Field> Place<'_, F> {
         let (cut, center, pi) = (self.cut(), self.center(), F::Real::pi(self.precision));
         let curvature = self.curvature(sigma2);
         let curvature_approx = curvature.approximate();
-        let fraction = Rational::from(&center - center.clone().round());
+        let fraction = &center - center.clone().round();
         let phases = (1..)
             .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
             .map(|k: i64| F::cis(&pi.mul(&self.real(&Rational::from(&fraction * (2 * k))))))
