@@ -89,7 +89,7 @@ pub struct Args {
     /// --geography (and --totals for households) also compare it with these, and compute the certificate again
     #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
     verify_output: Option<PathBuf>,
-    /// Only write the bureau's SafeTab-P as a specification file, every part with a comment, to start your own from
+    /// Only write the Bureau's SafeTab-P as a specification file, every part with a comment, to start your own from
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["spec", "geography", "persons", "households", "out", "check", "dry_run", "verify_output", "resume", "discard", "insecure_seed"])]
     new: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
@@ -143,7 +143,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         CountrySpecification::write_template(file).context("--new")?;
         let mut page = args.form.page();
         page.object(json!({ "specification": file.display().to_string(), "status": "written" }));
-        page.text(format!("The bureau's SafeTab-P as a specification is in {}.\n", file.display()));
+        page.text(format!("The Bureau's SafeTab-P as a specification is in {}.\n", file.display()));
         page.print()?;
         return Ok(Exit::Done);
     }

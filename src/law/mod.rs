@@ -21,7 +21,6 @@
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
 //! | `finite` | the common part of all laws of finitely many losses |
 //! | `replaced` | laws in place of a law: rounded, symmetric, without sampling |
-//! | `group` | equal counts |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
 //!
@@ -34,7 +33,6 @@ mod discrete_laplace;
 mod facts;
 mod finite;
 mod gaussian;
-mod group;
 mod guarantee;
 mod laplace;
 mod likelihoods;
@@ -68,7 +66,6 @@ use facts::Facts;
 pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 use gaussian::Gaussian;
-pub use group::Group;
 use guarantee::Guarantee;
 use laplace::Laplace;
 pub use likelihoods::Direction;
@@ -541,5 +538,50 @@ impl fmt::Display for Law {
         }
         write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
         self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))
+    }
+}
+
+/// `copies` independent terms of one law, each moved by an integer `shift` between the two hypotheses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The law of the noise.
+    pub law: Law,
+    /// The integer by which one count moves.
+    pub shift: u64,
+    /// The number of independent terms.
+    pub copies: u64,
+}
+
+impl Group {
+    /// The change of the loss of one term when the noise changes by one, where that is linear: shift / sigma2 for Gaussian laws, twice the parameter
+    /// for the discrete Laplace.
+    pub(crate) fn weight(&self) -> Rational {
+        self.law.weight(self.shift)
+    }
+
+    /// The least distance of two losses of one term.
+    pub(crate) fn spacing(&self) -> Rational {
+        let finite = self.law.is_listed().then(|| self.law.finite(self.shift)).flatten();
+        finite.map_or_else(|| self.weight(), |finite| finite.spacing())
+    }
+
+    /// copies shift^2 / (2 sigma2) for Gaussian laws, else zero.
+    pub(crate) fn rho(&self) -> Rational {
+        if self.law.has_bounded_loss() { Rational::new() } else { self.zcdp() }
+    }
+
+    /// The rho of zero-concentrated differential privacy of all copies.
+    pub(crate) fn zcdp(&self) -> Rational {
+        self.law.rho(self.shift) * self.copies
+    }
+
+    /// The largest size of a loss of all copies of a bounded law, else zero.
+    pub(crate) fn size(&self) -> Rational {
+        self.law.finite(self.shift).map_or_else(Rational::new, |finite| finite.size() * self.copies)
+    }
+
+    /// The largest loss of all copies of a bounded law, else zero.
+    pub(crate) fn largest(&self) -> Rational {
+        self.law.largest_loss(self.shift).map_or_else(Rational::new, |loss| loss * self.copies)
     }
 }
