@@ -1,4 +1,4 @@
-"""Runs `assay` and other accountants on Poisson-sampled Gaussian noise (DP-SGD); writes results/peers-sampled.csv.
+"""Runs `assay` and other accountants on Poisson-sampled Gaussian noise (DP-SGD); writes results/peers-sampled.csv, and a table of docs/guide/evidence.md.
 
 Called by scripts/compare-peers --sampled. Each answer is computed in a process of its own. Seconds are those of the computation, without
 starting Python and importing the library; for `assay` they are those of the whole process. Peak memory is that of the process, including
@@ -10,6 +10,8 @@ same run.
 
 import argparse
 import csv
+import importlib
+import importlib.util
 import io
 import json
 import math
@@ -17,12 +19,14 @@ import os
 import subprocess
 import sys
 import time
+import types
 import warnings
 from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 
 from peers import holds, machine, number, peak_mib, relative_error, run_assay
+from processes import with_table
 from peers_routes import ESTIMATE, LOWER, ROOT, UPPER
 
 import resource
@@ -77,18 +81,56 @@ def prv(work, quantity, at):
     return [(UPPER, upper), (LOWER, lower), (ESTIMATE, estimate)]
 
 
+def pld_accounting(work, quantity, at):
+    from dp_accounting.pld import privacy_loss_distribution
+    from PLD_accounting import subsample_pld
+
+    (rate, sigma2, steps) = work
+    base = privacy_loss_distribution.from_gaussian_mechanism(math.sqrt(float(sigma2)), value_discretization_interval=1e-4)
+    total = subsample_pld(pld=base, sampling_probability=float(rate)).self_compose(steps)
+    return [(UPPER, total.get_epsilon_for_delta(at) if quantity == "epsilon" else total.get_delta_for_epsilon(at))]
+
+
+def opacus_accountants():
+    """The accountants of Opacus without torch, which they need only for the name of the class that they are attached to."""
+    spec = importlib.util.find_spec("opacus")
+    package, optimizers = types.ModuleType("opacus"), types.ModuleType("opacus.optimizers")
+    package.__path__, optimizers.DPOptimizer = list(spec.submodule_search_locations), object
+    sys.modules.setdefault("opacus", package)
+    sys.modules.setdefault("opacus.optimizers", optimizers)
+    return importlib.import_module("opacus.accountants")
+
+
+def opacus(name):
+    def epsilon(work, quantity, at):
+        if quantity != "epsilon":
+            raise NotImplementedError("the accountant has no delta for an epsilon")
+        (rate, sigma2, steps) = work
+        accountant = getattr(opacus_accountants(), name)()
+        accountant.history = [(math.sqrt(float(sigma2)), float(rate), steps)]
+        return [(UPPER, accountant.get_epsilon(delta=at))]
+
+    return epsilon
+
+
 ROUTES = {
     ("dp-accounting", "PLD, discretization as by default"): dp_accounting_pld,
     ("dp-accounting", "Renyi differential privacy"): dp_accounting_rdp,
+    ("PLD_accounting", "sampled from dp-accounting's PLD"): pld_accounting,
     ("prv-accountant", "eps_error = 0.01"): prv,
+    ("opacus", "PRVAccountant"): opacus("PRVAccountant"),
+    ("opacus", "RDPAccountant"): opacus("RDPAccountant"),
 }
-MODULES = {"dp-accounting": ["dp_accounting.pld.pld_privacy_accountant", "dp_accounting.rdp.rdp_privacy_accountant"], "prv-accountant": ["prv_accountant"]}
+MODULES = {
+    "dp-accounting": ["dp_accounting.pld.pld_privacy_accountant", "dp_accounting.rdp.rdp_privacy_accountant"],
+    "PLD_accounting": ["dp_accounting.pld.privacy_loss_distribution", "PLD_accounting"],
+    "prv-accountant": ["prv_accountant"],
+    "opacus": ["scipy.signal", "scipy.special"],
+}
 
 
 def piece(library, route, work, quantity, at):
     """One answer of a library, as JSON on standard output."""
-    import importlib
-
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print
     warnings.simplefilter("ignore")
@@ -155,6 +197,24 @@ class Comparison:
             )  # fmt: skip
 
 
+HEADINGS = ["", "claims", "error at 1e-5", "error at 1e-10", "true in all requests", "seconds", "MiB"]
+
+
+def summary(rows):
+    """A row for each route and claim: the errors of both epsilons of the first work, and whether every claim of the route holds."""
+    first = {"rate": "0.01", "sigma2": "1", "steps": 1000, "quantity": "epsilon"}
+    table = []
+    for library, route, claims in dict.fromkeys((row["library"], row["route"], row["claims"]) for row in rows if row["claims"]):
+        own = [row for row in rows if (row["library"], row["route"], row["claims"]) == (library, route, claims)]
+        at = {row["at"]: row for row in own if all(row[key] == value for key, value in first.items())}
+        error = [(at[delta]["relative_error"] or "no finite answer") if delta in at else "no answer" for delta in ("1e-5", "1e-10")]
+        false = sum(row["holds"] == "no" for row in own)
+        claimed = "estimate" if claims == ESTIMATE else "yes" if false == 0 else f"no: {false} of {len(own)} are false"
+        used = at.get("1e-5", own[0])
+        table.append([f"{library} {used['version']}, {route}", claims, *error, claimed, used["seconds"], used["peak_mib"]])
+    return table
+
+
 def main():
     if sys.argv[1:2] == ["--piece"]:
         piece(*sys.argv[2:])
@@ -175,6 +235,10 @@ def main():
     writer.writerow(COLUMNS)
     writer.writerows(comparison.rows)
     (arguments.out / "peers-sampled.csv").write_text(text.getvalue())
+    if arguments.out == ROOT / "results":
+        page = ROOT / "docs" / "guide" / "evidence.md"
+        rows = [dict(zip(COLUMNS, row)) for row in comparison.rows]
+        page.write_text(with_table(page.read_text(), "peers-sampled", HEADINGS, summary(rows)))
 
 
 if __name__ == "__main__":
