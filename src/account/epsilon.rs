@@ -183,7 +183,8 @@ pub(super) fn second(
         }
     }
     let mut lower = 0.0;
-    for epsilon in STEPS.iter().map(|step| from * (1.0 - step)).take_while(|epsilon| *epsilon > 0.0) {
+    let below = STEPS.iter().map(|step| from * (1.0 - step)).take_while(|epsilon| *epsilon > 0.0);
+    for epsilon in below.filter(|_| evaluator.has_second_lower_bounds()) {
         let at = second(epsilon)?;
         if *at.value.lower() >= *target {
             (lower, found) = (epsilon, found.or(Some(at)));

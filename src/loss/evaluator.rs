@@ -133,6 +133,11 @@ impl Evaluator {
         }
     }
 
+    /// Whether its second enclosures bound from below: those of noise on samples do not.
+    pub(crate) fn has_second_lower_bounds(&self) -> bool {
+        !matches!(self, Evaluator::Sampled(_))
+    }
+
     /// The same by a method that shares no code with the engines that certify it: to a few digits, or fewer than one. `leader`: of a family, a unit
     /// that attains the largest as far as is known.
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
