@@ -162,14 +162,22 @@ run_watched <- function(program, arguments, folder) {
   )
 }
 
+# Whether an error is that of setTimeLimit() or setSessionTimeLimit(), which has no class of its own.
+is_time_limit <- function(error) {
+  limits <- c(
+    "reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit", "reached session CPU time limit"
+  )
+  conditionMessage(error) %in% c(limits, vapply(limits, gettext, "", domain = "R"))
+}
+
 read_until_ended <- function(pipe, folder) {
   chunks <- list()
   pause <- 0.001
   began <- Sys.time()
   ended <- FALSE
   repeat {
-    # R reports an empty pipe that has a writer as an error, and one that has none as no bytes.
-    chunk <- tryCatch(readBin(pipe, "raw", 65536L), error = function(e) raw())
+    # R reports an empty pipe that has a writer as an error, and one that has none as no bytes. A time limit that is reached just then is an error, too.
+    chunk <- tryCatch(readBin(pipe, "raw", 65536L), error = function(e) if (is_time_limit(e)) stop(e) else raw())
     if (length(chunk)) {
       chunks[[length(chunks) + 1L]] <- chunk
       pause <- 0.001

@@ -101,6 +101,16 @@ test_that("too many values for a command line are refused", {
   expect_match(refusal(dpassay:::run_program("true", strrep("a", 200000))), "more than a command line takes")
 })
 
+test_that("a time limit is no empty pipe", {
+  reached <- tryCatch({
+    setTimeLimit(elapsed = 0.05, transient = TRUE)
+    repeat Sys.sleep(0.01)
+  }, error = identity)
+  setTimeLimit(elapsed = Inf)
+  expect_true(dpassay:::is_time_limit(reached))
+  expect_false(dpassay:::is_time_limit(simpleError("cannot read from this connection")))
+})
+
 test_that("an error while the program runs ends it, and nothing is left", {
   skip_on_os("windows")
   slow <- invented_program(c("echo $$ > \"${0%/*}/pid\"", "exec sleep 300"))
