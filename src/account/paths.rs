@@ -105,6 +105,8 @@ pub struct WorstPath {
     /// The counts that every pair enters as a whole, beside its paths.
     beside: Option<Composition>,
     family: Arc<Family>,
+    /// The outcomes that only one of two neighbors can have: the same for all units.
+    infinite: Option<InfiniteLoss>,
     /// That of losses rounded down, where those of `family` are rounded up.
     below: Option<Arc<Family>>,
     units: Units,
@@ -129,7 +131,8 @@ impl WorstPath {
 
     fn of(paths: Vec<Composition>, units: Units, beside: Option<Composition>) -> Result<Self> {
         paths.iter().chain(&beside).try_for_each(|path| path.check_symmetric("a worst case of block paths"))?;
-        let infinite = paths.first().and_then(Account::infinite_loss);
+        let first = paths.first().ok_or(Error::EmptyComposition)?;
+        let infinite = first.infinite_loss();
         if paths.iter().any(|path| path.infinite_loss() != infinite) {
             let why =
                 "the ways of a record differ in the probability of outputs that only one of two neighbors can have";
@@ -143,6 +146,11 @@ impl WorstPath {
             );
             return Err(Error::unsuitable(why));
         }
+        let infinite = match (units, &beside) {
+            (Units::Single, _) => infinite,
+            (Units::Pairs, None) => infinite.map(|of_path| of_path.twice()),
+            (Units::Pairs, Some(beside)) => first.compose(first)?.compose(beside)?.infinite_loss(),
+        };
         let stop = paths.iter().chain(&beside).map(Composition::stop).find(|stop| stop.is_given()).cloned();
         let (rho, stop) = (largest_rho(&paths, units, beside.as_ref())?, stop.unwrap_or_default());
         let own = Arc::new(family(paths.iter().map(Composition::shared_loss), units, beside.as_ref())?);
@@ -154,7 +162,7 @@ impl WorstPath {
                 Some(Arc::new(family(sums, units, beside.as_ref().map(down).as_ref())?))
             }
         };
-        Ok(WorstPath { paths: Arc::new(paths), beside, family: own, below, units, rho, stop })
+        Ok(WorstPath { paths: Arc::new(paths), beside, infinite, family: own, below, units, rho, stop })
     }
 
     /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
@@ -232,12 +240,7 @@ impl WorstPath {
 impl Account for WorstPath {
     /// That of a pair, or of a single path: the same for all.
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        let of_path = self.paths.first()?.infinite_loss();
-        match (self.in_pairs(), &self.beside) {
-            (false, _) => of_path,
-            (true, None) => of_path.map(|of_path| of_path.twice()),
-            (true, Some(_)) => self.composition((0, 0)).ok()?.infinite_loss(),
-        }
+        self.infinite.clone()
     }
 
     /// The largest zCDP rho of a pair, or of a single path.

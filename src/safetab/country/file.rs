@@ -72,7 +72,7 @@ pub(super) struct GeographyForm {
     pub levels: Vec<LevelForm>,
 }
 
-/// A column of the geography file that tells areas without land.
+/// A column of the geography file that marks areas without land.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LandForm {

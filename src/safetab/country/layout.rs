@@ -18,7 +18,7 @@ use crate::{
 
 /// Columns of the tables of a release that no attribute may be named after.
 const COLUMNS: [&str; 6] = ["level", "region", "grouping", "group", "table", "count"];
-/// What stands for a part of the country in the name of a file.
+/// The text for a part of the country in the name of a file.
 const PART: &str = "{part}";
 /// The files of a release that are no tables.
 const OTHERS: [&str; 2] = ["certificate.json", "certificate.md"];
