@@ -392,7 +392,8 @@ fn is_bounded(account: &Whole) -> bool {
 
 /// The worst of all pairs of ways with what a change changes as a whole, where one contour serves all pairs; `None` elsewhere.
 fn beside(ways: &[Composition], change: &Composition) -> Result<Option<WorstPath>> {
-    if !ways.iter().chain([change]).all(Composition::is_symmetric) {
+    // Losses on no common lattice are long lists at every node: with them pairs are answered one by one.
+    if change.has_rounded_losses() || !ways.iter().chain([change]).all(Composition::is_symmetric) {
         return Ok(None);
     }
     let infinite = ways.first().and_then(Account::infinite_loss);
