@@ -35,7 +35,7 @@ use super::{
     Composition,
     compared::{Compared, Conversion},
     conversions,
-    paths::{Whole, WorstPath},
+    paths::{MOST_PAIRS, Whole, WorstPath},
     profile::Account,
 };
 use crate::{
@@ -54,8 +54,6 @@ use crate::{
 const MOST_COMBINATIONS: usize = 5_000;
 /// The largest number of combinations of block paths and all mixes of groups that is composed.
 const MOST_WITH_MIXES: usize = 200;
-/// The largest number of pairs of ways that are composed with a change as a whole: each is evaluated separately.
-const MOST_PAIRS: usize = 200;
 
 /// A release in a ledger.
 #[derive(Clone, Debug)]

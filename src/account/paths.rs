@@ -27,6 +27,9 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
+/// The largest number of pairs of paths that are answered one by one, beside counts as they differ between two neighbors.
+pub(super) const MOST_PAIRS: usize = 200;
+
 /// One composition, or the worst case of many paths.
 #[derive(Clone, Debug)]
 pub enum Whole {
@@ -126,6 +129,13 @@ impl WorstPath {
     /// The worst case of all pairs of paths, each together with the same counts beside them: guarantees, and counts as they differ between two
     /// neighbors. The same errors as of [`WorstPath::new`], and one where a pair of hypotheses beside them is not symmetric.
     pub fn pairs_beside(paths: Vec<Composition>, beside: Composition) -> Result<Self> {
+        let pairs = paths.len() * (paths.len() + 1) / 2;
+        // Losses on no common lattice are long lists at every node: pairs are answered one by one.
+        if beside.has_rounded_losses() && pairs > MOST_PAIRS {
+            let expected =
+                format!("at most {MOST_PAIRS} beside continuous Laplace noise, a bounded range, or a table of masses");
+            return Err(Error::out_of_range("the number of pairs of paths", pairs, &expected));
+        }
         WorstPath::of(paths, Units::Pairs, Some(beside))
     }
 
