@@ -30,11 +30,10 @@
 //! exp(-(x - a)^2 / (2 sigma2)), which is largest at zero and, by the same formula, off from sqrt(2 pi sigma2) by a factor
 //! 1 + e', |e'| <= 2.02 exp(-2 pi^2 sigma2): so n ln (T(c shift) / T(0)) lies between -|e| and 0.
 
-mod ripple;
+pub(super) mod ripple;
 
 use std::f64::consts::PI;
 
-pub(super) use self::ripple::{Ripple, Shape};
 use super::law::Group;
 
 /// The smallest sigma2 of noise that counts as fine, and the smallest variance of the sum.

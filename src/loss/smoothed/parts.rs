@@ -12,7 +12,10 @@ use crate::{
             coarse::{Atom, Coarse},
             tilt::Outline,
         },
-        fine::{self, Ripple, Shape},
+        fine::{
+            self,
+            ripple::{Ripple, Shape},
+        },
         law::Group,
         sum::LossSum,
     },
