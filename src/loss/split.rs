@@ -56,7 +56,7 @@ use rug::{Float, Rational, float::Round};
 pub(super) use self::ways::has_steps;
 use self::{
     list::{List, Outlined},
-    matter::{ln_of_guess, ln_tenth, without_rest},
+    matter::{ln_most, ln_of_guess, ln_tenth, that_matter, without_rest},
     ways::ways,
 };
 use super::{
@@ -316,9 +316,9 @@ impl Split {
         let exp = exact_exponent(epsilon, bits).exp();
         // A loss above epsilon counts P - exp(epsilon) Q plus the correction by the remaining groups; one below it counts their profile.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
-        let (losses, dropped) = self.that_matter(&list, epsilon, (digits, reach), complement);
+        let (losses, dropped) = that_matter(&list, self.rho_approx, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
-        let near = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
+        let near = losses.iter().map(|loss| (ln_most(loss, self.rho_approx, at), *loss)).collect();
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let ranked = Ranked::new(near, ln_known, (digits, reach));
         let share = Float::with_val(64, -f64::from(digits)).exp10() / 4;

@@ -4,10 +4,7 @@ use std::cmp::Ordering;
 
 use rug::{Float, Rational};
 
-use super::{
-    Split,
-    list::{List, Outlined},
-};
+use super::list::{List, Outlined};
 use crate::{loss::atoms::coarse::exact_exponent, numeric::Enclosure};
 
 /// Losses at this distance from epsilon, or further, are summed together.
@@ -15,74 +12,70 @@ const FAR: f64 = 1.001;
 /// All losses beyond a place are summed, not only those that matter, if at least one in `MANY` matters.
 const MANY: usize = 3;
 
-impl Split {
-    /// The losses that matter to the answer, and an upper bound on the contribution of all others.
-    ///
-    /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to the complement of delta at most
-    /// P[A = a] min(1, exp(y)). The losses to drop are selected in doubles.
-    pub(super) fn that_matter(
-        &self,
-        list: &List,
-        epsilon: &Rational,
-        (digits, reach): (u32, u32),
-        complement: bool,
-    ) -> (Vec<Outlined>, Float) {
-        let at = epsilon.to_f64();
-        let ln_adds = |loss: &Outlined| {
-            let ln = self.ln_most(loss, at);
-            // Above epsilon `ln_most` has the factor exp(y) of Q.
-            let mirrored = (at - loss.approx + slack(loss.size, at)).min(0.0);
-            let ln = if complement {
-                loss.ln_p + mirrored
-            } else if mirrored < 0.0 {
-                loss.ln_p
-            } else {
-                ln
-            };
-            ln + 1e-12 * ln.abs()
-        };
-        let adds: Vec<f64> = list.sums.iter().map(ln_adds).collect();
-        let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // The approximate contribution that is certain: of losses above epsilon, or so far below it that the remaining groups do not reach.
-        let rho = self.rho_approx;
-        let surely = |loss: &Outlined| match (at - loss.approx, complement) {
-            (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
-            (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
-            (_, true) => f64::NEG_INFINITY,
-        };
-        let known = list.sums.iter().map(surely).fold(f64::NEG_INFINITY, f64::max);
-        let floor = if known > f64::NEG_INFINITY {
-            known.min(largest) - ln_tenth(digits + 8)
+/// The losses that matter to the answer, and an upper bound on the contribution of all others, beside remaining groups of this rho.
+///
+/// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to the complement of delta at most
+/// P[A = a] min(1, exp(y)). The losses to drop are selected in doubles.
+pub(super) fn that_matter(
+    list: &List,
+    rho: f64,
+    epsilon: &Rational,
+    (digits, reach): (u32, u32),
+    complement: bool,
+) -> (Vec<Outlined>, Float) {
+    let at = epsilon.to_f64();
+    let ln_adds = |loss: &Outlined| {
+        let ln = ln_most(loss, rho, at);
+        // Above epsilon `ln_most` has the factor exp(y) of Q.
+        let mirrored = (at - loss.approx + slack(loss.size, at)).min(0.0);
+        let ln = if complement {
+            loss.ln_p + mirrored
+        } else if mirrored < 0.0 {
+            loss.ln_p
         } else {
-            largest - ln_of_guess(digits, reach)
+            ln
         };
-        let floor = floor - (list.sums.len() as f64).ln();
-        // A NaN matters.
-        let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
-        let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));
-        let matter: Vec<Outlined> = of.map(|(loss, _)| *loss).collect();
-        let others = list.sums.len() - matter.len();
-        let dropped = if others == 0 {
-            Float::new(64)
-        } else {
-            let each = Enclosure::double(floor, 64).exp();
-            each.mul(&Enclosure::double(others as f64, 64)).upper().clone()
-        };
-        (matter, dropped)
-    }
+        ln + 1e-12 * ln.abs()
+    };
+    let adds: Vec<f64> = list.sums.iter().map(ln_adds).collect();
+    let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // The approximate contribution that is certain: of losses above epsilon, or so far below it that the remaining groups do not reach.
+    let surely = |loss: &Outlined| match (at - loss.approx, complement) {
+        (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
+        (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
+        (_, true) => f64::NEG_INFINITY,
+    };
+    let known = list.sums.iter().map(surely).fold(f64::NEG_INFINITY, f64::max);
+    let floor = if known > f64::NEG_INFINITY {
+        known.min(largest) - ln_tenth(digits + 8)
+    } else {
+        largest - ln_of_guess(digits, reach)
+    };
+    let floor = floor - (list.sums.len() as f64).ln();
+    // A NaN matters.
+    let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
+    let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));
+    let matter: Vec<Outlined> = of.map(|(loss, _)| *loss).collect();
+    let others = list.sums.len() - matter.len();
+    let dropped = if others == 0 {
+        Float::new(64)
+    } else {
+        let each = Enclosure::double(floor, 64).exp();
+        each.mul(&Enclosure::double(others as f64, 64)).upper().clone()
+    };
+    (matter, dropped)
+}
 
-    /// Upper bound on ln of the contribution of the remaining groups at a loss: its weight times D(y).
-    ///
-    /// The last factors and summands cover the rounding errors.
-    pub(super) fn ln_most(&self, loss: &Outlined, epsilon: f64) -> f64 {
-        let rho = self.rho_approx;
-        let slack = slack(loss.size, epsilon);
-        let y = epsilon - loss.approx;
-        let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
-        let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
-        let ln_weight = loss.ln_p + (y + slack).min(0.0);
-        ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
-    }
+/// Upper bound on ln of the contribution of the remaining groups, of this rho, at a loss: its weight times D(y).
+///
+/// The last factors and summands cover the rounding errors.
+pub(super) fn ln_most(loss: &Outlined, rho: f64, epsilon: f64) -> f64 {
+    let slack = slack(loss.size, epsilon);
+    let y = epsilon - loss.approx;
+    let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
+    let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
+    let ln_weight = loss.ln_p + (y + slack).min(0.0);
+    ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
 }
 
 /// Encloses delta without the remaining groups, or its complement, from the losses that matter, where the contribution of each of the `others` is
@@ -190,7 +183,7 @@ mod tests {
             assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
             for complement in [false, true] {
                 let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
-                let (matter, dropped) = split.that_matter(&list, &epsilon, (12, 0), complement);
+                let (matter, dropped) = that_matter(&list, split.rho_approx, &epsilon, (12, 0), complement);
                 // Each of the others adds less than the bound for all of them.
                 let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.place).collect();
                 for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {
