@@ -12,7 +12,7 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{BITS, List, Part, UniformSum, exact};
+use super::sum::{BITS, List, Part, UniformSum, exact};
 use crate::{
     error::{Error, Result},
     loss::{

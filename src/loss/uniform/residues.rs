@@ -18,7 +18,7 @@
 
 use rug::{Integer, Rational};
 
-use super::{Part, UniformSum};
+use super::sum::{Part, UniformSum};
 use crate::numeric::Enclosure;
 
 /// A term: J, the sum of (n - 2 j) x, and the weight.
