@@ -2,7 +2,7 @@
 
 use rug::{Float, Rational};
 
-use super::{Direction, SampledSum};
+use super::{Direction, sum::SampledSum};
 use crate::{
     loss::gaussian,
     numeric::{Enclosure, precision},

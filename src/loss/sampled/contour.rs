@@ -14,10 +14,11 @@ use num_complex::Complex64;
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    Direction, SampledSum,
+    Direction,
     arithmetic::{Arithmetic, Precision, exact},
     line::{ln_moment_above, start_and_factor},
-    search::{Plan, Search, Side, exact_power},
+    search::{Plan, Search, Side},
+    sum::{SampledSum, exact_power},
 };
 use crate::{
     error::Result,

@@ -1,10 +1,9 @@
 //! The choice of a contour in doubles: where it runs, how far, and how dense its nodes are. No choice can make an answer false.
 
-use rug::Rational;
-
 use super::{
-    Direction, Phase, SampledSum,
+    Direction, Phase,
     line::Grid,
+    sum::{SampledSum, power},
     table::{MOST_POINTS, Table},
 };
 
@@ -46,14 +45,6 @@ impl Plan {
     /// The number of products that it takes.
     pub(super) fn cost(&self) -> f64 {
         self.nodes as f64 * self.phases.iter().map(|phase| phase.grid.len()).sum::<f64>()
-    }
-}
-
-/// p at Re s = c.
-pub(super) fn power(direction: Direction, c: f64) -> f64 {
-    match direction {
-        Direction::Remove => 1.0 + c,
-        Direction::Add => -c,
     }
 }
 
@@ -304,13 +295,5 @@ impl Line {
         let exponents = || self.nodes.iter().map(|(ln, arg)| ln - t * arg);
         let most = exponents().fold(f64::NEG_INFINITY, f64::max);
         most + exponents().map(|ln| (ln - most).exp()).sum::<f64>().ln()
-    }
-}
-
-/// The request in exact numbers: p at Re s = c.
-pub(super) fn exact_power(direction: Direction, c: &Rational) -> Rational {
-    match direction {
-        Direction::Remove => Rational::from(c + 1_u32),
-        Direction::Add => Rational::from(-c),
     }
 }
