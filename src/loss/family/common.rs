@@ -6,8 +6,8 @@ use num_complex::Complex64;
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    Family,
     kinds::Kind,
+    members::Family,
     pairs::Pairs,
     shared::{SharedKind, SharedKinds},
     sieved::SievedFamily,

@@ -6,13 +6,14 @@ use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use super::{
-    FINE, Pair,
+    members::FINE,
     pairs::Pairs,
     sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
     error::{Error, Result},
     loss::{
+        answer::Pair,
         plan::Plan,
         question::{Kernel, Question},
         search::ContourSearch,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Pair;
+use crate::loss::answer::Pair;
 
 /// Pairs in order, shared and never copied.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Family, Units};
+use super::members::{Family, Units};
 use crate::{
     error::Result,
     loss::{answer::Pair, sieve::SumSieve, sum::LossSum},
