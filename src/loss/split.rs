@@ -97,7 +97,7 @@ const ATTEMPTS: u32 = 6;
 const ENOUGH: f64 = -2.0;
 
 /// The remaining groups of a sum, however their profile is computed.
-pub(super) trait Rest: std::fmt::Debug + Send + Sync {
+pub(crate) trait Rest: std::fmt::Debug + Send + Sync {
     /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether the requested precision is reached. The requests of one enumeration are a session.
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
@@ -128,19 +128,19 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// The conditionings of a sum, given an evaluator for its remaining groups: the one with the losses furthest apart first.
-    pub(super) fn all<R: Rest + 'static>(sum: &LossSum, rest_of: impl Fn(LossSum) -> R) -> Vec<Self> {
+    /// The conditionings of a sum, given who answers for its remaining groups: the one with the losses furthest apart first.
+    pub(super) fn all(sum: &LossSum, rest_of: impl Fn(LossSum) -> Box<dyn Rest>) -> Vec<Self> {
         let of = |(groups, first, apart): (Vec<Group>, usize, f64)| Split::new(sum, groups, first, apart, &rest_of);
         ways(sum).into_iter().filter(|(.., apart)| *apart >= LEAST_APART).filter_map(of).collect()
     }
 
     /// Conditions on the groups before the first of the remaining ones.
-    fn new<R: Rest + 'static>(
+    fn new(
         sum: &LossSum,
         mut groups: Vec<Group>,
         first: usize,
         apart: f64,
-        rest_of: impl Fn(LossSum) -> R,
+        rest_of: impl Fn(LossSum) -> Box<dyn Rest>,
     ) -> Option<Self> {
         let rest = groups.split_off(first);
         let rho: Rational = rest.iter().map(Group::zcdp).sum();
@@ -152,7 +152,7 @@ impl Split {
             sum: sum.clone(),
             outline_of_coarse: Outline::new(coarse.groups()),
             coarse,
-            rest: Box::new(rest_of(rest)),
+            rest: rest_of(rest),
             rho_approx: rho.to_f64(),
             rho,
             apart,

@@ -7,8 +7,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::Answer,
-        evaluator::SumEvaluator,
-        split::{self, Split},
+        split::{self, Rest, Split},
         sum::LossSum,
     },
 };
@@ -17,16 +16,18 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Splits {
     sum: LossSum,
+    /// Who answers for the remaining groups of a way.
+    rest_of: fn(LossSum) -> Box<dyn Rest>,
     found: OnceLock<Vec<Split>>,
 }
 
 impl Splits {
-    pub(crate) fn new(sum: &LossSum) -> Arc<Self> {
-        Arc::new(Splits { sum: sum.clone(), found: OnceLock::new() })
+    pub(crate) fn new(sum: &LossSum, rest_of: fn(LossSum) -> Box<dyn Rest>) -> Arc<Self> {
+        Arc::new(Splits { sum: sum.clone(), rest_of, found: OnceLock::new() })
     }
 
     fn all(&self) -> &[Split] {
-        self.found.get_or_init(|| Split::all(&self.sum, SumEvaluator::of_remaining))
+        self.found.get_or_init(|| Split::all(&self.sum, self.rest_of))
     }
 
     /// Whether it is known that there is none.

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use rug::Rational;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     loss::{
         atoms::Query,
         contour::{Contours, Period},
@@ -13,6 +13,7 @@ use crate::{
         search::ContourSearch,
         sum::LossSum,
     },
+    numeric::rational,
 };
 
 /// The number that is wanted, of a sum L of privacy losses under P and Q.
@@ -134,4 +135,12 @@ impl<'a> Prepared<'a> {
     pub(crate) fn period(&self) -> Period {
         *self.period.get_or_init(|| Contours::period(&self.search, self.digits()))
     }
+}
+
+/// Refuses negative orders: several bounds of the engines hold for epsilon >= 0 alone.
+pub(crate) fn check_epsilon(epsilon: &Rational) -> Result<()> {
+    if *epsilon < 0 {
+        return Err(Error::out_of_range("epsilon", rational::display(epsilon), "at least 0"));
+    }
+    Ok(())
 }

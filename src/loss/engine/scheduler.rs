@@ -8,13 +8,13 @@
 //! Every enclosure holds the truth. So each answer is intersected with those before it, and two that exclude each other are an error. The first
 //! intersection that is as narrow as requested is the answer; when the time is over, the best enclosure so far is the answer.
 
-use std::{cmp::Ordering, collections::VecDeque};
+use std::{cmp::Ordering, collections::VecDeque, sync::Arc};
 
 use rug::Rational;
 
 use super::{
     Cost, Engine, Tolerance, machine,
-    moments::{self, LN_LEAST, mean_and_deviation_approx},
+    moments::{self, LN_LEAST, Moments, mean_and_deviation_approx},
     request::{Functional, OF_LINES, Prepared, Request},
     session::Session,
 };
@@ -22,27 +22,44 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Proof, both},
-        evaluator::SumEvaluator,
+        contour::Contours,
         gaussian,
         sum::LossSum,
     },
 };
 
+/// The engines of one sum.
+#[derive(Debug)]
+pub(crate) struct Engines {
+    pub contours: Arc<Contours>,
+    /// The bound that narrows what an engine leaves too wide.
+    pub moments: Moments,
+    /// In the order in which their costs are predicted.
+    pub all: Vec<Box<dyn Engine>>,
+}
+
+impl Engines {
+    /// The sum.
+    pub(crate) fn sum(&self) -> &LossSum {
+        self.contours.sum()
+    }
+}
+
 /// Encloses the number that is requested of a sum.
-pub(crate) fn enclose(evaluator: &SumEvaluator, request: &Request, session: &Session) -> Result<Answer> {
+pub(crate) fn enclose(engines: &Engines, request: &Request, session: &Session) -> Result<Answer> {
     session.check()?;
-    if let Some(answer) = at_once(evaluator.sum(), request) {
+    if let Some(answer) = at_once(engines.sum(), request) {
         return Ok(answer);
     }
-    let prepared = Prepared::new(evaluator.contours(), request)?;
+    let prepared = Prepared::new(&engines.contours, request)?;
     if let Some(epsilon) = prepared.epsilon()
-        && let Some(answer) = moments::below_floats(evaluator.sum(), epsilon, &prepared.search)
+        && let Some(answer) = moments::below_floats(engines.sum(), epsilon, &prepared.search)
     {
         return Ok(answer);
     }
     let is_met = |known: &Option<Result<Answer>>| matches!(known, Some(Ok(answer)) if answer.met);
     let mut known: Option<Result<Answer>> = None;
-    let mut candidates = Candidates::new(evaluator.engines(), &prepared, session);
+    let mut candidates = Candidates::new(&engines.all, &prepared, session);
     while !is_met(&known) {
         if matches!(known, Some(Ok(_))) && session.deadline().is_over() {
             break;
@@ -61,12 +78,12 @@ pub(crate) fn enclose(evaluator: &SumEvaluator, request: &Request, session: &Ses
         }
         // Where the complement does not matter, a bound of it may be all that is missing.
         if !request.goal.complement && !is_met(&known) {
-            known = known.map(|known| evaluator.moments().narrowed(known, &prepared));
+            known = known.map(|known| engines.moments.narrowed(known, &prepared));
         }
     }
     match known.unwrap_or(Err(Error::NoLattice)) {
         Ok(answer) if answer.met => Ok(answer),
-        answer => evaluator.moments().narrowed(answer, &prepared),
+        answer => engines.moments.narrowed(answer, &prepared),
     }
 }
 
@@ -88,13 +105,9 @@ fn at_once(sum: &LossSum, request: &Request) -> Option<Answer> {
 }
 
 /// The engine that would be tried first, reductions apart.
-pub(crate) fn first<'a>(
-    evaluator: &'a SumEvaluator,
-    request: &Request,
-    session: &Session,
-) -> Result<Option<&'a dyn Engine>> {
-    let prepared = Prepared::new(evaluator.contours(), request)?;
-    let mut candidates = Candidates::new(evaluator.engines(), &prepared, session);
+pub(crate) fn first<'a>(engines: &'a Engines, request: &Request, session: &Session) -> Result<Option<&'a dyn Engine>> {
+    let prepared = Prepared::new(&engines.contours, request)?;
+    let mut candidates = Candidates::new(&engines.all, &prepared, session);
     Ok(std::iter::from_fn(|| candidates.next()).find(|engine| !engine.is_reduction()))
 }
 
@@ -170,17 +183,19 @@ fn position(cost: Cost) -> f64 {
     }
 }
 
-/// ln of a hockey stick in doubles: about 13 digits, an approximation without proof. Below the tolerance's `far` an estimate.
+/// ln of a hockey stick in doubles: about 13 digits, an approximation without proof. Below the tolerance's `far` an estimate. `proven`: the same from a
+/// proof of a few digits, if there is one.
 pub(crate) fn approximate(
-    evaluator: &SumEvaluator,
+    engines: &Engines,
     epsilon: &Rational,
     session: &Session,
     tolerance: Tolerance,
+    proven: impl FnOnce() -> Result<Option<f64>>,
 ) -> Result<f64> {
     /// The digits that doubles give.
     const DIGITS: u32 = 13;
     session.check()?;
-    let sum = evaluator.sum();
+    let sum = engines.sum();
     let request = Request::hockey_stick(epsilon, DIGITS).one_of(if session.is_shared() { OF_LINES } else { 1.0 });
     if sum.is_beyond(&sum.above(epsilon)) {
         return Ok(f64::NEG_INFINITY);
@@ -191,11 +206,11 @@ pub(crate) fn approximate(
     if moments::nearly_one(sum, &request).is_some() {
         return Ok(0.0);
     }
-    if let Some(ln) = session.ln_approx(evaluator.contours(), epsilon, tolerance.negligible < 1.0) {
+    if let Some(ln) = session.ln_approx(&engines.contours, epsilon, tolerance.negligible < 1.0) {
         return Ok(ln);
     }
-    let prepared = Prepared::new(evaluator.contours(), &request)?;
-    if let Some(ln) = evaluator.moments().approximate(&prepared, session, tolerance)? {
+    let prepared = Prepared::new(&engines.contours, &request)?;
+    if let Some(ln) = engines.moments.approximate(&prepared, session, tolerance)? {
         return Ok(ln);
     }
     // Below every float no engine is more precise, and far below the tolerance an estimate is enough.
@@ -203,10 +218,10 @@ pub(crate) fn approximate(
     if estimate < LN_LEAST.max(tolerance.far) {
         return Ok(estimate);
     }
-    match by_engines(evaluator, &prepared, session, tolerance)? {
+    match by_engines(&engines.all, &prepared, session, tolerance)? {
         Some(ln) => Ok(ln),
-        // A proof of a few digits, where doubles do not resolve it.
-        None => match evaluator.ln_of_few_digits(epsilon, session) {
+        // Doubles do not resolve it.
+        None => match proven() {
             Err(error) if error.is_fatal() => Err(error),
             found => Ok(found.ok().flatten().unwrap_or(estimate)),
         },
@@ -216,7 +231,7 @@ pub(crate) fn approximate(
 /// The approximation of the first engine that settles it: quick ones, the contour if it takes no longer than the others, these, and the contour
 /// however long it takes.
 fn by_engines(
-    evaluator: &SumEvaluator,
+    engines: &[Box<dyn Engine>],
     request: &Prepared,
     session: &Session,
     tolerance: Tolerance,
@@ -232,7 +247,7 @@ fn by_engines(
     }
     let mut contour: Option<&dyn Engine> = None;
     let mut slow: Vec<Slow> = Vec::new();
-    for engine in evaluator.engines() {
+    for engine in engines {
         match engine.cost(request, session, 0.0) {
             Cost::NotServed => {}
             Cost::Unknown => contour = Some(&**engine),
@@ -277,7 +292,7 @@ mod tests {
     use super::*;
     use crate::{
         loss::{
-            evaluator::Together,
+            evaluator::{SumEvaluator, Together},
             law::{Group, Law},
         },
         numeric::{Enclosure, rational::parse},

@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Pair, Proof},
-        engine::session::Session,
+        engine::{request::check_epsilon, session::Session},
         family::{CommonContour, Family},
         limit::Limit,
         second::{Second, SecondEnclosure},
@@ -94,7 +94,7 @@ impl FamilyEvaluator {
 
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.confirmed(epsilon, self.largest(epsilon, digits)?)
     }
 
@@ -199,7 +199,7 @@ impl FamilyEvaluator {
 
     /// The same, quicker for many requests: by contours that requests close to one another share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.stop.check()?;
         match self.common.by_shared_contour(epsilon, digits) {
             Ok(Some((largest, contenders))) if largest.value.is_tight(digits) => {

@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     loss::{
         answer::{self, Answer},
-        engine::session::Session,
+        engine::{request::check_epsilon, session::Session},
         gaussian,
         limit::Limit,
         sampled::{Direction, SampledSum, Side},
@@ -55,7 +55,7 @@ impl SampledEvaluator {
 
     /// The hockey stick, for epsilon >= 0.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         if let Some(direction) = self.only {
             return self.of_direction(direction, epsilon, digits);
         }

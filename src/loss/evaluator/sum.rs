@@ -17,9 +17,9 @@ use crate::{
             enumeration::{self, Enumeration},
             machine, moments,
             moments::Moments,
-            reduction::CommonStep,
-            request::{Functional, OF_A_PROFILE, OF_A_ROOT, OF_LINES, Prepared, Request},
-            scheduler,
+            reduction::{CommonStep, Reduced},
+            request::{Functional, OF_A_PROFILE, OF_A_ROOT, OF_LINES, Prepared, Request, check_epsilon},
+            scheduler::{self, Engines},
             session::Session,
             smoothing::{Smoothing, WithNoise},
         },
@@ -38,14 +38,11 @@ use crate::{
 /// Answers requests about one sum.
 #[derive(Debug)]
 pub struct SumEvaluator {
-    contours: Arc<Contours>,
+    engines: Engines,
     /// `None` if a term is continuous.
     atoms: Option<Arc<Atoms>>,
     splits: Arc<Splits>,
     with_noise: Arc<WithNoise>,
-    moments: Moments,
-    /// In the order in which their costs are predicted.
-    engines: Vec<Box<dyn Engine>>,
     /// Whether it answers for the remaining groups of a conditioning: only the whole sum is confirmed by a second enclosure.
     is_remaining: bool,
     shared: SharedContours,
@@ -82,9 +79,10 @@ impl SumEvaluator {
 
     fn made(sum: LossSum, is_remaining: bool) -> Self {
         let atoms = Atoms::new(&sum).ok().map(Arc::new);
-        let (splits, with_noise) = (Splits::new(&sum), WithNoise::new(&sum));
+        let splits = Splits::new(&sum, |rest| Box::new(Self::of_remaining(rest)));
+        let with_noise = WithNoise::new(&sum);
         let is_coarse = enumeration::is_coarse(&sum);
-        let reduction = CommonStep::new(&sum);
+        let reduction = CommonStep::new(&sum, |merged| Box::new(Self::new(merged)));
         let contours = Arc::new(Contours::new(sum));
         let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Contour::new(&contours))];
         if let Some(atoms) = &atoms {
@@ -99,12 +97,10 @@ impl SumEvaluator {
         }
         engines.push(Box::new(Smoothing(Arc::clone(&with_noise))));
         SumEvaluator {
-            moments: Moments::new(&contours),
-            contours,
+            engines: Engines { moments: Moments::new(&contours), contours, all: engines },
             atoms,
             splits,
             with_noise,
-            engines,
             is_remaining,
             shared: SharedContours::default(),
             second: OnceLock::new(),
@@ -119,28 +115,21 @@ impl SumEvaluator {
 
     /// The sum.
     pub fn sum(&self) -> &LossSum {
-        self.contours.sum()
+        self.engines.sum()
     }
 
-    pub(crate) fn contours(&self) -> &Contours {
-        &self.contours
+    fn contours(&self) -> &Contours {
+        &self.engines.contours
     }
 
+    #[cfg(test)]
     pub(crate) fn moments(&self) -> &Moments {
-        &self.moments
-    }
-
-    pub(crate) fn with_noise(&self) -> &WithNoise {
-        &self.with_noise
-    }
-
-    pub(crate) fn engines(&self) -> &[Box<dyn Engine>] {
-        &self.engines
+        &self.engines.moments
     }
 
     /// The names of the engines: those of [`SumEvaluator::hockey_stick_by`].
     pub fn engine_names(&self) -> Vec<&'static str> {
-        self.engines.iter().map(|engine| engine.name()).collect()
+        self.engines.all.iter().map(|engine| engine.name()).collect()
     }
 
     /// Several requests of one answer to this number of digits, whose time begins now.
@@ -158,15 +147,15 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless `met` is false. Where the answer is close to 1, its complement is as precise too, unless a
     /// contour of a lattice step above 50 answered or the complement is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.answer(&Request::hockey_stick(epsilon, digits), &Session::single(Limit::of(digits), &self.stop))
     }
 
     /// The same where the complement of an answer close to 1 may be less precise: the bound by moments then often has all digits.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         let session = Session::single(Limit::of(digits), &self.stop);
-        if let Some(fewer) = self.moments.digits_of_complement(epsilon, digits)? {
+        if let Some(fewer) = self.engines.moments.digits_of_complement(epsilon, digits)? {
             let answer = self.answer(&Request::hockey_stick(epsilon, fewer), &session)?;
             if answer.value.is_tight(digits) {
                 return Ok(Answer { met: true, ..answer });
@@ -192,7 +181,7 @@ impl SumEvaluator {
 
     /// Where the requested precision cannot be reached, the result is at least as precise as with fewer digits.
     fn answer(&self, request: &Request, session: &Session) -> Result<Answer> {
-        let enclose = |digits| scheduler::enclose(self, &request.to(digits), session);
+        let enclose = |digits| scheduler::enclose(&self.engines, &request.to(digits), session);
         let goal = request.goal;
         if self.is_remaining {
             return enclose(goal.digits);
@@ -237,12 +226,12 @@ impl SumEvaluator {
     /// The hockey stick by one engine, at any cost and whichever engine would be chosen: for comparing engines. `None` where it does not serve, and
     /// where it would take longer than an enumeration that is affordable.
     pub fn hockey_stick_by(&self, engine: &str, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.stop.check()?;
         let session = Session::single(Limit::of(digits), &self.stop);
         let request = Request::hockey_stick(epsilon, digits);
-        let prepared = Prepared::new(&self.contours, &request)?;
-        let named = self.engines.iter().find(|named| named.name() == engine);
+        let prepared = Prepared::new(self.contours(), &request)?;
+        let named = self.engines.all.iter().find(|named| named.name() == engine);
         let Some(engine) = named.filter(|engine| match engine.cost(&prepared, &session, 0.0) {
             Cost::NotServed => false,
             Cost::Unknown => true,
@@ -290,7 +279,7 @@ impl SumEvaluator {
     /// unbounded contour because the period of the lattice is too long to sweep.
     pub fn has_knots(&self, digits: u32) -> bool {
         let request = Request::hockey_stick(self.sum().rho(), digits);
-        let Ok(prepared) = Prepared::new(&self.contours, &request) else { return false };
+        let Ok(prepared) = Prepared::new(self.contours(), &request) else { return false };
         !prepared.period().is_long() && !self.is_conditioned(&prepared)
     }
 
@@ -311,7 +300,7 @@ impl SumEvaluator {
     /// The same, quicker where many are requested: by a contour that requests close to one another share, where one serves. The answer
     /// has other last digits, and does not depend on other requests. The complement of an answer close to 1 may be less precise.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.one_of_many(epsilon, digits, &Session::single(Limit::of(digits), &self.stop))
     }
 
@@ -331,19 +320,19 @@ impl SumEvaluator {
             return Ok(None);
         }
         let request = Request::hockey_stick(epsilon, digits);
-        if !self.splits.is_known_to_have_none() && self.is_conditioned(&Prepared::new(&self.contours, &request)?) {
+        if !self.splits.is_known_to_have_none() && self.is_conditioned(&Prepared::new(self.contours(), &request)?) {
             return Ok(None);
         }
         let is_worth = |middle: &Rational| {
             let first = scheduler::first(
-                self,
+                &self.engines,
                 &Request::hockey_stick(middle, digits),
                 &Session::single(Limit::NONE, &self.stop),
             );
             matches!(first, Ok(Some(engine)) if engine.name() == crate::loss::engine::contour::NAME)
         };
         // A shared contour may fail where the contour of the request alone succeeds.
-        let shared = self.shared.hockey_stick(&self.contours, epsilon, digits, is_worth);
+        let shared = self.shared.hockey_stick(self.contours(), epsilon, digits, is_worth);
         Ok(shared.ok().flatten().filter(|answer| answer.met))
     }
 
@@ -351,8 +340,8 @@ impl SumEvaluator {
     #[cfg(test)]
     pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         let question = crate::loss::question::Question::hockey_stick(self.sum(), epsilon);
-        let search = self.contours.search(&question);
-        self.contours.hockey_stick(self.contours.choose(question, &search, digits)?, digits)
+        let search = self.contours().search(&question);
+        self.contours().hockey_stick(self.contours().choose(question, &search, digits)?, digits)
     }
 
     /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
@@ -371,7 +360,7 @@ impl SumEvaluator {
             return Err(Error::unsuitable("a tail under the other hypothesis, of one direction of a pair"));
         }
         let request = Request::new(functional, z, digits);
-        scheduler::enclose(self, &request, &Session::single(Limit::of(digits), &self.stop))
+        scheduler::enclose(&self.engines, &request, &Session::single(Limit::of(digits), &self.stop))
     }
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else by
@@ -389,7 +378,7 @@ impl SumEvaluator {
         let Some(atoms) = &self.atoms else { return Ok(None) };
         if at_once && !enumeration::is_coarse(self.sum()) {
             let tail = Request::new(Functional::UpperTail, self.sum().rho(), digits);
-            if Prepared::new(&self.contours, &tail)?.period().is_short() {
+            if Prepared::new(self.contours(), &tail)?.period().is_short() {
                 return Ok(None);
             }
         }
@@ -411,7 +400,7 @@ impl SumEvaluator {
     ) -> Result<Option<Answer>> {
         self.stop.check()?;
         let request = Request::hockey_stick(epsilon, digits).one_of(OF_LINES);
-        match scheduler::first(self, &request, session)? {
+        match scheduler::first(&self.engines, &request, session)? {
             Some(engine) => engine.tradeoff(alpha, digits),
             None => Ok(None),
         }
@@ -420,7 +409,7 @@ impl SumEvaluator {
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         let session = Session::single(Limit::NONE, &self.stop);
-        scheduler::approximate(self, epsilon, &session, Tolerance::OF_VALUE)
+        self.ln_hockey_stick_approx_together(epsilon, &session, Tolerance::OF_VALUE)
     }
 
     /// The same as one of several of a session, as precise as the tolerance says.
@@ -430,11 +419,11 @@ impl SumEvaluator {
         session: &Session,
         tolerance: Tolerance,
     ) -> Result<f64> {
-        scheduler::approximate(self, epsilon, session, tolerance)
+        scheduler::approximate(&self.engines, epsilon, session, tolerance, || self.ln_of_few_digits(epsilon, session))
     }
 
     /// ln of the hockey stick from a proof of a few digits, where doubles do not resolve it.
-    pub(crate) fn ln_of_few_digits(&self, epsilon: &Rational, session: &Session) -> Result<Option<f64>> {
+    fn ln_of_few_digits(&self, epsilon: &Rational, session: &Session) -> Result<Option<f64>> {
         const DIGITS: u32 = 6;
         let single = Session::single(session.deadline(), session.stop());
         let value = self.answer(&Request::hockey_stick(epsilon, DIGITS).one_of(OF_A_ROOT), &single)?.value;
@@ -457,8 +446,8 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         let request = Request::new(functional, z, 12);
-        let Prepared { question, search, .. } = Prepared::new(&self.contours, &request)?;
-        let rough = self.contours.rough(&question, search, false, f64::INFINITY)?;
+        let Prepared { question, search, .. } = Prepared::new(self.contours(), &request)?;
+        let rough = self.contours().rough(&question, search, false, f64::INFINITY)?;
         rough.map(|(rough, _)| rough.ln).ok_or(Error::NoLattice)
     }
 }
@@ -478,12 +467,12 @@ impl Rest for SumEvaluator {
 
     fn ln_approx(&self, epsilon: &Rational, session: &Session) -> Result<f64> {
         let single = Session::single(session.deadline(), session.stop());
-        scheduler::approximate(self, epsilon, &single, Tolerance::OF_VALUE)
+        self.ln_hockey_stick_approx_together(epsilon, &single, Tolerance::OF_VALUE)
     }
 
     fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
         let request = Request::hockey_stick(epsilon, digits);
-        let Ok(prepared) = Prepared::new(&self.contours, &request) else { return f64::INFINITY };
+        let Ok(prepared) = Prepared::new(self.contours(), &request) else { return f64::INFINITY };
         if self.sum().is_continuous() || prepared.period().is_short() {
             let is_quick = digits <= twofold::ball::MOST_DIGITS;
             return if is_quick { machine::OF_SHORT_PERIOD } else { machine::OF_SHORT_PERIOD_OF_MANY_BITS };
@@ -497,6 +486,21 @@ impl Rest for SumEvaluator {
         let listed = listed.filter(|seconds| *seconds <= machine::MOST_OF_ENUMERATION);
         let smoothed = self.with_noise.seconds(&prepared);
         machine::LEAST_OF_REMAINING + listed.into_iter().chain(smoothed).fold(machine::MOST_OF_ENUMERATION, f64::min)
+    }
+}
+
+/// So is the sum to which groups are merged.
+impl Reduced for SumEvaluator {
+    fn enclose(&self, request: &Request, session: &Session) -> Result<Answer> {
+        scheduler::enclose(&self.engines, request, session)
+    }
+
+    fn approximate(&self, epsilon: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
+        self.ln_hockey_stick_approx_together(epsilon, session, tolerance)
+    }
+
+    fn between(&self, from: &Rational, to: &Rational, ln_error: f64, most: f64, session: &Session) -> Option<Interval> {
+        self.losses_between(from, to, ln_error, most, session)
     }
 }
 

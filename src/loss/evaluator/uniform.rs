@@ -2,12 +2,12 @@
 
 use rug::Rational;
 
-use super::SumEvaluator;
+use super::sum::SumEvaluator;
 use crate::{
     error::{Error, Result},
     loss::{
         answer::{self, Answer},
-        engine::session::Session,
+        engine::{request::check_epsilon, session::Session},
         limit::Limit,
         second::SecondEnclosure,
         stop::Stop,
@@ -47,7 +47,7 @@ impl UniformEvaluator {
 
     /// The hockey stick, for epsilon >= 0.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        super::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         self.stop.check()?;
         let of = |sum: &UniformSum| sum.hockey_stick(epsilon, digits, &self.stop);
         match &self.sums[..] {

@@ -19,8 +19,13 @@ pub(super) fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
     LossSum::new(list.iter().map(group)).unwrap()
 }
 
+/// The remaining groups as a sum of their own.
+fn alone(rest: LossSum) -> Box<dyn Rest> {
+    Box::new(SumEvaluator::new(rest))
+}
+
 pub(super) fn split(sum: &LossSum) -> Split {
-    Split::all(sum, SumEvaluator::new).into_iter().find(|split| split.apart >= APART).unwrap()
+    Split::all(sum, alone).into_iter().find(|split| split.apart >= APART).unwrap()
 }
 
 /// Coarse beside fine groups, against an enumeration of all losses: below, between and above the coarse losses, and close to 1.
@@ -78,7 +83,7 @@ fn every_conditioning_agrees_with_the_others() {
         vec![('d', "1/7", 1, 4), ('l', "1/9", 1, 5), ('d', "90001/4", 2, 1)],
     ] {
         let sum = sum(&groups);
-        let (splits, atoms) = (Split::all(&sum, SumEvaluator::new), Atoms::within(&sum, 1e9).unwrap());
+        let (splits, atoms) = (Split::all(&sum, alone), Atoms::within(&sum, 1e9).unwrap());
         for (split, epsilon) in splits.iter().flat_map(|split| ["0.3", "7.9", "22.01", "60"].map(|at| (split, at))) {
             let epsilon = parse(epsilon).unwrap();
             assert!(split.seconds(&epsilon, 12).is_some());
@@ -117,7 +122,7 @@ impl Rest for Recorded {
 fn no_more_digits_are_requested_of_groups_that_contribute_little() {
     static MOST: AtomicU32 = AtomicU32::new(0);
     let sum = sum(&[('d', "1/10000", 2, 4), ('d', "1/79", 1, 1998), ('d', "238554338/4099", 1, 6)]);
-    let splits = Split::all(&sum, |rest| Recorded(SumEvaluator::new(rest), &MOST));
+    let splits = Split::all(&sum, |rest| Box::new(Recorded(SumEvaluator::new(rest), &MOST)));
     let split = splits.iter().find(|split| split.coarse.groups().len() == 1).unwrap();
     // Twenty steps of the second group above the likeliest loss of the first.
     for epsilon in ["160501.01", "160501.1", "160579.9"] {
@@ -145,9 +150,8 @@ fn continuous_noise_serves_as_the_remaining_group() {
 
 #[test]
 fn only_groups_that_are_far_apart_are_conditioned_on() {
-    let none = |groups: &[(char, &str, u64, u64)]| {
-        !Split::all(&sum(groups), SumEvaluator::new).iter().any(|split| split.apart >= APART)
-    };
+    let none =
+        |groups: &[(char, &str, u64, u64)]| !Split::all(&sum(groups), alone).iter().any(|split| split.apart >= APART);
     assert!(none(&[('d', "5", 1, 10)]));
     assert!(none(&[('d', "5", 1, 10), ('d', "50", 1, 10), ('d', "500", 1, 10)]));
     // Continuous noise cannot be listed.
