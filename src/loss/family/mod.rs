@@ -11,6 +11,15 @@
 //!
 //! Only the pairs (p, p) are sieved: |F_p F_q| <= (|F_p|^2 + |F_q|^2) / 2, so bounds that hold for the doubles of two members hold for the pair. If
 //! more digits are requested than this gives, the [`evaluator`](super::evaluator) answers the pairs that may be the largest one by one.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `members`, `pairs` | the members, their pairs and the lattices of these |
+//! | `sieved` | the sieves of members and of pairs |
+//! | `kinds` | the pairs that share a kernel, and their nodes |
+//! | `sums` | the sums of all pairs over these nodes |
+//! | `shared` | contours that requests close to one another share |
+//! | `common` | the largest, and which pairs may attain it |
 
 mod common;
 mod kinds;
