@@ -52,6 +52,8 @@ mod integrand;
 pub use crate::law;
 pub(crate) mod limit;
 mod lobes;
+#[cfg(test)]
+mod measured;
 mod merged;
 mod near;
 pub use crate::law::parameter;

@@ -106,7 +106,7 @@ impl Contours {
 }
 
 impl RoughContour {
-    fn new(contours: &Contours, question: &Question, plan: Plan) -> Self {
+    pub(super) fn new(contours: &Contours, question: &Question, plan: Plan) -> Self {
         let product = Product::<Complex64>::new(contours.sum(), &plan.exact_c, &plan.period.clone().recip(), ());
         let nodes: Vec<i64> = plan.summed().collect();
         let products = nodes.par_iter().with_min_len(PART).map(|&node| product.at(node)).collect();

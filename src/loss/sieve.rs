@@ -348,6 +348,9 @@ impl Sweep {
 }
 
 #[cfg(test)]
+pub(super) mod measured;
+
+#[cfg(test)]
 mod tests {
     use super::super::factor_bound::tests::factor_by_definition;
     use super::*;

@@ -506,4 +506,6 @@ impl KnownRest {
 }
 
 #[cfg(test)]
+pub(super) mod measured;
+#[cfg(test)]
 mod tests;

@@ -187,3 +187,6 @@ fn ln_most(close: &Close, multiples: &[i64], distance: f64, s: f64) -> f64 {
     let ln_profile = (0.63 * s).ln() - beyond * beyond / 2.0 + distance.min(0.0);
     ln_profile - squares + 1e-12 * (squares + ln_profile.abs()) + 1e-12
 }
+
+#[cfg(test)]
+mod measured;
