@@ -246,6 +246,16 @@ pub enum Error {
         /// The count before noise. The noise is not included.
         count: i64,
     },
+    /// A number that is no answer of randomized response.
+    #[error("count {position} is {count}: the {answers} answers are the numbers from 0 to {}", answers - 1)]
+    NoAnswer {
+        /// The index of the number, counted from zero.
+        position: usize,
+        /// The number.
+        count: i64,
+        /// The number of answers.
+        answers: u64,
+    },
     /// An operating system without random numbers.
     #[error("the operating system gives no random numbers: {why}")]
     Randomness {

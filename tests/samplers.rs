@@ -3,8 +3,11 @@
 //! Every run has a fixed seed, so a test that passes always passes. `ALARM` is the probability with which a test of a correct sampler would
 //! fail for a random seed; there are about 60 statistics in this file.
 
+use std::sync::Arc;
+
 use dp_assay::{
-    noise::{DiscreteGaussian, DiscreteLaplace, Sampler, Source, Streams},
+    law::{Law, NoiseTable},
+    noise::{DiscreteGaussian, DiscreteLaplace, Distribution, Sampler, Source, Streams},
     numeric::Enclosure,
 };
 use rug::{Float, Rational};
@@ -135,6 +138,83 @@ fn laplace_samples_pass_chi_square_and_kolmogorov() {
         let p = chi_square(&counted(&samples, &edges), &shares);
         assert!(p > ALARM, "{epsilon}: {p}");
         assert!(kolmogorov(&samples, &edges, &shares), "{epsilon}");
+    }
+}
+
+/// Noise on finitely many integers: truncated laws narrower and wider than their bound, and tables of which one is far from symmetric.
+#[test]
+fn bounded_samples_pass_chi_square_and_kolmogorov() {
+    let truncated = |sigma2: &str, bound| Law::TruncatedGaussian { sigma2: number(sigma2), bound };
+    let laplace = |epsilon: &str, bound| Law::TruncatedLaplace { epsilon: number(epsilon), bound };
+    let table = |rows: &[(i64, &str)]| {
+        Law::Table(Arc::new(NoiseTable::new("rows", rows.iter().map(|(x, mass)| (*x, number(mass)))).unwrap()))
+    };
+    let laws = [
+        truncated("5", 2),
+        truncated("5", 100_000),
+        truncated("1e6", 50),
+        truncated("1e8", 30_000),
+        laplace("1/2", 3),
+        laplace("1e-6", 9),
+        laplace("1e-3", 100_000),
+        table(&[(-2, "1/20"), (-1, "1/5"), (0, "1/2"), (1, "1/5"), (2, "1/20")]),
+        table(&[(-1_000_000_000, "1/7"), (5, "5/7"), (6, "0.1"), (7, "3/70")]),
+    ];
+    for (seed, law) in laws.into_iter().enumerate() {
+        let (noise, sampler) = (Distribution::of(&law).unwrap(), Sampler::new(law.clone()).unwrap());
+        let samples = drawn(&sampler, SAMPLES, 400 + seed as u64);
+        let (mut edges, mut shares) = cells(|p| noise.quantile(p).unwrap(), |x| noise.cdf(x, 15).unwrap());
+        // No sample is beyond the last value: a cell for it would have no share.
+        if shares.last() == Some(&0.0) {
+            shares.pop();
+            let last = edges.pop().unwrap();
+            assert!(samples.iter().all(|x| *x <= last), "{law}");
+        }
+        let p = chi_square(&counted(&samples, &edges), &shares);
+        assert!(p > ALARM, "{law}: {p}");
+        assert!(kolmogorov(&samples, &edges, &shares), "{law}");
+        let mut single = Streams::with_insecure_seed(7).take();
+        assert!((0..100).all(|_| *noise.mass(sampler.sample(&mut single), 5).lower() > 0), "{law}");
+    }
+}
+
+/// A truncated law with a bound that is never reached is the law itself, sample for sample.
+#[test]
+fn a_bound_far_away_changes_no_sample() {
+    let sigma2 = number("5");
+    let samplers = [
+        Sampler::new(Law::TruncatedGaussian { sigma2: sigma2.clone(), bound: 1000 }).unwrap(),
+        Sampler::discrete_gaussian(sigma2).unwrap(),
+    ];
+    let [bounded, free] = samplers.map(|sampler| drawn(&sampler, SAMPLES, 11));
+    assert_eq!(bounded, free);
+}
+
+#[test]
+fn randomized_response_gives_each_answer_its_share() {
+    for (epsilon, answers) in [("1", 2_u64), ("2", 5), ("1/100", 3), ("30", 2)] {
+        let sampler = Sampler::new(Law::RandomizedResponse { epsilon: number(epsilon), answers }).unwrap();
+        let mut given: Vec<i64> = (0..SAMPLES as i64).map(|row| row % answers as i64).collect();
+        Streams::with_insecure_seed(answers).add_noise(&sampler, &mut given).unwrap();
+        let mut differences = vec![0; answers as usize];
+        for (row, answer) in given.iter().enumerate() {
+            let truth = row as i64 % answers as i64;
+            differences[(answer - truth).rem_euclid(answers as i64) as usize] += 1;
+        }
+        let odds = number(epsilon).to_f64().exp();
+        let share = |at: usize| if at == 0 { odds } else { 1.0 } / (odds + answers as f64 - 1.0);
+        let shares: Vec<f64> = (0..answers as usize).map(share).collect();
+        match epsilon {
+            // Of a million answers 10^-7 would be another one.
+            "30" => assert_eq!(differences, [SAMPLES as u64, 0]),
+            _ => assert!(chi_square(&differences, &shares) > ALARM, "{epsilon}:{answers}"),
+        }
+    }
+    let sampler = Sampler::new(Law::RandomizedResponse { epsilon: number("1"), answers: 3 }).unwrap();
+    for wrong in [3, -1, i64::MIN, i64::MAX] {
+        let mut counts = vec![0, wrong];
+        let message = Streams::with_insecure_seed(1).add_noise(&sampler, &mut counts).unwrap_err().to_string();
+        assert!(message.contains("from 0 to 2") && counts == [0, wrong], "{message}");
     }
 }
 

@@ -144,22 +144,7 @@ impl Counts {
             Some((parameters, count)) => (parameters, whole(count, "COUNT")?),
             None => (rest, 1),
         };
-        let (mut parts, mut names) = (parameters.split(':'), Vec::new());
-        let law = Law::named(key, |name| {
-            names.push(name.to_uppercase());
-            match parts.next() {
-                Some(part) => rational::parse(part),
-                // Two, unless others are given.
-                None if name == "answers" => Ok(Rational::from(2)),
-                None => Err(Error::malformed(key, text, &format!("{}, as in 1:5x10", names.join(":")))),
-            }
-        });
-        let law = law.ok_or_else(|| Error::unknown("law", key, "there are", Law::KEYS))??;
-        if let Some(more) = parts.next() {
-            let expected =
-                format!("{} and no more, as in {}", names.join(":"), if names.len() > 1 { "1:5x10" } else { "5x10" });
-            return Err(Error::malformed("a further parameter", more, &expected));
-        }
+        let law = Law::parse(key, parameters)?;
         Counts { law, count, shift, free_rows: false }.checked()
     }
 

@@ -35,7 +35,6 @@ use self::{
     peak::{Peak, between, beyond},
     top::Top,
 };
-use super::Composition;
 use crate::{
     error::{Error, Result},
     loss::{
@@ -69,7 +68,7 @@ const MOST_MORE_DIGITS: u32 = 150;
 
 /// The eps of the supporting line that is highest at alpha, in doubles; negative for the mirrored lines.
 #[cfg(feature = "mechanisms")]
-pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
+pub(crate) fn epsilon(composition: &super::Composition, alpha: &Rational) -> Result<f64> {
     epsilon_by(&composition.loss_evaluator(), composition.rho().to_f64(), alpha)
 }
 
@@ -418,7 +417,10 @@ pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{account::Counts, loss::limit};
+    use crate::{
+        account::{Composition, Counts},
+        loss::limit,
+    };
 
     /// The function from supporting lines, against enumerations: of fine noise, of coarse beside fine, and of coarse noise alone.
     #[test]

@@ -4,7 +4,7 @@ use rug::{Float, Integer, Rational, float::Round};
 
 use crate::{
     error::{Error, Result},
-    law::Law,
+    law::{Law, Shape},
     noise::magnitude_tails,
     numeric::Enclosure,
 };
@@ -30,7 +30,11 @@ pub struct Declared {
 impl Declared {
     /// The law of single draws. Refuses noise on the real line, and noise so wide that a histogram would have more than 2^17 values.
     pub fn of(law: &Law) -> Result<Declared> {
-        let exponent = law.sampled_exponent()?;
+        let Shape::Exponential { exponent, bound } = law.shape()? else {
+            return Err(Error::unsuitable(format!(
+                "{law}: an audit is about noise that is symmetric about zero, not a list of masses"
+            )));
+        };
         // exp(-curvature m^2 / 2) or exp(-slope m) below 2^-(WANTED + 2), approximately.
         let depth = f64::from(WANTED + 2) * std::f64::consts::LN_2;
         let reach = if exponent.curvature > 0 {
@@ -38,7 +42,7 @@ impl Declared {
         } else {
             depth / exponent.slope.to_f64()
         };
-        if reach > MOST as f64 {
+        if bound.map_or(reach, |bound| reach.min(bound as f64)) > MOST as f64 {
             let (name, value) = (law.parameter_name(), law.parameter().to_f64());
             let expected =
                 if exponent.curvature > 0 { "a sigma2 of at most 2.3e7" } else { "an epsilon of at least 1.4e-3" };

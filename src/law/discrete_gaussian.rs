@@ -3,9 +3,10 @@
 use rug::Rational;
 
 use super::{
-    facts::{Exponent, Facts, Range},
+    facts::{Facts, Range},
     finite::Finite,
     gaussian,
+    shape::Exponent,
 };
 use crate::{error::Result, law::parameter::Sigma2};
 

@@ -3,8 +3,9 @@
 use rug::Rational;
 
 use super::{
-    facts::{Exponent, Facts, Range},
+    facts::{Facts, Range},
     finite::{Finite, Infinite, Mass},
+    shape::Exponent,
 };
 use crate::{
     error::{Error, Result},

@@ -2,20 +2,12 @@
 
 use rug::Rational;
 
-use super::{finite::Finite, uniform::Uniform};
+use super::{
+    finite::Finite,
+    shape::{Exponent, Shape},
+    uniform::Uniform,
+};
 use crate::error::Result;
-
-/// The exponent of a law on the integers with mass proportional to exp(-(slope |x| + curvature |x| (|x| - 1) / 2)).
-///
-/// N_Z(0, sigma2) has slope 1 / (2 sigma2) and curvature 1 / sigma2, since m + m (m - 1) = m^2; the discrete Laplace has slope epsilon and
-/// curvature 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exponent {
-    /// The slope at zero, above 0.
-    pub slope: Rational,
-    /// By how much the slope grows with each step, at least 0.
-    pub curvature: Rational,
-}
 
 /// Both ends of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +140,11 @@ pub(super) trait Facts<'a> {
     /// The exponent; `None` for noise that is not on the integers, or not unbounded.
     fn exponent(&self) -> Option<Exponent> {
         None
+    }
+
+    /// The masses of one draw; `None` for noise that is not on the integers, or not known.
+    fn shape(&self) -> Option<Shape> {
+        self.exponent().map(|exponent| Shape::Exponential { exponent, bound: None })
     }
 
     /// An error unless the parameter is in the range of the exact samplers.

@@ -19,7 +19,9 @@
 //! | `outcomes` | one direction of a pair that is not symmetric |
 //! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
+//! | `shape` | [`Shape`]: the masses of one draw, for samplers |
 //! | `finite` | the common part of all laws of finitely many losses |
+//! | `named` | laws by their names in files and options |
 //! | `replaced` | laws in place of a law: rounded, symmetric, without sampling |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
@@ -36,6 +38,7 @@ mod gaussian;
 mod guarantee;
 mod laplace;
 mod likelihoods;
+mod named;
 mod outcomes;
 mod pair;
 pub mod parameter;
@@ -44,6 +47,7 @@ mod randomized_response;
 mod replaced;
 mod responses;
 mod sampled_gaussian;
+mod shape;
 mod table;
 pub mod theta;
 mod truncated;
@@ -61,7 +65,6 @@ use crate::{
 use bounded_range::BoundedRange;
 use discrete_gaussian::DiscreteGaussian;
 use discrete_laplace::DiscreteLaplace;
-pub use facts::Exponent;
 use facts::Facts;
 pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
@@ -76,6 +79,7 @@ use randomized_response::RandomizedResponse;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;
 use sampled_gaussian::SampledGaussian;
+pub use shape::{Exponent, Shape};
 pub use table::NoiseTable;
 use truncated::Truncated;
 pub(crate) use uniform::Uniform;
@@ -242,53 +246,6 @@ macro_rules! of_law {
 }
 
 impl Law {
-    /// The name in files of Poisson-sampled Gaussian noise.
-    pub const SAMPLED_KEY: &str = sampled_gaussian::KEY;
-
-    /// The names of all laws in files, the default first.
-    pub const KEYS: [&str; 11] = [
-        discrete_gaussian::KEY,
-        discrete_laplace::KEY,
-        gaussian::KEY,
-        laplace::KEY,
-        sampled_gaussian::KEY,
-        truncated::LAPLACE,
-        truncated::GAUSSIAN,
-        randomized_response::KEY,
-        bounded_range::KEY,
-        guarantee::PURE,
-        guarantee::APPROXIMATE,
-    ];
-
-    /// The law with this name in files and the parameters that `given` finds by their names; `None` for other names. An error for a parameter that is
-    /// not found is that of `given`.
-    pub fn named(key: &str, mut given: impl FnMut(&'static str) -> Result<Rational>) -> Option<Result<Law>> {
-        let mut law = || -> Result<Option<Law>> {
-            Ok(Some(match key {
-                discrete_gaussian::KEY => Law::DiscreteGaussian { sigma2: given("sigma2")? },
-                discrete_laplace::KEY => Law::DiscreteLaplace { epsilon: given("epsilon")? },
-                gaussian::KEY => Law::Gaussian { sigma2: given("sigma2")? },
-                laplace::KEY => Law::Laplace { scale: given("scale")? },
-                sampled_gaussian::KEY => Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? },
-                truncated::LAPLACE => {
-                    Law::TruncatedLaplace { epsilon: given("epsilon")?, bound: whole("bound", &given("bound")?)? }
-                }
-                truncated::GAUSSIAN => {
-                    Law::TruncatedGaussian { sigma2: given("sigma2")?, bound: whole("bound", &given("bound")?)? }
-                }
-                randomized_response::KEY => Law::RandomizedResponse {
-                    epsilon: given("epsilon")?,
-                    answers: whole("answers", &given("answers")?)?,
-                },
-                bounded_range::KEY => Law::BoundedRange { epsilon: given("epsilon")? },
-                guarantee::PURE => Law::Pure { epsilon: given("epsilon")? },
-                guarantee::APPROXIMATE => Law::Approximate { epsilon: given("epsilon")?, delta: given("delta")? },
-                _ => return Ok(None),
-            }))
-        };
-        law().transpose()
-    }
-
     /// The name in words, as in "discrete Gaussian noise".
     pub fn name(&self) -> &'static str {
         of_law!(self, facts => facts.name())
@@ -484,15 +441,18 @@ impl Law {
         of_law!(self, facts => facts.precision_approx())
     }
 
-    /// The exponent; `None` for noise that is not on the integers.
+    /// The exponent of the masses, within the bound where there is one; `None` where they have none.
     pub(crate) fn exponent(&self) -> Option<Exponent> {
-        of_law!(self, facts => facts.exponent())
+        match of_law!(self, facts => facts.shape()) {
+            Some(Shape::Exponential { exponent, .. }) => Some(exponent),
+            _ => None,
+        }
     }
 
-    /// The exponent of noise that can be drawn exactly; an error for all other noise.
-    pub(crate) fn sampled_exponent(&self) -> Result<Exponent> {
+    /// The masses of one draw; an error for noise that cannot be drawn exactly, or has a parameter out of the range of the samplers.
+    pub fn shape(&self) -> Result<Shape> {
         of_law!(self, facts => facts.check_sampled())?;
-        self.exponent().ok_or_else(|| {
+        of_law!(self, facts => facts.shape()).ok_or_else(|| {
             let law = match self.is_continuous() {
                 true => {
                     let what = if self.sigma2().is_some() { "variance" } else { self.parameter_name() };
@@ -501,9 +461,14 @@ impl Law {
                 false => self.to_string(),
             };
             Error::unsuitable(format!(
-                "{law} cannot be drawn exactly: discrete Gaussian and discrete Laplace noise can"
+                "{law} cannot be drawn exactly: discrete Gaussian, discrete Laplace, truncated and tabulated noise and randomized response can"
             ))
         })
+    }
+
+    /// Its name, where it is given by a table.
+    pub fn label(&self) -> Option<&str> {
+        of_law!(self, facts => facts.label())
     }
 }
 
@@ -519,16 +484,10 @@ impl From<&KeyNoise> for Law {
     }
 }
 
-/// A parameter that counts something.
-fn whole(name: &str, value: &Rational) -> Result<u64> {
-    let whole = value.is_integer().then(|| value.numer().to_u64()).flatten();
-    whole.ok_or_else(|| Error::malformed(name, rational::display(value), "a positive whole number"))
-}
-
 /// The name in words with the exact parameters: "discrete Gaussian 5", "approximate DP 1:1e-9".
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        if let Some(label) = of_law!(self, facts => facts.label()) {
+        if let Some(label) = self.label() {
             let noise = if self.is_guarantee() { "" } else { " noise" };
             return write!(out, "{}{noise} {label} ", self.name());
         }

@@ -7,6 +7,7 @@ use super::{
     facts::{Facts, Range},
     finite::{Factor, Finite, Infinite, Mass},
     guarantee,
+    shape::Shape,
 };
 use crate::error::{Error, Result};
 
@@ -78,6 +79,10 @@ impl<'a> Facts<'a> for RandomizedResponse<'a> {
             _ => (largest.clone(), vec![first, between, last]),
         };
         Some(Finite { largest, step, masses, places: None, infinite: Infinite::Never })
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::Response { epsilon: self.epsilon.clone(), answers: self.answers })
     }
 
     /// That of the continuous Laplace of scale 1 / epsilon.

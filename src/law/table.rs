@@ -17,6 +17,7 @@ use super::{
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES, check_sum},
     responses::Rounding,
+    shape::Shape,
 };
 use crate::{
     error::{Error, Result},
@@ -205,6 +206,10 @@ impl<'a> Facts<'a> for &'a NoiseTable {
             true => (&likelihoods.responses(Rounding::Up)).finite(1),
             false => (&likelihoods.outcomes(Rounding::Up)).finite(1),
         }
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::Listed(self.masses().map(|(value, mass)| (value, mass.clone())).collect()))
     }
 
     /// 1 / variance.

@@ -8,6 +8,7 @@ use rug::Rational;
 use super::{
     facts::{Facts, Range},
     finite::{Finite, Infinite, Mass},
+    shape::Shape,
 };
 use crate::error::{Error, Result};
 
@@ -29,6 +30,13 @@ pub(super) struct Truncated<L> {
 }
 
 impl<L> Truncated<L> {
+    fn check_bound(&self) -> Result<()> {
+        match (1..=MOST_BOUND).contains(&self.bound) {
+            true => Ok(()),
+            false => Err(Error::out_of_range("the bound of truncated noise", self.bound, "1 to 100000")),
+        }
+    }
+
     /// The exponent of the mass at x.
     fn exponent<'a>(&self, x: u64) -> Rational
     where
@@ -121,10 +129,17 @@ impl<'a, L: Facts<'a>> Facts<'a> for Truncated<L> {
     }
 
     fn check(&self) -> Result<()> {
-        if !(1..=MOST_BOUND).contains(&self.bound) {
-            return Err(Error::out_of_range("the bound of truncated noise", self.bound, "1 to 100000"));
-        }
+        self.check_bound()?;
         self.of.check()
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        self.of.exponent().map(|exponent| Shape::Exponential { exponent, bound: Some(self.bound) })
+    }
+
+    fn check_sampled(&self) -> Result<()> {
+        self.check_bound()?;
+        self.of.check_sampled()
     }
 
     /// At twice the bound neighbors share one outcome, which is as likely under both; beyond that they share none.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Sampler, Streams};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Samples that share one stream. The parts of a slice are fixed by its length alone, never by the number of threads.
 const PART: usize = 1 << 16;
@@ -23,7 +23,8 @@ impl Streams {
         out.par_chunks_mut(PART).enumerate().for_each(|(number, part)| fill(number, part));
     }
 
-    /// Adds independent noise to every count. If a sum leaves the range of 64-bit integers, no count is changed.
+    /// Adds independent noise to every count, or gives each answer by randomized response. If a sum leaves the range of 64-bit integers, or a number is no
+    /// answer, no count is changed.
     ///
     /// ```
     /// use dp_assay::{noise::{Sampler, Streams}, numeric::rational::parse};
@@ -37,7 +38,7 @@ impl Streams {
         let mut noisy = vec![0; counts.len()];
         self.fill(sampler, &mut noisy);
         for (position, (noise, &count)) in noisy.iter_mut().zip(counts.iter()).enumerate() {
-            *noise = count.checked_add(*noise).ok_or(Error::Overflow { position, count })?;
+            *noise = sampler.applied(position, count, *noise)?;
         }
         counts.copy_from_slice(&noisy);
         Ok(())
@@ -47,7 +48,7 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{error::Error, numeric::rational::parse};
 
     fn sampler() -> Sampler {
         Sampler::discrete_gaussian(parse("5").unwrap()).unwrap()

@@ -50,6 +50,13 @@ impl CsvNoise<'_> {
                         let why = format!("{count} with noise added exceeds the range of 64-bit integers");
                         table.rows.refused(part.lines[position], table.indices[column] + 1, why)
                     }
+                    Error::NoAnswer { position, count, answers } => {
+                        let why = format!(
+                            "{count} is no answer: the {answers} answers are the numbers from 0 to {}",
+                            answers - 1
+                        );
+                        table.rows.refused(part.lines[position], table.indices[column] + 1, why)
+                    }
                     other => other,
                 })?;
             }

@@ -2,30 +2,41 @@
 
 use rug::Rational;
 
-use super::{DiscreteGaussian, DiscreteLaplace};
+use super::{BoundedNoise, DiscreteGaussian, DiscreteLaplace};
 use crate::{
-    error::Result,
-    law::{Exponent, Law},
+    error::{Error, Result},
+    law::{Law, Shape},
     numeric::Enclosure,
 };
 
-/// Masses, tails, quantiles and moments of a law on the integers, by the shape of its exponent.
+/// Masses, tails, quantiles and moments of noise on the integers.
 #[derive(Clone, Debug)]
 pub enum Distribution {
     /// The exponent is quadratic.
     Gaussian(DiscreteGaussian),
     /// The exponent is linear.
     Laplace(DiscreteLaplace),
+    /// It is on finitely many integers.
+    Bounded(BoundedNoise),
 }
 
 impl Distribution {
-    /// That of a law; an error for noise on the real line, and for a parameter out of the range of the samplers.
+    /// That of a law; an error for noise on the real line, for mechanisms that do not add noise, and for a parameter out of the range of the samplers.
     pub fn of(law: &Law) -> Result<Self> {
-        let Exponent { slope, curvature } = law.sampled_exponent()?;
-        Ok(if curvature > 0 {
-            Distribution::Gaussian(DiscreteGaussian::new(curvature.recip())?)
-        } else {
-            Distribution::Laplace(DiscreteLaplace::new(slope)?)
+        Ok(match law.shape()? {
+            Shape::Exponential { exponent, bound: Some(bound) } => {
+                Distribution::Bounded(BoundedNoise::truncated(exponent, bound))
+            }
+            Shape::Exponential { exponent, bound: None } if exponent.curvature > 0 => {
+                Distribution::Gaussian(DiscreteGaussian::new(exponent.curvature.recip())?)
+            }
+            Shape::Exponential { exponent, bound: None } => {
+                Distribution::Laplace(DiscreteLaplace::new(exponent.slope)?)
+            }
+            Shape::Listed(rows) => Distribution::Bounded(BoundedNoise::listed(rows)),
+            Shape::Response { .. } => {
+                return Err(Error::unsuitable(format!("{law} gives answers and adds no noise to counts")));
+            }
         })
     }
 
@@ -34,6 +45,25 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.mass(x, digits),
             Distribution::Laplace(noise) => noise.mass(x, digits),
+            Distribution::Bounded(noise) => noise.mass(x, digits),
+        }
+    }
+
+    /// `P[X <= x]`, to a relative width of 10^-digits.
+    pub fn cdf(&self, x: i64, digits: u32) -> Result<Enclosure> {
+        match self {
+            Distribution::Gaussian(noise) => noise.cdf(x, digits),
+            Distribution::Laplace(noise) => Ok(noise.cdf(x, digits)),
+            Distribution::Bounded(noise) => Ok(noise.cdf(x, digits)),
+        }
+    }
+
+    /// `P[X >= x]`, to a relative width of 10^-digits.
+    pub fn survival(&self, x: i64, digits: u32) -> Result<Enclosure> {
+        match self {
+            Distribution::Gaussian(noise) => noise.survival(x, digits),
+            Distribution::Laplace(noise) => Ok(noise.survival(x, digits)),
+            Distribution::Bounded(noise) => Ok(noise.survival(x, digits)),
         }
     }
 
@@ -42,6 +72,16 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.quantile(p),
             Distribution::Laplace(noise) => noise.quantile(p),
+            Distribution::Bounded(noise) => noise.quantile(p),
+        }
+    }
+
+    /// `E[X]`, exactly: zero unless a table is not symmetric about zero.
+    pub fn mean(&self) -> Rational {
+        match self {
+            Distribution::Gaussian(noise) => noise.mean(),
+            Distribution::Laplace(noise) => noise.mean(),
+            Distribution::Bounded(noise) => noise.mean(),
         }
     }
 
@@ -50,6 +90,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.variance(digits),
             Distribution::Laplace(noise) => noise.variance(digits),
+            Distribution::Bounded(noise) => noise.variance(digits),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `discrete_gaussian` | [`DiscreteGaussian`]: masses, tails, quantiles, moments |
 //! | `discrete_laplace` | [`DiscreteLaplace`], the two-sided geometric law, in closed form |
+//! | `bounded` | [`BoundedNoise`]: truncated laws, and tables of masses |
 //! | `distribution` | [`Distribution`]: that of any law on the integers |
 //! | `quantile` | quantiles of both, by certified comparisons |
 //! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
@@ -16,6 +17,8 @@
 //! | `folded` | the law of \|X\| and certified bounds of its tails, which both samplers use |
 //! | [`inversion`] | sampling by a table, and the proof that it is exact |
 //! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
+//! | `listed` | sampling of a list of rational probabilities, and the proof |
+//! | `response` | sampling of randomized response |
 //! | `sampler` | [`Sampler`]: the best method for a law |
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
@@ -27,6 +30,7 @@
 //! can time single samples on the machine that draws them learns something about them. Keys and random words are not
 //! wiped from memory after use.
 
+mod bounded;
 mod bulk;
 #[cfg(feature = "mechanisms")]
 mod column;
@@ -35,12 +39,14 @@ mod discrete_laplace;
 mod distribution;
 mod folded;
 pub mod inversion;
+mod listed;
 #[cfg(feature = "mechanisms")]
 mod parquet_columns;
 pub mod published_error;
 mod quantile;
 pub mod regression;
 pub mod rejection;
+mod response;
 mod sampler;
 pub mod shifted_gaussian;
 mod streams;
@@ -50,6 +56,7 @@ mod table;
 mod table_options;
 mod vector;
 
+pub use bounded::BoundedNoise;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;

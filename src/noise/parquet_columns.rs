@@ -116,6 +116,7 @@ impl<'a> ParquetNoise<'a> {
                         let place = |row: usize| format!("column {column:?}, row {}", done as usize + row + 1);
                         streams.add_noise(sampler, &mut counts).map_err(|error| match error {
                             Error::Overflow { position, .. } => self.too_large(&place(position), 64),
+                            Error::NoAnswer { position, answers, .. } => self.no_answer(&place(position), answers),
                             other => other,
                         })?;
                         self.put(group, at, &counts, &definitions, &mut to, out_name, &place)?;
@@ -283,6 +284,11 @@ impl<'a> ParquetNoise<'a> {
         let narrow = |(row, count): (usize, &i64)| i32::try_from(*count).map_err(|_| self.too_large(&place(row), 32));
         let counts = counts.iter().enumerate().map(narrow).collect::<Result<Vec<i32>>>()?;
         write::<Int32Type, W>(to, &counts, definitions).map_err(wrong)
+    }
+
+    fn no_answer(&self, place: &str, answers: u64) -> Error {
+        let why = format!("{place}: no answer: the {answers} answers are the numbers from 0 to {}", answers - 1);
+        refused(self.name, why)
     }
 
     fn too_large(&self, place: &str, bits: u32) -> Error {

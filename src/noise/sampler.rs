@@ -3,10 +3,13 @@
 use rug::Rational;
 
 use super::{
-    DiscreteGaussian, DiscreteLaplace, folded::FoldedLaw, inversion::InversionTable, rejection::BlockRejection,
-    streams::Source,
+    DiscreteGaussian, DiscreteLaplace, folded::FoldedLaw, inversion::InversionTable, listed::ListedTable,
+    rejection::BlockRejection, response::Response, streams::Source,
 };
-use crate::{error::Result, loss::law::Law};
+use crate::{
+    error::{Error, Result},
+    law::{Law, Shape},
+};
 
 /// Digits in a random word.
 const WORD: u32 = 32;
@@ -46,6 +49,8 @@ pub struct Sampler {
 enum Method {
     Table(InversionTable),
     Blocks(BlockRejection),
+    Listed(ListedTable),
+    Response(Response),
 }
 
 impl Sampler {
@@ -59,23 +64,12 @@ impl Sampler {
         Sampler::new(Law::DiscreteLaplace { epsilon })
     }
 
-    /// A sampler of a law on the integers; a continuous one is refused.
+    /// A sampler of a law on the integers, or of the answers of randomized response; an error for continuous noise and for guarantees.
     pub fn new(law: Law) -> Result<Self> {
-        let magnitude = FoldedLaw::of(&law)?;
-        // Every choice is exact; this one is fast.
-        let (slope, curvature) = (magnitude.slope(), magnitude.curvature());
-        let (spread, widest, widest_of_blocks) = if *curvature > 0 {
-            (curvature.clone().recip().to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
-        } else {
-            (1.0 / slope.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS)
-        };
-        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(8.0, 15.0) as u32;
-        let method = if spread <= widest {
-            Method::Table(InversionTable::new(magnitude, WORD, guide(spread))?)
-        } else {
-            let block = (spread / widest_of_blocks).log2().ceil();
-            let guide = guide(spread / block.exp2());
-            Method::Blocks(BlockRejection::new(magnitude, block as u32, WORD, guide)?)
+        let method = match law.shape()? {
+            Shape::Exponential { exponent, bound } => Method::of_magnitudes(FoldedLaw::new(exponent, bound))?,
+            Shape::Listed(rows) => Method::Listed(ListedTable::new(rows, WORD)),
+            Shape::Response { epsilon, answers } => Method::Response(Response::new(epsilon, answers, WORD)?),
         };
         Ok(Sampler { law, method })
     }
@@ -90,6 +84,29 @@ impl Sampler {
         match self.method {
             Method::Table(_) => "inversion of a table",
             Method::Blocks(_) => "rejection from blocks",
+            Method::Listed(_) => "inversion of a list of masses",
+            Method::Response(_) => "a coin, and a fair choice",
+        }
+    }
+
+    /// The number of answers of randomized response: a sample is added to the true answer modulo this number. `None` for noise.
+    pub fn answers(&self) -> Option<u64> {
+        match &self.method {
+            Method::Response(response) => Some(response.answers()),
+            _ => None,
+        }
+    }
+
+    /// A count with a sample of noise, or an answer from 0 to `answers` - 1 with a sample of randomized response; an error that names the position
+    /// of the count where there is no such answer, or a sum exceeds 64 bits.
+    pub(super) fn applied(&self, position: usize, count: i64, sample: i64) -> Result<i64> {
+        match self.answers() {
+            None => count.checked_add(sample).ok_or(Error::Overflow { position, count }),
+            Some(answers) => match u64::try_from(count) {
+                // Both are below 10^12.
+                Ok(own) if own < answers => Ok(((own + sample.unsigned_abs()) % answers) as i64),
+                _ => Err(Error::NoAnswer { position, count, answers }),
+            },
         }
     }
 
@@ -97,6 +114,8 @@ impl Sampler {
     pub fn sample(&self, source: &mut Source) -> i64 {
         match &self.method {
             Method::Blocks(blocks) => blocks.draw(|| source.word()),
+            Method::Listed(list) => list.draw(|| source.word()),
+            Method::Response(response) => response.draw(|| source.word()),
             Method::Table(table) => {
                 let (negative, digits) = table.sign_and_digits(source.word());
                 let magnitude = match table.look_up(digits) {
@@ -111,9 +130,31 @@ impl Sampler {
     /// A sample for every element. It uses the words of the source in another order than the same number of single samples.
     pub fn fill(&self, out: &mut [i64], source: &mut Source) {
         match &self.method {
-            Method::Blocks(blocks) => out.iter_mut().for_each(|value| *value = blocks.draw(|| source.word())),
+            Method::Blocks(_) | Method::Listed(_) | Method::Response(_) => {
+                out.iter_mut().for_each(|value| *value = self.sample(source));
+            }
             Method::Table(table) => out.chunks_mut(BLOCK).for_each(|part| fill_from(table, part, source)),
         }
+    }
+}
+
+impl Method {
+    /// Of a symmetric law by its magnitudes. Every choice is exact; this one is fast. The table of a law with a bound ends there.
+    fn of_magnitudes(magnitude: FoldedLaw) -> Result<Self> {
+        let (slope, curvature) = (magnitude.slope(), magnitude.curvature());
+        let (spread, widest, widest_of_blocks) = if *curvature > 0 {
+            (curvature.clone().recip().to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
+        } else {
+            (1.0 / slope.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS)
+        };
+        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(8.0, 15.0) as u32;
+        if spread <= widest || magnitude.bound().is_some() {
+            let spread = magnitude.bound().map_or(spread, |bound| spread.min(bound as f64));
+            return Ok(Method::Table(InversionTable::new(magnitude, WORD, guide(spread))?));
+        }
+        let block = (spread / widest_of_blocks).log2().ceil();
+        let guide = guide(spread / block.exp2());
+        Ok(Method::Blocks(BlockRejection::new(magnitude, block as u32, WORD, guide)?))
     }
 }
 

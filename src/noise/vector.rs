@@ -3,7 +3,7 @@
 
 use rug::Rational;
 
-use super::{Sampler, Streams};
+use super::{Distribution, Sampler, Streams};
 use crate::{
     error::{Error, Result},
     loss::law::Law,
@@ -29,8 +29,9 @@ pub struct VectorMechanism {
 }
 
 impl VectorMechanism {
-    /// With noise of any law on the integers.
+    /// With noise of any law on the integers; an error for randomized response, which adds no noise.
     pub fn new(law: Law) -> Result<Self> {
+        Distribution::of(&law)?;
         Ok(VectorMechanism { sampler: Sampler::new(law)? })
     }
 

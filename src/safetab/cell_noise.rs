@@ -84,11 +84,16 @@ impl CellNoise {
         })
     }
 
-    /// The noise of a law on the integers; an error for continuous noise.
+    /// Discrete Gaussian or discrete Laplace noise; an error for other laws.
     pub fn of(law: &Law) -> Result<Self> {
         Ok(match Distribution::of(law)? {
             Distribution::Gaussian(noise) => CellNoise::Gaussian(noise),
             Distribution::Laplace(noise) => CellNoise::Geometric(noise),
+            Distribution::Bounded(_) => {
+                return Err(Error::unsuitable(format!(
+                    "{law}: the noise of a cell is unbounded, discrete Gaussian or discrete Laplace noise"
+                )));
+            }
         })
     }
 
