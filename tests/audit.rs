@@ -53,6 +53,25 @@ fn true_draws_are_consistent_and_others_deviate() {
     assert!(lag["p_value"].to_string().parse::<f64>().unwrap() < 1e-100);
 }
 
+/// A truncated law: its own draws are consistent, a draw beyond the bound has probability zero, and so does no other law's tail.
+#[test]
+fn truncated_laws_are_audited() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truncated.txt");
+    let mut drawn = assay(&["sample", "--truncated-gaussian", "5:4", "--count", "20000", "--insecure-seed", "5"]);
+    let mut text = drawn.unwrap().stdout;
+    fs::write(&path, &text).unwrap();
+    let (file, law) = (path.display().to_string(), ["--law", "truncated-gaussian:5:4"]);
+    let answer = audit(&file, law, 0);
+    assert!(answer["verdict"] == "consistent" && answer["bound"] == 4 && answer["sigma2"] == 5);
+    assert_eq!(audit(&file, LAW, 1)["verdict"], "deviates");
+    text.extend(b"5\n");
+    fs::write(&path, &text).unwrap();
+    let tests = audit(&file, law, 1)["tests"].clone();
+    let largest = tests.as_array().unwrap().iter().find(|test| test["test"] == "largest").unwrap();
+    assert_eq!(largest["p_value"], 0);
+}
+
 #[test]
 fn draws_come_through_a_pipe_and_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,6 +119,8 @@ fn what_is_not_understood_is_refused() {
         ("discrete-gaussian:0", "sigma2"),
         ("discrete-gaussian:1e12", "2.3e7"),
         ("discrete-laplace:x", "number"),
+        ("truncated-laplace:1", "EPSILON:BOUND"),
+        ("randomized-response:1", "not a list of masses"),
     ] {
         let message = refusal(&["audit", "--draws", &file, "--law", law]);
         assert!(message.contains(expected), "{message}");

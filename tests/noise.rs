@@ -198,6 +198,66 @@ fn bad_input_is_refused_by_name_and_leaves_no_file() {
     assert_eq!(names(folder.path()), ["in.csv"]);
 }
 
+/// Truncated noise, tables and randomized response: their draws, what a count spends, and what is refused.
+#[test]
+fn other_laws_are_drawn() {
+    let (folder, input, output) = table("count,x\n1,0\n2,1\n0,1\n");
+    let rows = folder.path().join("rows.csv").to_str().unwrap().to_string();
+    fs::write(&rows, "value,mass\n-3,1\n4,1\n").unwrap();
+    for (law, more, within) in [
+        (["--truncated-gaussian", "1e6:2"], &[][..], -2..=2),
+        (["--truncated-laplace", "1/10:3"], &[], -3..=3),
+        (["--table", &rows], &["--normalize"], -3..=4),
+        (["--randomized-response", "1/10:4"], &[], 0..=3),
+        (["--randomized-response", "0.1"], &[], 0..=1),
+    ] {
+        let args = [&["sample", law[0], law[1], "--count", "200"], more].concat();
+        let drawn = integers(&done(&args).stdout);
+        assert!(drawn.len() == 200 && drawn.iter().all(|x| within.contains(x)), "{law:?}: {drawn:?}");
+        assert!(drawn.contains(within.start()) && drawn.contains(within.end()), "{law:?}: {drawn:?}");
+        let object: Value = serde_json::from_str(&done(&[&args[..], &["--json"]].concat()).stdout).unwrap();
+        let named = if law[0] == "--table" { "table" } else { "law" };
+        assert!(object[named].is_string() && object["values"].as_array().unwrap().len() == 200, "{object}");
+    }
+    let noise = |column: &str, law: &str, value: &str, more: &[&str]| {
+        let args =
+            ["noise", &input, "--column", column, law, value, "--out", &output, "--insecure-seed", "3", "--force"];
+        [&args[..], more].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let words = |args: Vec<String>| done(&args.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    let said = words(noise("count", "--truncated-laplace", "1/2:7", &[]));
+    assert!(
+        said.contains("epsilon = 0.5, bound = 7") && said.contains("no pure epsilon") && !said.contains("rho ="),
+        "{said}"
+    );
+    let said = words(noise("x", "--randomized-response", "1", &[]));
+    assert!(said.contains("an answer that changes spends rho = 0.5 and epsilon = 1"), "{said}");
+    let answers = fs::read_to_string(&output).unwrap();
+    assert!(answers.lines().skip(1).all(|line| line.ends_with(",0") || line.ends_with(",1")), "{answers}");
+    let object: Value =
+        serde_json::from_str(&words(noise("count", "--table", &rows, &["--normalize", "--json"]))).unwrap();
+    assert!(object["rho"].is_null() && object["pure_epsilon"].is_null() && object["rows"] == 3, "{object}");
+
+    let refused = |args: Vec<String>| refusal(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let message = refused(noise("count", "--randomized-response", "1", &[]));
+    assert!(message.contains("line 3, column 1") && message.contains("from 0 to 1"), "{message}");
+    for (law, value, expected) in [
+        ("--table", rows.as_str(), "add up"),
+        ("--table", "no-such.csv", "no-such.csv"),
+        ("--truncated-gaussian", "5", "SIGMA2:BOUND"),
+        ("--truncated-gaussian", "5:0", "1 to 100000"),
+        ("--truncated-gaussian", "0:3", "sigma2"),
+        ("--truncated-laplace", "1/2:7:2", "no more"),
+        ("--truncated-laplace", "1/2:7x3", "number"),
+        ("--randomized-response", "1:1", "2 to 10^12"),
+        ("--randomized-response", "0", "epsilon"),
+    ] {
+        let message = refused(noise("count", law, value, &[]));
+        assert!(message.contains(expected) && message.contains(law), "{law} {value}: {message}");
+    }
+    refused(noise("count", "--discrete-gaussian", "5", &["--normalize"]));
+}
+
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let mut child = Command::new(ASSAY)

@@ -71,13 +71,16 @@ def beyond() -> ValueError:
     return ValueError("a count of more than 64 bits: expected counts from -2^63 to 2^63 - 1")
 
 
+_DRAWN = "DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, NoiseTable or RandomizedResponse"
+
+
 def law_of(noise: Any) -> IntegerNoise:
     """The noise, if it can be drawn."""
     if isinstance(noise, IntegerNoise):
         return noise
     if isinstance(noise, Account):
-        raise TypeError(f"noise of type {type(noise).__name__}, which is accounted for and not drawn: expected a DiscreteGaussian or a DiscreteLaplace")
-    raise TypeError(f"noise of type {type(noise).__name__}: expected a DiscreteGaussian or a DiscreteLaplace")
+        raise TypeError(f"noise of type {type(noise).__name__}, which is accounted for and not drawn: expected {_DRAWN}")
+    raise TypeError(f"noise of type {type(noise).__name__}: expected {_DRAWN}")
 
 
 def of_items(items: Sequence[Any]) -> Any:

@@ -300,7 +300,7 @@ class Approximate(Account):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
-class RandomizedResponse(Account):
+class RandomizedResponse(IntegerNoise):
     def __new__(cls, epsilon: _Number, answers: _Number = 2, count: int = 1, *, neighbors: _Relation | None = None) -> RandomizedResponse: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
@@ -320,7 +320,7 @@ class SampledGaussian(Account):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
-class TruncatedLaplace(Account):
+class TruncatedLaplace(IntegerNoise):
     def __new__(
         cls,
         epsilon: _Number,
@@ -341,7 +341,7 @@ class TruncatedLaplace(Account):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
-class TruncatedGaussian(Account):
+class TruncatedGaussian(IntegerNoise):
     def __new__(
         cls,
         sigma2: _Number,
@@ -362,7 +362,7 @@ class TruncatedGaussian(Account):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
-class NoiseTable(Account):
+class NoiseTable(IntegerNoise):
     def __new__(
         cls,
         rows: _Path | list[tuple[int, _Number]],

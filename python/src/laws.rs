@@ -1,5 +1,5 @@
-//! Mechanisms that are accounted for and not drawn: guarantees, bounded range, randomized response, continuous Laplace and truncated noise, and noise on Poisson
-//! samples.
+//! Mechanisms beside discrete Gaussian and discrete Laplace noise: guarantees, bounded range, randomized response, continuous Laplace and truncated noise, and
+//! noise on Poisson samples. Truncated noise and randomized response are drawn, too.
 
 use dp_assay::{account::Counts, loss::law::Law};
 use pyo3::{
@@ -9,6 +9,7 @@ use pyo3::{
 
 use crate::{
     account::Account,
+    noise::IntegerNoise,
     numbers::{self, Exact, parameter_of},
     work::quick,
 };
@@ -124,6 +125,15 @@ macro_rules! law_classes {
     };
 }
 
+/// The objects of a class of integer noise with their account and their sampler.
+macro_rules! drawn {
+    ($name:ident, $made:expr) => {{
+        let (account, given) = $made?;
+        let noise = IntegerNoise::new(given.counts.law.clone());
+        Ok(PyClassInitializer::from(account).add_subclass(noise).add_subclass($name(given)))
+    }};
+}
+
 /// The objects of a class with their account.
 macro_rules! made {
     ($name:ident, $made:expr) => {{
@@ -219,7 +229,7 @@ impl Approximate {
 /// same probability. One person changes each response from one true answer to another, under each relation.
 ///
 /// epsilon: from 1e-6 to 1e3. answers: from 2 to 1e12.
-#[pyclass(frozen, extends = Account, module = "dp_assay", name = "RandomizedResponse")]
+#[pyclass(frozen, extends = IntegerNoise, module = "dp_assay", name = "RandomizedResponse")]
 pub struct RandomizedResponse(Given);
 
 #[pymethods]
@@ -233,7 +243,7 @@ impl RandomizedResponse {
         neighbors: Option<&str>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let options = Options { neighbors, ..Options::default() };
-        made!(RandomizedResponse, account_of("randomized-response", [epsilon, answers], [count, 1], &options))
+        drawn!(RandomizedResponse, account_of("randomized-response", [epsilon, answers], [count, 1], &options))
     }
 }
 
@@ -270,7 +280,7 @@ impl Laplace {
 macro_rules! truncated {
     ($(#[$doc:meta])* $name:ident, $text:literal, $parameter:ident, $key:literal) => {
         $(#[$doc])*
-        #[pyclass(frozen, extends = Account, module = "dp_assay", name = $text)]
+        #[pyclass(frozen, extends = IntegerNoise, module = "dp_assay", name = $text)]
         pub struct $name(Given);
 
         #[pymethods]
@@ -288,7 +298,7 @@ macro_rules! truncated {
                 counts_as_given: bool,
             ) -> PyResult<PyClassInitializer<Self>> {
                 let options = Options { neighbors, group: Some(group), counts_as_given };
-                made!($name, account_of($key, [$parameter, bound], [count, shift], &options))
+                drawn!($name, account_of($key, [$parameter, bound], [count, shift], &options))
             }
 
             /// By how much one person changes each count.

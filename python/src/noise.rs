@@ -9,7 +9,7 @@ use dp_assay::{
     account::Counts,
     loss::law::Law,
     noise::{
-        DiscreteGaussian as GaussianLaw, DiscreteLaplace as LaplaceLaw, Sampler, Streams,
+        DiscreteGaussian as GaussianLaw, Distribution, Sampler, Streams,
         published_error::{ErrorsOfCounts, ExpectedErrors},
     },
     numeric::Enclosure as Interval,
@@ -39,7 +39,7 @@ fn streams(insecure_seed: Option<u64>) -> Outcome<Streams> {
     })
 }
 
-/// Noise on the integers: the common methods of DiscreteGaussian and DiscreteLaplace.
+/// Noise on the integers: the common methods of DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, NoiseTable and RandomizedResponse.
 #[pyclass(frozen, subclass, extends = Account, module = "dp_assay", name = "IntegerNoise")]
 pub struct IntegerNoise {
     law: Law,
@@ -47,7 +47,7 @@ pub struct IntegerNoise {
 }
 
 impl IntegerNoise {
-    fn new(law: Law) -> Self {
+    pub(crate) fn new(law: Law) -> Self {
         IntegerNoise { law, sampler: OnceLock::new() }
     }
 
@@ -79,7 +79,7 @@ impl IntegerNoise {
 
 #[pymethods]
 impl IntegerNoise {
-    /// n exact samples: an int64 array of length n. Every probability is exactly that of the law, not a nearby float. MemoryError if there is not
+    /// n exact samples: an int64 array of length n. Of RandomizedResponse the difference to the true answer, modulo the number of answers. Every probability is exactly that of the law, not a nearby float. MemoryError if there is not
     /// enough memory.
     ///
     /// Random words come from ChaCha20 under a fresh key from the operating system for every call. insecure_seed is for tests: anyone who
@@ -111,7 +111,7 @@ impl IntegerNoise {
     }
 
     /// Counts with fresh noise: a new int64 array. counts: a one-dimensional int64 array, of any strides. ValueError if a sum exceeds 64
-    /// bits. For lists, Series and data frames see dp_assay.add_noise.
+    /// bits. With RandomizedResponse: answers for true answers, which are numbers from 0 to answers - 1. For lists, Series and data frames see dp_assay.add_noise.
     #[pyo3(signature = (counts, *, insecure_seed = None))]
     fn noisy<'py>(
         &self,
@@ -169,7 +169,7 @@ impl IntegerNoise {
         self.law(py, digits, move |law, digits| law.survival(x, digits))
     }
 
-    /// The variance E[X^2]: an Enclosure of relative width 10^-digits. For the discrete Gaussian it is below sigma2.
+    /// The variance: an Enclosure of relative width 10^-digits. For the discrete Gaussian it is below sigma2.
     #[pyo3(signature = (*, digits = 12))]
     fn variance(&self, py: Python, #[pyo3(from_py_with = numbers::digits)] digits: u32) -> PyResult<Enclosure> {
         self.law(py, digits, |law, digits| Ok(law.variance(digits)))
@@ -226,60 +226,6 @@ impl IntegerNoise {
         let law = self.law.clone();
         let value = work::run(py, move |_| question(&Distribution::of(&law)?, digits))?;
         Ok(Enclosure::from((value.clone(), value.is_tight(digits))))
-    }
-}
-
-/// One of the laws on the integers.
-enum Distribution {
-    Gaussian(GaussianLaw),
-    Laplace(LaplaceLaw),
-}
-
-impl Distribution {
-    fn of(law: &Law) -> dp_assay::Result<Self> {
-        Ok(match law {
-            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-                Distribution::Gaussian(GaussianLaw::new(sigma2.clone())?)
-            }
-            Law::DiscreteLaplace { epsilon } => Distribution::Laplace(LaplaceLaw::new(epsilon.clone())?),
-            // The classes of noise have the two laws above.
-            other => return Err(dp_assay::Error::Fault { what: format!("{other} as noise that is drawn") }),
-        })
-    }
-
-    fn mass(&self, x: i64, digits: u32) -> Interval {
-        match self {
-            Distribution::Gaussian(law) => law.mass(x, digits),
-            Distribution::Laplace(law) => law.mass(x, digits),
-        }
-    }
-
-    fn cdf(&self, x: i64, digits: u32) -> dp_assay::Result<Interval> {
-        match self {
-            Distribution::Gaussian(law) => law.cdf(x, digits),
-            Distribution::Laplace(law) => Ok(law.cdf(x, digits)),
-        }
-    }
-
-    fn survival(&self, x: i64, digits: u32) -> dp_assay::Result<Interval> {
-        match self {
-            Distribution::Gaussian(law) => law.survival(x, digits),
-            Distribution::Laplace(law) => Ok(law.survival(x, digits)),
-        }
-    }
-
-    fn variance(&self, digits: u32) -> Interval {
-        match self {
-            Distribution::Gaussian(law) => law.variance(digits),
-            Distribution::Laplace(law) => law.variance(digits),
-        }
-    }
-
-    fn quantile(&self, p: &Rational) -> dp_assay::Result<i64> {
-        match self {
-            Distribution::Gaussian(law) => law.quantile(p),
-            Distribution::Laplace(law) => law.quantile(p),
-        }
     }
 }
 

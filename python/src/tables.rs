@@ -11,6 +11,7 @@ use pyo3::{
 use crate::{
     account::Account,
     laws::{Given, Options, Recipe},
+    noise::IntegerNoise,
     numbers::{self, Exact, to_fraction},
     work::quick,
 };
@@ -83,7 +84,7 @@ fn read<T, L>(
 /// rows: a list of (value, probability) with integer values, or a CSV file with the columns value and mass. The probabilities add up to exactly 1; with normalize those of a
 /// file are divided by their sum. Outputs that only one neighbor can have are `infinite_loss_mass`. A table need not be symmetric: answers are about the larger of both directions.
 /// name: for texts, where rows are given. The other arguments are as in DiscreteGaussian.
-#[pyclass(frozen, extends = Account, module = "dp_assay", name = "NoiseTable")]
+#[pyclass(frozen, extends = IntegerNoise, module = "dp_assay", name = "NoiseTable")]
 pub struct NoiseTable(Given);
 
 of_rows!(NoiseTable, Table, |py, table: &Noise| {
@@ -115,7 +116,8 @@ impl NoiseTable {
         let table = read(rows, normalize, name, Noise::read, of_rows)?;
         let options = Options { neighbors, group: Some(group), counts_as_given };
         let (account, given) = Given::new(Law::Table(Arc::new(table)), [count, shift], &options)?;
-        Ok(PyClassInitializer::from(account).add_subclass(NoiseTable(given)))
+        let noise = IntegerNoise::new(given.counts.law.clone());
+        Ok(PyClassInitializer::from(account).add_subclass(noise).add_subclass(NoiseTable(given)))
     }
 
     /// By how much one person changes each count.

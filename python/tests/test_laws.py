@@ -1,4 +1,4 @@
-"""Mechanisms that are accounted for and not sampled: guarantees, randomized response and truncated noise."""
+"""Mechanisms beside discrete Gaussian and discrete Laplace noise: guarantees, randomized response, truncated and continuous noise."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_every_method_answers() -> None:
         (lambda: Pure(1, counts_as_given=True), TypeError, "counts_as_given"),  # type: ignore[call-arg]
         (lambda: TruncatedLaplace(1), TypeError, "bound"),  # type: ignore[call-arg]
         (lambda: TruncatedLaplace(1, 5, counts_as_given=True), ValueError, "bounded"),
-        (lambda: add_noise([1], TruncatedLaplace(1, 5)), TypeError, "accounted for and not drawn"),  # type: ignore[arg-type]
+        (lambda: add_noise([1], Laplace(5)), TypeError, "accounted for and not drawn"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_arguments_are_refused(make: Callable[[], Any], error: type[Exception], says: str) -> None:

@@ -5,10 +5,29 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from dp_assay import DiscreteGaussian, DiscreteLaplace, IntegerNoise
+from dp_assay import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    IntegerNoise,
+    NoiseTable,
+    RandomizedResponse,
+    TruncatedGaussian,
+    TruncatedLaplace,
+    add_noise,
+)
 
 
-@pytest.mark.parametrize("noise", [DiscreteGaussian("2.5"), DiscreteLaplace("3/4"), DiscreteGaussian(10**8)])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        DiscreteGaussian("2.5"),
+        DiscreteLaplace("3/4"),
+        DiscreteGaussian(10**8),
+        TruncatedGaussian(10**6, 40),
+        TruncatedLaplace("1/2", 3),
+        NoiseTable([(-3, "2/5"), (0, "1/5"), (3, "2/5")]),
+    ],
+)
 def test_samples_have_the_law(noise: IntegerNoise) -> None:
     n = 400_000
     sample = noise.sample(n, insecure_seed=1)
@@ -21,6 +40,27 @@ def test_samples_have_the_law(noise: IntegerNoise) -> None:
         at = noise.quantile(q)
         share, p = (sample <= at).mean(), noise.cdf(at).midpoint_float
         assert abs(share - p) < 5 * (p * (1 - p) / n) ** 0.5
+
+
+def test_bounded_noise_ends_at_its_bound() -> None:
+    noise = TruncatedLaplace("1/10", 4)
+    assert set(noise.sample(2000)) == set(range(-4, 5)) and noise.quantile("0.99") == 4
+    assert 0 in noise.mass(5) and 1 in noise.cdf(4) and noise.method == "inversion of a table"
+    rows = NoiseTable([(-1, "1/4"), (0, "1/2"), (7, "1/4")])
+    assert set(rows.sample(500)) == {-1, 0, 7} and rows.quantile("1/4") == -1
+    assert "27/4" not in str(rows.mass(0)) and rows.variance().midpoint_float == pytest.approx(10.25)
+
+
+def test_randomized_response_replaces_answers() -> None:
+    response = RandomizedResponse("1/2", 3)
+    truth = numpy.arange(3000, dtype="int64") % 3
+    given = add_noise(truth, response)
+    assert set(given) == {0, 1, 2} and 0.2 < (given == truth).mean() < 0.6
+    assert set(response.sample(500)) == {0, 1, 2}
+    with pytest.raises(ValueError, match="answers are the numbers from 0 to 2"):
+        response.noisy(numpy.array([0, 3], dtype="int64"))
+    with pytest.raises(ValueError, match="adds no noise to counts"):
+        response.mass(0)
 
 
 def test_masses_add_up() -> None:

@@ -13,7 +13,10 @@ sample_noise <- function(noise, n, insecure_seed = NULL) {
 
 drawn <- function(noise, n, seed) {
   if (n == "0") return(numeric())
-  a <- answer_of("sample", c(option(noise$law, noise$parameter), option("count", n), if (!is.null(seed)) option("insecure-seed", seed)))
+  parameter <- option_values(noise$law, noise$parameter)
+  if (!is.na(noise$second)) parameter <- paste0(parameter, ":", noise$second)
+  options <- c(option(noise$law, parameter), if (noise$normalize) "--normalize", option("count", n), if (!is.null(seed)) option("insecure-seed", seed))
+  a <- answer_of("sample", options)
   values <- unlist(a$values)
   if (length(values) != as.numeric(n)) refuse("the program drew ", length(values), " samples in place of ", n)
   values <- as.numeric(values)
@@ -21,13 +24,34 @@ drawn <- function(noise, n, seed) {
   values
 }
 
+# The laws that the program draws.
+DRAWN <- c("discrete-gaussian", "discrete-laplace", "truncated-gaussian", "truncated-laplace", "table", "randomized-response")
+
 one_law <- function(noise) {
   noise <- as_composition(noise)
   if (nrow(noise$counts) != 1L) refuse("noise of ", nrow(noise$counts), " laws: expected one, as discrete_gaussian(5)")
-  if (!noise$counts$law %in% c("discrete-gaussian", "discrete-laplace")) {
-    refuse(law_words(noise$counts$law, noise$counts$parameter, noise$counts$second), " is not sampled: expected discrete_gaussian() or discrete_laplace()")
+  if (!noise$counts$law %in% DRAWN) {
+    words <- law_words(noise$counts$law, noise$counts$parameter, noise$counts$second)
+    refuse(words, " is not sampled: expected discrete_gaussian(), discrete_laplace(), truncated_gaussian(), truncated_laplace(), noise_table() or randomized_response()")
   }
+  noise$counts$normalize <- "--normalize" %in% noise$relation
   noise$counts
+}
+
+# Counts with noise; for randomized response the answers for true answers, which are numbered from 0.
+with_noise <- function(counts, noise, drawn) {
+  if (noise$law != "randomized-response") return(counts + drawn)
+  (counts + drawn) %% as.numeric(noise$second)
+}
+
+# Randomized response is about answers from 0 on; all other noise is added to any count.
+checked_for <- function(x, noise, what) {
+  x <- checked_counts(x, what)
+  if (noise$law == "randomized-response" && any(bad <- x < 0 | x >= as.numeric(noise$second))) {
+    refuse(what, ": no answer in row ", which(bad)[1L], if (sum(bad) > 1L) paste0(" and ", sum(bad) - 1L, " more"), ": the ", noise$second,
+      " answers are the numbers from 0 to ", exact_text(as.numeric(noise$second) - 1, "answers"))
+  }
+  x
 }
 
 seed_of <- function(seed, number) {
@@ -46,8 +70,8 @@ add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL
   noisy <- if (is.data.frame(counts)) noisy_frame(counts, noise, keep_metadata, insecure_seed) else {
     if (is.list(noise) && !inherits(noise, "dpassay_account")) refuse("a list of noise is for a data frame: give one noise for one vector of counts")
     noise <- one_law(noise)
-    checked <- checked_counts(counts, "counts")
-    sums <- checked + drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0))
+    checked <- checked_for(counts, noise, "counts")
+    sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
     names(sums) <- names(counts)
     sums
   }
@@ -76,9 +100,11 @@ noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
   columns <- unclass(frame)
   # Every count is checked before noise is drawn.
   places <- vapply(names(noise), place_of, 0L, columns = names(frame))
-  checked <- Map(function(place, name) checked_counts(columns[[place]], paste0("column ", name)), places, names(noise))
-  sums <- Map(function(counts, law, number) counts + drawn(law, whole_text(length(counts), "rows", least = 0), seed_of(insecure_seed, number)),
-    checked, noise, seq_along(noise) - 1)
+  checked <- Map(function(place, law, name) checked_for(columns[[place]], law, paste0("column ", name)), places, noise, names(noise))
+  fresh <- function(counts, law, number) {
+    with_noise(counts, law, drawn(law, whole_text(length(counts), "rows", least = 0), seed_of(insecure_seed, number)))
+  }
+  sums <- Map(fresh, checked, noise, seq_along(noise) - 1)
   bare(frame, places, sums, keep_metadata)
 }
 

@@ -36,7 +36,7 @@ pub struct Args {
     /// The draws, one integer per line; - is standard input. With --power the number of draws, as 1e8
     #[arg(long, value_name = "FILE|-|N")]
     draws: String,
-    /// The declared law, as discrete-gaussian:5 or discrete-laplace:0.5
+    /// The declared law, as discrete-gaussian:5, discrete-laplace:0.5 or truncated-laplace:0.5:10
     #[arg(long, value_name = "LAW:PARAMETER")]
     law: String,
     /// State the deviations that N draws show with probability 0.99, without reading any
@@ -106,16 +106,13 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A law as `LAW:PARAMETER`.
 pub fn parse_law(text: &str) -> Result<Law> {
-    let expected = || format!("--law {text:?}: expected LAW:PARAMETER, as discrete-gaussian:5 or discrete-laplace:0.5");
-    let (name, parameter) = text.split_once(':').with_context(expected)?;
-    let value = number("--law", parameter)?;
-    let known = [
-        Law::DiscreteGaussian { sigma2: value.clone() },
-        Law::DiscreteLaplace { epsilon: value.clone() },
-        Law::Gaussian { sigma2: value },
-    ];
-    let law = known.into_iter().find(|law| law.key() == name);
-    law.with_context(|| format!("{}; the laws on the integers are discrete-gaussian and discrete-laplace", expected()))
+    let expected = || {
+        format!(
+            "--law {text:?}: expected LAW:PARAMETER, as discrete-gaussian:5, discrete-laplace:0.5 or truncated-laplace:0.5:10"
+        )
+    };
+    let (name, parameters) = text.split_once(':').with_context(expected)?;
+    Law::parse(name, parameters).with_context(expected)
 }
 
 /// A proven bound as text, rounded up.
@@ -150,6 +147,18 @@ pub fn test_json(test: &Test, corrected: ProvenP) -> Value {
     })
 }
 
+/// The law and its parameters before the other keys of an object.
+fn of_law(law: &Law, others: Value) -> Value {
+    let mut object = json!({ "law": law.key(), law.parameter_name(): exact(law.parameter()) });
+    for (name, value) in law.other_parameters() {
+        object[name] = exact(&value);
+    }
+    if let (Value::Object(object), Value::Object(others)) = (&mut object, others) {
+        object.extend(others);
+    }
+    object
+}
+
 fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &Report) -> Result<()> {
     let (tests, shown_numbers, verdict) = (&report.tested.tests, &report.tested.shown, &report.verdict);
     let draws = stream.tally.draws();
@@ -178,9 +187,7 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
         shown_numbers.variance,
     ));
     put_shows(page, audited, &report.shows, draws);
-    page.object(json!({
-        "law": law.key(),
-        law.parameter_name(): exact(law.parameter()),
+    page.object(of_law(law, json!({
         "draws": draws,
         "tests": records().collect::<Value>(),
         "verdict": verdict.key(),
@@ -197,7 +204,7 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
             "likelihood_ratio": { "statistic": approximation(ratio), "p_asymptotic": approximation(p_ratio) },
         },
         "shows_approx": report.shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
-    }));
+    })));
     Ok(())
 }
 
@@ -262,14 +269,15 @@ fn run_power(args: &Args, law: &Law, audited: &Audited, draws: u64, rate: &Ratio
     page.records(usual.iter().map(record));
     put_shows(&mut page, audited, &shows, draws);
     page.text("\nAll numbers are approximations.\n");
-    page.object(json!({
-        "law": law.key(),
-        law.parameter_name(): exact(law.parameter()),
-        "draws": draws,
-        "false_alarm_rate": exact(rate),
-        "faults_approx": usual.iter().map(record).collect::<Value>(),
-        "shows_approx": shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
-    }));
+    page.object(of_law(
+        law,
+        json!({
+            "draws": draws,
+            "false_alarm_rate": exact(rate),
+            "faults_approx": usual.iter().map(record).collect::<Value>(),
+            "shows_approx": shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
+        }),
+    ));
     page.print()?;
     Ok(Exit::Done)
 }

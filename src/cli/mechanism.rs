@@ -1,29 +1,50 @@
 //! The noise to draw, and the source of randomness: the arguments that all drawing commands share.
 
-use anyhow::{Context, Result, anyhow};
+use std::{path::PathBuf, sync::Arc};
+
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use dp_assay::{
     draws::UnfinishedDraw,
-    loss::law::Law,
-    noise::{Streams, VectorMechanism},
+    law::{Law, NoiseTable},
+    noise::{Sampler, Streams},
 };
 use serde_json::{Map, Value, json};
 
-use super::{
-    arguments::number,
-    output::{exact, exact_text},
-};
+use super::output::{exact, exact_text};
+
+/// The noise.
+#[derive(Args)]
+pub struct Noise {
+    #[command(flatten)]
+    law: OneLaw,
+    /// Divide the masses of --table by their sum, which need not be one
+    #[arg(long)]
+    normalize: bool,
+}
 
 /// Exactly one law.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-pub struct Noise {
+struct OneLaw {
     /// Discrete Gaussian noise of variance proxy SIGMA2, from 1e-6 to 1e18
     #[arg(long, value_name = "SIGMA2", allow_hyphen_values = true)]
     discrete_gaussian: Option<String>,
     /// Two-sided geometric noise of mass proportional to exp(-EPSILON |x|), from 1e-9 to 1e6
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     discrete_laplace: Option<String>,
+    /// Discrete Gaussian noise, renormalized on -BOUND, ..., BOUND
+    #[arg(long, value_name = "SIGMA2:BOUND", allow_hyphen_values = true)]
+    truncated_gaussian: Option<String>,
+    /// Discrete Laplace noise, renormalized on -BOUND, ..., BOUND
+    #[arg(long, value_name = "EPSILON:BOUND", allow_hyphen_values = true)]
+    truncated_laplace: Option<String>,
+    /// Noise by its masses: a CSV file with the columns value and mass
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Randomized response with K answers, 0 to K - 1 [K: 2]: the true one with probability e^EPSILON / (e^EPSILON + K - 1)
+    #[arg(long, value_name = "EPSILON[:K]", allow_hyphen_values = true)]
+    randomized_response: Option<String>,
 }
 
 /// The source of random words.
@@ -35,19 +56,25 @@ pub struct Randomness {
 }
 
 impl Noise {
-    /// The mechanism, ready to draw.
-    pub fn resolve(&self) -> Result<VectorMechanism> {
-        let (name, law) = match (&self.discrete_gaussian, &self.discrete_laplace) {
-            (Some(text), _) => {
-                let name = "--discrete-gaussian";
-                (name, Law::DiscreteGaussian { sigma2: number(name, text)? })
-            }
-            (_, text) => {
-                let name = "--discrete-laplace";
-                (name, Law::DiscreteLaplace { epsilon: number(name, text.as_deref().unwrap_or_default())? })
-            }
-        };
-        VectorMechanism::new(law).context(name)
+    /// The sampler of the law.
+    pub fn resolve(&self) -> Result<Sampler> {
+        if let Some(path) = &self.law.table {
+            let table = NoiseTable::read(path, self.normalize).context("--table")?;
+            return Sampler::new(Law::Table(Arc::new(table))).context("--table");
+        }
+        if self.normalize {
+            bail!("--normalize: divides the masses of --table, and no table is given");
+        }
+        let named = [
+            ("discrete-gaussian", &self.law.discrete_gaussian),
+            ("discrete-laplace", &self.law.discrete_laplace),
+            ("truncated-gaussian", &self.law.truncated_gaussian),
+            ("truncated-laplace", &self.law.truncated_laplace),
+            ("randomized-response", &self.law.randomized_response),
+        ];
+        let given = named.into_iter().find_map(|(key, text)| text.as_deref().map(|text| (key, text)));
+        let (key, text) = given.context("no noise: give one law, as in --discrete-gaussian 5")?;
+        Law::parse(key, text).and_then(Sampler::new).with_context(|| format!("--{key}"))
     }
 }
 
@@ -117,16 +144,32 @@ fn eprint(text: &str) {
 
 /// The law in words.
 pub fn title(law: &Law) -> String {
-    format!("{}, {} = {}", law.name(), law.parameter_name(), exact_text(law.parameter()))
+    if let Some(file) = law.label() {
+        return format!("{}, {file}", law.name());
+    }
+    let others = law.other_parameters();
+    let all = std::iter::once((law.parameter_name(), law.parameter()))
+        .chain(others.iter().map(|(name, value)| (*name, value)));
+    all.fold(law.name().to_string(), |title, (name, value)| format!("{title}, {name} = {}", exact_text(value)))
 }
 
 /// The law and the randomness as keys of a JSON object.
 pub fn keys(law: &Law, streams: &Streams) -> Map<String, Value> {
-    let (name, key, parameter) = (law.name(), law.parameter_name(), law.parameter());
     let mut keys = Map::new();
-    keys.insert("law".to_string(), json!(name));
-    keys.insert(key.to_string(), exact(parameter));
-    keys.insert(format!("{key}_exact"), json!(parameter.to_string()));
+    keys.insert("law".to_string(), json!(law.name()));
+    match law.label() {
+        Some(file) => {
+            keys.insert("table".to_string(), json!(file));
+        }
+        None => {
+            let (key, parameter) = (law.parameter_name(), law.parameter());
+            keys.insert(key.to_string(), exact(parameter));
+            keys.insert(format!("{key}_exact"), json!(parameter.to_string()));
+        }
+    }
+    for (name, value) in law.other_parameters() {
+        keys.insert(name.to_string(), exact(&value));
+    }
     match streams.insecure_seed() {
         None => keys.insert("randomness".to_string(), json!("ChaCha20, keyed by the operating system")),
         Some(seed) => {

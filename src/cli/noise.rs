@@ -9,6 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use dp_assay::{
     Error,
     account::Counts,
+    law::Law,
     noise::{TableDone, TableOptions, TableSink, TableSource},
 };
 use rug::Rational;
@@ -62,7 +63,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--json: the table is written to standard output; give it a file by --out");
     }
     check_forms(args)?;
-    let mechanism = args.noise.resolve()?;
+    let sampler = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
     let provenance = invocation::provenance()?;
     let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
@@ -77,8 +78,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     progress::stage("noise on counts, bytes read");
     let options = TableOptions { line_breaks: args.multiline.multiline, keep_metadata: args.keep_metadata };
-    let drawn =
-        streams.add_noise_to_columns(mechanism.sampler(), source, &args.column, sink, options, &mut progress::at);
+    let drawn = streams.add_noise_to_columns(&sampler, source, &args.column, sink, options, &mut progress::at);
     drop(stdout);
     progress::end();
     let done = drawn.map_err(|error| match error {
@@ -91,9 +91,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         provenance.write_beside(&args.out)?;
     }
     // The budget of one count that differs by one between neighbors, if the accountant's range includes the parameter.
-    let spent = Spent::of(mechanism.counts(1, 1).ok().as_ref());
+    let spent = Spent::of(sampler.law());
     if args.json {
-        let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
+        let mut object = Value::Object(mechanism::keys(sampler.law(), &streams));
         object["column"] = json!(args.column[0]);
         object["columns"] = json!(args.column);
         object["rows"] = json!(done.rows);
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         object["out"] = json!(args.out.display().to_string());
         output::json_of(&object, &provenance)?;
     } else if !to_stdout {
-        said(args, &done, mechanism::title(mechanism.law()), &spent, streams.insecure_seed())?;
+        said(args, &done, sampler.law(), &spent, streams.insecure_seed())?;
     }
     Ok(Exit::Done)
 }
@@ -144,11 +144,16 @@ fn check_forms(args: &Args) -> Result<()> {
 struct Spent {
     rho: Option<Rational>,
     pure_epsilon: Option<Rational>,
+    /// Some outputs are possible for one of two neighbors only: no rho and no pure epsilon.
+    infinite: bool,
 }
 
 impl Spent {
-    fn of(counts: Option<&Counts>) -> Spent {
-        Spent { rho: counts.map(Counts::rho), pure_epsilon: counts.and_then(Counts::pure_epsilon) }
+    fn of(law: &Law) -> Spent {
+        let counts = Counts::new(law.clone(), 1, 1).ok();
+        let infinite = law.has_infinite_loss();
+        let finite = counts.as_ref().filter(|_| !infinite);
+        Spent { rho: finite.map(Counts::rho), pure_epsilon: finite.and_then(Counts::pure_epsilon), infinite }
     }
 }
 
@@ -163,18 +168,23 @@ fn metadata(done: &TableDone) -> String {
 }
 
 /// A few lines for people.
-fn said(args: &Args, done: &TableDone, law: String, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
+fn said(args: &Args, done: &TableDone, law: &Law, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
     let out = args.out.display();
     let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
     let columns = if names.len() == 1 { "column" } else { "each of the columns" };
     let counts = output::count_of(done.rows, "count");
-    let mut text = format!("{counts} of {columns} {} with noise ({law}) in {out}\n", names.join(", "));
+    let title = mechanism::title(law);
+    let mut text = format!("{counts} of {columns} {} with noise ({title}) in {out}\n", names.join(", "));
     text += &metadata(done);
     if let Some(rho) = &spent.rho {
-        text += &format!("a count that differs by one spends rho = {}", exact_text(rho));
+        let changed = if law.is_guarantee() { "an answer that changes" } else { "a count that differs by one" };
+        text += &format!("{changed} spends rho = {}", exact_text(rho));
         let pure = spent.pure_epsilon.as_ref();
         text += &pure.map_or_else(String::new, |epsilon| format!(" and epsilon = {}", exact_text(epsilon)));
         text += if names.len() == 1 { "\n" } else { "; one record may be in a count of every column\n" };
+    }
+    if spent.infinite {
+        text += "some outputs are possible for one of two neighbors only, so that no pure epsilon and no rho holds: `assay delta` states the delta of this noise\n";
     }
     text += &output::insecure(insecure_seed);
     output::text(&text)

@@ -38,7 +38,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let mechanism = args.noise.resolve()?;
+    let sampler = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
     // Samples on a terminal show progress themselves; for a file, there is a bar.
     let mut out = std::io::stdout().lock();
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     progress::stage("noise, integers drawn");
     let (mut text, end, between) = if args.json {
-        let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
+        let mut object = Value::Object(mechanism::keys(sampler.law(), &streams));
         object["count"] = json!(args.count);
         let object = output::with_provenance(&object, &invocation::provenance()?);
         // The values follow as they are drawn, as the last key of the object.
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut samples = vec![0; left.min(BATCH) as usize];
     while left > 0 {
         samples.truncate(left.min(BATCH) as usize);
-        streams.fill(mechanism.sampler(), &mut samples);
+        streams.fill(&sampler, &mut samples);
         for (i, sample) in samples.iter().enumerate() {
             // Writing to a String cannot fail.
             let _ = if args.json {

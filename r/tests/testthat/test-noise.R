@@ -62,6 +62,20 @@ test_that("noise is for named columns only", {
   expect_match(refusal(add_noise(structure(counts(), class = c("grouped_df", "data.frame")), list(persons = discrete_gaussian(5)))), "class grouped_df")
 })
 
+test_that("truncated noise, tables and randomized response are drawn", {
+  skip_without_assay()
+  expect_setequal(sample_noise(truncated_laplace("1/10", 2), 300), -2:2)
+  expect_setequal(sample_noise(truncated_gaussian("1e6", 1), 100), -1:1)
+  rows <- data.frame(value = c(-3L, 4L), mass = c("1", "1"))
+  expect_setequal(sample_noise(noise_table(rows, normalize = TRUE), 100), c(-3, 4))
+  truth <- rep(0:2, 100)
+  given <- add_noise(truth, randomized_response("1/2", 3))
+  expect_setequal(given, 0:2)
+  expect_true(any(given != truth))
+  expect_match(refusal(add_noise(c(0, 3, 1), randomized_response(1, 3))), "no answer in row 2: the 3 answers are the numbers from 0 to 2")
+  expect_match(refusal(sample_noise(pure(1), 3)), "is not sampled")
+})
+
 test_that("metadata may hold true counts and is left out", {
   skip_without_assay()
   labelled <- counts()
