@@ -224,20 +224,15 @@ pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
     use crate::{
-        loss::{law::Group, search::ContourSearch, sieve::SumSieve},
+        loss::{search::ContourSearch, sieve::SumSieve, testing::sum},
         numeric::rational::parse,
     };
 
     /// If any number of a plan is infinite or NaN, the enclosure is at least as wide: no bound becomes zero on its way.
     #[test]
     fn a_plan_that_is_not_finite_leaves_the_answer_open() {
-        let group = |sigma2: &str, copies| {
-            let law = Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
-            Group { law, shift: 1, copies }
-        };
-        let sum = LossSum::new([group("500/73", 10), group("2500/137", 6)]).unwrap();
+        let sum = sum(&["500/73x10", "2500/137x6"]);
         let sieve = SumSieve::new(&sum);
         let lattice = Question::hockey_stick(&sum, &parse("3").unwrap());
         for question in [lattice.clone(), lattice.on_line()] {

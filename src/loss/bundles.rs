@@ -196,22 +196,19 @@ fn take_bundle(mut groups: Vec<Whole>, least: f64) -> (Vec<Whole>, Integer, Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numeric::rational::parse;
+    use super::{
+        super::factor_bound::tests::{factor_by_definition, with_weights},
+        *,
+    };
 
-    fn bundles(list: &[(&str, f64)], longest: f64) -> Vec<Bundle> {
-        let group = |(sigma2, copies): &(&str, f64)| {
-            let sigma2 = parse(sigma2).unwrap();
-            let (weight, sigma2) = (sigma2.clone().recip(), sigma2.to_f64());
-            (FactorBound { sigma2, weight: weight.to_f64(), copies: *copies, periodic: true }, weight)
-        };
-        let groups: Vec<(FactorBound, Rational)> = list.iter().map(group).collect();
+    fn bundles(texts: &[&str], longest: f64) -> Vec<Bundle> {
+        let groups = with_weights(texts);
         Bundle::all(groups.iter().map(|(bound, weight)| (bound, weight)), longest, &Arc::default())
     }
 
     #[test]
     fn groups_of_a_common_step_are_bundled_and_no_group_is_lost() {
-        let list = [("50", 9.0), ("4099/100", 8.0), ("25", 7.0), ("4099/40", 6.0), ("1000/7", 5.0)];
+        let list = ["50x9", "4099/100x8", "25x7", "4099/40x6", "1000/7x5"];
         for longest in [0.0, 2e3, 1e4, 1e8] {
             let bundles = bundles(&list, longest);
             let mut copies: Vec<f64> =
@@ -241,8 +238,7 @@ mod tests {
     /// Every height of a period at which the product exceeds the target lies in a window of the comb, and little else does.
     #[test]
     fn a_comb_holds_all_that_is_above_the_target() {
-        use super::super::factor_bound::tests::factor_by_definition;
-        for bundle in bundles(&[("50/7", 3.0), ("25/3", 2.0), ("4099/500", 3.0), ("4099/400", 2.0)], 3e3) {
+        for bundle in bundles(&["50/7x3", "25/3x2", "4099/500x3", "4099/400x2"], 3e3) {
             let cut = 4.0;
             let comb = bundle.comb(cut).unwrap();
             let (mut above, mut covered) = (0, 0);

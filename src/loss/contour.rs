@@ -343,25 +343,22 @@ impl Choice {
 mod tests {
     use rug::Rational;
 
-    use super::super::law::{Group, Law};
     use super::*;
-    use crate::{loss::answer::Quantity, numeric::rational::parse};
+    use crate::{
+        loss::{answer::Quantity, testing::sum},
+        numeric::rational::parse,
+    };
 
     /// Lattices forced through the kernel of the unbounded contour: it does not depend on the lattice and must enclose its answer.
     #[test]
     fn an_unbounded_contour_encloses_the_answer_of_the_lattice() {
-        let gaussian = |(sigma2, copies): &(&str, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift: 1,
-            copies: *copies,
-        };
         for (counts, digits) in [
-            (vec![("500/73", 10), ("2500/137", 6)], 4),
-            (vec![("4099/100", 20), ("1001/30", 5)], 6),
-            (vec![("5", 3), ("4099/1001", 2)], 3),
-            (vec![("1/2", 4)], 2),
+            (vec!["500/73x10", "2500/137x6"], 4),
+            (vec!["4099/100x20", "1001/30x5"], 6),
+            (vec!["5x3", "4099/1001x2"], 3),
+            (vec!["1/2x4"], 2),
         ] {
-            let sum = LossSum::new(counts.iter().map(gaussian)).unwrap();
+            let sum = sum(&counts);
             let contours = Contours::new(sum.clone());
             let nodes = |answer: &Answer| answer.proof.count("period_nodes");
             for epsilon in ["0", "0.7", "3", "8"] {
@@ -389,18 +386,10 @@ mod tests {
     /// enumeration agrees.
     #[test]
     fn coarse_noise_takes_few_nodes() {
-        let gaussian = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift,
-            copies,
-        };
-        for groups in [
-            vec![("1/16", 1, 13)],
-            vec![("1/1144", 2, 698), ("1/16", 1, 13)],
-            vec![("1/10", 1, 40), ("1/25", 3, 9)],
-            vec![("1/4", 1, 200), ("1/2", 1, 3)],
-        ] {
-            let sum = LossSum::new(groups.iter().map(gaussian)).unwrap();
+        for groups in
+            [vec!["1/16x13"], vec!["1/1144x698@2", "1/16x13"], vec!["1/10x40", "1/25x9@3"], vec!["1/4x200", "1/2x3"]]
+        {
+            let sum = sum(&groups);
             let contours = Contours::new(sum.clone());
             let atoms = crate::loss::atoms::Atoms::new(&sum).unwrap();
             for steps in [-3, 0, 2, 5] {
@@ -425,10 +414,7 @@ mod tests {
     /// agrees.
     #[test]
     fn below_the_mean_of_bounded_losses_the_complement_is_computed() {
-        let group = |law, shift, copies| Group { law, shift, copies };
-        let laplace = Law::DiscreteLaplace { epsilon: parse("1/2").unwrap() };
-        let gaussian = Law::DiscreteGaussian { sigma2: parse("5").unwrap() };
-        let sum = LossSum::new([group(laplace, 3, 60), group(gaussian, 1, 4)]).unwrap();
+        let sum = sum(&["discrete-laplace:1/2x60@3", "5x4"]);
         let contours = Contours::new(sum.clone());
         let atoms = crate::loss::atoms::Atoms::new(&sum).unwrap();
         let mean = sum.mean_approx();

@@ -143,7 +143,19 @@ impl FactorBound {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use rug::Rational;
+
     use super::*;
+    use crate::loss::{law::Group, testing::groups};
+
+    /// The bounds of groups of discrete Gaussian noise, with their exact weights.
+    pub(in crate::loss) fn with_weights(texts: &[&str]) -> Vec<(FactorBound, Rational)> {
+        let bound = |group: &Group| {
+            let (sigma2, weight, copies) = (group.law.parameter().to_f64(), group.weight(), group.copies as f64);
+            (FactorBound { sigma2, weight: weight.to_f64(), copies, periodic: true }, weight)
+        };
+        groups(texts).iter().map(bound).collect()
+    }
 
     /// |F(t)|^copies by its definition: sum over x of p(x) exp(i w t x).
     pub(in crate::loss) fn factor_by_definition(bound: &FactorBound, t: f64) -> f64 {

@@ -211,30 +211,24 @@ fn convergent_denominators(ratio: &Rational) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::factor_bound::tests::factor_by_definition, *};
+    use super::{
+        super::factor_bound::tests::{factor_by_definition, with_weights},
+        *,
+    };
     use crate::numeric::rational::parse;
-
-    fn groups(list: &[(&str, f64)]) -> Vec<(FactorBound, Rational)> {
-        let group = |(sigma2, copies): &(&str, f64)| {
-            let sigma2 = parse(sigma2).unwrap();
-            let (weight, sigma2) = (sigma2.clone().recip(), sigma2.to_f64());
-            (FactorBound { sigma2, weight: weight.to_f64(), copies: *copies, periodic: true }, weight)
-        };
-        list.iter().map(group).collect()
-    }
 
     /// The sum over many nodes beyond the sieve, against its bound: of incommensurate weights, of weights of small ratios that repeat together, and
     /// of one weight.
     #[test]
     fn no_tail_is_above_its_bound() {
         for (list, sharper) in [
-            (vec![("500/73", 10.0), ("2500/137", 6.0)], true),
-            (vec![("5000/731", 40.0), ("2500/137", 60.0), ("77/13", 20.0)], true),
-            (vec![("6", 10.0), ("3", 10.0)], false),
-            (vec![("6", 10.0), ("6", 9.0)], false),
-            (vec![("4001/1000", 30.0), ("4", 30.0)], false),
+            (vec!["500/73x10", "2500/137x6"], true),
+            (vec!["5000/731x40", "2500/137x60", "77/13x20"], true),
+            (vec!["6x10", "3x10"], false),
+            (vec!["6x10", "6x9"], false),
+            (vec!["4001/1000x30", "4x30"], false),
         ] {
-            let groups = groups(&list);
+            let groups = with_weights(&list);
             let far = FarField::new(groups.iter().map(|(bound, weight)| (bound, weight)), &Arc::default());
             let single = Partition { pairs: Vec::new(), ..far.partitions[0].clone() };
             let alone = FarField { partitions: vec![single] };

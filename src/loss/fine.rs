@@ -57,10 +57,10 @@ pub(super) fn ln_off(group: &Group) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use rug::{Float, Rational};
+    use rug::Float;
 
     use super::*;
-    use crate::law::Law;
+    use crate::loss::testing::group;
 
     /// Masses of convolutions against the Gaussian, in 400 bits.
     #[test]
@@ -68,8 +68,7 @@ mod tests {
         const BITS: u32 = 400;
         let mut tight = 0;
         for (sigma2, copies) in [(4, 1), (2, 2), (2, 3), (3, 4), (2, 7), (3, 16), (5, 2)] {
-            let group = Group { law: Law::DiscreteGaussian { sigma2: Rational::from(sigma2) }, shift: 1, copies };
-            let most = ln_off(&group).unwrap();
+            let most = ln_off(&group(&format!("{sigma2}x{copies}"))).unwrap();
             let reach = 60 * sigma2;
             let one: Vec<Float> =
                 (-reach..=reach).map(|x: i32| (Float::with_val(BITS, -x * x) / (2 * sigma2)).exp()).collect();
@@ -86,7 +85,7 @@ mod tests {
                 let spare = next.len().saturating_sub(one.len()) / 2;
                 masses = next[spare..next.len() - spare].to_vec();
             }
-            let variance = sigma2 * copies as i32;
+            let variance = sigma2 * copies;
             let middle = masses.len() / 2;
             let mut largest = f64::NEG_INFINITY;
             for x in 0..12_i32 {
@@ -103,14 +102,8 @@ mod tests {
 
     #[test]
     fn coarse_noise_is_not_fine() {
-        let group = |sigma2: (u32, u32), copies| Group {
-            law: Law::DiscreteGaussian { sigma2: Rational::from(sigma2) },
-            shift: 1,
-            copies,
-        };
-        assert!(ln_off(&group((19, 10), 100)).is_none() && ln_off(&group((3, 1), 1)).is_none());
-        assert!(ln_off(&group((2, 1), 10_000_000)).is_none());
-        let laplace = Group { law: Law::DiscreteLaplace { epsilon: Rational::from(1) }, shift: 1, copies: 9 };
-        assert!(ln_off(&laplace).is_none());
+        assert!(ln_off(&group("19/10x100")).is_none() && ln_off(&group("3")).is_none());
+        assert!(ln_off(&group("2x10000000")).is_none());
+        assert!(ln_off(&group("discrete-laplace:1x9")).is_none());
     }
 }

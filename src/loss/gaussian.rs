@@ -122,25 +122,18 @@ pub(crate) fn ln_hockey_stick_approx(rho: &Rational, epsilon: &Rational) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        loss::{
-            law::{Group, Law},
-            sum::LossSum,
-        },
-        numbers::number,
-    };
+    use crate::{loss::testing::sum, numbers::number};
 
     #[test]
     fn the_closed_form_agrees_with_an_unbounded_contour() {
-        for (sigma2, copies) in [("5", 10), ("40/3", 7), ("1000", 3)] {
-            let law = Law::Gaussian { sigma2: number(sigma2) };
-            let sum = LossSum::new([Group { law, shift: 1, copies }]).unwrap();
+        for noise in ["gaussian:5x10", "gaussian:40/3x7", "gaussian:1000x3"] {
+            let sum = sum(&[noise]);
             for epsilon in ["0", "0.01", "1", "9"] {
                 let closed = hockey_stick(sum.rho(), &number(epsilon), 15);
                 let contour = sum.evaluator().by_contour(&number(epsilon), 12).unwrap();
                 assert!(
                     closed.is_tight(15) && closed.overlaps(&contour.value),
-                    "{sigma2} {epsilon}: {closed} {contour:?}"
+                    "{noise} {epsilon}: {closed} {contour:?}"
                 );
             }
         }

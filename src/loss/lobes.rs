@@ -142,21 +142,12 @@ impl Lobes {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::factor_bound::tests::with_weights, *};
 
     /// Checks single heights: wherever the product of the bounds is above the target there is a lobe, and lobes cover little else.
     #[test]
     fn every_height_above_the_target_is_in_a_lobe() {
-        let group = |sigma2: f64, weight: (u32, u32), copies: f64| {
-            let exact = Rational::from(weight);
-            (FactorBound { sigma2, weight: exact.to_f64(), copies, periodic: true }, exact)
-        };
-        let all = [
-            group(225.0, (1, 225), 2.0),
-            group(775.0, (2, 775), 1.0),
-            group(306.25, (4, 1225), 2.0),
-            group(1437.5, (4, 2875), 3.0),
-        ];
+        let all = with_weights(&["225x2", "775@2", "1225/4x2", "2875/2x3@2"]);
         // Five nats at the lower end.
         let continuous = FactorBound { sigma2: 1e8, weight: 6.3e-11, copies: 1.0, periodic: false };
         let mut intervals = 0;

@@ -340,18 +340,9 @@ fn convergents(number: &Rational) -> Vec<(u64, u64)> {
 mod tests {
     use super::*;
     use crate::{
-        loss::{evaluator::SumEvaluator, limit::Limit},
+        loss::{evaluator::SumEvaluator, limit::Limit, testing::sum},
         numeric::rational::parse,
     };
-
-    fn sum(list: &[(&str, u64, u64)]) -> LossSum {
-        let group = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift,
-            copies,
-        };
-        LossSum::new(list.iter().map(group)).unwrap()
-    }
 
     /// Groups small enough to enumerate all losses: two and three of nearly the same step, or of nearly twice and two thirds of it, some with coarse
     /// noise beside them. Between their losses the enclosure has the requested precision; at a loss of the merged sum and a few tau beside it, it
@@ -360,11 +351,11 @@ mod tests {
     fn reduction_agrees_with_enumeration() {
         let mut straddled = 0;
         for (groups, merges) in [
-            (vec![("200", 1, 1), ("200.001", 1, 1)], 1),
-            (vec![("150", 1, 2), ("300.0003", 2, 1)], 1),
-            (vec![("400", 2, 1), ("400.00007", 1, 2), ("3/7", 1, 2)], 1),
-            (vec![("240", 2, 1), ("360.000001", 1, 1), ("360.00002", 1, 1)], 2),
-            (vec![("200", 1, 1), ("400", 1, 1), ("3", 1, 1)], 1),
+            (vec!["200", "200.001"], 1),
+            (vec!["150x2", "300.0003@2"], 1),
+            (vec!["400@2", "400.00007x2", "3/7x2"], 1),
+            (vec!["240@2", "360.000001", "360.00002"], 2),
+            (vec!["200", "400", "3"], 1),
         ] {
             let sum = sum(&groups);
             let merged = Merged::new(&sum).unwrap();
@@ -417,14 +408,14 @@ mod tests {
     fn only_fine_groups_of_close_steps_are_merged() {
         for groups in [
             // Too coarse, too far apart, no simple ratio, nothing to merge.
-            vec![("1/2", 1, 9), ("500000001/1000000000", 1, 9)],
-            vec![("200", 1, 1), ("201", 1, 1)],
-            vec![("20000", 1, 1), ("9973", 1, 1)],
-            vec![("200", 1, 1)],
+            vec!["1/2x9", "500000001/1000000000x9"],
+            vec!["200", "201"],
+            vec!["20000", "9973"],
+            vec!["200"],
         ] {
             assert!(Merged::new(&sum(&groups)).is_none(), "{groups:?}");
         }
-        let merged = Merged::new(&sum(&[("20", 1, 9), ("20.0000001", 1, 9)])).unwrap();
+        let merged = Merged::new(&sum(&["20x9", "20.0000001x9"])).unwrap();
         assert!(merged.suffices_for(12) && !merged.suffices_for(400), "{merged:?}");
     }
 

@@ -70,6 +70,8 @@ mod split;
 pub mod stop;
 pub mod sum;
 mod survivors;
+#[cfg(test)]
+pub(crate) mod testing;
 pub use crate::law::theta;
 pub(crate) mod uniform;
 mod windows;

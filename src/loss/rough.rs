@@ -159,30 +159,18 @@ impl RoughContour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        loss::{
-            law::{Group, Law},
-            sum::LossSum,
-        },
-        numeric::rational::parse,
-    };
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     /// Requests close to one another, on a lattice and on an unbounded contour, against proofs; requests further away are refused.
     #[test]
     fn contours_serve_requests_close_to_their_own() {
-        let of = |law: Law, shift, copies| Group { law, shift, copies };
-        let gaussian = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
-        let laplace = |epsilon: &str| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() };
         let (mut on_line, mut on_lattice) = (0, 0);
         for (groups, middles) in [
-            (
-                vec![of(gaussian("2003/7"), 1, 40), of(gaussian("1009/5"), 1, 3), of(gaussian("1/3"), 1, 2)],
-                ["3.7", "14"],
-            ),
-            (vec![of(gaussian("5"), 1, 10), of(laplace("0.3"), 2, 7)], ["0.4", "9"]),
-            (vec![of(gaussian("154013156402/4099"), 1, 28), of(gaussian("59671/1237"), 1, 5)], ["0.1", "2.5"]),
+            (vec!["2003/7x40", "1009/5x3", "1/3x2"], ["3.7", "14"]),
+            (vec!["5x10", "discrete-laplace:0.3x7@2"], ["0.4", "9"]),
+            (vec!["154013156402/4099x28", "59671/1237x5"], ["0.1", "2.5"]),
         ] {
-            let contours = Contours::new(LossSum::new(groups.clone()).unwrap());
+            let contours = Contours::new(sum(&groups));
             let evaluator = contours.sum().evaluator();
             for middle in middles {
                 let middle = parse(middle).unwrap();

@@ -270,34 +270,23 @@ impl SharedContour {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        loss::{
-            law::{Group, Law},
-            sum::LossSum,
-        },
-        numeric::rational::parse,
-    };
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     /// Against contours through their own saddle points and enumeration: lattices that are coarse and fine, the unbounded contour, many cells, and
     /// the ends of the profile.
     #[test]
     fn shared_contours_agree_with_those_of_one_request() {
-        let group = |(sigma2, copies): &(&str, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift: 1,
-            copies: *copies,
-        };
         let mut served = 0;
         for groups in [
-            vec![("5", 10)],
-            vec![("7/2", 50)],
-            vec![("9/2", 30)],
-            vec![("1/2", 40)],
-            vec![("500/73", 10), ("2500/137", 60), ("3001/97", 400), ("500/43", 70), ("700/29", 90)],
-            vec![("40990001/4097", 3000), ("40990001/4099", 3000)],
-            vec![("1e9", 1_000_000)],
+            vec!["5x10"],
+            vec!["7/2x50"],
+            vec!["9/2x30"],
+            vec!["1/2x40"],
+            vec!["500/73x10", "2500/137x60", "3001/97x400", "500/43x70", "700/29x90"],
+            vec!["40990001/4097x3000", "40990001/4099x3000"],
+            vec!["1e9x1000000"],
         ] {
-            let sum = LossSum::new(groups.iter().map(group)).unwrap();
+            let sum = sum(&groups);
             let evaluator = sum.evaluator();
             for epsilon in ["0", "1e-9", "0.3", "1", "1.7", "2", "3.14", "9", "40", "75.5"] {
                 let epsilon = parse(epsilon).unwrap();

@@ -354,7 +354,7 @@ pub(super) mod measured;
 mod tests {
     use super::super::factor_bound::tests::factor_by_definition;
     use super::*;
-    use crate::law::Law;
+    use crate::loss::testing::sum;
 
     fn sweep(bounds: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
         let weights: Vec<Rational> = bounds.iter().map(|bound| Rational::from_f64(bound.weight).unwrap()).collect();
@@ -393,11 +393,7 @@ mod tests {
             FactorBound { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0, periodic: true },
             FactorBound { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0, periodic: true },
         ];
-        let group = |sigma2: (u32, u32), copies| {
-            let law = super::super::law::Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
-            super::super::law::Group { law, shift: 1, copies }
-        };
-        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let sum = sum(&["500/73x10", "2500/137x6"]);
         let product = |t: f64| bounds.iter().map(|bound| factor_by_definition(bound, t)).product::<f64>();
         let spacing = 0.25;
         let (first, last) = (40, 12_000);
@@ -424,11 +420,7 @@ mod tests {
     /// A request finds the same survivors after any earlier sweep: further up, with other targets or with a smaller budget.
     #[test]
     fn memory_changes_no_answer() {
-        let group = |sigma2: (u32, u32), copies| {
-            let law = Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
-            super::super::law::Group { law, shift: 1, copies }
-        };
-        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let sum = sum(&["500/73x10", "2500/137x6"]);
         let target = |from, to, cut, budget| Target { from, to, cut, resolution: 0.5, budget };
         let asked = target(11.0, 900.0, 13.0, BUDGET);
         let fresh = SumSieve::new(&sum).remembered_sweep(&asked, f64::INFINITY);
@@ -461,11 +453,7 @@ mod tests {
     /// Sweeps that differ in their end share octaves, and each finds the same as alone.
     #[test]
     fn an_end_changes_no_octave_below_it() {
-        let group = |sigma2: (u32, u32), copies| {
-            let law = Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
-            super::super::law::Group { law, shift: 1, copies }
-        };
-        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let sum = sum(&["500/73x10", "2500/137x6"]);
         let target = |to| Target { from: 11.0, to, cut: 13.0, resolution: 0.5, budget: BUDGET };
         let sieve = SumSieve::new(&sum);
         let mut shared = 0;

@@ -69,39 +69,20 @@ pub(super) use self::state::Smoothed;
 mod tests {
     use super::Smoothed;
     use crate::{
-        loss::{
-            engine::session::Session,
-            evaluator::SumEvaluator,
-            law::{Group, Law},
-            limit::Limit,
-            stop::Stop,
-            sum::LossSum,
-        },
+        loss::{engine::session::Session, evaluator::SumEvaluator, limit::Limit, stop::Stop, testing::sum},
         numeric::{Enclosure, rational::parse},
     };
-
-    fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
-        let group = |&(law, parameter, shift, copies): &(char, &str, u64, u64)| {
-            let parameter = parse(parameter).unwrap();
-            let law = match law {
-                'd' => Law::DiscreteGaussian { sigma2: parameter },
-                _ => Law::DiscreteLaplace { epsilon: parameter },
-            };
-            Group { law, shift, copies }
-        };
-        LossSum::new(list.iter().map(group)).unwrap()
-    }
 
     /// Sums for which enumeration and contours agree: fine groups alone, beside coarse ones, close to 1 and far out.
     #[test]
     fn smoothing_agrees_with_enumeration_and_contours() {
         let mut scales = std::collections::BTreeSet::new();
         for groups in [
-            vec![('d', "100", 1, 3)],
-            vec![('d', "500/73", 1, 10), ('d', "2500/137", 1, 6)],
-            vec![('d', "1000/7", 2, 2), ('d', "20", 1, 4), ('d', "3001/11", 3, 1)],
-            vec![('d', "4099/8", 2, 2), ('d', "1/2", 1, 3), ('l', "0.7", 2, 2)],
-            vec![('d', "3001/11", 1, 2), ('d', "5/2", 1, 5), ('d', "3", 2, 2)],
+            vec!["100x3"],
+            vec!["500/73x10", "2500/137x6"],
+            vec!["1000/7x2@2", "20x4", "3001/11@3"],
+            vec!["4099/8x2@2", "1/2x3", "discrete-laplace:0.7x2@2"],
+            vec!["3001/11x2", "5/2x5", "3x2@2"],
         ] {
             let sum = sum(&groups);
             let (smoothed, other) = (Smoothed::new(&sum).unwrap(), SumEvaluator::new(sum.clone()));

@@ -220,35 +220,28 @@ fn too_many_copies() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
-    use crate::numeric::rational::parse;
+    use crate::{
+        loss::testing::{group, sum},
+        numeric::rational::parse,
+    };
 
     /// Numbers of copies above 64 bits are refused: they would wrap to small ones.
     #[test]
     fn copies_do_not_wrap() {
-        let half = || group("5", 1, 1 << 63);
+        let half = || group(&format!("5x{}", 1_u64 << 63));
         assert!(LossSum::new([half(), half()]).is_err());
         assert!(LossSum::new([half()]).unwrap().doubled().is_err());
     }
 
-    fn group(sigma2: &str, shift: u64, copies: u64) -> Group {
-        Group { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, shift, copies }
-    }
-
-    fn laplace(epsilon: &str, shift: u64, copies: u64) -> Group {
-        Group { law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() }, shift, copies }
-    }
-
     #[test]
     fn the_lattice_is_that_of_all_weights() {
-        let sum = LossSum::new([group("500/73", 1, 10), group("2500/137", 1, 6)]).unwrap();
-        assert_eq!(*sum.step().unwrap(), parse("1/2500").unwrap());
-        assert_eq!(*sum.rho(), parse("0.73").unwrap() + parse("0.1644").unwrap());
-        let mixed = LossSum::new([group("5", 1, 2), laplace("0.3", 2, 3)]).unwrap();
+        let fine = sum(&["500/73x10", "2500/137x6"]);
+        assert_eq!(*fine.step().unwrap(), parse("1/2500").unwrap());
+        assert_eq!(*fine.rho(), parse("0.73").unwrap() + parse("0.1644").unwrap());
+        let mixed = sum(&["5x2", "discrete-laplace:0.3x3@2"]);
         assert_eq!(*mixed.step().unwrap(), parse("0.2").unwrap());
         assert_eq!((mixed.rho().clone(), mixed.offset().clone()), (parse("0.2").unwrap(), parse("2").unwrap()));
-        let continuous = Group { law: Law::Gaussian { sigma2: parse("5").unwrap() }, shift: 1, copies: 1 };
-        assert!(LossSum::new([group("5", 1, 2), continuous]).unwrap().step().is_none());
+        assert!(sum(&["5x2", "gaussian:5"]).step().is_none());
         // Of one discrete Laplace term P[loss = 2 epsilon] is 1 / (1 + q), and P[0] is (q - q^2) / (1 + q) for q = exp(-epsilon).
         let q = (-0.3_f64).exp();
         let of_laplace = 3.0 * (0.6 - 0.6 * q * q) / (1.0 + q);
@@ -261,7 +254,7 @@ mod tests {
 
     #[test]
     fn above_and_at_most_are_adjacent_on_the_lattice() {
-        let sum = LossSum::new([group("5", 1, 10)]).unwrap();
+        let sum = sum(&["5x10"]);
         assert_eq!(sum.above(&parse("1").unwrap()), parse("1.2").unwrap());
         assert_eq!(sum.at_most(&parse("1").unwrap()), parse("1").unwrap());
         assert_eq!(sum.above(&parse("-0.05").unwrap()), 0);
@@ -270,9 +263,9 @@ mod tests {
 
     #[test]
     fn equal_groups_merge_in_any_order() {
-        let a = LossSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
-        let b = LossSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
+        let a = sum(&["5x4", "7", "5.0x6"]);
+        let b = sum(&["7", "5x10"]);
         assert_eq!(a.groups(), b.groups());
-        assert!(LossSum::new([]).is_err() && LossSum::new([group("0", 1, 1)]).is_err());
+        assert!(LossSum::new([]).is_err() && LossSum::new([group("0")]).is_err());
     }
 }

@@ -203,20 +203,13 @@ pub(in crate::loss) fn scaled(ln_mgf: &Enclosure, exponent: &Rational, bits: u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        loss::law::{Group, Law},
-        numeric::rational::parse,
-    };
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     /// Every mass with its share of the truncated mass contains the mass that convolution on the common lattice gives.
     #[test]
     fn losses_are_those_of_the_convolved_law() {
         let number = |text: &str| parse(text).unwrap();
-        let groups = [
-            Group { law: Law::DiscreteGaussian { sigma2: number("1/3") }, shift: 2, copies: 3 },
-            Group { law: Law::DiscreteLaplace { epsilon: number("1") }, shift: 2, copies: 2 },
-        ];
-        let sum = LossSum::new(groups).unwrap();
+        let sum = sum(&["1/3x3@2", "discrete-laplace:1x2@2"]);
         let c = number("3/4");
         let coarse = Coarse::new(&sum, &c, 90).unwrap();
         assert!(coarse.missing > 0 && coarse.missing < Float::with_val(64, 1) >> 88);

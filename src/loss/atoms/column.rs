@@ -196,10 +196,7 @@ mod tests {
         super::{masses::Fineness, terms},
         *,
     };
-    use crate::{
-        loss::law::{Group, Law},
-        numeric::rational::parse,
-    };
+    use crate::{loss::testing::group, numeric::rational::parse};
 
     #[test]
     fn exponentials_carry_two_units() {
@@ -215,11 +212,8 @@ mod tests {
     #[test]
     fn a_column_holds_both_laws_and_its_products_do() {
         let c = parse("1/2").unwrap();
-        let law = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
         let fineness = Fineness { words: 2, cut: 80 };
-        let parts = [("5", 3), ("7", 1)].map(|(sigma2, copies)| {
-            terms::of_group(&Group { law: law(sigma2), shift: 1, copies }, &c, fineness).unwrap()
-        });
+        let parts = ["5x3", "7"].map(|text| terms::of_group(&group(text), &c, fineness).unwrap());
         let h = parse("1/35").unwrap();
         let [a, b] = parts.each_ref().map(|part| Column::<i64, 2>::of_part(part, &c, &h).unwrap());
         let product = a.product(&b);

@@ -222,33 +222,18 @@ mod tests {
     use rug::integer::Order;
 
     use super::*;
-    use crate::{law::Law, loss::sum::LossSum, numeric::rational::parse};
+    use crate::{
+        loss::{sum::LossSum, testing::group},
+        numeric::rational::parse,
+    };
+
+    const GROUPS: [&str; 5] = ["5x7", "0.02x4@3", "0.31@2", "discrete-laplace:0.3x3@4", "discrete-laplace:2x5"];
 
     const FINE: Fineness = Fineness { words: 3, cut: 150 };
 
-    fn group(laplace: bool, parameter: &str, shift: u64, copies: u64) -> Group {
-        let parameter = parse(parameter).unwrap();
-        let law = if laplace {
-            Law::DiscreteLaplace { epsilon: parameter }
-        } else {
-            Law::DiscreteGaussian { sigma2: parameter }
-        };
-        Group { law, shift, copies }
-    }
-
-    fn groups() -> Vec<Group> {
-        vec![
-            group(false, "5", 1, 7),
-            group(false, "0.02", 3, 4),
-            group(false, "0.31", 2, 1),
-            group(true, "0.3", 4, 3),
-            group(true, "2", 1, 5),
-        ]
-    }
-
     #[test]
     fn stored_masses_fall_short_by_the_truncated_mass_at_most() {
-        for group in groups() {
+        for group in GROUPS.map(group) {
             for c in ["-7/2", "-1", "0", "1/3", "12"] {
                 let masses = of_group(&group, &parse(c).unwrap(), FINE).unwrap();
                 let missing = masses.missing();
@@ -259,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_moment_generating_function_is_that_of_the_contour() {
-        for group in groups() {
+        for group in GROUPS.map(group) {
             let sum = LossSum::new([group.clone()]).unwrap();
             for c in ["-7/2", "-1", "0", "1/3", "12"] {
                 let c = parse(c).unwrap();
@@ -277,7 +262,7 @@ mod tests {
     fn tilted_masses_follow_their_definition() {
         let bits = 300;
         let mut met = 0;
-        for group in groups() {
+        for group in GROUPS.map(group) {
             let c = parse("3/4").unwrap();
             let plain = of_group(&group, &Rational::new(), FINE).unwrap();
             let tilted = of_group(&group, &c, FINE).unwrap();
@@ -307,18 +292,14 @@ mod tests {
     #[test]
     fn fine_groups_need_no_convolution() {
         let fineness = Fineness { words: 3, cut: 100 };
-        for (sigma2, shift, copies, c) in [
-            ("9", 1, 1, "0"),
-            ("10.5", 1, 7, "0.3"),
-            ("100/7", 3, 20, "-1/2"),
-            ("1000.25", 2, 5, "4.7"),
-            ("40", 1, 300, "-0.999"),
-        ] {
-            let (group, c) = (group(false, sigma2, shift, copies), parse(c).unwrap());
+        for (text, c) in
+            [("9", "0"), ("10.5x7", "0.3"), ("100/7x20@3", "-1/2"), ("1000.25x5@2", "4.7"), ("40x300", "-0.999")]
+        {
+            let (group, c) = (group(text), parse(c).unwrap());
             let ln_off = off_if_fine(&group, fineness.cut).unwrap();
             let direct = of_fine_group(&group, &c, fineness, ln_off);
-            let single = gaussian(group.law.parameter(), shift, &c, fineness.words);
-            let convolved = single.raised(copies, Fineness { cut: 120, ..fineness });
+            let single = gaussian(group.law.parameter(), group.shift, &c, fineness.words);
+            let convolved = single.raised(group.copies, Fineness { cut: 120, ..fineness });
             assert!(direct.ln_mgf.overlaps(&convolved.ln_mgf), "{group:?}");
             assert!(direct.missing() < Float::with_val(64, 1) >> 100_u32 && direct.missing() > 0, "{group:?}");
             let total = Float::with_val(64, direct.missing() + convolved.missing());
@@ -343,8 +324,7 @@ mod tests {
     #[test]
     fn merging_is_a_convolution_on_the_common_lattice() {
         let c = parse("1/4").unwrap();
-        let [a, b] =
-            [group(false, "5", 1, 2), group(false, "10", 3, 1)].map(|group| of_group(&group, &c, FINE).unwrap());
+        let [a, b] = ["5x2", "10@3"].map(|text| of_group(&group(text), &c, FINE).unwrap());
         let merged = a.merged(&b, FINE).unwrap();
         assert_eq!(merged.step, parse("1/10").unwrap());
         assert_eq!(merged.origin, Rational::from(&a.origin + &b.origin));

@@ -6,7 +6,8 @@ use super::*;
 use crate::{
     loss::{
         convolve::Masses,
-        law::{Group, Law},
+        law::Law,
+        testing::{groups, sum},
         theta,
     },
     numeric::rational::parse,
@@ -16,45 +17,33 @@ fn number(text: &str) -> Rational {
     parse(text).unwrap()
 }
 
-fn gaussian(sigma2: &str, shift: u64, copies: u64) -> Group {
-    Group { law: Law::DiscreteGaussian { sigma2: number(sigma2) }, shift, copies }
-}
-
-fn laplace(epsilon: &str, shift: u64, copies: u64) -> Group {
-    Group { law: Law::DiscreteLaplace { epsilon: number(epsilon) }, shift, copies }
-}
-
-fn sum(groups: &[Group]) -> LossSum {
-    LossSum::new(groups.iter().cloned()).unwrap()
-}
-
-fn atoms(groups: &[Group]) -> Atoms {
+fn atoms(groups: &[&str]) -> Atoms {
     Atoms::new(&sum(groups)).unwrap()
 }
 
 /// Sums whose lattice is coarse enough to convolve.
-fn coarse() -> Vec<Vec<Group>> {
+fn coarse() -> Vec<Vec<&'static str>> {
     vec![
-        vec![gaussian("5", 1, 10)],
-        vec![gaussian("0.2", 1, 3)],
-        vec![gaussian("1/20", 1, 1), gaussian("1/3", 1, 2)],
-        vec![gaussian("3/2", 2, 1), gaussian("0.6", 1, 1), gaussian("5/2", 1, 1)],
-        vec![gaussian("5", 1, 4), gaussian("51/50", 1, 1)],
-        vec![laplace("1/2", 1, 6)],
-        vec![laplace("0.3", 4, 3), laplace("0.7", 2, 2)],
-        vec![laplace("0.3", 4, 1), gaussian("2", 1, 3), gaussian("1/3", 3, 1)],
-        vec![gaussian("2", 1, 1), gaussian("3", 1, 1), gaussian("5", 1, 1), gaussian("7", 1, 1), laplace("1", 1, 1)],
+        vec!["5x10"],
+        vec!["0.2x3"],
+        vec!["1/20", "1/3x2"],
+        vec!["3/2@2", "0.6", "5/2"],
+        vec!["5x4", "51/50"],
+        vec!["discrete-laplace:1/2x6"],
+        vec!["discrete-laplace:0.3x3@4", "discrete-laplace:0.7x2@2"],
+        vec!["discrete-laplace:0.3@4", "2x3", "1/3@3"],
+        vec!["2", "3", "5", "7", "discrete-laplace:1"],
     ]
 }
 
 /// The law of a sum by enumeration of all its copies: every loss with an enclosure of its mass, ascending. Gaussian terms reach so far that the
 /// truncated mass is below 2^-200.
-fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
+fn enumerated(texts: &[&str]) -> Vec<(Rational, Enclosure)> {
     let bits = 260;
     let exp = |x: &Rational| Enclosure::rational(x, bits).exp();
     let one = Enclosure::double(1.0, bits);
     let mut list = vec![(Rational::new(), one.clone())];
-    for group in groups {
+    for group in groups(texts) {
         let single: Vec<(Rational, Enclosure)> = match &group.law {
             Law::DiscreteGaussian { sigma2 } => {
                 let total = theta::gaussian_sum(sigma2, bits);
@@ -119,22 +108,17 @@ fn by_definition(law: &Law, shift: u64, exp: &impl Fn(&Rational) -> Enclosure) -
 }
 
 /// Bounded laws other than the discrete Laplace, some beside it and beside Gaussian noise.
-fn bounded() -> Vec<Vec<Group>> {
-    let group = |law, shift, copies| Group { law, shift, copies };
-    let pure = |epsilon: &str| Law::Pure { epsilon: number(epsilon) };
-    let laplace_to = |epsilon: &str, bound| Law::TruncatedLaplace { epsilon: number(epsilon), bound };
-    let gaussian_to = |sigma2: &str, bound| Law::TruncatedGaussian { sigma2: number(sigma2), bound };
-    let answers = |epsilon: &str, answers| Law::RandomizedResponse { epsilon: number(epsilon), answers };
+fn bounded() -> Vec<Vec<&'static str>> {
     vec![
-        vec![group(pure("1/2"), 1, 3), group(pure("0.3"), 2, 1)],
-        vec![group(Law::Approximate { epsilon: number("1"), delta: number("1e-9") }, 1, 4)],
-        vec![group(answers("3/2", 2), 1, 5), group(answers("1", 7), 1, 2)],
-        vec![group(laplace_to("1/2", 7), 1, 3), group(laplace_to("2/3", 4), 3, 2)],
-        vec![group(laplace_to("1/2", 3), 3, 2), group(laplace_to("1/5", 3), 5, 1), group(pure("1/7"), 1, 1)],
-        vec![group(gaussian_to("2", 5), 1, 3), group(gaussian_to("3", 4), 6, 1)],
-        vec![group(gaussian_to("9", 12), 2, 2), group(pure("1"), 1, 2), laplace("1/3", 2, 1)],
-        vec![gaussian("1.3", 1, 1), group(laplace_to("0.9", 2), 1, 2), group(answers("2", 3), 1, 1)],
-        vec![gaussian("1/100", 1, 1), group(answers("1/2", 1000), 1, 3)],
+        vec!["pure:1/2x3", "pure:0.3@2"],
+        vec!["approximate:1:1e-9x4"],
+        vec!["randomized-response:3/2:2x5", "randomized-response:1:7x2"],
+        vec!["truncated-laplace:1/2:7x3", "truncated-laplace:2/3:4x2@3"],
+        vec!["truncated-laplace:1/2:3x2@3", "truncated-laplace:1/5:3@5", "pure:1/7"],
+        vec!["truncated-gaussian:2:5x3", "truncated-gaussian:3:4@6"],
+        vec!["truncated-gaussian:9:12x2@2", "pure:1x2", "discrete-laplace:1/3@2"],
+        vec!["1.3", "truncated-laplace:0.9:2x2", "randomized-response:2:3"],
+        vec!["1/100", "randomized-response:1/2:1000x3"],
     ]
 }
 
@@ -144,7 +128,7 @@ fn facts_of_bounded_laws_are_those_of_their_definition() {
     let bits = 260;
     let exp = |x: &Rational| Enclosure::rational(x, bits).exp();
     let (mut laws, mut infinite) = (0, 0);
-    for group in bounded().concat() {
+    for group in groups(&bounded().concat()) {
         let Some(finite) = group.law.finite(group.shift) else { continue };
         let Law::DiscreteLaplace { .. } = group.law else {
             let truth = gathered(by_definition(&group.law, group.shift, &exp));
@@ -222,11 +206,11 @@ fn agree(got: &Enclosure, oracle: &Enclosure, what: &str) {
 #[test]
 fn answers_are_those_of_enumeration() {
     let known = [
-        vec![laplace("1/2", 1, 3), laplace("2/7", 3, 1)],
-        vec![laplace("1000", 1, 1)],
-        vec![laplace("39/97", 2, 2), laplace("153/100", 1, 5)],
-        vec![gaussian("1/20", 1, 1), gaussian("1/3", 2, 1)],
-        vec![gaussian("1.3", 1, 1), laplace("0.9", 2, 2)],
+        vec!["discrete-laplace:1/2x3", "discrete-laplace:2/7@3"],
+        vec!["discrete-laplace:1000"],
+        vec!["discrete-laplace:39/97x2@2", "discrete-laplace:153/100x5"],
+        vec!["1/20", "1/3@2"],
+        vec!["1.3", "discrete-laplace:0.9x2@2"],
     ];
     for groups in known.into_iter().chain(bounded()) {
         let (atoms, list) = (atoms(&groups), enumerated(&groups));
@@ -278,12 +262,9 @@ fn answers_are_those_of_convolution_on_the_product_lattice() {
 
 #[test]
 fn answers_are_those_of_the_contour() {
-    for groups in [
-        vec![gaussian("5", 1, 10)],
-        vec![gaussian("2", 1, 8), gaussian("3", 1, 12)],
-        vec![gaussian("500/73", 1, 10), gaussian("40", 3, 7)],
-        vec![gaussian("3.1", 1, 8), gaussian("4.7", 1, 9), gaussian("2.9", 2, 5), gaussian("5.3", 1, 12)],
-    ] {
+    for groups in
+        [vec!["5x10"], vec!["2x8", "3x12"], vec!["500/73x10", "40x7@3"], vec!["3.1x8", "4.7x9", "2.9x5@2", "5.3x12"]]
+    {
         let sum = sum(&groups);
         let atoms = Atoms::new(&sum).unwrap();
         for epsilon in ["0", "0.5", "4", "30", "70"] {
@@ -298,7 +279,7 @@ fn answers_are_those_of_the_contour() {
 
 #[test]
 fn tails_are_those_of_the_contour() {
-    let sum = sum(&[gaussian("5", 1, 10), gaussian("10", 3, 4)]);
+    let sum = sum(&["5x10", "10x4@3"]);
     let atoms = Atoms::new(&sum).unwrap();
     for z in ["-40", "-3", "0", "0.1", "2.8", "9", "55"] {
         let z = number(z);
@@ -335,7 +316,7 @@ fn two_precisions_overlap_and_delta_falls() {
 /// Losses of 10^12 nats in steps of 2 x 10^5: exp(epsilon) is beyond the range of floats, the complement of delta is not.
 #[test]
 fn far_beyond_the_range_of_exponentials_lists_answer() {
-    let groups = [gaussian("5", 1_000_000, 10)];
+    let groups = ["5x10@1000000"];
     let (atoms, evaluator) = (atoms(&groups), sum(&groups).evaluator());
     let mut last = Enclosure::double(1.0, 64);
     for epsilon in ["984381680106", "998053647886", "999991527247", "1000002971417", "1000006000000"] {
@@ -352,13 +333,13 @@ fn far_beyond_the_range_of_exponentials_lists_answer() {
 
 #[test]
 fn values_near_zero_and_one_keep_their_digits() {
-    let atoms = atoms(&[gaussian("5", 1, 10), gaussian("7", 1, 3)]);
+    let atoms = atoms(&["5x10", "7x3"]);
     let fine = atoms.hockey_stick(&number("60"), 60).unwrap();
     let coarse = atoms.hockey_stick(&number("60"), 12).unwrap();
     assert!(fine.met && coarse.met && fine.value.overlaps(&coarse.value));
     assert!(*fine.value.upper() < 1e-300 && *fine.value.lower() > 0);
     // The complement, where delta is close to 1.
-    let large = super::tests::atoms(&[gaussian("1/10", 1, 40)]);
+    let large = super::tests::atoms(&["1/10x40"]);
     for epsilon in ["0", "3", "40"] {
         let [rest, finer] = [15, 45].map(|digits| {
             let delta = large.hockey_stick(&number(epsilon), digits).unwrap();
@@ -389,10 +370,10 @@ fn tradeoff_by_enumeration(list: &[(Rational, Enclosure)], alpha: &Rational) -> 
 #[test]
 fn the_tradeoff_is_that_of_the_best_test() {
     for groups in [
-        vec![laplace("1/2", 1, 3), laplace("2/7", 3, 1)],
-        vec![gaussian("1/20", 1, 1), gaussian("1/3", 2, 1)],
-        vec![gaussian("1.3", 1, 1), laplace("0.9", 2, 2)],
-        vec![gaussian("5", 1, 3)],
+        vec!["discrete-laplace:1/2x3", "discrete-laplace:2/7@3"],
+        vec!["1/20", "1/3@2"],
+        vec!["1.3", "discrete-laplace:0.9x2@2"],
+        vec!["5x3"],
     ] {
         let (atoms, list) = (atoms(&groups), enumerated(&groups));
         for alpha in ["1e-30", "1e-9", "0.003", "0.1", "0.362534", "0.5", "0.77", "0.99", "0.999999999"] {
@@ -411,11 +392,11 @@ fn the_tradeoff_is_that_of_the_best_test() {
 #[test]
 fn knots_to_thirty_digits_and_both_ends_meet_the_width() {
     for groups in [
-        vec![gaussian("5", 1, 10)],
-        vec![gaussian("0.2", 1, 3)],
-        vec![gaussian("13/25", 2, 3), gaussian("800001/100000", 2, 1)],
-        vec![laplace("153/100", 18, 20), laplace("6/25", 6, 1)],
-        vec![gaussian("1000", 1, 3)],
+        vec!["5x10"],
+        vec!["0.2x3"],
+        vec!["13/25x3@2", "800001/100000@2"],
+        vec!["discrete-laplace:153/100x20@18", "discrete-laplace:6/25@6"],
+        vec!["1000x3"],
     ] {
         let sum = sum(&groups);
         let atoms = Atoms::new(&sum).unwrap();
@@ -443,7 +424,7 @@ fn knots_to_thirty_digits_and_both_ends_meet_the_width() {
 /// The trade-off function is its own inverse.
 #[test]
 fn the_tradeoff_is_symmetric() {
-    let atoms = atoms(&[gaussian("13/25", 2, 3), gaussian("800001/100000", 2, 1), laplace("1/7", 2, 1)]);
+    let atoms = atoms(&["13/25x3@2", "800001/100000@2", "discrete-laplace:1/7@2"]);
     for alpha in ["1e-20", "1e-4", "0.1", "0.5"] {
         let alpha = number(alpha);
         let beta = atoms.tradeoff(&alpha, 30).unwrap().value;
@@ -455,7 +436,7 @@ fn the_tradeoff_is_symmetric() {
 
 #[test]
 fn an_answer_does_not_depend_on_earlier_requests() {
-    let groups = [gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1)];
+    let groups = ["3.1x2", "4.7x3", "2.9"];
     let used = atoms(&groups);
     for k in 0..12 {
         used.hockey_stick(&Rational::from((k, 2)), 9 + k as u32).unwrap();
@@ -472,28 +453,27 @@ fn an_answer_does_not_depend_on_earlier_requests() {
 
 #[test]
 fn sums_that_cannot_be_enumerated_are_refused_at_their_cost() {
-    let continuous = Group { law: Law::Gaussian { sigma2: number("5") }, shift: 1, copies: 1 };
     let query = Query::HockeyStick(number("1"));
-    assert!(Atoms::new(&sum(std::slice::from_ref(&continuous))).is_err());
-    assert!(cost(&sum(&[continuous, gaussian("5", 1, 1)]), &query, 12).seconds.is_infinite());
-    let long = sum(&[gaussian("1e9", 1, 1), gaussian("1.0001e9", 1, 1), gaussian("3e8", 1, 1)]);
+    assert!(Atoms::new(&sum(&["gaussian:5"])).is_err());
+    assert!(cost(&sum(&["gaussian:5", "5"]), &query, 12).seconds.is_infinite());
+    let long = sum(&["1e9", "1.0001e9", "3e8"]);
     assert!(cost(&long, &query, 12).seconds > 100.0);
     assert!(Atoms::new(&long).unwrap().hockey_stick(&number("1"), 12).is_err());
     // Losses whose common lattice has more places than a key.
-    let fine = sum(&[1, 2, 3, 4].map(|k| gaussian(&format!("5/{}", "1000000007".repeat(k + 2)), 1, 1)));
+    let fine = sum(&[1, 2, 3, 4].map(|k| format!("5/{}", "1000000007".repeat(k + 2))));
     assert!(
         cost(&fine, &query, 12).seconds.is_infinite()
             && Atoms::new(&fine).unwrap().upper_tail(&number("1"), 9).is_err()
     );
-    assert!(cost(&sum(&[laplace("1", 1000, 1_000_000_000_000)]), &query, 12).bytes > 1e9);
+    assert!(cost(&sum(&["discrete-laplace:1x1000000000000@1000"]), &query, 12).bytes > 1e9);
 }
 
 #[test]
 fn predicted_lengths_are_those_of_the_lists() {
     for groups in coarse().into_iter().chain([
-        vec![gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1), gaussian("5.3", 1, 2)],
-        vec![gaussian("500", 1, 3), gaussian("700.1", 1, 2)],
-        vec![laplace("153/100", 18, 20), laplace("6/25", 6, 1)],
+        vec!["3.1x2", "4.7x3", "2.9", "5.3x2"],
+        vec!["500x3", "700.1x2"],
+        vec!["discrete-laplace:153/100x20@18", "discrete-laplace:6/25@6"],
     ]) {
         let atoms = atoms(&groups);
         for query in [
@@ -521,7 +501,7 @@ fn predicted_lengths_are_those_of_the_lists() {
 /// Just below a loss most of the mass is at it, and the complement of the answer is close to 1: the digits that cancel are requested as well.
 #[test]
 fn just_below_a_loss_a_small_answer_has_the_requested_precision() {
-    let list = atoms(&[gaussian("1/125", 2, 2)]);
+    let list = atoms(&["1/125x2@2"]);
     for epsilon in ["499.99999999999", "500.00000000001", "499.99"] {
         let epsilon = number(epsilon);
         let fine = list.hockey_stick(&epsilon, 60).unwrap().value;
@@ -541,29 +521,30 @@ fn just_below_a_loss_a_small_answer_has_the_requested_precision() {
 /// are not. The oracle sums over all losses in balls.
 #[test]
 fn thresholds_beyond_all_keys_keep_their_distance() {
-    let laplace =
-        |epsilon: &str| Group { law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() }, shift: 1, copies: 1 };
     for digits in [3, 12, 30] {
         for (groups, epsilon) in [
-            (vec![laplace("1"), laplace("0.3333333333333333333333333333")], "1.333332"),
-            (vec![laplace("1"), laplace("0.3333333333333333333333333333")], "0.1"),
-            (vec![laplace("1.0000000000000000000000000000000000000001"), laplace("1/3")], "1.3333333333333333"),
+            (vec!["discrete-laplace:1", "discrete-laplace:0.3333333333333333333333333333"], "1.333332"),
+            (vec!["discrete-laplace:1", "discrete-laplace:0.3333333333333333333333333333"], "0.1"),
+            (
+                vec!["discrete-laplace:1.0000000000000000000000000000000000000001", "discrete-laplace:1/3"],
+                "1.3333333333333333",
+            ),
             (
                 vec![
-                    laplace("1.0000000000000000000000000000000000000000000000000000000000000000000007"),
-                    laplace("1/3"),
+                    "discrete-laplace:1.0000000000000000000000000000000000000000000000000000000000000000000007",
+                    "discrete-laplace:1/3",
                 ],
                 "1.3",
             ),
         ] {
-            let sum = LossSum::new(groups.clone()).unwrap();
+            let sum = sum(&groups);
             let epsilon = parse(epsilon).unwrap();
             let bits = 300;
             let real = |x: &Rational| Enclosure::rational(x, bits);
             let one = || Enclosure::double(1.0, bits);
             let zero = || Enclosure::double(0.0, bits);
             // Of each count the loss is plus or minus its epsilon, with masses 1 / (1 + q) and q / (1 + q).
-            let parameters: Vec<Rational> = groups.iter().map(|group| group.law.parameter().clone()).collect();
+            let parameters: Vec<Rational> = sum.groups().iter().map(|group| group.law.parameter().clone()).collect();
             let mut truth = zero();
             for signs in 0..1_u32 << parameters.len() {
                 let (mut loss, mut mass) = (Rational::new(), one());

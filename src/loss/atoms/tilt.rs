@@ -275,32 +275,17 @@ pub(in crate::loss) fn exact(c: f64) -> Rational {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{law::Law, numeric::rational::parse};
-
-    fn outline(text: &[(&str, u64, u64)], laplace: &[(&str, u64, u64)]) -> (LossSum, Outline) {
-        let gaussian = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift,
-            copies,
-        };
-        let bounded = |&(epsilon, shift, copies): &(&str, u64, u64)| Group {
-            law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },
-            shift,
-            copies,
-        };
-        let sum = LossSum::new(text.iter().map(gaussian).chain(laplace.iter().map(bounded))).unwrap();
-        let outline = Outline::new(sum.groups());
-        (sum, outline)
-    }
+    use crate::loss::testing::sum;
 
     #[test]
     fn cumulants_are_those_of_the_sum_and_their_derivatives() {
-        for (gaussians, laplaces) in [
-            (vec![("5", 1, 10), ("0.02", 3, 2)], vec![]),
-            (vec![("0.39", 2, 3), ("0.41", 2, 3)], vec![("0.3", 4, 5)]),
-            (vec![], vec![("1", 1, 1), ("0.001", 30, 7)]),
+        for groups in [
+            vec!["5x10", "0.02x2@3"],
+            vec!["0.39x3@2", "0.41x3@2", "discrete-laplace:0.3x5@4"],
+            vec!["discrete-laplace:1", "discrete-laplace:0.001x7@30"],
         ] {
-            let (sum, outline) = outline(&gaussians, &laplaces);
+            let sum = sum(&groups);
+            let outline = Outline::new(sum.groups());
             for c in [-3.2, -1.0, -0.4, 0.0, 0.3, 7.7] {
                 let at = outline.at(c);
                 let exact = sum.ln_mgf(&exact(c), 120).approximate();
@@ -318,7 +303,7 @@ mod tests {
 
     #[test]
     fn tilts_stay_in_the_range_of_their_request_and_meet_the_threshold() {
-        let (_, outline) = outline(&[("5", 1, 10), ("3", 1, 4)], &[("0.2", 2, 2)]);
+        let outline = Outline::new(sum(&["5x10", "3x4", "discrete-laplace:0.2x2@2"]).groups());
         for x in [-40.0, -1.0, 0.0, 0.5, 3.0, 50.0] {
             let (hockey, upper, lower) = (outline.hockey_stick(x, x), outline.upper_tail(x), outline.lower_tail(x));
             assert!(hockey >= 0.0 && upper >= 0.0 && lower <= 0.0);

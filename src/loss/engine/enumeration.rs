@@ -94,17 +94,12 @@ impl Engine for Enumeration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        error::Error,
-        loss::law::{Group, Law},
-        numeric::rational::parse,
-    };
+    use crate::{error::Error, loss::testing::sum, numeric::rational::parse};
 
     /// Lists that turn out not to fit leave the answer to others; an alpha that is no probability stays an error.
     #[test]
     fn lists_that_do_not_fit_are_no_error() {
-        let law = Law::DiscreteGaussian { sigma2: parse("40").unwrap() };
-        let sum = LossSum::new([Group { law, shift: 1, copies: 30 }]).unwrap();
+        let sum = sum(&["40x30"]);
         let by = |most_bytes, alpha| {
             let atoms = Arc::new(Atoms::within(&sum, most_bytes).unwrap());
             Enumeration::new(&atoms).tradeoff(&parse(alpha).unwrap(), 12)

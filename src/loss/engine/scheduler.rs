@@ -293,7 +293,7 @@ mod tests {
     use crate::{
         loss::{
             evaluator::{SumEvaluator, Together},
-            law::{Group, Law},
+            testing::sum,
         },
         numeric::{Enclosure, rational::parse},
     };
@@ -301,20 +301,15 @@ mod tests {
     /// The complement of a hockey stick close to 1, of a single request and of one close to another: against proofs, relative to itself.
     #[test]
     fn the_complement_of_a_hockey_stick_close_to_one_is_approximated() {
-        let of = |sigma2: &str, copies| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift: 1,
-            copies,
-        };
         let tolerance = Tolerance { negligible: 0.0, ..Tolerance::OF_VALUE };
         let mut small = 0;
         for (groups, most, epsilons) in [
-            (vec![of("1664982992/4099", 3), of("922/25", 100), of("5", 9999)], 1e-12, ["250", "400", "899.5"]),
-            (vec![of("5", 1000), of("1001/7", 30)], 1e-12, ["20", "60", "80"]),
+            (vec!["1664982992/4099x3", "922/25x100", "5x9999"], 1e-12, ["250", "400", "899.5"]),
+            (vec!["5x1000", "1001/7x30"], 1e-12, ["20", "60", "80"]),
             // A staircase, which an unbounded contour approximates less well.
-            (vec![of("1/125", 10), of("85332323", 2), of("507/5", 100)], 1e-6, ["540", "580", "600"]),
+            (vec!["1/125x10", "85332323x2", "507/5x100"], 1e-6, ["540", "580", "600"]),
         ] {
-            let evaluator = SumEvaluator::new(LossSum::new(groups.clone()).unwrap());
+            let evaluator = SumEvaluator::new(sum(&groups));
             for epsilon in epsilons.map(|epsilon| parse(epsilon).unwrap()) {
                 let session = Session::of(12);
                 for epsilon in [epsilon.clone(), epsilon + Rational::from((1, 1_000_000))] {
@@ -335,12 +330,7 @@ mod tests {
     #[test]
     fn values_far_below_the_tolerance_are_estimated() {
         const FAR: f64 = -100.0;
-        let group = |sigma2: &str, copies| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift: 1,
-            copies,
-        };
-        let evaluator = SumEvaluator::new(LossSum::new([group("5", 100), group("1001/7", 30)]).unwrap());
+        let evaluator = SumEvaluator::new(sum(&["5x100", "1001/7x30"]));
         let (mut estimated, mut same) = (0, 0);
         for epsilon in (1..=20).map(|k| Rational::from(10 * k)) {
             let approximation = |far| {

@@ -265,22 +265,9 @@ impl Known {
 mod tests {
     use super::*;
     use crate::{
-        loss::{
-            law::{Group, Law},
-            question::Kernel,
-            sum::LossSum,
-        },
+        loss::{question::Kernel, testing::sum},
         numeric::rational::parse,
     };
-
-    fn sum(list: &[(&str, u64, u64)]) -> LossSum {
-        let group = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
-            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-            shift,
-            copies,
-        };
-        LossSum::new(list.iter().map(group)).unwrap()
-    }
 
     /// Contours on a lattice and unbounded ones, right of both poles and between them, against whichever engine answers alone; none serves requests
     /// further away, or to more digits.
@@ -288,8 +275,8 @@ mod tests {
     fn contours_of_a_session_enclose_what_engines_do() {
         let (mut kernels, mut on_line, mut on_lattice) = (Vec::new(), 0, 0);
         for (groups, middles) in [
-            (vec![("2003/7", 1, 40), ("1009/5", 1, 3), ("1/3", 1, 2)], ["3.7", "14"]),
-            (vec![("154013156402/4099", 1, 28), ("59671/1237", 1, 5), ("3/5", 3, 30)], ["201", "260.5"]),
+            (vec!["2003/7x40", "1009/5x3", "1/3x2"], ["3.7", "14"]),
+            (vec!["154013156402/4099x28", "59671/1237x5", "3/5x30@3"], ["201", "260.5"]),
         ] {
             let (contours, evaluator) = (Contours::new(sum(&groups)), sum(&groups).evaluator());
             for middle in middles {

@@ -506,25 +506,14 @@ impl Reduced for SumEvaluator {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::law::Law;
-    use crate::{loss::law::Group, numeric::rational::parse};
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     /// If the requested precision cannot be reached, the result is at least as precise as with fewer digits.
     #[test]
     fn a_request_for_more_digits_is_no_less_precise() {
-        let group = |law, shift, copies| Group { law, shift, copies };
-        let (laplace, gaussian) = (
-            |epsilon| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },
-            |sigma2| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
-        );
-        let groups = [
-            group(laplace("405/4099"), 1, 999),
-            group(laplace("1/161"), 3, 999),
-            group(gaussian("2017623520/4099"), 1, 1),
-            group(gaussian("10126545/5"), 1, 7),
-        ];
-        let (evaluator, epsilon) = (LossSum::new(groups).unwrap().evaluator(), parse("0.00143066017371").unwrap());
+        let groups =
+            ["discrete-laplace:405/4099x999", "discrete-laplace:1/161x999@3", "2017623520/4099", "10126545/5x7"];
+        let (evaluator, epsilon) = (sum(&groups).evaluator(), parse("0.00143066017371").unwrap());
         let [of_few, of_many] = [10, 20].map(|digits| evaluator.hockey_stick(&epsilon, digits).unwrap());
         assert!(of_few.met && of_many.value.is_tight(10), "{of_few:?} {of_many:?}");
         assert!(of_few.value.overlaps(&of_many.value) && of_many.met == of_many.value.is_tight(20), "{of_many:?}");

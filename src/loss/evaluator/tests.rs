@@ -9,19 +9,14 @@ use crate::{
     error::Error,
     loss::{
         family::{Family, Units},
-        law::{Group, Law},
         sum::LossSum,
+        testing::sum,
     },
     numeric::rational::parse,
 };
 
-fn gaussians(list: &[(&str, u64)]) -> Vec<Group> {
-    let law = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
-    list.iter().map(|(sigma2, copies)| Group { law: law(sigma2), shift: 1, copies: *copies }).collect()
-}
-
-fn sums(members: &[Vec<Group>]) -> Vec<Arc<LossSum>> {
-    members.iter().map(|groups| Arc::new(LossSum::new(groups.clone()).unwrap())).collect()
+fn sums(members: &[Vec<&str>]) -> Vec<Arc<LossSum>> {
+    members.iter().map(|groups| Arc::new(sum(groups))).collect()
 }
 
 /// Every pair against its own sum, on lattices of different steps and on the unbounded contour.
@@ -29,9 +24,9 @@ fn sums(members: &[Vec<Group>]) -> Vec<Arc<LossSum>> {
 fn pairs_agree_with_their_sums_one_by_one() {
     for members in [
         // 1 / sigma2: ten of 1/5; four of 1/2; three of 1/3 and five of 1/5: rho 1 each, steps 1/5, 1/2, 1/15.
-        vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
+        vec![vec!["5x10"], vec!["2x4"], vec!["3x3", "5x5"]],
         // Denominators that no sweep of a period can settle.
-        vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
+        vec![vec!["40990001/4097x5"], vec!["40990001/4099x3", "40990001/4094x2"]],
     ] {
         let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
         let evaluator = FamilyEvaluator::new(Arc::clone(&family));
@@ -41,7 +36,7 @@ fn pairs_agree_with_their_sums_one_by_one() {
             assert_eq!(answers.len(), members.len() * (members.len() + 1) / 2);
             let mut largest = f64::NEG_INFINITY;
             for ((p, q), value) in answers {
-                let alone = LossSum::new(members[p].iter().chain(&members[q]).cloned()).unwrap();
+                let alone = sum(&[members[p].as_slice(), &members[q]].concat());
                 let alone = SumEvaluator::new(alone).hockey_stick(&epsilon, 12).unwrap().value;
                 assert!(value.overlaps(&alone), "{p} {q} {epsilon} {value:?} {alone:?}");
                 largest = largest.max(value.ln().approximate());
@@ -59,10 +54,10 @@ fn pairs_agree_with_their_sums_one_by_one() {
 #[test]
 fn shared_contours_of_a_family_agree_with_those_of_one_request() {
     for members in [
-        vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
-        vec![gaussians(&[("5", 100)]), gaussians(&[("2", 40)]), gaussians(&[("2", 40)])],
-        vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
-        vec![gaussians(&[("5", 10)]), gaussians(&[("5", 9)])],
+        vec![vec!["5x10"], vec!["2x4"], vec!["3x3", "5x5"]],
+        vec![vec!["5x100"], vec!["2x40"], vec!["2x40"]],
+        vec![vec!["40990001/4097x5"], vec!["40990001/4099x3", "40990001/4094x2"]],
+        vec![vec!["5x10"], vec!["5x9"]],
     ] {
         let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
         let evaluator = FamilyEvaluator::new(Arc::clone(&family));
@@ -81,11 +76,8 @@ fn shared_contours_of_a_family_agree_with_those_of_one_request() {
 /// Two members of equal rho whose lattices are far too fine to sweep: all pairs take the unbounded contour.
 #[test]
 fn fine_lattices_take_the_unbounded_contour() {
-    let members = vec![
-        gaussians(&[("40990001/4097", 4097), ("40990001/4099", 4099)]),
-        gaussians(&[("40990001/8196", 4098), ("40990001/2", 1)]),
-    ];
-    let rho = |member: &Vec<Group>| LossSum::new(member.clone()).unwrap().rho().clone();
+    let members = vec![vec!["40990001/4097x4097", "40990001/4099x4099"], vec!["40990001/8196x4098", "40990001/2"]];
+    let rho = |member: &[&str]| sum(member).rho().clone();
     // 4097^2 + 4099^2 = 8196 x 4098 + 2
     assert_eq!(rho(&members[0]), rho(&members[1]));
     let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
@@ -93,7 +85,7 @@ fn fine_lattices_take_the_unbounded_contour() {
     let epsilon = parse("3").unwrap();
     assert!(family.shares_no_step());
     for ((p, q), value) in evaluator.all(&epsilon, 6).unwrap() {
-        let alone = LossSum::new(members[p].iter().chain(&members[q]).cloned()).unwrap();
+        let alone = sum(&[members[p].as_slice(), &members[q]].concat());
         let alone = SumEvaluator::new(alone).hockey_stick(&epsilon, 8).unwrap().value;
         assert!(value.overlaps(&alone) && value.is_tight(5), "{p} {q} {value:?} {alone:?}");
     }
@@ -105,10 +97,10 @@ fn fine_lattices_take_the_unbounded_contour() {
 fn memory_and_threads_change_no_digit() {
     let bits = |answer: Result<Answer>| answer.map(|answer| (answer.value, answer.met)).unwrap();
     let epsilons = ["0.1", "2", "2.5", "9", "14"].map(|text| parse(text).unwrap());
-    let lattice = gaussians(&[("500/73", 10), ("2500/137", 6)]);
-    let line = gaussians(&[("40990001/4097", 3000), ("40990001/4099", 3000)]);
+    let lattice = vec!["500/73x10", "2500/137x6"];
+    let line = vec!["40990001/4097x3000", "40990001/4099x3000"];
     for groups in [&lattice, &line] {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(groups);
         let fresh = |epsilon: &Rational| bits(sum.evaluator().hockey_stick(epsilon, 9));
         let evaluator = sum.evaluator();
         for (before, digits) in epsilons.iter().rev().zip([6, 12, 9, 3, 11]) {
@@ -118,7 +110,7 @@ fn memory_and_threads_change_no_digit() {
         let shared: Vec<_> = epsilons.par_iter().map(|epsilon| bits(evaluator.hockey_stick(epsilon, 9))).collect();
         assert_eq!(shared, epsilons.iter().map(fresh).collect::<Vec<_>>());
     }
-    let family = Arc::new(Family::new(sums(&[lattice, gaussians(&[("5", 10)])]), Units::Pairs).unwrap());
+    let family = Arc::new(Family::new(sums(&[lattice, vec!["5x10"]]), Units::Pairs).unwrap());
     let asked = FamilyEvaluator::new(Arc::clone(&family));
     asked.hockey_stick(&epsilons[3], 12).unwrap();
     asked.all(&epsilons[0], 5).unwrap();
@@ -132,9 +124,8 @@ fn memory_and_threads_change_no_digit() {
 /// Parallel sums (over nodes, points and parts of long enumerations) have the same last digit on any number of threads.
 #[test]
 fn one_question_is_the_same_on_any_number_of_threads() {
-    let sum = |list: &[(&str, u64)]| LossSum::new(gaussians(list)).unwrap();
-    let (fine, nodes) = (sum(&[("3001/7", 3), ("4099/5", 2)]), sum(&[("2003/7", 40), ("1009/5", 3), ("1/3", 2)]));
-    let long = sum(&[("3000001/7", 3), ("4000037/5", 2)]);
+    let (fine, nodes) = (sum(&["3001/7x3", "4099/5x2"]), sum(&["2003/7x40", "1009/5x3", "1/3x2"]));
+    let long = sum(&["3000001/7x3", "4000037/5x2"]);
     let (epsilon, small) = (parse("0.31").unwrap(), parse("0.001").unwrap());
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let on = |threads: usize| {
@@ -160,12 +151,12 @@ fn one_question_is_the_same_on_any_number_of_threads() {
 /// 10^12 copies of small noise, where powers leave the range of floats, at the mean and many deviations above it.
 #[test]
 fn powers_beyond_the_range_of_floats_are_answered() {
-    for (sigma2, copies, epsilon) in [
-        ("0.29", 1_000_000_000_000, "1724140000000"),
-        ("0.27", 1_000_000_000_000, "1851900000000"),
-        ("0.29", 100_000_000, "172415554764"),
+    for (counts, epsilon) in [
+        ("0.29x1000000000000", "1724140000000"),
+        ("0.27x1000000000000", "1851900000000"),
+        ("0.29x100000000", "172415554764"),
     ] {
-        let sum = LossSum::new(gaussians(&[(sigma2, copies)])).unwrap();
+        let sum = sum(&[counts]);
         let epsilon = parse(epsilon).unwrap();
         let answer = sum.evaluator().hockey_stick(&epsilon, 12).unwrap();
         // Above rho, by zCDP.
@@ -173,10 +164,10 @@ fn powers_beyond_the_range_of_floats_are_answered() {
         if epsilon > *rho {
             let ln = -(Rational::from(&epsilon - rho).square() / Rational::from(rho * 4_u32));
             let most = Enclosure::rational(&ln, 64).exp();
-            assert!(*answer.value.lower() <= *most.upper() && *answer.value.upper() < 1, "{sigma2}: {answer:?}");
+            assert!(*answer.value.lower() <= *most.upper() && *answer.value.upper() < 1, "{counts}: {answer:?}");
         }
     }
-    let far = LossSum::new(gaussians(&[("0.29", 100_000_000)])).unwrap().evaluator();
+    let far = sum(&["0.29x100000000"]).evaluator();
     let answer = far.hockey_stick(&parse("172415554764").unwrap(), 12).unwrap();
     assert!(*answer.value.upper() < 1e-300, "{answer:?}");
 }
@@ -184,24 +175,24 @@ fn powers_beyond_the_range_of_floats_are_answered() {
 /// Two groups of 2^63 counts, and a family of them.
 #[test]
 fn negative_orders_and_too_many_counts_are_refused() {
-    let sum = LossSum::new(gaussians(&[("5", 10)])).unwrap();
+    let sum = sum(&["5x10"]);
     assert!(matches!(sum.evaluator().hockey_stick(&parse("-1").unwrap(), 12), Err(Error::OutOfRange { .. })));
     assert!(matches!(sum.evaluator().hockey_stick_of_many(&parse("-1").unwrap(), 12), Err(Error::OutOfRange { .. })));
-    let members = || sums(&[gaussians(&[("5", 1 << 63)])]);
+    let half = format!("5x{}", 1_u64 << 63);
+    let members = || sums(&[vec![half.as_str()]]);
     assert!(Family::new(members(), Units::Pairs).is_err() && Family::new(members(), Units::Single).is_ok());
 }
 
 /// Where no contour has to be summed: the complement of delta is below any precision of interest, unless losses are bounded.
 #[test]
 fn far_below_rho_delta_is_one() {
-    let sum = |groups| LossSum::new(groups).unwrap().evaluator();
-    let huge = sum(gaussians(&[("5", 1_000_000_000_000)]));
+    let huge = sum(&["5x1000000000000"]).evaluator();
     let epsilon = parse("5e10").unwrap();
     let answer = huge.hockey_stick(&epsilon, 40).unwrap();
     assert!(answer.met && answer.value.contains(&Rational::from(1)) && *answer.value.lower() < 1, "{answer:?}");
     assert_eq!(huge.ln_hockey_stick_approx(&epsilon).unwrap(), 0.0);
     // (rho - eps)^2 / (4 rho) is 225, far from enough: delta as it is.
-    let near = sum(gaussians(&[("5", 10_000)]));
+    let near = sum(&["5x10000"]).evaluator();
     let answer = near.hockey_stick(&parse("50").unwrap(), 12).unwrap();
     let rest = Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value);
     assert!(rest.is_tight(12) && *rest.upper() < (-225_f64).exp(), "{rest:?}");
@@ -210,9 +201,8 @@ fn far_below_rho_delta_is_one() {
 /// Many digits of a delta close to 1 need few digits of its complement: the result is the same as with all digits of both.
 #[test]
 fn a_delta_close_to_one_takes_few_digits_of_the_complement() {
-    let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("2/25").unwrap() }, shift: 1, copies: 200 };
-    for groups in [gaussians(&[("5", 2000)]), [gaussians(&[("1/3", 30)]), vec![laplace]].concat()] {
-        let evaluator = LossSum::new(groups).unwrap().evaluator();
+    for groups in [vec!["5x2000"], vec!["1/3x30", "discrete-laplace:2/25x200"]] {
+        let evaluator = sum(&groups).evaluator();
         for epsilon in ["0", "1.3"] {
             let epsilon = parse(epsilon).unwrap();
             let few = evaluator.moments().digits_of_complement(&epsilon, 40).unwrap().unwrap();
@@ -229,9 +219,8 @@ fn a_delta_close_to_one_takes_few_digits_of_the_complement() {
 /// both.
 #[test]
 fn what_is_met_next_to_one_is_known_on_both_sides() {
-    let groups = gaussians(&[("1/10000", 999), ("374720826/4099", 2), ("81/25", 10)]);
-    let wide = Group { law: Law::DiscreteGaussian { sigma2: parse("1/5").unwrap() }, shift: 2, copies: 1000 };
-    let evaluator = LossSum::new([groups, vec![wide]].concat()).unwrap().evaluator();
+    let groups = ["1/10000x999", "374720826/4099x2", "81/25x10", "1/5x1000@2"];
+    let evaluator = sum(&groups).evaluator();
     let epsilon = parse("5000092.165233336389").unwrap();
     let split = evaluator.hockey_stick_by("conditioning on groups far apart", &epsilon, 42).unwrap().unwrap();
     let rest = |answer: &Answer| Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value);
@@ -244,9 +233,8 @@ fn what_is_met_next_to_one_is_known_on_both_sides() {
 /// Members of unequal rho, with bounded losses, and single members are answered one by one.
 #[test]
 fn members_that_share_no_contour_are_compared_all_the_same() {
-    let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("1").unwrap() }, shift: 1, copies: 1 };
-    let unequal = vec![gaussians(&[("5", 10)]), gaussians(&[("5", 9)])];
-    let bounded = vec![gaussians(&[("5", 10)]), [gaussians(&[("5", 9)]), vec![laplace]].concat()];
+    let unequal = vec![vec!["5x10"], vec!["5x9"]];
+    let bounded = vec![vec!["5x10"], vec!["5x9", "discrete-laplace:1"]];
     let epsilon = parse("2").unwrap();
     for (members, units) in [(&unequal, Units::Pairs), (&bounded, Units::Pairs), (&bounded, Units::Single)] {
         let family = Arc::new(Family::new(sums(members), units).unwrap());

@@ -146,17 +146,13 @@ mod tests {
     use rug::{Float, float::Constant};
 
     use super::*;
-    use crate::law::Law;
+    use crate::{loss::testing::group, numeric::rational::parse};
 
     const BITS: u32 = 700;
 
-    fn group(sigma2: (u32, u32), copies: u64) -> Group {
-        Group { law: Law::DiscreteGaussian { sigma2: Rational::from(sigma2) }, shift: 1, copies }
-    }
-
     /// P[X = x] over the Gaussian for 0 <= x < 12, by convolution in 700 bits.
-    fn by_convolution(sigma2: (u32, u32), copies: u64) -> Vec<Float> {
-        let sigma2 = Rational::from(sigma2);
+    fn by_convolution(sigma2: &str, copies: u64) -> Vec<Float> {
+        let sigma2 = parse(sigma2).unwrap();
         let reach = 130;
         let half = |x: i32, v: &Rational| Float::with_val(BITS, -Rational::from(x * x) / v / 2_u32).exp();
         let one: Vec<Float> = (-reach..=reach).map(|x| half(x, &sigma2)).collect();
@@ -183,10 +179,8 @@ mod tests {
     #[test]
     fn masses_are_within_their_error_bound() {
         let mut nearest = f64::INFINITY;
-        for (sigma2, copies) in
-            [((4, 1), 1), ((2, 1), 2), ((2, 1), 3), ((3, 1), 4), ((9, 4), 5), ((2, 1), 6), ((2, 1), 7), ((5, 2), 16)]
-        {
-            let group = group(sigma2, copies);
+        for (sigma2, copies) in [("4", 1), ("2", 2), ("2", 3), ("3", 4), ("9/4", 5), ("2", 6), ("2", 7), ("5/2", 16)] {
+            let group = group(&format!("{sigma2}x{copies}"));
             let truth = by_convolution(sigma2, copies);
             for digits in [8, 20, 40] {
                 let shape = Shape::new(&group, digits).unwrap();
@@ -196,7 +190,7 @@ mod tests {
                     let rest = Float::with_val(64, shape.ln_rest).exp();
                     for x in [x, -x, x + 3 * i128::from(copies)] {
                         let off = Float::with_val(BITS, truth - ripple.at(x).lower()).abs();
-                        assert!(off <= rest, "{sigma2:?} x {copies} at {x}, {digits}: {off} {rest}");
+                        assert!(off <= rest, "{sigma2} x {copies} at {x}, {digits}: {off} {rest}");
                         assert!(ripple.at(x).is_tight(100));
                         let spare = shape.ln_rest - off.ln().to_f64();
                         nearest = nearest.min(spare);
@@ -227,9 +221,9 @@ mod tests {
 
     #[test]
     fn long_periods_and_coarse_noise_have_no_ripple() {
-        assert!(Shape::new(&group((3, 1), 4097), 20).is_none());
-        assert!(Shape::new(&group((19, 10), 5), 20).is_none());
-        assert!(Shape::new(&group((2, 1), 1000), 60).is_none());
-        assert!(Shape::new(&group((2, 1), 1000), 50).is_some());
+        assert!(Shape::new(&group("3x4097"), 20).is_none());
+        assert!(Shape::new(&group("19/10x5"), 20).is_none());
+        assert!(Shape::new(&group("2x1000"), 60).is_none());
+        assert!(Shape::new(&group("2x1000"), 50).is_some());
     }
 }

@@ -7,35 +7,21 @@ use super::{
     *,
 };
 use crate::{
-    loss::{
-        gaussian,
-        law::{Group, Law},
-    },
+    loss::{gaussian, testing::sum},
     numeric::rational::{self, parse},
 };
 
-fn group(law: &str, shift: u64, copies: u64) -> Group {
-    let (kind, parameter) = law.split_once(' ').unwrap();
-    let parameter = parse(parameter).unwrap();
-    let law = match kind {
-        "laplace" => Law::DiscreteLaplace { epsilon: parameter },
-        "continuous" => Law::Gaussian { sigma2: parameter },
-        _ => Law::DiscreteGaussian { sigma2: parameter },
-    };
-    Group { law, shift, copies }
-}
-
-fn sums() -> Vec<Vec<Group>> {
+fn sums() -> Vec<Vec<&'static str>> {
     vec![
-        vec![group("gaussian 5", 1, 10)],
-        vec![group("gaussian 500/73", 1, 10), group("gaussian 2500/137", 2, 6)],
-        vec![group("gaussian 500", 1, 1000), group("continuous 3", 1, 2)],
-        vec![group("gaussian 1/5", 1, 3)],
-        vec![group("gaussian 1/20", 2, 1), group("gaussian 7", 1, 5)],
-        vec![group("laplace 1/2", 2, 3)],
-        vec![group("laplace 1", 1, 1), group("laplace 1/3", 1, 1)],
-        vec![group("laplace 1/10", 3, 40), group("gaussian 9", 1, 4)],
-        vec![group("continuous 4", 1, 1)],
+        vec!["5x10"],
+        vec!["500/73x10", "2500/137x6@2"],
+        vec!["500x1000", "gaussian:3x2"],
+        vec!["1/5x3"],
+        vec!["1/20@2", "7x5"],
+        vec!["discrete-laplace:1/2x3@2"],
+        vec!["discrete-laplace:1", "discrete-laplace:1/3"],
+        vec!["discrete-laplace:1/10x40@3", "9x4"],
+        vec!["gaussian:4"],
     ]
 }
 
@@ -43,7 +29,7 @@ fn sums() -> Vec<Vec<Group>> {
 #[test]
 fn moments_are_those_of_the_loss() {
     for groups in sums() {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(&groups);
         let moments = Moments::new(&sum).unwrap();
         for s in [-7.25, -1.0, -0.5, -0.3, 0.0, 0.001, 0.5, 1.0, 3.7, 40.0] {
             let Between { lower, upper } = moments.ln_mgf(s);
@@ -58,7 +44,7 @@ fn moments_are_those_of_the_loss() {
 #[test]
 fn windows_hold_their_probability() {
     let rho = 2.5_f64;
-    let sum = LossSum::new([group("continuous 1", 1, 5)]).unwrap();
+    let sum = sum(&["gaussian:1x5"]);
     let moments = Moments::new(&sum).unwrap();
     let deviation = (2.0 * rho).sqrt();
     let mut found = 0;
@@ -80,11 +66,8 @@ fn windows_hold_their_probability() {
 #[test]
 fn many_groups_widen_the_bounds() {
     assert!(widening(1e6) > 1e-9 && widening(3.0) < 1.01 * WIDENING);
-    let groups = (0..300_u32).map(|k| group(&format!("laplace {}", 100 + k), 1, 1)).map(|group| {
-        let Law::DiscreteLaplace { epsilon } = &group.law else { unreachable!("a Laplace group") };
-        Group { law: Law::DiscreteLaplace { epsilon: epsilon.clone().recip() }, ..group }
-    });
-    let sum = LossSum::new(groups).unwrap();
+    let groups: Vec<String> = (100..400).map(|scale| format!("discrete-laplace:1/{scale}")).collect();
+    let sum = sum(&groups);
     let moments = Moments::new(&sum).unwrap();
     for s in [-0.7, 0.3, 11.0] {
         let Between { lower, upper } = moments.ln_mgf(s);
@@ -96,13 +79,13 @@ fn many_groups_widen_the_bounds() {
 /// Nothing is said of noise whose sizes leave the range of doubles, and Gaussian noise of any size has losses above every epsilon.
 #[test]
 fn parameters_out_of_range_say_nothing() {
-    for law in ["gaussian 1e-70", "gaussian 1e70", "continuous 1e400", "laplace 1e-70"] {
-        let second = Second::new(&LossSum::new([group(law, 1, 1), group("gaussian 2", 1, 1)]).unwrap());
+    for law in ["1e-70", "1e70", "gaussian:1e400", "discrete-laplace:1e-70"] {
+        let second = Second::new(&sum(&[law, "2"]));
         let value = second.hockey_stick(&parse("1").unwrap()).unwrap();
         assert!(value.by == Means::Nothing && value.note.is_some() && value.value.doubles() == (0.0, 1.0), "{law}");
         assert_eq!(second.tradeoff(&parse("1/4").unwrap()).unwrap().by, Means::Nothing);
     }
-    let second = Second::new(&LossSum::new([group("gaussian 1e59", 1, 1)]).unwrap());
+    let second = Second::new(&sum(&["1e59"]));
     assert!(*second.hockey_stick(&parse("1e-40").unwrap()).unwrap().value.upper() > 1e-31);
 }
 
@@ -110,7 +93,7 @@ fn parameters_out_of_range_say_nothing() {
 #[test]
 fn both_enclosures_overlap() {
     for groups in sums() {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(&groups);
         let (second, evaluator) = (Second::new(&sum), sum.evaluator());
         let mut known = 0;
         for epsilon in ["0", "0.4", "1.3", "2.9", "8", "20"] {
@@ -151,11 +134,11 @@ fn closed_forms_in_doubles_hold_those_in_intervals() {
 #[test]
 fn a_comparison_is_sharp() {
     for (groups, epsilon, share) in [
-        (vec![group("gaussian 500", 1, 80)], "1.1", 0.05),
-        (vec![group("gaussian 60", 1, 40), group("gaussian 3000", 1, 40)], "1.1", 0.3),
-        (vec![group("gaussian 1000000", 3, 5), group("continuous 100000", 2, 1)], "0.02", 0.05),
+        (vec!["500x80"], "1.1", 0.05),
+        (vec!["60x40", "3000x40"], "1.1", 0.3),
+        (vec!["1000000x5@3", "gaussian:100000@2"], "0.02", 0.05),
     ] {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(&groups);
         let second = Second::new(&sum).hockey_stick(&parse(epsilon).unwrap()).unwrap();
         let (lower, upper) = second.value.doubles();
         assert!(lower > 0.0 && upper / lower < 1.0 + share, "{groups:?}: {lower} {upper}");
@@ -168,7 +151,7 @@ fn a_comparison_is_sharp() {
 #[test]
 fn trade_off_functions_overlap() {
     for groups in sums() {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(&groups);
         let second = Second::new(&sum);
         let evaluator = sum.evaluator();
         for alpha in ["1e-9", "0.001", "0.05", "0.4", "0.9"] {
@@ -183,7 +166,7 @@ fn trade_off_functions_overlap() {
 /// A type II error below every double: that of one count of epsilon 1000 at alpha = 1/2.
 #[test]
 fn what_is_below_every_double_is_not_zero() {
-    let sum = LossSum::new([group("laplace 1000", 1, 1)]).unwrap();
+    let sum = sum(&["discrete-laplace:1000"]);
     let alpha = parse("1/2").unwrap();
     let first = sum.evaluator().tradeoff(&alpha, 12, false).unwrap().unwrap().value;
     let second = Second::new(&sum).tradeoff(&alpha).unwrap().value;
@@ -195,21 +178,16 @@ fn what_is_below_every_double_is_not_zero() {
 fn false_values_are_excluded() {
     let tiny = ["0.0012345678901234567", "0.0023456789012345671", "0.0034567890123456789"];
     let cases = [
+        (tiny.to_vec(), "760.8008", "0.864666356207062", "3.4551e-12"),
         (
-            tiny.map(|sigma2| group(&format!("gaussian {sigma2}"), 1, 1)).to_vec(),
-            "760.8008",
-            "0.864666356207062",
-            "3.4551e-12",
-        ),
-        (
-            vec![group("laplace 1", 1, 1), group("laplace 0.3333333333333333333333333333", 1, 1)],
+            vec!["discrete-laplace:1", "discrete-laplace:0.3333333333333333333333333333"],
             "1.333332",
             "5.67856884213364e-7",
             "2.9461e-10",
         ),
     ];
     for (groups, epsilon, truth, wrong) in cases {
-        let sum = LossSum::new(groups).unwrap();
+        let sum = sum(&groups);
         let epsilon = parse(epsilon).unwrap();
         let second = Second::new(&sum).hockey_stick(&epsilon).unwrap();
         let at = |text: &str| Enclosure::rational(&parse(text).unwrap(), 40);
@@ -224,14 +202,14 @@ fn false_values_are_excluded() {
 #[test]
 fn extremes_say_nothing_false() {
     for groups in [
-        vec![group("gaussian 1/10000", 1000, 1_000_000_000_000)],
-        vec![group("gaussian 1000000000000000000", 1, 1)],
-        vec![group("laplace 1/1000000000", 1000, 1_000_000_000)],
-        vec![group("laplace 1000000", 1000, 1000), group("gaussian 1/1000000", 1, 5)],
-        vec![group("laplace 1000", 1, 1)],
-        vec![group("gaussian 0.29", 1, 1_000_000_000_000)],
+        vec!["1/10000x1000000000000@1000"],
+        vec!["1000000000000000000"],
+        vec!["discrete-laplace:1/1000000000x1000000000@1000"],
+        vec!["discrete-laplace:1000000x1000@1000", "1/1000000x5"],
+        vec!["discrete-laplace:1000"],
+        vec!["0.29x1000000000000"],
     ] {
-        let sum = LossSum::new(groups.clone()).unwrap();
+        let sum = sum(&groups);
         let second = Second::new(&sum);
         for epsilon in ["0", "1e-300", "1", "1e9", "1724140000000", "1e300"] {
             let value = second.hockey_stick(&parse(epsilon).unwrap()).unwrap().value;

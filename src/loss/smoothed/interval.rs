@@ -239,7 +239,7 @@ mod tests {
     use crate::{
         loss::{
             law::{Group, Law},
-            sum::LossSum,
+            testing::{groups, sum},
         },
         numeric::rational::parse,
     };
@@ -287,25 +287,17 @@ mod tests {
     #[test]
     fn losses_and_masses_are_those_of_convolutions() {
         const BITS: u32 = 300;
-        let group = |law: char, parameter: &str, shift, copies| {
-            let parameter = parse(parameter).unwrap();
-            let law = match law {
-                'd' => Law::DiscreteGaussian { sigma2: parameter },
-                _ => Law::DiscreteLaplace { epsilon: parameter },
-            };
-            Group { law, shift, copies }
-        };
         let mut found = 0;
-        for groups in [
-            vec![group('d', "20", 1, 2), group('d', "37/2", 1, 1)],
-            vec![group('d', "41/2", 2, 2), group('d', "1/2", 1, 2)],
-            vec![group('d', "71/3", 1, 2), group('l', "3/4", 2, 2)],
-            vec![group('d', "20", 1, 2), group('d', "5/2", 1, 3)],
+        for texts in [
+            vec!["20x2", "37/2"],
+            vec!["41/2x2@2", "1/2x2"],
+            vec!["71/3x2", "discrete-laplace:3/4x2@2"],
+            vec!["20x2", "5/2x3"],
         ] {
-            let sum = LossSum::new(groups.iter().cloned()).unwrap();
+            let sum = sum(&texts);
             let smoothed = Smoothed::new(&sum).unwrap();
             let mut all = vec![(Rational::new(), Float::with_val(BITS, 1))];
-            for group in &groups {
+            for group in &groups(&texts) {
                 let next = masses(group, BITS);
                 let and = |(loss, mass): &(Rational, Float)| {
                     let and = |(l, m): &(Rational, Float)| (Rational::from(loss + l), Float::with_val(BITS, mass * m));

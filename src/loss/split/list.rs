@@ -126,12 +126,12 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::split::tests::{split, sum};
+    use crate::loss::{split::tests::split, testing::sum};
 
     /// Total masses above and below a place are the sums over the losses there.
     #[test]
     fn totals_are_the_sums_over_the_losses() {
-        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let sum = sum(&["1/39x9@3", "1/5x30", "40x2", "40000"]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
         let zero = Enclosure::double(0.0, list.bits);

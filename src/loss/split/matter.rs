@@ -164,7 +164,8 @@ mod tests {
         loss::{
             atoms::Atoms,
             engine::{machine, session::Session},
-            split::tests::{split, sum},
+            split::tests::split,
+            testing::sum,
         },
         numeric::rational::parse,
     };
@@ -173,7 +174,7 @@ mod tests {
     /// the last digit, and the answer agrees with that of an enumeration of all.
     #[test]
     fn losses_that_do_not_matter_are_bounded_together() {
-        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let sum = sum(&["1/39x9@3", "1/5x30", "40x2", "40000"]);
         let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
         let mut few = 0;
         for above in ["3.3", "17", "31.2", "77"] {
@@ -206,7 +207,7 @@ mod tests {
     /// not: the enclosure of delta without the remaining groups, or of its complement, contains the value with all of them and with none.
     #[test]
     fn losses_that_do_not_matter_contribute_up_to_their_bound() {
-        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let sum = sum(&["1/39x9@3", "1/5x30", "40x2", "40000"]);
         let split = split(&sum);
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
         let zero = Enclosure::double(0.0, list.bits);

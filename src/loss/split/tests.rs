@@ -2,22 +2,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::*;
 use crate::{
-    loss::{atoms::Atoms, evaluator::SumEvaluator, law::Law},
+    loss::{atoms::Atoms, evaluator::SumEvaluator, testing::sum},
     numeric::rational::parse,
 };
-
-pub(super) fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
-    let group = |&(law, parameter, shift, copies): &(char, &str, u64, u64)| {
-        let parameter = parse(parameter).unwrap();
-        let law = match law {
-            'd' => Law::DiscreteGaussian { sigma2: parameter },
-            'c' => Law::Gaussian { sigma2: parameter },
-            _ => Law::DiscreteLaplace { epsilon: parameter },
-        };
-        Group { law, shift, copies }
-    };
-    LossSum::new(list.iter().map(group)).unwrap()
-}
 
 /// The remaining groups as a sum of their own.
 fn alone(rest: LossSum) -> Box<dyn Rest> {
@@ -32,12 +19,12 @@ pub(super) fn split(sum: &LossSum) -> Split {
 #[test]
 fn conditioning_agrees_with_enumeration() {
     for groups in [
-        vec![('l', "3.21", 1, 4), ('d', "2000", 1, 1)],
-        vec![('l', "3.21", 2, 2), ('d', "2000.3", 1, 3), ('d', "30001/7", 2, 1)],
-        vec![('d', "1/20", 1, 3), ('d', "700", 1, 2)],
-        vec![('d', "0.02", 2, 1), ('d', "5/4", 1, 2), ('d', "4099", 3, 1)],
-        vec![('l', "4", 1, 2), ('l', "1/100", 3, 2)],
-        vec![('l', "4", 1, 2), ('d', "40000", 1, 1), ('l', "1/100", 3, 2)],
+        vec!["discrete-laplace:3.21x4", "2000"],
+        vec!["discrete-laplace:3.21x2@2", "2000.3x3", "30001/7@2"],
+        vec!["1/20x3", "700x2"],
+        vec!["0.02@2", "5/4x2", "4099@3"],
+        vec!["discrete-laplace:4x2", "discrete-laplace:1/100x2@3"],
+        vec!["discrete-laplace:4x2", "40000", "discrete-laplace:1/100x2@3"],
     ] {
         let sum = sum(&groups);
         let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
@@ -78,9 +65,9 @@ fn conditioning_agrees_with_enumeration() {
 fn every_conditioning_agrees_with_the_others() {
     let mut ways = Vec::new();
     for groups in [
-        vec![('l', "11", 1, 9), ('d', "1/3", 2, 7), ('d', "15.283", 1, 3), ('d', "190000", 1, 2)],
-        vec![('l', "3", 1, 20), ('l', "2", 1, 30), ('d', "4099", 1, 3)],
-        vec![('d', "1/7", 1, 4), ('l', "1/9", 1, 5), ('d', "90001/4", 2, 1)],
+        vec!["discrete-laplace:11x9", "1/3x7@2", "15.283x3", "190000x2"],
+        vec!["discrete-laplace:3x20", "discrete-laplace:2x30", "4099x3"],
+        vec!["1/7x4", "discrete-laplace:1/9x5", "90001/4@2"],
     ] {
         let sum = sum(&groups);
         let (splits, atoms) = (Split::all(&sum, alone), Atoms::within(&sum, 1e9).unwrap());
@@ -121,7 +108,7 @@ impl Rest for Recorded {
 #[test]
 fn no_more_digits_are_requested_of_groups_that_contribute_little() {
     static MOST: AtomicU32 = AtomicU32::new(0);
-    let sum = sum(&[('d', "1/10000", 2, 4), ('d', "1/79", 1, 1998), ('d', "238554338/4099", 1, 6)]);
+    let sum = sum(&["1/10000x4@2", "1/79x1998", "238554338/4099x6"]);
     let splits = Split::all(&sum, |rest| Box::new(Recorded(SumEvaluator::new(rest), &MOST)));
     let split = splits.iter().find(|split| split.coarse.groups().len() == 1).unwrap();
     // Twenty steps of the second group above the likeliest loss of the first.
@@ -137,7 +124,7 @@ fn no_more_digits_are_requested_of_groups_that_contribute_little() {
 /// Continuous noise beside coarse counts: the remaining groups have a closed form, to any requested number of digits.
 #[test]
 fn continuous_noise_serves_as_the_remaining_group() {
-    let mixed = sum(&[('l', "3", 1, 2), ('c', "10000", 1, 4)]);
+    let mixed = sum(&["discrete-laplace:3x2", "gaussian:10000x4"]);
     let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
     for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
         let epsilon = parse(epsilon).unwrap();
@@ -150,12 +137,11 @@ fn continuous_noise_serves_as_the_remaining_group() {
 
 #[test]
 fn only_groups_that_are_far_apart_are_conditioned_on() {
-    let none =
-        |groups: &[(char, &str, u64, u64)]| !Split::all(&sum(groups), alone).iter().any(|split| split.apart >= APART);
-    assert!(none(&[('d', "5", 1, 10)]));
-    assert!(none(&[('d', "5", 1, 10), ('d', "50", 1, 10), ('d', "500", 1, 10)]));
+    let none = |groups: &[&str]| !Split::all(&sum(groups), alone).iter().any(|split| split.apart >= APART);
+    assert!(none(&["5x10"]));
+    assert!(none(&["5x10", "50x10", "500x10"]));
     // Continuous noise cannot be listed.
-    assert!(none(&[('c', "1/10", 1, 1), ('d', "100000", 1, 1)]));
-    let three = split(&sum(&[('d', "1e9", 1, 1), ('l', "2", 1, 3), ('d', "1e6", 1, 1)]));
+    assert!(none(&["gaussian:1/10", "100000"]));
+    let three = split(&sum(&["1e9", "discrete-laplace:2x3", "1e6"]));
     assert_eq!(three.coarse.groups().len(), 1);
 }
