@@ -18,7 +18,7 @@ impl VectorMechanism {
 mod tests {
     use super::super::Composition;
     use super::*;
-    use crate::{law::Law, noise::Streams, numeric::rational::parse};
+    use crate::{loss::testing::law, noise::Streams, numeric::rational::parse};
 
     #[test]
     fn a_vector_spends_what_its_changed_coordinates_spend() {
@@ -43,7 +43,7 @@ mod tests {
         assert!(VectorMechanism::for_rho(&parse("0").unwrap()).is_err());
         assert!(VectorMechanism::for_rho(&parse("-1").unwrap()).is_err());
         assert!(VectorMechanism::for_pure_epsilon(&parse("0").unwrap()).is_err());
-        assert!(VectorMechanism::new(Law::Gaussian { sigma2: parse("5").unwrap() }).is_err());
+        assert!(VectorMechanism::new(law("gaussian:5")).is_err());
         let mechanism = VectorMechanism::for_rho(&parse("1").unwrap()).unwrap();
         let mut streams = Streams::with_insecure_seed(1);
         assert!(mechanism.release(&[i64::MAX; 100], &mut streams).is_err());

@@ -134,12 +134,12 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{law::Law, numeric::rational::parse};
+    use crate::loss::testing::law;
 
     #[test]
     fn bins_hold_every_integer_once() {
         for sigma2 in ["0.02", "5", "7963.26", "1e6"] {
-            let law = Declared::of(&Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }).unwrap();
+            let law = Declared::of(&law(sigma2)).unwrap();
             let bins = Bins::new(&law);
             let total: f64 = bins.approx().iter().sum();
             assert!(

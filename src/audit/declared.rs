@@ -220,10 +220,10 @@ pub(super) fn scaled_law(law: &Law, factor: f64) -> Option<Law> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{noise::DiscreteGaussian, numeric::rational::parse};
+    use crate::{loss::testing::law, noise::DiscreteGaussian, numeric::rational::parse};
 
     fn gaussian(sigma2: &str) -> Declared {
-        Declared::of(&Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }).unwrap()
+        Declared::of(&law(sigma2)).unwrap()
     }
 
     #[test]
@@ -261,11 +261,11 @@ mod tests {
 
     #[test]
     fn noise_that_is_too_wide_or_continuous_is_refused() {
-        let wide = Declared::of(&Law::DiscreteGaussian { sigma2: parse("1e10").unwrap() }).unwrap_err().to_string();
+        let wide = Declared::of(&law("1e10")).unwrap_err().to_string();
         assert!(wide.contains("2.3e7"), "{wide}");
-        let laplace = Declared::of(&Law::DiscreteLaplace { epsilon: parse("1e-5").unwrap() }).unwrap_err().to_string();
+        let laplace = Declared::of(&law("discrete-laplace:1e-5")).unwrap_err().to_string();
         assert!(laplace.contains("1.4e-3"), "{laplace}");
-        assert!(Declared::of(&Law::Gaussian { sigma2: parse("5").unwrap() }).is_err());
-        assert!(Declared::of(&Law::DiscreteGaussian { sigma2: parse("2.3e7").unwrap() }).is_ok());
+        assert!(Declared::of(&law("gaussian:5")).is_err());
+        assert!(Declared::of(&law("2.3e7")).is_ok());
     }
 }

@@ -13,12 +13,13 @@ use super::{
 };
 use crate::{
     law::Law,
+    loss::testing::law,
     noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams},
     numeric::{Enclosure, rational::parse},
 };
 
 fn gaussian(sigma2: &str) -> Audited {
-    Audited::of(&Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }).unwrap()
+    Audited::of(&law(sigma2)).unwrap()
 }
 
 fn uniform(source: &mut Source) -> f64 {

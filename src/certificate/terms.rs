@@ -160,47 +160,43 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{account::Counts, numeric::rational::parse};
+    use crate::{
+        account::Counts,
+        loss::testing::{group, groups},
+        numeric::rational::parse,
+    };
 
-    fn terms(laws: &[(Law, u64)]) -> Result<Terms> {
-        let counts = laws.iter().map(|(law, count)| Counts::new(law.clone(), *count, 1).unwrap());
+    fn terms(texts: &[&str]) -> Result<Terms> {
+        let counts = groups(texts).into_iter().map(|group| Counts::new(group.law, group.copies, group.shift).unwrap());
         Terms::of(&Composition::new(counts).unwrap())
     }
 
     #[test]
     fn guarantees_are_the_pairs_that_dominate_them() {
-        let epsilon = parse("1/2").unwrap();
-        let found = terms(&[
-            (Law::Pure { epsilon: epsilon.clone() }, 3),
-            (Law::RandomizedResponse { epsilon: epsilon.clone(), answers: 2 }, 2),
-            (Law::Approximate { epsilon: epsilon.clone(), delta: parse("1/10").unwrap() }, 2),
-            (Law::DiscreteGaussian { sigma2: Rational::from(5) }, 1),
-        ]);
+        let found = terms(&["pure:1/2x3", "randomized-response:1/2x2", "approximate:1/2:1/10x2", "5"]);
         let Terms { groups, infinite } = found.unwrap();
         assert_eq!(infinite, parse("19/100").unwrap());
         assert_eq!(groups.len(), 2);
-        assert_eq!(groups[1], Group { law: Law::DiscreteLaplace { epsilon }, shift: 1, copies: 7 });
+        assert_eq!(groups[1], group("discrete-laplace:1/2x7"));
     }
 
     #[test]
     fn other_laws_are_refused_with_the_reason() {
-        let epsilon = || Rational::from(1);
         for (law, said) in [
-            (Law::TruncatedLaplace { epsilon: epsilon(), bound: 9 }, "irrational"),
-            (Law::RandomizedResponse { epsilon: epsilon(), answers: 3 }, "irrational"),
-            (Law::BoundedRange { epsilon: epsilon() }, "density"),
-            (Law::Laplace { scale: epsilon() }, "density"),
-            (Law::Pure { epsilon: parse("1/20000").unwrap() }, "from 1e-4"),
+            ("truncated-laplace:1:9", "irrational"),
+            ("randomized-response:1:3", "irrational"),
+            ("exponential:1", "density"),
+            ("laplace:1", "density"),
+            ("pure:1/20000", "from 1e-4"),
         ] {
-            let message = terms(&[(law, 1)]).err().unwrap().to_string();
+            let message = terms(&[law]).err().unwrap().to_string();
             assert!(message.contains(said), "{message}");
         }
         let masses = [(0, Rational::from((1, 2))), (1, Rational::from((1, 2)))];
         let apart = Counts::new(Law::Table(Arc::new(NoiseTable::new("t.csv", masses).unwrap())), 1, 2).unwrap();
         let message = Terms::of(&Composition::new([apart]).unwrap()).err().unwrap().to_string();
         assert!(message.contains("no output in common"), "{message}");
-        let delta = Rational::from((1, 1_000_000_007));
-        let many = terms(&[(Law::Approximate { epsilon: epsilon(), delta }, 900)]);
+        let many = terms(&["approximate:1:1/1000000007x900"]);
         assert!(many.err().unwrap().to_string().contains("390 digits"));
     }
 }

@@ -202,7 +202,7 @@ fn fixed_ends(value: &Enclosure, bits: u32) -> (Integer, Integer) {
 mod tests {
     use super::super::DiscreteGaussian;
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{loss::testing::law, numeric::rational::parse};
 
     fn end(value: &Integer, bits: u32) -> Rational {
         Rational::from((value.clone(), Integer::from(1) << bits))
@@ -228,10 +228,7 @@ mod tests {
 
     #[test]
     fn every_kth_weight_is_that_of_the_law() {
-        for law in [
-            Law::DiscreteGaussian { sigma2: parse("7.3").unwrap() },
-            Law::DiscreteLaplace { epsilon: parse("1/7").unwrap() },
-        ] {
+        for law in [law("7.3"), law("discrete-laplace:1/7")] {
             let whole = FoldedLaw::of(&law).unwrap();
             let part = whole.coarsened(8);
             let exponent = |law: &FoldedLaw, m: u64| {
@@ -255,7 +252,7 @@ mod tests {
 
     #[test]
     fn continuous_noise_is_refused() {
-        let law = Law::Gaussian { sigma2: parse("5").unwrap() };
+        let law = law("gaussian:5");
         assert!(FoldedLaw::of(&law).unwrap_err().to_string().contains("continuous"));
     }
 }

@@ -150,7 +150,7 @@ mod tests {
     use super::super::DiscreteGaussian;
     use super::*;
     use crate::{
-        loss::law::Law,
+        loss::{law::Law, testing::law},
         numeric::{Enclosure, rational::parse},
     };
 
@@ -161,7 +161,7 @@ mod tests {
     /// The accepted share of the whole tree of words of 8 digits, to a depth of three, is exp(-gamma).
     #[test]
     fn the_coin_is_exact_at_every_depth() {
-        let sampler = blocks(&Law::DiscreteGaussian { sigma2: parse("456.62").unwrap() }, 3, 8, 5);
+        let sampler = blocks(&law("456.62"), 3, 8, 5);
         for (block, within) in [(0, 0), (0, 1), (0, 7), (1, 3), (5, 1), (8, 7), (20, 7)] {
             let (mut heads, mut open) = (Rational::new(), Rational::new());
             let mut pending: Vec<Vec<u32>> = (0..256).map(|first| vec![first]).collect();
@@ -228,10 +228,7 @@ mod tests {
 
     #[test]
     fn both_signs_and_a_single_zero() {
-        for law in [
-            Law::DiscreteGaussian { sigma2: parse("1e12").unwrap() },
-            Law::DiscreteLaplace { epsilon: parse("1e-6").unwrap() },
-        ] {
+        for law in [law("1e12"), law("discrete-laplace:1e-6")] {
             let sampler = blocks(&law, 11, 32, 10);
             // The word of the largest V is block 0; a sign of one is rejected for zero, and the next proposal stands.
             let mut words = [u32::MAX, 0, 0x7fff_ffff, 5 << 21, 0].into_iter();

@@ -144,21 +144,12 @@ impl Sum<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        loss::law::{Group, Law},
-        loss::sum::LossSum,
-        numeric::rational::parse,
-    };
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     /// The tail from the contour integral.
     fn by_contour(rhos: &[Rational], z: &Rational, digits: u32) -> Enclosure {
-        let group = |rho: &Rational| Group {
-            law: Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(rho * 2_u32) },
-            shift: 1,
-            copies: 1,
-        };
-        let sum = LossSum::new(rhos.iter().map(group)).unwrap();
-        sum.evaluator().upper_tail(z, digits).unwrap().value
+        let sigma2s: Vec<String> = rhos.iter().map(|rho| Rational::from(rho * 2_u32).recip().to_string()).collect();
+        sum(&sigma2s).evaluator().upper_tail(z, digits).unwrap().value
     }
 
     #[test]

@@ -216,15 +216,14 @@ pub(super) fn check_count(what: &str, value: i64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{loss::testing::sum, numeric::rational::parse};
 
     #[test]
     fn the_convolution_agrees_with_the_contour() {
         let rho = parse("0.099").unwrap();
         let table = OtherGroups::new(rho.clone(), 27, SumLaw::Exact).unwrap().table(120).unwrap();
         let sigma2 = Rational::from(1) / Rational::from(&rho * 2_u32);
-        let law = Law::DiscreteGaussian { sigma2: sigma2.clone() };
-        let sum = LossSum::new([Group { law, shift: 1, copies: 27 }]).unwrap();
+        let sum = sum(&[format!("{sigma2}x27")]);
         for y in [-40_i64, -3, 0, 1, 25, 60] {
             let z = Rational::from(y) / &sigma2 + sum.rho();
             let tail = sum.evaluator().upper_tail(&z, 20).unwrap().value;
