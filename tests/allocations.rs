@@ -7,19 +7,11 @@ use dp_assay::{
 };
 use rug::Rational;
 
-use crate::common::numbers::number;
-
-fn laplace(text: &str) -> Counts {
-    Counts::parse_discrete_laplace(text).expect("counts of this file")
-}
-
-fn gaussian(text: &str) -> Counts {
-    text.parse().expect("counts of this file")
-}
+use crate::common::{composition, number};
 
 /// The contour against convolution, at epsilons below, on and above the atoms.
-fn agrees_with_convolution(counts: Vec<Counts>, epsilons: &[&str]) {
-    let composition = Composition::new(counts).expect("a composition");
+fn agrees_with_convolution(text: &str, epsilons: &[&str]) {
+    let composition = composition(text);
     let masses = Masses::new(composition.loss(), 260).expect("a short convolution");
     for epsilon in epsilons {
         let epsilon = number(epsilon);
@@ -32,10 +24,10 @@ fn agrees_with_convolution(counts: Vec<Counts>, epsilons: &[&str]) {
 
 #[test]
 fn discrete_laplace_agrees_with_convolution() {
-    agrees_with_convolution(vec![laplace("0.1x100")], &["0", "0.05", "1", "3", "9.9", "10", "11"]);
-    agrees_with_convolution(vec![laplace("0.3x4@3")], &["0", "0.3", "1.25", "3.5", "3.6"]);
-    agrees_with_convolution(vec![laplace("1/3x5"), laplace("1/4x7@2")], &["0.1", "1", "4.9", "5.1"]);
-    agrees_with_convolution(vec![laplace("5x2")], &["0", "4", "9.99", "10"]);
+    agrees_with_convolution("discrete-laplace:0.1x100", &["0", "0.05", "1", "3", "9.9", "10", "11"]);
+    agrees_with_convolution("discrete-laplace:0.3x4@3", &["0", "0.3", "1.25", "3.5", "3.6"]);
+    agrees_with_convolution("discrete-laplace:1/3x5 discrete-laplace:1/4x7@2", &["0.1", "1", "4.9", "5.1"]);
+    agrees_with_convolution("discrete-laplace:5x2", &["0", "4", "9.99", "10"]);
 }
 
 /// If only the largest loss counts, there is no saddle point: n counts, all at their largest loss e, have the mass (exp(e) / (1 +
@@ -43,7 +35,7 @@ fn discrete_laplace_agrees_with_convolution() {
 #[test]
 fn the_result_does_not_depend_on_the_rounding_of_the_largest_loss() {
     for (e, count) in [("0.507", 9), ("0.51", 9), ("4.569017302/9", 9), ("1/3", 7), ("0.1234567", 63), ("3.01", 2)] {
-        let composition = Composition::new([laplace(&format!("{e}x{count}"))]).expect("a composition");
+        let composition = composition(&format!("discrete-laplace:{e}x{count}"));
         let e = number(e);
         for below in ["1/4", "1", "1/1000000"] {
             let epsilon = &e * (count - number(below));
@@ -61,14 +53,14 @@ fn the_result_does_not_depend_on_the_rounding_of_the_largest_loss() {
 
 #[test]
 fn mixtures_agree_with_convolution() {
-    agrees_with_convolution(vec![laplace("0.1x10"), gaussian("5x10")], &["0", "1.05", "5", "12"]);
-    agrees_with_convolution(vec![laplace("2x1@2"), gaussian("0.5x3"), gaussian("1x2@2")], &["0.5", "6", "20"]);
+    agrees_with_convolution("discrete-laplace:0.1x10 5x10", &["0", "1.05", "5", "12"]);
+    agrees_with_convolution("discrete-laplace:2x1@2 0.5x3 1x2@2", &["0.5", "6", "20"]);
 }
 
 /// One count with noise of parameter e and shift 1: delta = (exp(e) - exp(eps)) / (1 + exp(e)) for eps <= e, else 0.
 #[test]
 fn one_laplace_count_has_its_closed_form() {
-    let one = Composition::new([laplace("1/2")]).expect("a composition");
+    let one = composition("discrete-laplace:1/2");
     for epsilon in ["0", "0.25", "0.499"] {
         let epsilon = number(epsilon);
         let exp = |x: &Rational| Enclosure::rational(x, 150).exp();
@@ -89,7 +81,7 @@ fn one_laplace_count_has_its_closed_form() {
 #[test]
 fn the_renyi_divergence_is_the_sum_and_not_the_integral() {
     let e = number("0.7");
-    let one = Composition::new([laplace("0.7")]).expect("a composition");
+    let one = composition("discrete-laplace:0.7");
     let real = |x: &Rational| Enclosure::rational(x, 200);
     for alpha in ["1.5", "2", "10"] {
         let alpha = number(alpha);
@@ -154,8 +146,8 @@ fn incommensurate_counts_agree_with_enumeration() {
 /// An additional query never lowers delta.
 #[test]
 fn a_further_query_never_lowers_delta() {
-    let base = Composition::new([gaussian("5x10"), laplace("0.1x3")]).expect("a composition");
-    let more = base.compose(&Composition::new([gaussian("40/3")]).expect("counts")).expect("a composition");
+    let base = composition("5x10 discrete-laplace:0.1x3");
+    let more = base.compose(&composition("40/3")).expect("a composition");
     for epsilon in ["0", "1", "6", "15"] {
         let epsilon = number(epsilon);
         let (less, more) = (base.delta(&epsilon, 12).expect("an answer"), more.delta(&epsilon, 12).expect("an answer"));

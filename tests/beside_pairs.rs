@@ -3,7 +3,7 @@
 //! The independent path is the composition of every pair alone, which shares neither the contour of the family nor its sums.
 
 use dp_assay::{
-    account::{Account, Composition, Counts, paths::WorstPath},
+    account::{Account, Composition, paths::WorstPath},
     loss::family::Units,
     numeric::Enclosure,
 };
@@ -18,11 +18,6 @@ fn paths(texts: &[&str]) -> Vec<Composition> {
     texts.iter().map(|text| composition(text)).collect()
 }
 
-/// Counts by the names of their laws.
-fn beside(parts: &[(&str, &str)]) -> Composition {
-    Composition::new(parts.iter().map(|(law, text)| Counts::parse(law, text).unwrap())).unwrap()
-}
-
 fn largest(all: impl IntoIterator<Item = Enclosure>) -> Enclosure {
     all.into_iter().reduce(|largest, next| largest.max(&next)).unwrap()
 }
@@ -33,20 +28,20 @@ fn each_pair(paths: &[Composition], beside: &Composition) -> Vec<Composition> {
     pairs.map(|(p, q)| paths[p].compose(&paths[q]).unwrap().compose(beside).unwrap()).collect()
 }
 
-const BESIDE: [&[(&str, &str)]; 6] = [
-    &[("pure", "0.3")],
-    &[("approximate", "0.2:1e-7x5")],
-    &[("discrete-gaussian", "40x3")],
-    &[("truncated-laplace", "1/2:12"), ("discrete-laplace", "1/5x2")],
-    &[("gaussian", "30"), ("pure", "1/3x3")],
-    &[("randomized-response", "0.7:4x2"), ("approximate", "0.1:1e-6"), ("discrete-gaussian", "100x5")],
+const BESIDE: [&str; 6] = [
+    "pure:0.3",
+    "approximate:0.2:1e-7x5",
+    "40x3",
+    "truncated-laplace:1/2:12 discrete-laplace:1/5x2",
+    "gaussian:30 pure:1/3x3",
+    "randomized-response:0.7:4x2 approximate:0.1:1e-6 100x5",
 ];
 
 #[test]
 fn the_largest_of_all_pairs_is_that_of_their_compositions() {
     let alike = paths(&ALIKE);
     for parts in BESIDE {
-        let beside = beside(parts);
+        let beside = composition(parts);
         let (pairs, worst) = (each_pair(&alike, &beside), WorstPath::pairs_beside(alike.clone(), beside).unwrap());
         let evaluator = worst.evaluator();
         for epsilon in ["0.4", "2.1", "7.3", "15"] {
@@ -72,7 +67,7 @@ fn the_largest_of_all_pairs_is_that_of_their_compositions() {
 fn epsilon_and_the_tradeoff_function_are_the_worst_of_all_pairs() {
     let alike = paths(&ALIKE[..2]);
     for parts in [BESIDE[1], BESIDE[5]] {
-        let beside = beside(parts);
+        let beside = composition(parts);
         let (pairs, worst) = (each_pair(&alike, &beside), WorstPath::pairs_beside(alike.clone(), beside).unwrap());
         let alone = largest(pairs.iter().map(|pair| pair.epsilon("1e-5", 12).unwrap().value));
         let epsilon = worst.epsilon("1e-5", 12).unwrap();
@@ -90,9 +85,8 @@ fn epsilon_and_the_tradeoff_function_are_the_worst_of_all_pairs() {
 /// Bounded noise on the paths themselves: no contour serves all pairs, and each is answered alone.
 #[test]
 fn paths_that_share_no_contour_are_answered_one_by_one() {
-    let of = |parts: &[(&str, &str)]| beside(parts);
-    let ways = [of(&[("discrete-laplace", "1/3x2")]), of(&[("discrete-gaussian", "20x4")])];
-    let beside = beside(BESIDE[1]);
+    let ways = [composition("discrete-laplace:1/3x2"), composition("20x4")];
+    let beside = composition(BESIDE[1]);
     let pairs = each_pair(&ways, &beside);
     let worst = WorstPath::pairs_beside(ways.to_vec(), beside).unwrap();
     let epsilon = number("1.2");
@@ -103,7 +97,7 @@ fn paths_that_share_no_contour_are_answered_one_by_one() {
 /// A guarantee is about both paths of a pair: its delta and its epsilon count once.
 #[test]
 fn what_is_beside_a_pair_counts_once() {
-    let (alike, boxes) = (paths(&ALIKE), beside(&[("approximate", "0.2:1e-3x3")]));
+    let (alike, boxes) = (paths(&ALIKE), composition("approximate:0.2:1e-3x3"));
     let worst = WorstPath::pairs_beside(alike.clone(), boxes.clone()).unwrap();
     let mass = |account: &dyn Fn() -> Option<Enclosure>| account().unwrap();
     let once = mass(&|| boxes.infinite_loss().map(|infinite| infinite.mass(12)));
@@ -113,20 +107,18 @@ fn what_is_beside_a_pair_counts_once() {
     assert!(WorstPath::new(vec![alike[0].compose(&boxes).unwrap()], Units::Pairs).is_err(), "not once for each path");
     // No epsilon is finite below the probability of an infinite loss.
     assert!(worst.epsilon("1e-3", 8).is_err());
-    let sampled = Composition::new([Counts::parse_sampled("0.1:gaussian:1").unwrap()]).unwrap();
+    let sampled = composition("sampled:0.1:gaussian:1");
     assert!(WorstPath::pairs_beside(alike, sampled).is_err(), "a pair that is not symmetric");
 }
 
 /// More noise on everything: the counts beside the pairs take part.
 #[test]
 fn all_noise_grows_together() {
-    let worst = WorstPath::pairs_beside(paths(&ALIKE), beside(&[("discrete-gaussian", "40x3")])).unwrap();
+    let worst = WorstPath::pairs_beside(paths(&ALIKE), composition("40x3")).unwrap();
     let more = worst.with_noise_times(&Rational::from(2)).unwrap();
-    let by_hand = WorstPath::pairs_beside(
-        paths(&["200x701", "400/501x2 200x200", "100x100 200x501"]),
-        beside(&[("discrete-gaussian", "80x3")]),
-    )
-    .unwrap();
+    let by_hand =
+        WorstPath::pairs_beside(paths(&["200x701", "400/501x2 200x200", "100x100 200x501"]), composition("80x3"))
+            .unwrap();
     let epsilon = number("3");
     assert!(more.delta(&epsilon, 10).unwrap().value.overlaps(&by_hand.delta(&epsilon, 10).unwrap().value));
     assert_eq!(*more.rho(), Rational::from(&*worst.rho() / 2_u32));

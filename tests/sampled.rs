@@ -8,12 +8,10 @@ use dp_assay::{
 };
 use rug::Rational;
 
-fn counts(text: &str) -> Counts {
-    Counts::parse_sampled(text).unwrap()
-}
+use crate::common::{composition, counts};
 
 fn sampled(text: &str) -> Composition {
-    Composition::new(text.split(' ').map(counts)).unwrap()
+    Composition::new(text.split(' ').map(|text| Counts::parse_sampled(text).unwrap())).unwrap()
 }
 
 /// The double, exactly.
@@ -190,7 +188,7 @@ fn many_steps_lie_between_convolutions() {
 /// A rate close to one, and one of one, against no sampling.
 #[test]
 fn without_sampling_it_is_gaussian_noise() {
-    let plain = Composition::new([Counts::parse("gaussian", "2x10@1").unwrap()]).unwrap();
+    let plain = composition("gaussian:2x10");
     let delta = |account: &Composition| account.delta(epsilon("3"), 14).unwrap().value;
     assert_eq!(delta(&sampled("1:gaussian:2x10")), delta(&plain));
     let nearly = delta(&sampled("0.999999999:gaussian:2x10")).approximate();
@@ -335,12 +333,12 @@ fn other_pairs_are_refused() {
     is_unsuitable(own.for_changed_records(), "add-remove");
     is_unsuitable(own.for_groups_of(2), "group");
     assert!(own.for_groups_of(1).is_ok());
-    is_unsuitable(Composition::new([counts("0.01:gaussian:1"), "5x10".parse().unwrap()]), "continuous Gaussian");
+    is_unsuitable(Composition::new(counts("sampled:0.01:gaussian:1 5x10")), "continuous Gaussian");
     is_unsuitable(own.knot(&Rational::from(1), 10), "Poisson");
     let subject = |neighbors, counts_as_given| Subject {
         release: None,
         levels: Vec::new(),
-        singles: vec![counts("0.01:gaussian:1x10")],
+        singles: counts("sampled:0.01:gaussian:1x10"),
         neighbors: Some(neighbors),
         counts_as_given,
         group: 1,

@@ -11,17 +11,7 @@ use dp_assay::{
 };
 use rug::Rational;
 
-fn counts(text: &str) -> Counts {
-    let (key, text) = text.split_once(' ').unwrap();
-    match key {
-        "unknown-key" => Counts::parse_unknown_key(text).unwrap(),
-        key => Counts::parse(key, text).unwrap(),
-    }
-}
-
-fn of(texts: &[&str]) -> Composition {
-    Composition::new(texts.iter().map(|text| counts(text))).unwrap()
-}
+use crate::common::{composition, counts};
 
 /// The double, exactly.
 fn exactly(x: f64) -> Rational {
@@ -118,8 +108,8 @@ fn one_count_has_its_closed_form() {
     for x in ["1/100", "1/2", "1", "3", "40"] {
         let size = parse(x).unwrap().to_f64();
         let scale = Rational::from(parse(x).unwrap().recip_ref());
-        let laplace = of(&[&format!("laplace {scale}")]);
-        let range = of(&[&format!("exponential {x}")]);
+        let laplace = composition(&format!("laplace:{scale}"));
+        let range = composition(&format!("exponential:{x}"));
         for share in [0.0, 0.125, 0.5, 0.875, 1.0, 1.5] {
             let at = exactly(share) * parse(x).unwrap();
             let at_double = at.to_f64();
@@ -139,18 +129,18 @@ fn a_few_counts_are_those_of_a_recursion() {
     let mixed =
         nothing().beside_laplace(1.0).beside_laplace(1.0).beside_laplace(0.5).beside_range(2.0).beside_pure(0.5);
     let three = nothing().beside_laplace(0.5).beside_laplace(0.5).beside_pure(1.0).beside_pure(1.0);
-    for (texts, profile) in [
-        (&["laplace 1x5"][..], five),
-        (&["exponential 3/2x4"], four),
-        (&["laplace 1x2", "laplace 2", "exponential 2", "pure 1/2"], mixed),
-        (&["laplace 4x2@2", "pure 1x2"], three),
+    for (text, profile) in [
+        ("laplace:1x5", five),
+        ("exponential:3/2x4", four),
+        ("laplace:1x2 laplace:2 exponential:2 pure:1/2", mixed),
+        ("laplace:4x2@2 pure:1x2", three),
     ] {
-        let account = of(texts);
+        let account = composition(text);
         for k in [0, 24, 120, 240, 360, 408, 600, 840, 1080] {
             let at = Rational::from((k, STEPS));
             let answer = account.delta(at, 12).unwrap();
-            assert!(answer.met, "{texts:?}: {answer:?}");
-            near(&answer.value, profile.at(k), 1e-6, &format!("{texts:?} at {k}"));
+            assert!(answer.met, "{text:?}: {answer:?}");
+            near(&answer.value, profile.at(k), 1e-6, &format!("{text:?} at {k}"));
         }
     }
 }
@@ -210,7 +200,7 @@ fn by_splines(x: f64, n: u32, epsilon: f64) -> f64 {
 fn equal_counts_are_those_of_splines() {
     for (x, n) in [("1", 2), ("1/2", 3), ("3", 4), ("3/10", 5), ("1/7", 6)] {
         let size = parse(x).unwrap();
-        let account = of(&[&format!("laplace {}x{n}", Rational::from(size.recip_ref()))]);
+        let account = composition(&format!("laplace:{}x{n}", Rational::from(size.recip_ref())));
         for share in [0.0, 0.1, 0.35, 0.5, 0.75, 0.95] {
             let epsilon = share * size.to_f64() * f64::from(n);
             near(&delta(&account, epsilon), by_splines(size.to_f64(), n, epsilon), 1e-11, &format!("{x} {n} {share}"));
@@ -222,7 +212,7 @@ fn equal_counts_are_those_of_splines() {
 #[test]
 fn other_losses_are_taken_into_account() {
     let laplace = |epsilon: f64| of_laplace(0.5, epsilon);
-    let account = of(&["laplace 2", "discrete-laplace 1/2x2@2"]);
+    let account = composition("laplace:2 discrete-laplace:1/2x2@2");
     // The losses of a discrete Laplace with a shift of two: 1, 0 and -1.
     let q = (-0.5_f64).exp();
     let one = [(1.0, 1.0 / (1.0 + q)), (0.0, (1.0 - q) * q / (1.0 + q)), (-1.0, q * q / (1.0 + q))];
@@ -231,7 +221,7 @@ fn other_losses_are_taken_into_account() {
         near(&delta(&account, at), truth, 1e-13, &format!("discrete Laplace at {at}"));
     }
     // Discrete Gaussian noise, whose tails are cut.
-    let account = of(&["laplace 2", "discrete-gaussian 3x1"]);
+    let account = composition("laplace:2 discrete-gaussian:3x1");
     let weight = |x: i64| (-(x * x) as f64 / 6.0).exp();
     let total: f64 = (-60..=60).map(weight).sum();
     for at in [0.0, 0.7, 2.0, 4.5] {
@@ -239,7 +229,7 @@ fn other_losses_are_taken_into_account() {
         near(&delta(&account, at), truth, 1e-12 * truth.max(1e-3), &format!("discrete Gaussian at {at}"));
     }
     // Continuous Gaussian noise, by the trapezoid rule.
-    let account = of(&["laplace 2", "gaussian 2x3"]);
+    let account = composition("laplace:2 gaussian:2x3");
     let (rho, step) = (0.75_f64, 1e-4);
     for at in [0.0, 1.0, 3.0] {
         let density = |z: f64| (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
@@ -256,7 +246,7 @@ fn both_directions_of_pairs_are_answered() {
     let outcomes = [("1/2", "1/4"), ("1/3", "1/3"), ("1/12", "5/12"), ("1/12", "0")];
     let parsed = outcomes.map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap()));
     let pair = Law::Pair(Arc::new(Pair::new("pair.csv", parsed.clone()).unwrap()));
-    let account = Composition::new([counts("laplace 1"), Counts::new(pair, 1, 1).unwrap()]).unwrap();
+    let account = Composition::new(counts("laplace:1").into_iter().chain([Counts::new(pair, 1, 1).unwrap()])).unwrap();
     for at in [0.0, 0.5, 1.25] {
         let sides = [false, true].map(|is_added| {
             let sides = parsed.iter().map(|(p, q)| (p.to_f64(), q.to_f64()));
@@ -275,11 +265,11 @@ fn both_directions_of_pairs_are_answered() {
         near(&delta(&account, at), sides[0].max(sides[1]), 1e-13, "the larger");
     }
     // Keys of which the data decide.
-    let keys = of(&["laplace 1x2", "unknown-key discrete-laplace:1/2:40x3"]);
+    let keys = composition("laplace:1x2 unknown-key:discrete-laplace:1/2:40x3");
     let found = keys.epsilon("1e-3", 10).unwrap();
     assert!(found.met && keys.infinite_loss().is_some(), "{found:?}");
     // Keys with continuous noise: a new one is shown with the probability of the tail.
-    let keys = of(&["unknown-key laplace:2:10"]);
+    let keys = composition("unknown-key:laplace:2:10");
     near(&keys.infinite_loss().unwrap().mass(12), (-4.5_f64).exp() / 2.0, 1e-15, "a new key");
     let shown = (-4.5_f64).exp() / 2.0;
     near(&delta(&keys, 0.25), of_laplace(0.5, 0.25).max(shown), 1e-13, "a known key");
@@ -288,28 +278,28 @@ fn both_directions_of_pairs_are_answered() {
 
 #[test]
 fn epsilon_inverts_delta_and_the_second_enclosure_agrees() {
-    for texts in [
-        &["laplace 1x3"][..],
-        &["laplace 10x30"],
-        &["exponential 1x4"],
-        &["laplace 2x2", "gaussian 5"],
-        &["laplace 1x2", "pure 1/2", "approximate 1:1e-9"],
-        &["laplace 5x4", "discrete-gaussian 5x3"],
+    for text in [
+        "laplace:1x3",
+        "laplace:10x30",
+        "exponential:1x4",
+        "laplace:2x2 gaussian:5",
+        "laplace:1x2 pure:1/2 approximate:1:1e-9",
+        "laplace:5x4 discrete-gaussian:5x3",
     ] {
-        let account = of(texts);
+        let account = composition(text);
         for target in ["1e-3", "1e-7"] {
             let target: Delta = target.parse().unwrap();
             let found = account.epsilon(&target, 10).unwrap();
-            assert!(found.met, "{texts:?}: {found:?}");
+            assert!(found.met, "{text:?}: {found:?}");
             let (lower, upper) = (found.value.lower_rational().unwrap(), found.value.upper_rational().unwrap());
-            assert!(account.delta(upper, 12).unwrap().value.lower() <= &*target, "{texts:?}");
-            assert!(account.delta(lower, 12).unwrap().value.upper() >= &*target, "{texts:?}");
+            assert!(account.delta(upper, 12).unwrap().value.lower() <= &*target, "{text:?}");
+            assert!(account.delta(lower, 12).unwrap().value.upper() >= &*target, "{text:?}");
             let second = account.second_epsilon(&account.evaluator(), &target, &found).unwrap();
-            assert!(second.value.overlaps(&found.value), "{texts:?}: {second:?}");
+            assert!(second.value.overlaps(&found.value), "{text:?}: {second:?}");
             // No account is smaller.
             if account.infinite_loss().is_none() {
                 let renyi = conversions::renyi_epsilon(&account, &target).unwrap().epsilon;
-                assert!(renyi.upper() >= found.value.lower(), "{texts:?}");
+                assert!(renyi.upper() >= found.value.lower(), "{text:?}");
             }
         }
     }
@@ -319,7 +309,7 @@ fn epsilon_inverts_delta_and_the_second_enclosure_agrees() {
 #[test]
 fn trade_off_functions_are_those_of_one_count_and_invert_themselves() {
     let x = 1.0_f64;
-    let account = of(&["laplace 1"]);
+    let account = composition("laplace:1");
     for alpha in ["0", "1/100", "1/10", "1/5", "3/10", "1/2", "4/5", "1"] {
         let a = parse(alpha).unwrap().to_f64();
         let truth = if a <= (-x).exp() / 2.0 {
@@ -333,31 +323,31 @@ fn trade_off_functions_are_those_of_one_count_and_invert_themselves() {
         assert!(found.met, "{alpha}: {found:?}");
         near(&found.value, truth, 1e-12, alpha);
     }
-    for texts in [&["laplace 1x3"][..], &["exponential 2x3"], &["laplace 2x2", "approximate 1/2:1e-3"]] {
-        let account = of(texts);
+    for text in ["laplace:1x3", "exponential:2x3", "laplace:2x2 approximate:1/2:1e-3"] {
+        let account = composition(text);
         for alpha in ["1/50", "1/5", "3/5"] {
             let beta = account.tradeoff(&parse(alpha).unwrap(), 9).unwrap().value;
             let back = account.tradeoff(&exactly(beta.approximate()), 9).unwrap().value;
-            near(&back, parse(alpha).unwrap().to_f64(), 1e-7, &format!("{texts:?} at {alpha}"));
+            near(&back, parse(alpha).unwrap().to_f64(), 1e-7, &format!("{text:?} at {alpha}"));
         }
         let many = account.tradeoff_curve(&[parse("1/5").unwrap()], 9).unwrap();
-        assert!(many[0].value.overlaps(&account.tradeoff(&parse("1/5").unwrap(), 9).unwrap().value), "{texts:?}");
+        assert!(many[0].value.overlaps(&account.tradeoff(&parse("1/5").unwrap(), 9).unwrap().value), "{text:?}");
     }
 }
 
 /// A pure guarantee of the same loss is at most as private, less noise too, and more counts; and scales times shifts do not matter.
 #[test]
 fn delta_is_monotone() {
-    let at = |texts: &[&str], epsilon: f64| delta(&of(texts), epsilon).approximate();
+    let at = |text: &str, epsilon: f64| delta(&composition(text), epsilon).approximate();
     for epsilon in [0.0, 0.4, 1.3, 2.6] {
-        assert!(at(&["laplace 1x3"], epsilon) < at(&["pure 1x3"], epsilon));
-        assert!(at(&["exponential 1x3"], epsilon) < at(&["laplace 1x3"], epsilon));
-        assert!(at(&["laplace 1x3"], epsilon) < at(&["laplace 9/10x3"], epsilon));
-        assert!(at(&["laplace 1x3"], epsilon) < at(&["laplace 1x4"], epsilon));
-        assert_eq!(at(&["laplace 1x3"], epsilon), at(&["laplace 7x3@7"], epsilon));
+        assert!(at("laplace:1x3", epsilon) < at("pure:1x3", epsilon));
+        assert!(at("exponential:1x3", epsilon) < at("laplace:1x3", epsilon));
+        assert!(at("laplace:1x3", epsilon) < at("laplace:9/10x3", epsilon));
+        assert!(at("laplace:1x3", epsilon) < at("laplace:1x4", epsilon));
+        assert_eq!(at("laplace:1x3", epsilon), at("laplace:7x3@7", epsilon));
     }
     // Small steps of many integers are nearly continuous noise.
-    let close = [at(&["laplace 1x3"], 0.7), at(&["discrete-laplace 1/900x3@900"], 0.7)];
+    let close = [at("laplace:1x3", 0.7), at("discrete-laplace:1/900x3@900", 0.7)];
     assert!((close[0] / close[1] - 1.0).abs() < 1e-3, "{close:?}");
 }
 
@@ -365,9 +355,9 @@ fn delta_is_monotone() {
 #[test]
 fn many_counts_are_answered() {
     for (text, target) in
-        [("laplace 10x300", "1e-6"), ("laplace 100x100000", "1e-9"), ("exponential 1/20x2000", "1e-6")]
+        [("laplace:10x300", "1e-6"), ("laplace:100x100000", "1e-9"), ("exponential:1/20x2000", "1e-6")]
     {
-        let account = of(&[text]);
+        let account = composition(text);
         let found = account.epsilon(target.parse::<Delta>().unwrap(), 8).unwrap();
         let renyi = conversions::renyi_epsilon(&account, &target.parse().unwrap()).unwrap().epsilon;
         assert!(
@@ -392,9 +382,9 @@ fn what_is_out_of_range_is_refused() {
         let refused = Counts::parse(key, text).unwrap_err().to_string();
         assert!(refused.contains(part), "{key} {text}: {refused}");
     }
-    let beside = Composition::new([counts("laplace 1"), Counts::parse_sampled("0.1:gaussian:1").unwrap()]);
+    let beside = Composition::new(counts("laplace:1 sampled:0.1:gaussian:1"));
     assert!(matches!(beside, Err(Error::Unsuitable { .. })), "{beside:?}");
-    assert!(of(&["laplace 1"]).knot(&parse("0").unwrap(), 8).is_err());
+    assert!(composition("laplace:1").knot(&parse("0").unwrap(), 8).is_err());
 }
 
 #[test]
@@ -405,8 +395,8 @@ fn a_release_file_has_such_noise() {
         )
     };
     let parsed = |law: &str| Release::parse(&file(law), "f").unwrap().composition(&[] as &[&str], None).unwrap();
-    assert_eq!(parsed("law='laplace'\nscale='7/2'").counts(), [counts("laplace 7/2x3")]);
-    assert_eq!(parsed("law='exponential'\nepsilon='1/2'").counts(), [counts("exponential 1/2x3")]);
+    assert_eq!(parsed("law='laplace'\nscale='7/2'").counts(), counts("laplace:7/2x3"));
+    assert_eq!(parsed("law='exponential'\nepsilon='1/2'").counts(), counts("exponential:1/2x3"));
     let refused = Release::parse(&file("law='laplace'\nepsilon=1"), "f").unwrap_err().to_string();
     assert!(refused.contains("scale"), "{refused}");
 }

@@ -35,9 +35,14 @@ pub fn exact(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
-/// The counts of a composition from its text: groups as on the command line, separated by blanks.
+/// The counts of a composition from its text: groups as on the command line, separated by blanks. Those with other than discrete Gaussian noise begin
+/// with the name of their option, as in `5x10 discrete-laplace:1/2x3 sampled:0.01:gaussian:1`.
 pub fn counts(text: &str) -> Vec<Counts> {
-    text.split_whitespace().map(|group| group.parse().unwrap()).collect()
+    let group = |group: &str| match group.split_once(':') {
+        Some((key, rest)) => Counts::read(key, rest, false),
+        None => group.parse(),
+    };
+    text.split_whitespace().map(|text| group(text).unwrap_or_else(|error| panic!("{text}: {error}"))).collect()
 }
 
 /// A composition from its text.
