@@ -14,7 +14,6 @@ use super::{
     engine::{machine, session::Session},
     evaluator::SumEvaluator,
     integrand::Integrand,
-    law::{Group, Law},
     limit::Limit,
     question::Question,
     rough::RoughContour,
@@ -23,6 +22,7 @@ use super::{
     split::{self, Rest},
     stop::Stop,
     sum::LossSum,
+    testing::sum,
 };
 use crate::numeric::{
     ball::ComplexBall,
@@ -64,12 +64,6 @@ fn median(name: &str, mut measured: Vec<f64>) -> f64 {
     measured[measured.len() / 2]
 }
 
-/// Gaussian noise, each with the number of copies.
-pub(super) fn gaussians(list: &[(&str, u64)]) -> LossSum {
-    let law = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).expect("a number of this file") };
-    LossSum::new(list.iter().map(|&(sigma2, copies)| Group { law: law(sigma2), shift: 1, copies })).expect("a sum")
-}
-
 fn number(text: &str) -> Rational {
     parse(text).expect("a number of this file")
 }
@@ -77,19 +71,19 @@ fn number(text: &str) -> Rational {
 /// Sums that contours answer at these epsilons, by many nodes.
 fn of_many_nodes() -> Vec<(LossSum, [Rational; 3])> {
     [
-        (&[("2003/7", 40), ("1009/5", 3), ("1/3", 2)][..], ["3.7", "9", "14"]),
-        (&[("154013156402/4099", 28), ("59671/1237", 5), ("1/15", 30)], ["201", "240", "260.5"]),
-        (&[("1664982992/4099", 3), ("922/25", 100), ("5", 9999)], ["400", "899.5", "1200"]),
-        (&[("500/73", 10), ("2500/137", 6)], ["1", "3", "7"]),
+        (&["2003/7x40", "1009/5x3", "1/3x2"][..], ["3.7", "9", "14"]),
+        (&["154013156402/4099x28", "59671/1237x5", "1/15x30"], ["201", "240", "260.5"]),
+        (&["1664982992/4099x3", "922/25x100", "5x9999"], ["400", "899.5", "1200"]),
+        (&["500/73x10", "2500/137x6"], ["1", "3", "7"]),
     ]
     .into_iter()
-    .map(|(groups, epsilons)| (gaussians(groups), epsilons.map(number)))
+    .map(|(groups, epsilons)| (sum(groups), epsilons.map(number)))
     .collect()
 }
 
 /// Sums whose contours have a short period.
 fn of_short_periods() -> Vec<LossSum> {
-    [&[("5", 10)][..], &[("40", 9)], &[("100", 30)], &[("300", 4), ("600", 9)], &[("1000", 5)]].map(gaussians).into()
+    [&["5x10"][..], &["40x9"], &["100x30"], &["300x4", "600x9"], &["1000x5"]].map(sum).into()
 }
 
 fn of_contours(of: impl Fn(&Contours, &Question) -> Option<f64>) -> Vec<f64> {
@@ -158,14 +152,14 @@ fn costs() {
     const { assert!(FEW <= twofold::ball::MOST_DIGITS && MANY > twofold::ball::MOST_DIGITS) };
     let Some(path) = env::var_os(OUT) else { panic!("{OUT} names the file to write") };
     let smoothed = [
-        (&[("500/73", 10), ("2500/137", 6)][..], "3"),
-        (&[("1000/7", 8), ("20", 4), ("3001/11", 9)], "1.7"),
-        (&[("4099/8", 20), ("3001/11", 12)], "0.6"),
-        (&[("100003/7", 300), ("50021/3", 200)], "1.1"),
+        (&["500/73x10", "2500/137x6"][..], "3"),
+        (&["1000/7x8", "20x4", "3001/11x9"], "1.7"),
+        (&["4099/8x20", "3001/11x12"], "0.6"),
+        (&["100003/7x300", "50021/3x200"], "1.1"),
     ];
     let of_smoothing: Vec<[f64; 3]> = smoothed
         .iter()
-        .filter_map(|(groups, epsilon)| Smoothed::new(&gaussians(groups))?.seconds_of_steps(&number(epsilon), FEW))
+        .filter_map(|(groups, epsilon)| Smoothed::new(&sum(groups))?.seconds_of_steps(&number(epsilon), FEW))
         .collect();
     let of_smoothing = |at: usize| of_smoothing.iter().map(|seconds| seconds[at]).collect::<Vec<f64>>();
     let in_twofolds = of_contours(|contours, question| per_factor::<ComplexTwofold>(contours, question, FEW, ()));

@@ -1,7 +1,7 @@
 //! The seconds of a window that a sieve examines: for `scripts/measure-costs`.
 
 use super::{Sweep, factor_bounds};
-use crate::loss::measured::{gaussians, least_per_step};
+use crate::loss::{measured::least_per_step, testing::sum};
 
 /// A window, for sums of groups whose weights have no common multiple of moderate size.
 pub(in crate::loss) fn per_window() -> Vec<f64> {
@@ -9,8 +9,8 @@ pub(in crate::loss) fn per_window() -> Vec<f64> {
     const CUT: f64 = 40.0;
     const RESOLUTION: f64 = 0.01;
     const END: f64 = 1e12;
-    let of_groups = |groups: &[(&str, u64)]| {
-        let (bounds, weights) = factor_bounds(&gaussians(groups));
+    let of_groups = |groups: &[&str]| {
+        let (bounds, weights) = factor_bounds(&sum(groups));
         least_per_step(|| {
             let mut sweep = Sweep::new((&bounds, &weights, &Default::default()), 1.0, CUT, RESOLUTION, END);
             sweep.advance(END, BUDGET);
@@ -20,10 +20,10 @@ pub(in crate::loss) fn per_window() -> Vec<f64> {
         })
     };
     [
-        &[("500/73", 10), ("2500/137", 6)][..],
-        &[("2003/7", 40), ("1009/5", 3), ("1/3", 2)],
-        &[("40990001/4099", 5), ("30000/7", 3)],
-        &[("1/3", 2), ("7/5", 4), ("19/11", 3), ("23/13", 1)],
+        &["500/73x10", "2500/137x6"][..],
+        &["2003/7x40", "1009/5x3", "1/3x2"],
+        &["40990001/4099x5", "30000/7x3"],
+        &["1/3x2", "7/5x4", "19/11x3", "23/13x1"],
     ]
     .map(of_groups)
     .into()

@@ -2,17 +2,17 @@
 
 use std::hint::black_box;
 
-use super::{
-    tests::{split, sum},
-    *,
+use super::{tests::split, *};
+use crate::{
+    loss::{measured::least_per_step, testing::sum},
+    numeric::rational::parse,
 };
-use crate::{loss::measured::least_per_step, numeric::rational::parse};
 
 /// A loss of a list that is made for this number of digits.
 pub(in crate::loss) fn per_listed(digits: u32) -> Vec<f64> {
     /// Shorter lists take most of their time otherwise.
     const LEAST: usize = 3_000;
-    let of_request = |(groups, epsilon): (&[(char, &str, u64, u64)], &str)| {
+    let of_request = |(groups, epsilon): (&[&str], &str)| {
         let (split, epsilon) = (split(&sum(groups)), parse(epsilon).expect("a number of this file"));
         let plan = split.outline.hockey_plan(&split.sum, &epsilon);
         let (c, complement) = (tilt::exact(plan.tilt()), matches!(plan, Plan::Complement(_)));
@@ -25,10 +25,10 @@ pub(in crate::loss) fn per_listed(digits: u32) -> Vec<f64> {
         }))
     };
     [
-        (&[('d', "20", 1, 1), ('d', "141/20", 1, 1), ('d', "101/50", 1, 1), ('d', "1000000000", 1, 1)][..], "3.1"),
-        (&[('d', "50", 1, 1), ('d', "331/7", 1, 1), ('d', "3000000000", 1, 2)], "0.4"),
-        (&[('d', "50", 1, 1), ('d', "331/7", 1, 1), ('d', "3000000000", 1, 2)], "1.3"),
-        (&[('l', "1/3", 9, 4), ('d', "141/20", 2, 1), ('d', "101/50", 1, 2), ('d', "1000000000", 1, 1)], "7"),
+        (&["20", "141/20", "101/50", "1000000000"][..], "3.1"),
+        (&["50", "331/7", "3000000000x2"], "0.4"),
+        (&["50", "331/7", "3000000000x2"], "1.3"),
+        (&["discrete-laplace:1/3x4@9", "141/20@2", "101/50x2", "1000000000"], "7"),
     ]
     .into_iter()
     .filter_map(of_request)
