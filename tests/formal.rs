@@ -8,13 +8,21 @@ use crate::common::program::{json, refusal};
 fn the_compiled_files_are_what_the_program_writes() {
     let folder = tempfile::tempdir().unwrap();
     let state = ["--release", "su-su-wang-2025", "--level", "State"];
-    let claims: [(&str, &[&str], &[&str]); 6] = [
+    let all = |release, levels: &[&'static str]| -> Vec<&'static str> {
+        let levels = levels.iter().chain(&["County", "Tract", "Block_Group", "Block"]);
+        ["--release", release].into_iter().chain(levels.flat_map(|level| ["--level", level])).collect()
+    };
+    let two = ["--discrete-gaussian", "124926712180/1130346459", "--discrete-gaussian", "33386663830105/214035098186"];
+    let claims: [(&str, &[&str], &[&str]); 9] = [
         ("OneCount.v", &["--discrete-gaussian", "50000/10001"], &["--epsilon", "1"]),
         ("State.v", &state, &["--delta", "1e-11"]),
         ("Release.v", &["--release", "su-su-wang-2025"], &["--delta", "1e-10"]),
         ("LaplaceCounts.v", &["--discrete-gaussian", "5x10", "--discrete-laplace", "0.3x10"], &["--delta", "1e-6"]),
         ("Calibration.v", &state, &["--calibrate", "--epsilon", "10", "--delta", "1e-11"]),
         ("TradeoffPoint.v", &state, &["--alpha", "0.05"]),
+        ("TwoCounts.v", &two, &["--delta", "1e-6"]),
+        ("UnitsPath.v", &all("pl94-units-pr", &["State"]), &["--delta", "1e-10"]),
+        ("PersonsPath.v", &all("pl94-persons-us", &["US", "State"]), &["--delta", "1e-10"]),
     ];
     for (name, subject, request) in claims {
         let file = folder.path().join(name);
@@ -57,7 +65,17 @@ fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
             "irrational",
         ),
         ("Paths.v", &["--release", "proofs/examples/two-paths.toml", "--delta", "1e-6"], "one composition"),
-        ("Fine.v", &["--discrete-gaussian", "5000000x10", "--delta", "1e-9"], "too fine"),
+        (
+            "Long.v",
+            &["--discrete-gaussian", "5000000x10", "--delta", "1e-9"],
+            "million products; 600 million are the limit",
+        ),
+        ("Fine.v", &["--discrete-gaussian", "5000000x10", "--epsilon", "0.006"], "only for the smallest epsilon"),
+        (
+            "FineLaplace.v",
+            &["--discrete-gaussian", "5000000x3", "--discrete-laplace", "0.0001x3", "--delta", "1e-9"],
+            "only for discrete Gaussian noise",
+        ),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
         ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),
     ] {

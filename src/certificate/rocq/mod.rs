@@ -5,8 +5,10 @@
 //! integers, so that the file states what its computation can prove: the ends of the claim, with fewer digits.
 
 mod end;
+mod fine;
 mod number;
 mod point;
+mod rows;
 mod walk;
 
 use std::path::Path;
@@ -19,12 +21,18 @@ use super::{
 };
 use crate::{error::Result, io::files, law::Group, numeric::rational};
 use end::{DELTA_DIGITS, End};
+use fine::Fine;
 use number::{Number, unprovable};
 use point::Point;
 use walk::{MARGIN, Side, Walk};
 
 /// The most and the fewest significant digits of an end.
 const DIGITS: std::ops::Range<u32> = 3..9;
+
+/// The fields of groups.
+const GROUPS: &str =
+    "Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.";
+const CELLS: &str = "CellGroup: kind num den move copies, then the step of the lattice, norm, first output, outputs, left, width, reach.";
 
 /// A claim with the hints that prove it, for one composition of counts with noise on the integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +52,8 @@ enum Formal {
         /// delta(epsilon) > delta.
         below: Box<End>,
     },
+    /// A smallest epsilon on a coarser lattice.
+    Fine(Box<Fine>),
     /// A point of the trade-off function.
     Point(Box<Point>),
 }
@@ -62,7 +72,7 @@ enum Statement {
 impl FormalClaim {
     /// The claim of a certificate, with fewer digits: as many as 30 bits can prove. `lines`: those of a point of a trade-off function.
     ///
-    /// Refused are claims about several paths, about continuous noise, and lattices that are too fine.
+    /// Refused are claims about several paths and about continuous noise. On a lattice that is too fine only epsilon has a claim.
     pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
         let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
@@ -76,6 +86,12 @@ impl FormalClaim {
             below: Box::new(below),
         };
         let proof = match &claim.question {
+            Question::Epsilon { .. } if claim.ends.lower == 0 => {
+                return Err(unprovable("are about a smallest epsilon above zero"));
+            }
+            Question::Epsilon { delta } if Walk::is_too_long(path, &claim.ends.upper)? => {
+                Formal::Fine(Box::new(Fine::new(path, delta, &claim.ends.upper)?))
+            }
             Question::Epsilon { delta } => {
                 let (above, below) = epsilon_ends(path, delta, claim)?;
                 ends(Statement::Epsilon, above, below)
@@ -126,15 +142,16 @@ impl FormalClaim {
             .chars()
             .map(|c| if c.is_alphanumeric() || " .,:;&@/+=%-".contains(c) { c } else { ' ' })
             .collect();
-        let (module, body) = match &self.proof {
-            Formal::Point(point) => ("Tradeoff Point", point.text()),
-            Formal::Ends { statement, above, below } => ("Private Below", ends_text(*statement, above, below)),
+        let (module, hints, body) = match &self.proof {
+            Formal::Point(point) => ("Tradeoff Point", GROUPS, point.text()),
+            Formal::Ends { statement, above, below } => ("Private Below", GROUPS, ends_text(*statement, above, below)),
+            Formal::Fine(fine) => ("Private Fine", CELLS, fine.text()),
         };
         format!(
             "(** {}\n\n    Written by `assay prove --rocq`. Checked by computing with integers, see Certificate.v of proofs/rocq. *)\n\n\
              From Coq Require Import Reals ZArith List.\n\
              From DpAssay Require Import HockeyStick Laplace Certificate {module}.\nImport ListNotations.\n\n\
-             (* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach. *)\n{body}",
+             (* {hints} *)\n{body}",
             title.trim(),
         )
     }
@@ -150,6 +167,9 @@ impl FormalClaim {
         match &self.proof {
             Formal::Point(point) => {
                 format!("{} <= beta({}) <= {}", show(&point.lower), show(&point.alpha), show(&point.upper))
+            }
+            Formal::Fine(fine) => {
+                format!("{} <= epsilon({}) <= {}", show(&fine.lower), show(&fine.delta), show(&fine.upper))
             }
             Formal::Ends { statement, above, below } => {
                 let (epsilon, delta) = (show(&above.epsilon), show(&above.delta));
@@ -169,6 +189,9 @@ impl FormalClaim {
         match &self.proof {
             Formal::Point(point) => {
                 vec![("alpha", [&point.alpha, &point.alpha]), ("beta", [&point.lower, &point.upper])]
+            }
+            Formal::Fine(fine) => {
+                vec![("epsilon", [&fine.lower, &fine.upper]), ("delta", [&fine.delta, &fine.delta])]
             }
             Formal::Ends { above, below, .. } => {
                 vec![("epsilon", [&below.epsilon, &above.epsilon]), ("delta", [&below.delta, &above.delta])]
@@ -215,9 +238,6 @@ fn ends_text(statement: Statement, above: &End, below: &End) -> String {
 /// Both ends of the smallest epsilon, as close to the certified ones as the rounding of the rows allows.
 fn epsilon_ends(path: &[Group], delta: &Rational, claim: &Claim) -> Result<(End, End)> {
     let (lower, upper) = (&claim.ends.lower, &claim.ends.upper);
-    if *lower == 0 {
-        return Err(unprovable("are about a smallest epsilon above zero"));
-    }
     Ok((epsilon_end(path, delta, upper, Side::Above)?, epsilon_end(path, delta, lower, Side::Below)?))
 }
 

@@ -47,6 +47,11 @@ impl std::fmt::Display for Number {
     }
 }
 
+/// Equal counts for Rocq: `name` is that of their noise.
+pub(super) fn repeated(name: &str, parameter: &Rational, shift: u64, copies: u64) -> String {
+    format!("repeat ({name} ({} / {}) {shift}) {copies}", parameter.numer(), parameter.denom())
+}
+
 pub(super) fn unprovable(why: &str) -> Error {
     Error::Unprovable { why: format!("formal proofs {why}") }
 }

@@ -3,12 +3,14 @@
 
 use rug::{Integer, Rational};
 
-use super::number::unprovable;
+use super::{
+    number::{repeated, unprovable},
+    rows::{BITS, TOP, in_window, on_circle},
+};
 use crate::{error::Result, law::Group, numeric::rational};
 
-/// Rows and tables are in units of 2^-30; no entry of a row, and no sum of a table, may be above 2.
-const WHOLE: f64 = (1_u64 << 30) as f64;
-const TOP: u64 = 1 << 31;
+/// Rows and tables are in units of one of this.
+const WHOLE: f64 = (1_u64 << BITS) as f64;
 /// The largest number of products of a walk: Rocq takes about a third of a microsecond for each, and a millisecond for an exponential.
 const MOST_PRODUCTS: f64 = 1e9;
 const EXPONENTIAL: f64 = 3e3;
@@ -136,11 +138,27 @@ impl Term<'_> {
 
 impl Walk {
     pub(super) fn new(path: &[Group], epsilon: &Rational, side: Side) -> Result<Walk> {
+        let too_fine = || {
+            unprovable(
+                "would take too long here: the lattice of the losses is too fine, and a coarser one is only for the smallest epsilon",
+            )
+        };
+        Walk::if_short(path, epsilon, side)?.ok_or_else(too_fine)
+    }
+
+    /// The lattice of the losses is too fine for a walk.
+    pub(super) fn is_too_long(path: &[Group], epsilon: &Rational) -> Result<bool> {
+        Ok(Walk::if_short(path, epsilon, Side::Above)?.is_none()
+            || Walk::if_short(path, epsilon, Side::Below)?.is_none())
+    }
+
+    /// The walk, unless it would take too long.
+    fn if_short(path: &[Group], epsilon: &Rational, side: Side) -> Result<Option<Walk>> {
         let mut terms = Vec::new();
         for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
             let noise = Noise::of(group)?;
             if matches!(noise, Noise::Laplace { .. }) && group.shift as f64 >= LONGEST_ROW {
-                return Err(unprovable("would take too long here: the lattice of the losses is too fine"));
+                return Ok(None);
             }
             let weight = group.weight();
             let base = Rational::from(&weight * group.shift) / 2_u32;
@@ -158,21 +176,20 @@ impl Walk {
         let deviation = terms.iter().map(|term| term.tilted_loss(c).1).sum::<f64>().sqrt();
         let fall = if side == Side::Above { FALL } else { FALL_BELOW };
         let period = ((PERIOD * deviation).max(fall / c) / h.to_f64()).ceil();
-        let too_fine = || unprovable("would take too long here: the lattice of the losses is too fine");
         if period.is_nan() || period >= LONGEST_ROW {
-            return Err(too_fine());
+            return Ok(None);
         }
         let (mut counts, mut products) = (Vec::new(), 0.0);
         for term in terms {
-            let one = Counts::new(&term, &h, c).ok_or_else(too_fine)?;
+            let Some(one) = Counts::new(&term, &h, c) else { return Ok(None) };
             products += one.width as f64 * period * one.copies as f64;
             products += EXPONENTIAL * (one.width as f64 + 2.0 * one.reach as f64);
             if products.is_nan() || products >= MOST_PRODUCTS {
-                return Err(too_fine());
+                return Ok(None);
             }
             counts.push(one);
         }
-        Ok(Walk { counts, h, offset, rho, tilt, period: (period as usize).max(2), side })
+        Ok(Some(Walk { counts, h, offset, rho, tilt, period: (period as usize).max(2), side }))
     }
 
     pub(super) fn tilt(&self) -> f64 {
@@ -252,10 +269,7 @@ impl Walk {
                 if row.iter().any(|&entry| entry > TOP) {
                     return None;
                 }
-                row = match self.side {
-                    Side::Above => self.next(counts, &table, tail, &row),
-                    Side::Below => self.next_below(counts, &table, &row),
-                };
+                row = self.next(counts, &table, tail, &row);
                 start -= counts.moves;
             }
         }
@@ -321,33 +335,13 @@ impl Walk {
         }
     }
 
-    /// A circle with one more count. No sum overflows: a table adds up to at most 2^31, and no entry is above that.
+    /// A row with one more count.
     fn next(&self, counts: &Counts, table: &[u64], tail: u64, row: &[u64]) -> Vec<u64> {
-        let largest = row.iter().copied().max().unwrap_or(0);
-        let mut sums = vec![tail * largest; row.len()];
-        for (i, &mass) in table.iter().enumerate() {
-            let moved = Integer::from(&counts.step * -(counts.left + i as i64));
-            let (head, rest) = row.split_at(self.place(moved));
-            for (sum, &entry) in sums.iter_mut().zip(rest.iter().chain(head)) {
-                *sum += mass * entry;
-            }
+        let moved = |i: usize| -Integer::from(&counts.step * (counts.left + i as i64));
+        match self.side {
+            Side::Above => on_circle(row, table, tail, |i| self.place(moved(i))),
+            Side::Below => in_window(row, table, |i| (moved(i) - counts.moves).to_i64()),
         }
-        sums.into_iter().map(|sum| (sum >> 30) + 1).collect()
-    }
-
-    /// A window with one more count: what leaves it is left out.
-    fn next_below(&self, counts: &Counts, table: &[u64], row: &[u64]) -> Vec<u64> {
-        let mut sums = vec![0; row.len()];
-        for (i, &mass) in table.iter().enumerate() {
-            let moved = -Integer::from(&counts.step * (counts.left + i as i64)) - counts.moves;
-            // The entry of the row that comes to entry 0, if both are in the window.
-            let Some(moved) = moved.to_i64().filter(|moved| moved.unsigned_abs() < row.len() as u64) else { continue };
-            let (from, to) = (moved.max(0) as usize, moved.min(0).unsigned_abs() as usize);
-            for (sum, &entry) in sums[to..].iter_mut().zip(&row[from..]) {
-                *sum += mass * entry;
-            }
-        }
-        sums.into_iter().map(|sum| sum >> 30).collect()
     }
 }
 
@@ -401,7 +395,7 @@ impl Counts {
             Noise::Gaussian { sigma2 } => ("Count", sigma2),
             Noise::Laplace { parameter } => ("Laplace", parameter),
         };
-        format!("repeat ({name} ({} / {}) {}) {}", parameter.numer(), parameter.denom(), self.shift, self.copies)
+        repeated(name, parameter, self.shift, self.copies)
     }
 }
 
