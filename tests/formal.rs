@@ -13,7 +13,7 @@ fn the_compiled_files_are_what_the_program_writes() {
         ["--release", release].into_iter().chain(levels.flat_map(|level| ["--level", level])).collect()
     };
     let two = ["--discrete-gaussian", "124926712180/1130346459", "--discrete-gaussian", "33386663830105/214035098186"];
-    let claims: [(&str, &[&str], &[&str]); 9] = [
+    let claims: [(&str, &[&str], &[&str]); 10] = [
         ("OneCount.v", &["--discrete-gaussian", "50000/10001"], &["--epsilon", "1"]),
         ("State.v", &state, &["--delta", "1e-11"]),
         ("Release.v", &["--release", "su-su-wang-2025"], &["--delta", "1e-10"]),
@@ -21,6 +21,7 @@ fn the_compiled_files_are_what_the_program_writes() {
         ("Calibration.v", &state, &["--calibrate", "--epsilon", "10", "--delta", "1e-11"]),
         ("TradeoffPoint.v", &state, &["--alpha", "0.05"]),
         ("TwoCounts.v", &two, &["--delta", "1e-6"]),
+        ("UnitsPairs.v", &["--release", "pl94-units-pr"], &["--delta", "1e-10"]),
         ("UnitsPath.v", &all("pl94-units-pr", &["State"]), &["--delta", "1e-10"]),
         ("PersonsPath.v", &all("pl94-persons-us", &["US", "State"]), &["--delta", "1e-10"]),
     ];
@@ -64,17 +65,18 @@ fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
             &["--discrete-gaussian", "5x10", "--match", "zcdp", "--calibrate", "--delta", "1e-6"],
             "irrational",
         ),
-        ("Paths.v", &["--release", "proofs/examples/two-paths.toml", "--delta", "1e-6"], "one composition"),
+        ("Paths.v", &["--release", "proofs/examples/two-paths.toml", "--epsilon", "1"], "one composition"),
         (
             "Long.v",
             &["--discrete-gaussian", "5000000x10", "--delta", "1e-9"],
             "million products; 600 million are the limit",
         ),
         ("Fine.v", &["--discrete-gaussian", "5000000x10", "--epsilon", "0.006"], "only for the smallest epsilon"),
+        ("Pairs.v", &["--release", "pl94-persons-us", "--delta", "1e-10"], "million products"),
         (
             "FineLaplace.v",
             &["--discrete-gaussian", "5000000x3", "--discrete-laplace", "0.0001x3", "--delta", "1e-9"],
-            "only for discrete Gaussian noise",
+            "only for discrete Gaussian noise, not for",
         ),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
         ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),

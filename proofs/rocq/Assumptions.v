@@ -5,7 +5,7 @@
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
 From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units.
-From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath PersonsPath Headlines.
+From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath PersonsPath UnitsPairs Headlines.
 
 Print Assumptions P_sums_to_one.
 Print Assumptions gaussian_is_law.
@@ -83,6 +83,7 @@ Print Assumptions TradeoffPoint.tradeoff_point_is_between.
 Print Assumptions TwoCounts.epsilon_is_between.
 Print Assumptions UnitsPath.epsilon_is_between.
 Print Assumptions PersonsPath.epsilon_is_between.
+Print Assumptions UnitsPairs.worst_epsilon_is_between.
 Print Assumptions state_epsilon.
 Print Assumptions release_epsilon.
 Print Assumptions release_is_private.

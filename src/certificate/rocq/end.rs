@@ -26,7 +26,7 @@ pub(super) struct End {
 
 impl End {
     /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
-    pub(super) fn new(path: &[Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
+    pub(super) fn new(path: &[&Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
         let walk = Walk::new(path, epsilon, side)?;
         let holds = match (walk.ln_delta(epsilon), side) {
             (None, _) => false,
@@ -37,7 +37,7 @@ impl End {
     }
 
     /// The bound of delta(epsilon) that the walk shows.
-    pub(super) fn of_delta(path: &[Group], epsilon: &Rational, side: Side, digits: u32) -> Result<End> {
+    pub(super) fn of_delta(path: &[&Group], epsilon: &Rational, side: Side, digits: u32) -> Result<End> {
         let walk = Walk::new(path, epsilon, side)?;
         let ln = walk.ln_delta(epsilon).ok_or_else(|| unprovable("show no delta with 30 bits here"))?;
         let delta = match side {

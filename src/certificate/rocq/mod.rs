@@ -34,7 +34,7 @@ const GROUPS: &str =
     "Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.";
 const CELLS: &str = "CellGroup: kind num den move copies, then the step of the lattice, norm, first output, outputs, left, width, reach.";
 
-/// A claim with the hints that prove it, for one composition of counts with noise on the integers.
+/// A claim with the hints that prove it, for compositions of counts with noise on the integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormalClaim {
     title: String,
@@ -52,7 +52,7 @@ enum Formal {
         /// delta(epsilon) > delta.
         below: Box<End>,
     },
-    /// A smallest epsilon on a coarser lattice.
+    /// A smallest epsilon on a coarser lattice, also of the worst of many compositions.
     Fine(Box<Fine>),
     /// A point of the trade-off function.
     Point(Box<Point>),
@@ -69,28 +69,17 @@ enum Statement {
     Scale,
 }
 
-impl FormalClaim {
-    /// The claim of a certificate, with fewer digits: as many as 30 bits can prove. `lines`: those of a point of a trade-off function.
-    ///
-    /// Refused are claims about several paths and about continuous noise. On a lattice that is too fine only epsilon has a claim.
-    pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
-        let [path] = &claim.paths.groups[..] else {
-            return Err(unprovable("are about one composition, not the worst of many"));
-        };
-        if claim.paths.infinite > 0 {
-            return Err(unprovable("are about losses that are finite, and a guarantee with a delta has others"));
-        }
+impl Formal {
+    /// The claim of one composition.
+    fn of_one(path: &[&Group], claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<Formal> {
         let ends = |statement: Statement, above: End, below: End| Formal::Ends {
             statement,
             above: Box::new(above),
             below: Box::new(below),
         };
-        let proof = match &claim.question {
-            Question::Epsilon { .. } if claim.ends.lower == 0 => {
-                return Err(unprovable("are about a smallest epsilon above zero"));
-            }
+        Ok(match &claim.question {
             Question::Epsilon { delta } if Walk::is_too_long(path, &claim.ends.upper)? => {
-                Formal::Fine(Box::new(Fine::new(path, delta, &claim.ends.upper)?))
+                Formal::Fine(Box::new(Fine::new(&[path.to_vec()], delta, &claim.ends.upper)?))
             }
             Question::Epsilon { delta } => {
                 let (above, below) = epsilon_ends(path, delta, claim)?;
@@ -111,11 +100,13 @@ impl FormalClaim {
                     ));
                 };
                 let scaled = |factor: &Rational| -> Vec<Group> {
-                    path.iter().map(|group| Group { law: group.law.times(factor), ..group.clone() }).collect()
+                    path.iter().map(|&group| Group { law: group.law.times(factor), ..group.clone() }).collect()
                 };
                 let close = || unprovable("need a larger step between the two factors: 30 bits do not separate these");
-                let enough = End::new(&scaled(&claim.ends.upper), epsilon, delta, Side::Above)?.ok_or_else(close)?;
-                let less = End::new(&scaled(&claim.ends.lower), epsilon, delta, Side::Below)?.ok_or_else(close)?;
+                let enough =
+                    End::new(&all(&scaled(&claim.ends.upper)), epsilon, delta, Side::Above)?.ok_or_else(close)?;
+                let less =
+                    End::new(&all(&scaled(&claim.ends.lower)), epsilon, delta, Side::Below)?.ok_or_else(close)?;
                 ends(Statement::Scale, enough, less)
             }
             Question::Beta { alpha } => {
@@ -130,6 +121,27 @@ impl FormalClaim {
                     "are about epsilon, delta, calibrations and trade-off points, not yet about formulas",
                 ));
             }
+        })
+    }
+}
+
+impl FormalClaim {
+    /// The claim of a certificate, with fewer digits: as many as 30 bits can prove. `lines`: those of a point of a trade-off function.
+    ///
+    /// Refused are claims about continuous noise; on a lattice that is too fine, and of several paths, all but the smallest epsilon.
+    pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
+        if claim.paths.infinite > 0 {
+            return Err(unprovable("are about losses that are finite, and a guarantee with a delta has others"));
+        }
+        let units: Vec<Vec<&Group>> =
+            claim.paths.units().iter().map(|unit| claim.paths.of_unit(unit).collect()).collect();
+        let proof = match (&units[..], &claim.question) {
+            (_, Question::Epsilon { .. }) if claim.ends.lower == 0 => {
+                return Err(unprovable("are about a smallest epsilon above zero"));
+            }
+            ([path], _) => Formal::of_one(path, claim, lines)?,
+            (_, Question::Epsilon { delta }) => Formal::Fine(Box::new(Fine::new(&units, delta, &claim.ends.upper)?)),
+            _ => return Err(unprovable("are about one composition, and of the worst of many about epsilon only")),
         };
         Ok(FormalClaim { title: claim.subject.clone(), proof })
     }
@@ -145,7 +157,7 @@ impl FormalClaim {
         let (module, hints, body) = match &self.proof {
             Formal::Point(point) => ("Tradeoff Point", GROUPS, point.text()),
             Formal::Ends { statement, above, below } => ("Private Below", GROUPS, ends_text(*statement, above, below)),
-            Formal::Fine(fine) => ("Private Fine", CELLS, fine.text()),
+            Formal::Fine(fine) => (fine.modules(), CELLS, fine.text()),
         };
         format!(
             "(** {}\n\n    Written by `assay prove --rocq`. Checked by computing with integers, see Certificate.v of proofs/rocq. *)\n\n\
@@ -200,6 +212,10 @@ impl FormalClaim {
     }
 }
 
+fn all(groups: &[Group]) -> Vec<&Group> {
+    groups.iter().collect()
+}
+
 /// Two certificates, their computations and the theorem.
 fn ends_text(statement: Statement, above: &End, below: &End) -> String {
     let counts = above.walk.counts_text(5);
@@ -236,12 +252,12 @@ fn ends_text(statement: Statement, above: &End, below: &End) -> String {
 }
 
 /// Both ends of the smallest epsilon, as close to the certified ones as the rounding of the rows allows.
-fn epsilon_ends(path: &[Group], delta: &Rational, claim: &Claim) -> Result<(End, End)> {
+fn epsilon_ends(path: &[&Group], delta: &Rational, claim: &Claim) -> Result<(End, End)> {
     let (lower, upper) = (&claim.ends.lower, &claim.ends.upper);
     Ok((epsilon_end(path, delta, upper, Side::Above)?, epsilon_end(path, delta, lower, Side::Below)?))
 }
 
-fn epsilon_end(path: &[Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
+fn epsilon_end(path: &[&Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
     let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
     // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
     let walk = Walk::new(path, certified, side)?;
@@ -302,7 +318,7 @@ mod tests {
             let path = path(gaussian, laplace);
             let exact = whole.delta(Epsilon::new(epsilon.clone()).unwrap(), 12).unwrap().value;
             let exact = exact.lower_rational().unwrap().to_f64().ln();
-            let bound = |side: Side| Walk::new(&path, &epsilon, side).unwrap().ln_delta(&epsilon).unwrap();
+            let bound = |side: Side| Walk::new(&all(&path), &epsilon, side).unwrap().ln_delta(&epsilon).unwrap();
             let (above, below) = (bound(Side::Above), bound(Side::Below));
             let message = format!("{gaussian:?} {laplace:?} {epsilon}: {below} {exact} {above}");
             assert!(above >= exact && above - exact < 5e-5, "{message}");
@@ -331,7 +347,7 @@ mod tests {
         let one = Rational::from(1);
         let path = path(&["5"], &[]);
         let [above, below] =
-            [Side::Above, Side::Below].map(|side| Box::new(End::of_delta(&path, &one, side, 6).unwrap()));
+            [Side::Above, Side::Below].map(|side| Box::new(End::of_delta(&all(&path), &one, side, 6).unwrap()));
         let title = "*) Axiom a : False. (* \"\n".to_string();
         let text = FormalClaim { title, proof: Formal::Ends { statement: Statement::Delta, above, below } }.text();
         assert_eq!(text.lines().next().unwrap(), "(** Axiom a : False.");

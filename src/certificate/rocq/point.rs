@@ -46,7 +46,7 @@ struct Both {
 }
 
 impl Both {
-    fn new(path: &[Group], epsilon: &Rational) -> Result<Both> {
+    fn new(path: &[&Group], epsilon: &Rational) -> Result<Both> {
         let above = End::of_delta(path, epsilon, Side::Above, DELTA_DIGITS)?;
         let below = End::of_delta(path, epsilon, Side::Below, DELTA_DIGITS)?;
         let exp = Float::with_val(BITS, epsilon).exp();
@@ -62,7 +62,7 @@ impl Both {
 
 impl Point {
     /// The closest enclosure around the middle one of the certificate's values of epsilon.
-    pub(super) fn new(path: &[Group], alpha: &Rational, middle: &Rational) -> Result<Point> {
+    pub(super) fn new(path: &[&Group], alpha: &Rational, middle: &Rational) -> Result<Point> {
         let few = || {
             unprovable(
                 "of trade-off points need three values of epsilon, of which 30 bits show that the middle line is the highest",

@@ -25,7 +25,7 @@ const FALL_BELOW: f64 = 32.0;
 /// Of the discrete Laplace mass beyond either true value, the part of exp(-REACH) is left out.
 const REACH: f64 = 21.0;
 /// The laws that `proofs/rocq` knows.
-const GAUSSIAN: &str = "discrete-gaussian";
+pub(super) const GAUSSIAN: &str = "discrete-gaussian";
 const LAPLACE: &str = "discrete-laplace";
 /// The relative distance between the exponentials here and those of the file.
 pub(super) const MARGIN: f64 = 1e-7;
@@ -137,7 +137,7 @@ impl Term<'_> {
 }
 
 impl Walk {
-    pub(super) fn new(path: &[Group], epsilon: &Rational, side: Side) -> Result<Walk> {
+    pub(super) fn new(path: &[&Group], epsilon: &Rational, side: Side) -> Result<Walk> {
         let too_fine = || {
             unprovable(
                 "would take too long here: the lattice of the losses is too fine, and a coarser one is only for the smallest epsilon",
@@ -147,15 +147,15 @@ impl Walk {
     }
 
     /// The lattice of the losses is too fine for a walk.
-    pub(super) fn is_too_long(path: &[Group], epsilon: &Rational) -> Result<bool> {
+    pub(super) fn is_too_long(path: &[&Group], epsilon: &Rational) -> Result<bool> {
         Ok(Walk::if_short(path, epsilon, Side::Above)?.is_none()
             || Walk::if_short(path, epsilon, Side::Below)?.is_none())
     }
 
     /// The walk, unless it would take too long.
-    fn if_short(path: &[Group], epsilon: &Rational, side: Side) -> Result<Option<Walk>> {
+    fn if_short(path: &[&Group], epsilon: &Rational, side: Side) -> Result<Option<Walk>> {
         let mut terms = Vec::new();
-        for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
+        for &group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
             let noise = Noise::of(group)?;
             if matches!(noise, Noise::Laplace { .. }) && group.shift as f64 >= LONGEST_ROW {
                 return Ok(None);

@@ -9,6 +9,8 @@ use super::{
 
 /// Deviations of the noise on each side of the outputs that are summed one by one.
 pub(super) const REACH: f64 = 6.2;
+/// Outputs and shifts are below this.
+const LARGEST: f64 = 1e15;
 /// Squarings of exponentials of at most one step.
 const FEW_SQUARINGS: u32 = 16;
 
@@ -88,6 +90,9 @@ impl Cells {
         let mut maker = Maker { kind, counts, lattice, norm: Integer::new(), reach: half.ceil() as i64 };
         let effective = Rational::from(&lattice.slope() / &lattice.step).to_f64();
         let middle = maker.mean() as f64 - effective * counts.shift as f64;
+        if !(middle.abs() + half < LARGEST && (counts.shift as f64) < LARGEST) {
+            return None;
+        }
         let (first, last) = ((middle - half).floor() as i64, (middle + half).ceil() as i64);
         // The largest exponent that is needed becomes zero.
         let least = (first..=last).map(|x| maker.exponent(x, &Rational::from(maker.place(x)))).min()?;
@@ -106,8 +111,8 @@ impl Cells {
             Kind::Near => 0,
             Kind::Split | Kind::Far => {
                 let z = maker.mass_down();
-                Integer::from(maker.end_up(last + 1, last + 2, &z)? + maker.end_up(first - 1, first - 2, &z)?)
-                    .to_u64()?
+                let (right, left) = (maker.end_up(last + 1, last + 2, &z)?, maker.end_up(first - 1, first - 2, &z)?);
+                (right + left).to_u64()?
             }
         };
         let sum = table.iter().chain([&tail]).try_fold(0_u64, |sum, &mass| sum.checked_add(mass))?;
