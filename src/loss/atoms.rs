@@ -62,7 +62,7 @@ pub(super) mod tilt;
 mod tilted;
 mod wide;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use rug::{Float, Rational};
 
@@ -72,7 +72,7 @@ use self::{
     tilt::{Outline, Plan, SMALLER},
     tilted::Side,
 };
-use super::{engine::machine, sum::LossSum};
+use super::{engine::machine, memo::Memo, sum::LossSum};
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
@@ -115,18 +115,30 @@ pub struct Atoms {
     sum: LossSum,
     outline: Outline,
     most_bytes: f64,
-    tables: Mutex<Vec<(Place, Slot)>>,
-    /// The costs of tables and of one pass over them: the same few places are requested repeatedly.
-    costs: Mutex<Vec<(Place, f64, Cost)>>,
+    tables: Memo<Place, Arc<Slot>>,
+    /// The costs of tables and of passes over them, by the bits of the number of passes: the same few places are requested repeatedly.
+    costs: Memo<(Place, u64), Cost>,
 }
 
 /// The key of a table: the tilt, and the bits at which its masses are cut.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Place {
-    tilt: f64,
+    /// The bits of the tilt.
+    tilt: u64,
     cut: u32,
     /// The number of words of the mantissas of sums.
     words: u32,
+}
+
+impl Place {
+    fn new(tilt: f64, cut: u32, words: u32) -> Self {
+        // Zero has two signs.
+        Place { tilt: (tilt + 0.0).to_bits(), cut, words }
+    }
+
+    fn tilt(self) -> f64 {
+        f64::from_bits(self.tilt)
+    }
 }
 
 impl std::fmt::Debug for Atoms {
@@ -135,8 +147,19 @@ impl std::fmt::Debug for Atoms {
     }
 }
 
-/// A table that is made once, by the first request for it.
-type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
+/// A table that is made once, by the first request for it: others wait, as two of the same would take twice the memory.
+struct Slot {
+    table: OnceLock<Result<Arc<dyn Table>>>,
+    /// Its predicted bytes.
+    predicted: usize,
+}
+
+impl Slot {
+    /// How many bytes it holds, or will hold as predicted.
+    fn bytes(&self) -> usize {
+        self.table.get().map_or(self.predicted, |made| made.as_ref().map_or(0, |table| table.bytes()))
+    }
+}
 
 /// Bits of a table beyond those of the requested digits: for the distance of its tilt from the best one, for the ratio of a tail to its bound, and
 /// for the rounding errors.
@@ -159,7 +182,8 @@ impl Atoms {
             return Err(Error::NoLattice);
         }
         let outline = Outline::new(sum.groups());
-        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default(), costs: Mutex::default() })
+        let tables = Memo::default().weighing_at_most(most_bytes as usize, |slot: &Arc<Slot>| slot.bytes());
+        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables, costs: Memo::default() })
     }
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for any real epsilon.
@@ -228,7 +252,7 @@ impl Atoms {
     /// costs more than this.
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
         let cut = first_cut(digits);
-        self.cost_at(Place { tilt: self.tilt(query), cut, words: table::mantissa_words(cut) }, query.passes())
+        self.cost_at(Place::new(self.tilt(query), cut, table::mantissa_words(cut)), query.passes())
     }
 
     /// Whether its lists fit into the memory that they may take.
@@ -238,19 +262,14 @@ impl Atoms {
 
     /// The cost of a table and of a request of this number of passes over it, predicted once.
     fn cost_at(&self, place: Place, passes: f64) -> Cost {
-        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((.., cost)) = costs.iter().find(|(other, of, _)| *other == place && *of == passes) {
-            return *cost;
-        }
-        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, place.words, passes);
-        costs.push((place, passes, cost));
-        cost
+        self.costs.get_or_make((place, passes.to_bits()), |(place, _)| {
+            cost::of_lists(&self.sum, &self.outline, place.tilt(), place.cut, place.words, passes)
+        })
     }
 
-    /// How many bytes the tables hold.
+    /// How many bytes the tables hold; those that are being made, as predicted.
     pub fn memory(&self) -> usize {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.iter().filter_map(|(_, slot)| Some(slot.get()?.as_ref().ok()?.bytes())).sum()
+        self.tables.weight()
     }
 
     /// The largest loss where no term is Gaussian.
@@ -335,7 +354,7 @@ impl Atoms {
         let mut words = table::mantissa_words(cut);
         let mut best: Option<Listed> = None;
         for _ in 0..ATTEMPTS {
-            let table = match (self.table(Place { tilt, cut, words }, most_seconds), best.take()) {
+            let table = match (self.table(Place::new(tilt, cut, words), most_seconds), best.take()) {
                 (Ok(table), best_so_far) => {
                     best = best_so_far;
                     table
@@ -376,25 +395,11 @@ impl Atoms {
             let most = format!("{:.1e} bytes and {most_seconds} seconds", self.most_bytes);
             return Err(Error::TooLong { what: "the lists of losses", needed, most });
         }
-        let slot = {
-            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-            match tables.iter().find(|(other, _)| *other == place) {
-                Some((_, slot)) => Arc::clone(slot),
-                None => {
-                    let bytes =
-                        |slot: &Slot| slot.get().and_then(|table| table.as_ref().ok()).map_or(0, |table| table.bytes());
-                    let mut held = tables.iter().map(|(_, slot)| bytes(slot) as f64).sum::<f64>() + cost.bytes;
-                    while held > self.most_bytes && !tables.is_empty() {
-                        held -= bytes(&tables.remove(0).1) as f64;
-                    }
-                    let slot = Slot::default();
-                    tables.push((place, Arc::clone(&slot)));
-                    slot
-                }
-            }
-        };
-        let made = slot.get_or_init(|| table::build(&self.sum, place.tilt, place.cut, place.words).map(Arc::from));
-        made.clone()
+        // The room for it is kept free from now on.
+        let slot = || Slot { table: OnceLock::new(), predicted: cost.bytes as usize };
+        let slot = self.tables.get_or_make(place, |_| Arc::new(slot()));
+        let build = || table::build(&self.sum, place.tilt(), place.cut, place.words).map(Arc::from);
+        slot.table.get_or_init(build).clone()
     }
 }
 

@@ -3,17 +3,13 @@
 //! Groups whose weights have a common measure h that is not small have a common period 2 pi / h that is not long, and over one period the windows in
 //! which the product of their factors is large are soon found. They are few, while each single group has many.
 
-use std::{
-    collections::HashMap,
-    f64::consts::PI,
-    iter,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{f64::consts::PI, iter, sync::Arc};
 
 use rug::{Integer, Rational};
 
 use super::{
     factor_bound::FactorBound,
+    memo::Memo,
     survivors::Survivor,
     windows::{Comb, Windows},
 };
@@ -45,20 +41,14 @@ type Half = Option<Arc<[Survivor]>>;
 /// answer.
 #[derive(Debug, Default)]
 pub(crate) struct KnownBundles {
-    halves: Mutex<HashMap<Sought, Half>>,
-    of_ratios: Mutex<HashMap<Rational, Arc<[f64]>>>,
+    halves: Memo<Sought, Half>,
+    of_ratios: Memo<Rational, Arc<[f64]>>,
 }
 
 impl KnownBundles {
     /// The denominators for a ratio of two periods, found only once.
     pub(super) fn of_ratio(&self, ratio: Rational, find: impl Fn(&Rational) -> Vec<f64>) -> Arc<[f64]> {
-        let mut known = self.of_ratios.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(&ratio) {
-            return Arc::clone(known);
-        }
-        let found: Arc<[f64]> = find(&ratio).into();
-        known.insert(ratio, Arc::clone(&found));
-        found
+        self.of_ratios.get_or_make(ratio, |ratio| find(ratio).into())
     }
 }
 
@@ -119,13 +109,7 @@ impl Bundle {
         };
         let groups = self.bounds.iter().zip(&self.weights).map(of_group).collect();
         let sought = Sought { groups, cut: cut.to_bits(), resolution: resolution.to_bits() };
-        let halves = || self.known.halves.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = halves().get(&sought) {
-            return known.clone();
-        }
-        // Swept without the lock: two threads may sweep the same one, which is better than one that waits.
-        let half = self.swept(cut, resolution).map(Arc::from);
-        halves().entry(sought).or_insert(half).clone()
+        self.known.halves.get_or_make(sought, |_| self.swept(cut, resolution).map(Arc::from))
     }
 
     fn swept(&self, cut: f64, resolution: f64) -> Option<Vec<Survivor>> {

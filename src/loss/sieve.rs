@@ -26,7 +26,7 @@
 use std::{
     cell::OnceCell,
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use rug::Rational;
@@ -37,6 +37,7 @@ use super::{
     far_field::FarField,
     law::Group,
     lobes::Lobes,
+    memo::lock,
     sum::LossSum,
     survivors::{Survivor, Swept},
     windows::{BudgetReached, Comb, Windows},
@@ -120,6 +121,7 @@ pub(crate) struct SumSieve {
     weights: Vec<Rational>,
     bundles: Arc<KnownBundles>,
     far: Beyond,
+    /// Not a memo: a sweep is no finished value, but goes on for later requests.
     remembered: Mutex<HashMap<GridPoint, Remembered>>,
 }
 
@@ -159,7 +161,7 @@ impl SumSieve {
     /// time only.
     pub(crate) fn remembered_sweep(&self, target: &Target, end: f64) -> Arc<Swept> {
         let point = GridPoint::of(target, end);
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = lock(&self.remembered);
         let inherit = |of: &HashMap<GridPoint, Remembered>| {
             let mut sweep = point.sweep(self.groups());
             let alike = of.iter().filter(|(other, _)| GridPoint { end: point.end, ..**other } == point);

@@ -44,12 +44,7 @@ mod list;
 mod matter;
 mod ways;
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    f64::consts::LN_10,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{cell::Cell, f64::consts::LN_10, sync::Arc};
 
 use rug::{Float, Rational, float::Round};
 
@@ -69,6 +64,7 @@ use super::{
     engine::{machine, session::Session},
     law::Group,
     limit::Limit,
+    memo::Memo,
     sum::LossSum,
 };
 use crate::{
@@ -88,7 +84,7 @@ const MOST_ASKED: usize = 400;
 const OF_MARGIN: f64 = 1.5;
 /// At most this many enumerations are kept, with at most `MOST_HELD` losses together unless a single one has more.
 const REMEMBERED: usize = 4;
-const MOST_HELD: f64 = 5e5;
+const MOST_HELD: usize = 500_000;
 /// Cuts are rounded up to multiples of this, so that requests share enumerations.
 const CUT_STEP: u32 = 32;
 /// The largest number of attempts with more and more bits.
@@ -122,9 +118,9 @@ pub(super) struct Split {
     /// The distance of the losses of each coarse group, in standard deviations of the remaining groups.
     apart: f64,
     /// Predicted seconds of a request to the remaining groups, by digits.
-    seconds_of_rest: Mutex<HashMap<u32, f64>>,
-    /// The enumerations of the last few requests.
-    lists: Mutex<Vec<Arc<List>>>,
+    seconds_of_rest: Memo<u32, f64>,
+    /// The enumerations of the last few requests, by their tilt, cut and bits.
+    lists: Memo<(Rational, u32, u32), Arc<List>>,
 }
 
 impl Split {
@@ -156,8 +152,8 @@ impl Split {
             rho_approx: rho.to_f64(),
             rho,
             apart,
-            seconds_of_rest: Mutex::default(),
-            lists: Mutex::default(),
+            seconds_of_rest: Memo::default(),
+            lists: Memo::of_at_most(REMEMBERED).weighing_at_most(MOST_HELD, |list: &Arc<List>| list.sums.len()),
         })
     }
 
@@ -181,8 +177,7 @@ impl Split {
     }
 
     fn seconds_of_rest(&self, digits: u32) -> f64 {
-        let mut known = self.seconds_of_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(digits).or_insert_with(|| self.rest.seconds(&self.rho, digits))
+        self.seconds_of_rest.get_or_make(digits, |digits| self.rest.seconds(&self.rho, *digits))
     }
 
     fn losses(&self, epsilon: &Rational, digits: u32) -> f64 {
@@ -366,17 +361,7 @@ impl Split {
     /// The enumeration of a tilt, made if need be; the oldest is dropped.
     fn list(&self, tilt: f64, cut: u32, bits: u32) -> Result<Arc<List>> {
         let c = tilt::exact(tilt);
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(list) = lists.iter().find(|list| list.c == c && list.cut == cut && list.bits == bits) {
-            return Ok(Arc::clone(list));
-        }
-        let list = Arc::new(List::new(&self.coarse, c, cut, bits)?);
-        let held = |lists: &[Arc<List>]| lists.iter().map(|list| list.sums.len()).sum::<usize>() as f64;
-        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.sums.len() as f64 > MOST_HELD) {
-            lists.remove(0);
-        }
-        lists.push(Arc::clone(&list));
-        Ok(list)
+        self.lists.get_or_try((c, cut, bits), |(c, ..)| Ok(Arc::new(List::new(&self.coarse, c.clone(), cut, bits)?)))
     }
 
     /// Upper bound on the contribution of the truncated mass.
@@ -484,22 +469,14 @@ fn further(left_out: f64) -> u32 {
 /// the one before.
 #[derive(Default)]
 struct KnownRest {
-    values: RefCell<HashMap<(Rational, u32), (Enclosure, bool)>>,
+    values: Memo<(Rational, u32), (Enclosure, bool)>,
     /// Whether every value since it was set has the requested digits.
     all_met: Cell<bool>,
 }
 
 impl KnownRest {
     fn at(&self, y: &Rational, digits: u32, enclose: impl FnOnce() -> Result<(Enclosure, bool)>) -> Result<Enclosure> {
-        let known = self.values.borrow().get(&(y.clone(), digits)).cloned();
-        let (value, met) = match known {
-            Some(known) => known,
-            None => {
-                let found = enclose()?;
-                self.values.borrow_mut().insert((y.clone(), digits), found.clone());
-                found
-            }
-        };
+        let (value, met) = self.values.get_or_try((y.clone(), digits), |_| enclose())?;
         self.all_met.set(self.all_met.get() && met);
         Ok(value)
     }

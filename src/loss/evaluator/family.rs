@@ -1,9 +1,6 @@
 //! Answers requests about the largest hockey stick of a family.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
@@ -16,6 +13,7 @@ use crate::{
         engine::{request::check_epsilon, session::Session},
         family::{CommonContour, Family},
         limit::Limit,
+        memo::Memo,
         second::{Second, SecondEnclosure},
         stop::Stop,
     },
@@ -53,7 +51,7 @@ pub struct FamilyEvaluator {
     family: Arc<Family>,
     common: CommonContour,
     /// The evaluators of single units that were needed.
-    alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
+    alone: Memo<Pair, Arc<SumEvaluator>>,
     /// The second enclosure of what each member adds, and of what is beside all pairs.
     second: OnceLock<(Vec<Second>, Option<Second>)>,
     stop: Stop,
@@ -63,12 +61,12 @@ impl FamilyEvaluator {
     /// An evaluator with nothing kept yet.
     pub fn new(family: Arc<Family>) -> Self {
         let common = CommonContour::new(Arc::clone(&family));
-        FamilyEvaluator { common, family, alone: Mutex::default(), second: OnceLock::new(), stop: Stop::default() }
+        FamilyEvaluator { common, family, alone: Memo::default(), second: OnceLock::new(), stop: Stop::default() }
     }
 
     /// The same, which refuses every further request once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
-        FamilyEvaluator { stop: stop.clone(), alone: Mutex::default(), ..self }
+        FamilyEvaluator { stop: stop.clone(), alone: Memo::default(), ..self }
     }
 
     /// A session of requests, to be answered by the deadline.
@@ -83,13 +81,7 @@ impl FamilyEvaluator {
 
     /// The evaluator of one unit.
     pub fn unit(&self, pair: Pair) -> Result<Arc<SumEvaluator>> {
-        let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(evaluator) = alone.get(&pair) {
-            return Ok(Arc::clone(evaluator));
-        }
-        let evaluator = Arc::new(self.forgotten(pair)?);
-        alone.insert(pair, Arc::clone(&evaluator));
-        Ok(evaluator)
+        self.alone.get_or_try(pair, |_| Ok(Arc::new(self.forgotten(pair)?)))
     }
 
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` is false.

@@ -1,14 +1,11 @@
 //! A family with the sieves of its sums, by which the nodes of the common contour are chosen.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use super::members::{Family, Units};
 use crate::{
     error::Result,
-    loss::{answer::Pair, sieve::SumSieve, sum::LossSum},
+    loss::{answer::Pair, memo::Memo, sieve::SumSieve, sum::LossSum},
 };
 
 /// A value at each of some nodes.
@@ -27,7 +24,7 @@ pub(super) struct SievedFamily {
     /// The sieves of twice each member; of each member where units are single.
     pub(super) doubles: Vec<Arc<SumSieve>>,
     /// The sieves of the units that were needed one by one.
-    units: Mutex<HashMap<Pair, Arc<SumSieve>>>,
+    units: Memo<Pair, Arc<SumSieve>>,
 }
 
 impl SievedFamily {
@@ -40,25 +37,20 @@ impl SievedFamily {
             Units::Pairs => family.members.iter().map(|member| sieve(&member.twice())).collect(),
             Units::Single => family.members.iter().map(|member| sieve(member)).collect(),
         };
-        SievedFamily { family, doubles, units: Mutex::default() }
+        SievedFamily { family, doubles, units: Memo::default() }
     }
 
     /// The sieve of one unit.
     pub(super) fn unit(&self, pair: Pair) -> Result<Arc<SumSieve>> {
-        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sieve) = units.get(&pair) {
-            return Ok(Arc::clone(sieve));
-        }
-        let (p, q) = pair;
-        let sieve = match self.family.units {
-            Units::Pairs if p == q => Arc::clone(&self.doubles[p]),
-            Units::Pairs => {
-                let doubles = [&self.doubles[p], &self.doubles[q]].map(Arc::clone);
-                Arc::new(SumSieve::of_halves(&self.family.sum(pair)?, doubles))
-            }
-            Units::Single => Arc::new(SumSieve::new(&self.family.sum(pair)?)),
-        };
-        units.insert(pair, Arc::clone(&sieve));
-        Ok(sieve)
+        self.units.get_or_try(pair, |&(p, q)| {
+            Ok(match self.family.units {
+                Units::Pairs if p == q => Arc::clone(&self.doubles[p]),
+                Units::Pairs => {
+                    let doubles = [&self.doubles[p], &self.doubles[q]].map(Arc::clone);
+                    Arc::new(SumSieve::of_halves(&self.family.sum(pair)?, doubles))
+                }
+                Units::Single => Arc::new(SumSieve::new(&self.family.sum(pair)?)),
+            })
+        })
     }
 }

@@ -12,15 +12,12 @@
 //! exp(R^2 / 2) F(v - R) on the circle of radius R, and at a distance of r < R the remainder is at most exp(R^2 / 2) F(v - R) (r / R)^N / (1 - r /
 //! R).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use rug::{Float, Rational};
 
 use crate::{
-    loss::gaussian,
+    loss::{gaussian, memo::Memo},
     numeric::{
         Enclosure,
         ball::Ball,
@@ -42,7 +39,7 @@ const MOST_TERMS: usize = 400;
 pub(super) struct Profile {
     k: i32,
     digits: u32,
-    cells: Mutex<HashMap<i64, Arc<Cell>>>,
+    cells: Memo<i64, Arc<Cell>>,
 }
 
 /// The Taylor polynomial of F in a cell: in sums of two doubles, and to all digits.
@@ -71,12 +68,7 @@ impl<R: Real> Polynomial<R> {
 impl Profile {
     /// For noise of scale 2^-k, with no cell computed yet.
     pub(super) fn new(k: i32, digits: u32) -> Self {
-        Profile { k, digits, cells: Mutex::default() }
-    }
-
-    /// Whether it is that of noise of scale 2^-k for at most this number of digits.
-    pub(super) fn is_for(&self, k: i32, digits: u32) -> bool {
-        (self.k, self.digits) == (k, digits)
+        Profile { k, digits, cells: Memo::default() }
     }
 
     /// Encloses D(y) for y >= 0, to about this number of digits.
@@ -101,13 +93,7 @@ impl Profile {
     }
 
     fn cell(&self, index: i64) -> Arc<Cell> {
-        let known = self.cells.lock().unwrap_or_else(PoisonError::into_inner).get(&index).cloned();
-        // Made without the lock: two threads may make the same cell, which is better than one that waits.
-        known.unwrap_or_else(|| {
-            let made = Arc::new(Cell::new(self.k, index, self.digits));
-            let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(cells.entry(index).or_insert(made))
-        })
+        self.cells.get_or_make(index, |index| Arc::new(Cell::new(self.k, *index, self.digits)))
     }
 }
 

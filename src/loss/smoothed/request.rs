@@ -1,7 +1,5 @@
 //! Requests: the scale of the noise, the contour of the smoothed sum, and the correction.
 
-use std::sync::PoisonError;
-
 use rug::{Float, Rational};
 
 use super::{
@@ -36,8 +34,7 @@ impl Smoothed {
 
     /// The scale with the lowest cost: it depends on the sum, the tilt and the digits alone.
     fn scale(&self, eighths: i64, digits: u32) -> Option<Prediction> {
-        let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
-        *scales.entry((eighths, digits)).or_insert_with(|| {
+        self.scales.get_or_make((eighths, digits), |_| {
             let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
             let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
             let from = 6 - coarsest.log2().floor() as i32;

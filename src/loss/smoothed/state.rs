@@ -1,20 +1,17 @@
 //! A sum to be smoothed, and what is kept of it between requests.
 
-use std::{
-    collections::HashMap,
-    f64::consts::PI,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{f64::consts::PI, sync::Arc};
 
 use rug::{Float, Rational};
 
 use super::{parts::Parts, profile::Profile};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     loss::{
         atoms::{coarse, tilt::Outline},
         contour::Contours,
         law::{Group, Law},
+        memo::Memo,
         sum::LossSum,
     },
 };
@@ -44,22 +41,20 @@ pub(in crate::loss) struct Smoothed {
     pub(super) sum: LossSum,
     pub(super) outline: Outline,
     /// The groups at the precision of each number of digits; `None` where numbers would not fit.
-    pub(super) parts: Mutex<HashMap<u32, Option<Arc<Parts>>>>,
+    pub(super) parts: Memo<u32, Option<Arc<Parts>>>,
     /// The scale for a tilt in eighths and a number of digits.
-    pub(super) scales: Mutex<HashMap<(i64, u32), Option<Prediction>>>,
-    pub(super) contours: Mutex<Vec<(i32, Arc<Contours>)>>,
-    pub(super) profiles: Mutex<Vec<Arc<Profile>>>,
-    /// The enumeration of the last request.
-    pub(super) list: Mutex<Option<Arc<Listed>>>,
+    pub(super) scales: Memo<(i64, u32), Option<Prediction>>,
+    /// By k.
+    pub(super) contours: Memo<i32, Arc<Contours>>,
+    /// By k and digits.
+    pub(super) profiles: Memo<(i32, u32), Arc<Profile>>,
+    /// The enumeration of the last request, by its tilt, cut, bits and digits.
+    pub(super) list: Memo<(Rational, u32, u32, u32), Arc<Listed>>,
 }
 
-/// The enumerated losses of the groups that are not fine, in `bits` bits and with masses cut at 2^-cut.
+/// The enumerated losses of the groups that are not fine.
 #[derive(Debug)]
 pub(super) struct Listed {
-    pub(super) c: Rational,
-    pub(super) cut: u32,
-    pub(super) bits: u32,
-    pub(super) digits: u32,
     pub(super) losses: Vec<coarse::Atom>,
     /// Upper bound on ln of each mass.
     pub(super) ln_masses: Vec<f64>,
@@ -93,18 +88,17 @@ impl Smoothed {
         Some(Smoothed {
             sum: sum.clone(),
             outline,
-            parts: Mutex::default(),
-            scales: Mutex::default(),
-            contours: Mutex::default(),
-            profiles: Mutex::default(),
-            list: Mutex::default(),
+            parts: Memo::default(),
+            scales: Memo::default(),
+            contours: Memo::of_at_most(REMEMBERED),
+            profiles: Memo::of_at_most(REMEMBERED),
+            list: Memo::of_at_most(1),
         })
     }
 
     /// The groups at the precision of this number of digits.
     pub(super) fn parts(&self, digits: u32) -> Option<Arc<Parts>> {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.entry(digits).or_insert_with(|| Parts::new(&self.sum, digits).ok().map(Arc::new)).clone()
+        self.parts.get_or_make(digits, |digits| Parts::new(&self.sum, *digits).ok().map(Arc::new))
     }
 
     pub(super) fn is_of_few(&self) -> bool {
@@ -117,33 +111,17 @@ impl Smoothed {
 
     /// The contours of the sum with continuous noise of scale 2^-k; the oldest are dropped.
     pub(super) fn contours(&self, k: i32) -> Result<Arc<Contours>> {
-        let mut contours = self.contours.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = contours.iter().find(|(other, _)| *other == k) {
-            return Ok(Arc::clone(known));
-        }
-        // A shift of one in noise of variance 1 / s^2 spends s^2 / 2.
-        let noise = Group { law: Law::Gaussian { sigma2: Rational::from(1) << (2 * k) }, shift: 1, copies: 1 };
-        let sum = LossSum::new(self.sum.groups().iter().cloned().chain([noise]))?;
-        let new = Arc::new(Contours::new(sum).with_nodes(self.most_nodes()));
-        if contours.len() >= REMEMBERED {
-            contours.remove(0);
-        }
-        contours.push((k, Arc::clone(&new)));
-        Ok(new)
+        self.contours.get_or_try(k, |k| {
+            // A shift of one in noise of variance 1 / s^2 spends s^2 / 2.
+            let noise = Group { law: Law::Gaussian { sigma2: Rational::from(1) << (2 * k) }, shift: 1, copies: 1 };
+            let sum = LossSum::new(self.sum.groups().iter().cloned().chain([noise]))?;
+            Ok(Arc::new(Contours::new(sum).with_nodes(self.most_nodes())))
+        })
     }
 
     /// D for noise of scale 2^-k to this number of digits; the oldest are dropped.
     pub(super) fn profile(&self, k: i32, digits: u32) -> Arc<Profile> {
-        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = profiles.iter().find(|known| known.is_for(k, digits)) {
-            return Arc::clone(known);
-        }
-        let new = Arc::new(Profile::new(k, digits));
-        if profiles.len() >= REMEMBERED {
-            profiles.remove(0);
-        }
-        profiles.push(Arc::clone(&new));
-        new
+        self.profiles.get_or_make((k, digits), |_| Arc::new(Profile::new(k, digits)))
     }
 
     /// The enumeration of a request: the last one is used again for requests close to one another.
@@ -151,15 +129,11 @@ impl Smoothed {
         /// Cuts are rounded up to multiples of this, so that requests share enumerations.
         const CUT_STEP: u32 = 16;
         let cut = cut.next_multiple_of(CUT_STEP);
-        let mut last = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let serves = |list: &&Arc<Listed>| (&list.c, list.cut, list.bits, list.digits) == (c, cut, bits, digits);
-        if let Some(list) = last.as_ref().filter(serves) {
-            return Some(Arc::clone(list));
-        }
-        let (losses, missing) = parts.list(c, cut, bits).ok()?;
-        let ln_masses = losses.iter().map(|atom| atom.p.ln_above()).collect();
-        let list = Arc::new(Listed { c: c.clone(), cut, bits, digits, losses, ln_masses, missing });
-        *last = Some(Arc::clone(&list));
-        Some(list)
+        let listed = |_: &_| {
+            let (losses, missing) = parts.list(c, cut, bits)?;
+            let ln_masses = losses.iter().map(|atom| atom.p.ln_above()).collect();
+            Ok::<_, Error>(Arc::new(Listed { losses, ln_masses, missing }))
+        };
+        self.list.get_or_try((c.clone(), cut, bits, digits), listed).ok()
     }
 }

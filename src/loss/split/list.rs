@@ -1,7 +1,7 @@
 //! The losses of the coarse groups at one tilt: all of them outlined in doubles, and computed when they matter. Where many requests need many of
 //! them, the masses above and below some of them are summed once.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rug::{Float, Rational};
 
@@ -9,6 +9,7 @@ use crate::{
     error::Result,
     loss::{
         atoms::coarse::{Atom, Coarse},
+        memo::lock,
         sum::LossSum,
     },
     numeric::Enclosure,
@@ -18,7 +19,6 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) c: Rational,
-    pub(super) cut: u32,
     pub(super) bits: u32,
     pub(super) ln_mgf: Enclosure,
     pub(super) missing: Float,
@@ -27,7 +27,8 @@ pub(super) struct List {
     pub(super) sums: Vec<Outlined>,
     /// Upper bound on the size of each.
     pub(super) size: f64,
-    /// The masses of the largest losses under P and under Q, and of the smallest under P: of no block, of one, of two, ...
+    /// The masses of the largest losses under P and under Q, and of the smallest under P: of no block, of one, of two, ... Each
+    /// continues the one before: no memo.
     above: Mutex<Vec<(Enclosure, Enclosure)>>,
     below: Mutex<Vec<Enclosure>>,
 }
@@ -68,7 +69,7 @@ impl List {
         let Coarse { ln_mgf, missing, .. } = list;
         let zero = || Enclosure::double(0.0, bits);
         let (above, below) = (Mutex::new(vec![(zero(), zero())]), Mutex::new(vec![zero()]));
-        Ok(List { ln_mgf, missing, of_groups, sums, size, above, below, c, cut, bits })
+        Ok(List { ln_mgf, missing, of_groups, sums, size, above, below, c, bits })
     }
 
     /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, in a fixed order.
@@ -79,7 +80,7 @@ impl List {
             let (more_p, more_q) = self.masses(outlined);
             (p.add(&more_p), q.add(&more_q))
         };
-        let mut known = self.above.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.above);
         while known.len() <= blocks {
             let (done, last) = (known.len() * BLOCK, known[known.len() - 1].clone());
             known.push(self.sums[end - done..end - done + BLOCK].iter().rev().fold(last, and));
@@ -91,7 +92,7 @@ impl List {
     pub(super) fn below(&self, place: usize) -> Enclosure {
         let blocks = place / BLOCK;
         let and = |sum: Enclosure, outlined: &Outlined| sum.add(&self.masses(outlined).0);
-        let mut known = self.below.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.below);
         while known.len() <= blocks {
             let (done, last) = (known.len() * BLOCK, known[known.len() - 1].clone());
             known.push(self.sums[done - BLOCK..done].iter().fold(last, and));
