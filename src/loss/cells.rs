@@ -7,8 +7,13 @@
 //! g(c) = sqrt(1 + x^2) - asinh(1 / x), x = c sqrt(2 rho),
 //!
 //! which increases from minus to plus infinity. Nothing here needs a proof: every real part gives a true enclosure.
+//!
+//! The contours themselves are remembered by their points, for one sum (`shared`) and for a family (`family::shared`).
 
-use super::search::few_bits;
+use std::sync::Arc;
+
+use super::{memo::Memo, search::few_bits};
+use crate::error::Result;
 
 /// The step of the grid in g: a saddle point is at most half of it away, so that the integrand is at most exp(1/8) times as large.
 const STEP: f64 = 1.0;
@@ -37,6 +42,38 @@ impl Cell {
     fn at(self, steps: f64, rho: f64) -> f64 {
         let place = (self.0 as f64 + steps) * STEP;
         inverse(place) / (2.0 * rho).sqrt()
+    }
+}
+
+/// Contours by their cell and by digits; `None` for a cell without one.
+#[derive(Debug)]
+pub(crate) struct ByCell<T> {
+    known: Memo<(Cell, u32), Option<Arc<T>>>,
+}
+
+impl<T> Default for ByCell<T> {
+    /// Without a limit.
+    fn default() -> Self {
+        ByCell { known: Memo::default() }
+    }
+}
+
+impl<T> ByCell<T> {
+    /// With at most this total weight, unless as many as there are threads weigh more: those may be in use.
+    pub(crate) fn weighing_at_most(most: usize, weight: fn(&Option<Arc<T>>) -> usize) -> Self {
+        ByCell { known: Memo::default().weighing_at_most(most, weight).with_in_use(rayon::current_num_threads) }
+    }
+
+    /// The contour of the cell of a saddle point, made if need be; `None` where there is none.
+    pub(crate) fn of(
+        &self,
+        saddle: f64,
+        rho: f64,
+        digits: u32,
+        make: impl FnOnce(Cell) -> Result<Option<T>>,
+    ) -> Result<Option<Arc<T>>> {
+        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
+        self.known.get_or_try((cell, digits), |(cell, _)| Ok(make(*cell)?.map(Arc::new)))
     }
 }
 

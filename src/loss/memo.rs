@@ -34,12 +34,14 @@ struct Limit<V> {
     values: usize,
     /// The largest total weight, and the weight of a value.
     weight: Option<(usize, Weight<V>)>,
+    /// No value is dropped from this many or fewer, as they may be in use.
+    in_use: fn() -> usize,
 }
 
 impl<V> Default for Limit<V> {
     /// No limit.
     fn default() -> Self {
-        Limit { values: usize::MAX, weight: None }
+        Limit { values: usize::MAX, weight: None, in_use: || 0 }
     }
 }
 
@@ -69,6 +71,11 @@ impl<K, V> Memo<K, V> {
     /// The same with at most this total weight.
     pub(crate) fn weighing_at_most(self, most: usize, weight: Weight<V>) -> Self {
         Memo::within(Limit { weight: Some((most, weight)), ..self.limit })
+    }
+
+    /// The same, which drops none of this many values or fewer, even if they exceed a limit.
+    pub(crate) fn with_in_use(self, in_use: fn() -> usize) -> Self {
+        Memo::within(Limit { in_use, ..self.limit })
     }
 
     /// The total weight of its values; zero where they have none.
@@ -120,7 +127,7 @@ impl<V> Limit<V> {
     fn leaves_no_room<K>(&self, values: &HashMap<K, (u64, V)>, new: &V) -> bool {
         let is_too_heavy =
             || self.weight.is_some_and(|(most, weight)| self.held(values).saturating_add(weight(new)) > most);
-        !values.is_empty() && (values.len() >= self.values || is_too_heavy())
+        values.len() > (self.in_use)() && (values.len() >= self.values || is_too_heavy())
     }
 
     /// The total weight of some values.
@@ -205,6 +212,16 @@ mod tests {
         store(5, usize::MAX);
         store(6, 1);
         assert_eq!((known(&memo), memo.weight()), (vec![6], 1));
+    }
+
+    #[test]
+    fn values_in_use_are_not_dropped() {
+        let memo = Memo::of_at_most(usize::MAX).weighing_at_most(10, |weight| *weight).with_in_use(|| 2);
+        for key in 0..5 {
+            memo.get_or_make(key, |_| 8);
+            assert!(known(&memo).len() <= 3 && known(&memo).contains(&key));
+        }
+        assert_eq!(known(&memo), [2, 3, 4]);
     }
 
     /// Also one that makes other values of the same memo, and one after a panic.

@@ -11,18 +11,13 @@
 //!
 //! The sums are in two doubles, with bounds on their errors (`near`).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::{
     answer::{Answer, ContourProof},
     bounds,
-    cells::{self, Cell},
+    cells::{self, ByCell, Cell},
     contour::{Contours, hockey_stick, ln_share, more_nats},
     integrand::Product,
     near::{self, Near, NearSum, Powers},
@@ -54,13 +49,10 @@ const PART: usize = 64;
 /// The precision of the factors that multiply the sums.
 const BITS: u32 = 120;
 
-/// Contours by their cell and by digits; `None` for a cell without one.
-type ByCell = HashMap<(Cell, u32), Option<Arc<SharedContour>>>;
-
 /// The contours of a sum that requests have shared so far.
 #[derive(Debug, Default)]
 pub(crate) struct SharedContours {
-    known: Mutex<ByCell>,
+    known: ByCell<SharedContour>,
 }
 
 /// A contour with the values of the factors at its nodes.
@@ -101,17 +93,7 @@ impl SharedContours {
         let rho = contours.sum().rho().to_f64();
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let saddle = contours.search_by_rho(&question.clone().on_line()).saddle_point();
-        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
-        // Made without the lock: two threads may make the same contour, which is better than one that waits.
-        let shared = match known {
-            Some(shared) => shared,
-            None => {
-                let made = SharedContour::new(contours, cell, digits, worth)?.map(Arc::new);
-                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                known.entry((cell, digits)).or_insert(made).clone()
-            }
-        };
+        let shared = self.known.of(saddle, rho, digits, |cell| SharedContour::new(contours, cell, digits, worth))?;
         Ok(shared.map(|shared| shared.hockey_stick(contours, question, digits)))
     }
 }

@@ -1,9 +1,6 @@
 //! The contours that requests to a family share if they are close to one another: see [`shared`](crate::loss::shared) for the same of one sum.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::{Arc, OnceLock};
 
 use rug::Rational;
 
@@ -16,7 +13,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::Pair,
-        cells::{self, Cell},
+        cells::{self, ByCell, Cell},
         contour::ln_share,
         integrand::Product,
         near::{Near, NearDouble, Powers},
@@ -34,13 +31,10 @@ use crate::{
 const MOST_PRODUCTS: usize = 250_000;
 const MOST_REMEMBERED: usize = 200_000;
 
-/// The shared contours of each cell, by digits; `None` for a cell without any.
-type ByCell = HashMap<(Cell, u32), Option<Arc<SharedKind>>>;
-
 /// The contours that requests have shared so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SharedKinds {
-    known: Mutex<ByCell>,
+    known: ByCell<SharedKind>,
 }
 
 /// The contours of a cell for one number of digits, with all data on them that do not depend on epsilon.
@@ -57,6 +51,13 @@ pub(super) struct SharedKind {
     kernels: Vec<ByNode<(ComplexTwofold, Option<ComplexTwofold>)>>,
 }
 
+impl Default for SharedKinds {
+    fn default() -> Self {
+        let products = |shared: &Option<Arc<SharedKind>>| shared.as_ref().map_or(0, |shared| shared.products());
+        SharedKinds { known: ByCell::weighing_at_most(MOST_REMEMBERED, products) }
+    }
+}
+
 impl SharedKinds {
     /// The contours that a request shares; `None` where none are shared.
     pub(super) fn of(&self, family: &SievedFamily, epsilon: &Rational, digits: u32) -> Result<Option<Arc<SharedKind>>> {
@@ -65,20 +66,7 @@ impl SharedKinds {
         }
         let rho = family.family.rho().to_f64();
         let saddle = family.search(&family.question(epsilon, None)).saddle_point();
-        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
-        // Made without the lock: two threads may make the same one, which is better than one that waits.
-        if let Some(shared) = known {
-            return Ok(shared);
-        }
-        let made = SharedKind::new(family, cell, digits)?.map(Arc::new);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let remembered: usize = known.values().flatten().map(|shared| shared.products()).sum();
-        // As many as there are threads may be in use.
-        if remembered > MOST_REMEMBERED && known.len() > rayon::current_num_threads() {
-            known.clear();
-        }
-        Ok(known.entry((cell, digits)).or_insert(made).clone())
+        self.known.of(saddle, rho, digits, |cell| SharedKind::new(family, cell, digits))
     }
 }
 
