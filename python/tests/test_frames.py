@@ -183,7 +183,7 @@ def test_other_values_than_counts_are_refused(counts: Any, error: type[Exception
 def test_empty_inputs_and_invalid_noise() -> None:
     assert add_noise([], NONE) == [] and add_noise((), NONE) == () and len(add_noise(pandas.Series([], dtype="int64"), NONE)) == 0
     assert add_noise(polars.Series([], dtype=polars.Int8), NONE).to_list() == []
-    with pytest.raises(TypeError, match="expected a DiscreteGaussian"):
+    with pytest.raises(TypeError, match="expected DiscreteGaussian"):
         add_noise([1], 5)
     with pytest.raises(TypeError, match="accounted for and not drawn"):
         add_noise([1], Gaussian(5))
