@@ -1,6 +1,6 @@
-//! What is remembered between requests: values by key, for all threads.
+//! Values by key that are remembered between requests, for all threads.
 //!
-//! A value is a function of its key alone, so that what is remembered changes no answer, only its time. It is made without the lock: two threads
+//! A value is a function of its key alone, so that memory changes no answer, only its time. It is made without the lock: two threads
 //! may make the same one, which is better than one that waits, and the first one stored serves both. The lock is held for look-ups only; a thread
 //! that panics leaves every stored value whole, so a poisoned lock is no error.
 
@@ -18,7 +18,7 @@ pub(crate) struct Memo<K, V> {
     limit: Limit<V>,
 }
 
-/// What a memo holds.
+/// The values of a memo.
 struct Kept<K, V> {
     /// Each value with the number of those stored before it.
     values: HashMap<K, (u64, V)>,

@@ -1,4 +1,4 @@
-//! What tests build from the texts of the command line: laws, groups of counts and sums of their losses.
+//! Laws, groups of counts and sums of their losses, which tests build from the texts of the command line.
 //!
 //! A text is `[LAW:]PARAMETER[:OTHER][xCOUNT][@SHIFT]`, as in `5x10`, `discrete-laplace:1/2x3@2` or `truncated-gaussian:2:5x3`; without a law the noise is
 //! discrete Gaussian. Ranges are not checked: tests go beyond them.

@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Splits {
     sum: LossSum,
-    /// Who answers for the remaining groups of a way.
+    /// Makes the evaluator of the remaining groups of a way.
     rest_of: fn(LossSum) -> Box<dyn Rest>,
     found: OnceLock<Vec<Split>>,
 }

@@ -29,7 +29,7 @@ pub(crate) trait Reduced: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct CommonStep {
     sum: LossSum,
-    /// Who answers about the merged sum.
+    /// Makes the evaluator of the merged sum.
     of_merged: fn(LossSum) -> Box<dyn Reduced>,
     /// `None` inside if no groups can be merged.
     found: OnceLock<Option<(Merged, Box<dyn Reduced>)>>,

@@ -173,12 +173,12 @@ impl Maker<'_> {
         Rational::from(Integer::from(x).square()) / Rational::from(&self.counts.sigma2 * 2_u32)
     }
 
-    /// At most the normalizing sum.
+    /// A lower bound on the normalizing sum.
     fn mass_down(&self) -> Integer {
         (-self.reach..=self.reach).map(|x| self.lattice.fixed.exp_down(&self.square(x))).sum()
     }
 
-    /// At least the normalizing sum; beyond the reach the weights fall at least as in a geometric series.
+    /// An upper bound on the normalizing sum: beyond the reach the weights fall no slower than a geometric series.
     fn mass_up(&self) -> Option<Integer> {
         let fixed = self.lattice.fixed;
         let inside: Integer = (-self.reach..=self.reach).map(|x| fixed.exp_up(&self.square(x))).sum();
@@ -188,7 +188,7 @@ impl Maker<'_> {
         (rest > 0).then(|| inside + ((fixed.exp_up(&self.square(beyond)) << fixed.bits) / rest + 1_u32) * 2_u32)
     }
 
-    /// At least the tilted masses of the outputs from `x` on, away from the window: `next` follows `x`.
+    /// An upper bound on the tilted masses of the outputs from `x` on, away from the window: `next` follows `x`.
     fn end_up(&self, x: i64, next: i64, z: &Integer) -> Option<Integer> {
         let fixed = self.lattice.fixed;
         let (first, second) = (self.envelope(x), self.envelope(next));

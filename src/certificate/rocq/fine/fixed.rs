@@ -14,7 +14,7 @@ impl Fixed {
         Integer::from(1) << self.bits
     }
 
-    /// The product of two of these numbers, rounded up: at least it, and at most one unit above it.
+    /// The product of two of these numbers, rounded up: an upper bound, at most one unit too large.
     pub(super) fn scale_up(self, product: Integer) -> Integer {
         (product >> self.bits) + 1_u32
     }
@@ -24,7 +24,7 @@ impl Fixed {
         product >> self.bits
     }
 
-    /// At least exp(-y), for y >= 0.
+    /// An upper bound on exp(-y), for y >= 0.
     pub(super) fn exp_up(self, y: &Rational) -> Integer {
         let scaled = Integer::from(y.denom() << self.squarings);
         let whole = Integer::from(&scaled + y.numer());
@@ -32,7 +32,7 @@ impl Fixed {
         (0..self.squarings).fold(first, |value, _| self.scale_up(value.square()))
     }
 
-    /// At most exp(-y), for y >= 0.
+    /// A lower bound on exp(-y), for y >= 0.
     pub(super) fn exp_down(self, y: &Rational) -> Integer {
         let scaled = Integer::from(y.denom() << self.squarings);
         let rest = Integer::from(&scaled - y.numer()).max(Integer::new());
@@ -40,7 +40,7 @@ impl Fixed {
         (0..self.squarings).fold(first, |value, _| self.scale_down(value.square()))
     }
 
-    /// At least exp(-y), for any y; nothing if the bits do not suffice.
+    /// An upper bound on exp(-y), for any y; nothing if the bits do not suffice.
     pub(super) fn exp_up_signed(self, y: &Rational) -> Option<Integer> {
         if *y >= 0 {
             return Some(self.exp_up(y));
@@ -49,7 +49,7 @@ impl Fixed {
         (inverse > 0).then(|| (Integer::from(1) << (2 * self.bits)) / inverse + 1_u32)
     }
 
-    /// At most exp(-y), for any y.
+    /// A lower bound on exp(-y), for any y.
     pub(super) fn exp_down_signed(self, y: &Rational) -> Integer {
         if *y >= 0 {
             self.exp_down(y)

@@ -61,8 +61,9 @@ struct Test {
     other: Side,
     /// Its threshold, in multiples of SPACING.
     at: Rational,
-    /// At least this probability to reject under the first neighbor, at most that under the second.
+    /// A lower bound on its probability to reject under the first neighbor.
     p: Rational,
+    /// An upper bound on that under the second.
     q: Rational,
     below: Below,
     fixed: Fixed,

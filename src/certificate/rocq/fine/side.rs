@@ -53,7 +53,7 @@ impl Side {
         Rational::from(factor * entry) >> (self.lattice.fixed.bits + BITS)
     }
 
-    /// At least the mean gain at this epsilon.
+    /// An upper bound on the mean gain at this epsilon.
     pub(super) fn upper(&self, epsilon: &Rational) -> Option<Rational> {
         let (first, period) = (self.first_index(epsilon), Integer::from(self.period));
         let mut row = self.first_row(epsilon, &first)?;
@@ -87,7 +87,7 @@ impl Side {
         (0..self.period).map(entry).collect()
     }
 
-    /// At most the mean gain at this epsilon, in a window that moves with the walk.
+    /// A lower bound on the mean gain at this epsilon, in a window that moves with the walk.
     pub(super) fn lower(&self, epsilon: &Rational) -> Option<Below> {
         let first = self.first_index(epsilon);
         let before = self.period / 2;
