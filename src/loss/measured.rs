@@ -1,11 +1,7 @@
 //! The seconds of single steps, as `scripts/measure-costs` measures them beside the constants of `engine/machine.rs`: on one processor, in a release
 //! build. Steps of private parts are measured by `measured` of their own modules.
 
-use std::{
-    env, fs,
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{env, fs, hint::black_box};
 
 use rug::Rational;
 
@@ -23,6 +19,7 @@ use super::{
     stop::Stop,
     sum::LossSum,
     testing::sum,
+    timed::least_per_step,
 };
 use crate::numeric::{
     ball::ComplexBall,
@@ -34,27 +31,8 @@ use crate::numeric::{
 
 /// The file that is written.
 const OUT: &str = "ASSAY_COSTS";
-/// Work is timed again until it has taken this long in all, and at most this often; the least time counts.
-const ENOUGH: Duration = Duration::from_millis(300);
-const MOST_RUNS: u32 = 40;
 /// Contours of fewer nodes take most of their time before the first one.
 const LEAST_NODES: i64 = 500;
-
-/// The least seconds of a step, of work that returns the number of its steps.
-pub(super) fn least_per_step(mut work: impl FnMut() -> f64) -> f64 {
-    let (mut least, mut total) = (f64::INFINITY, Duration::ZERO);
-    for _ in 0..MOST_RUNS {
-        let began = Instant::now();
-        let steps = work();
-        let took = began.elapsed();
-        least = least.min(took.as_secs_f64() / steps);
-        total += took;
-        if total >= ENOUGH {
-            break;
-        }
-    }
-    least
-}
 
 /// The median of the examples that have such steps.
 fn median(name: &str, mut measured: Vec<f64>) -> f64 {

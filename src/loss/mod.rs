@@ -74,6 +74,8 @@ pub mod sum;
 mod survivors;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod timed;
 pub use crate::law::theta;
 pub(crate) mod uniform;
 mod windows;

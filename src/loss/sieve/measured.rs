@@ -1,7 +1,7 @@
 //! The seconds of a window that a sieve examines: for `scripts/measure-costs`.
 
 use super::{Sweep, factor_bounds};
-use crate::loss::{measured::least_per_step, testing::sum};
+use crate::loss::{testing::sum, timed::least_per_step};
 
 /// A window, for sums of groups whose weights have no common multiple of moderate size.
 pub(in crate::loss) fn per_window() -> Vec<f64> {

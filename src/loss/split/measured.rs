@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use super::{tests::split, *};
 use crate::{
-    loss::{measured::least_per_step, testing::sum},
+    loss::{testing::sum, timed::least_per_step},
     numeric::rational::parse,
 };
 

@@ -3,7 +3,7 @@
 use std::{f64::consts::LN_10, hint::black_box};
 
 use super::*;
-use crate::loss::{engine::session::Session, limit::Limit, measured::least_per_step, question::Question};
+use crate::loss::{engine::session::Session, limit::Limit, question::Question, timed::least_per_step};
 
 impl Smoothed {
     /// A node of the contour with noise for each group, a step of the search for points, and a point; `None` where a request has no points.
