@@ -17,8 +17,8 @@
 //! | `folded` | the law of \|X\| and certified bounds of its tails, which both samplers use |
 //! | [`inversion`] | sampling by a table, and the proof that it is exact |
 //! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
-//! | `listed` | sampling of a list of rational probabilities, and the proof |
-//! | `response` | sampling of randomized response |
+//! | [`listed`] | sampling of a list of rational probabilities, and the proof |
+//! | [`response`] | sampling of randomized response |
 //! | `sampler` | [`Sampler`]: the best method for a law |
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
@@ -39,14 +39,14 @@ mod discrete_laplace;
 mod distribution;
 mod folded;
 pub mod inversion;
-mod listed;
+pub mod listed;
 #[cfg(feature = "mechanisms")]
 mod parquet_columns;
 pub mod published_error;
 mod quantile;
 pub mod regression;
 pub mod rejection;
-mod response;
+pub mod response;
 mod sampler;
 pub mod shifted_gaussian;
 mod streams;
