@@ -375,11 +375,15 @@ impl From<std::convert::Infallible> for Error {
 ///
 /// `unknown level "Sate", did you mean "State"? The release r has US, State, County`
 pub fn unknown<'a>(kind: &str, name: &str, has: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    message_of_unknown(kind, name, has, &known)
+}
+
+fn message_of_unknown(kind: &str, name: &str, has: &str, known: &[&str]) -> String {
     // Longer lists are shown only if no name is similar, and then up to the second number.
     const FEW: usize = 12;
     const MOST: usize = 20;
-    let known: Vec<&str> = known.into_iter().collect();
-    let near = nearest(name, &known);
+    let near = nearest(name, known);
     let shown = clip(name);
     // Names of files and columns may contain anything: quoted if a list would be ambiguous.
     let is_plain = |letter: char| letter.is_alphanumeric() || " -_./*+<>=()'".contains(letter);

@@ -139,43 +139,67 @@ pub(crate) fn write_for<T>(
     readers: Readers,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
 ) -> Result<T> {
-    let wrong = |why: std::io::Error| file_error(path, why);
-    // A link is followed, so that it stays a link.
-    let (target, existing) = match fs::metadata(path) {
-        Ok(existing) if existing.is_file() => (fs::canonicalize(path).map_err(wrong)?, Some(existing)),
-        Ok(existing) if existing.is_dir() => return Err(file_error(path, "is a folder: give the name of a file")),
-        Ok(_) => return Err(file_error(path, "is a device or a pipe: give the name of a file")),
-        Err(_) => (path.to_path_buf(), None),
-    };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    // Until it is complete only its owner may read it.
-    let unfinished = || part().tempfile_in(&folder);
-    let (mark, file) = Unfinished::make(unfinished, |file| file.path().to_path_buf()).map_err(wrong)?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    let answer = write(&mut out)?;
-    let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
-    let permissions = match (readers, existing) {
-        // With the permissions of its creation: it is renamed, so those of a replaced file are lost.
-        (Readers::Owner, _) => None,
-        (Readers::Usual, Some(existing)) => Some(existing.permissions()),
-        (Readers::Usual, None) => usual_permissions(&folder, false).map_err(wrong)?,
-    };
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(wrong)?;
-    }
-    file.as_file().sync_all().map_err(wrong)?;
-    mark.finish(|| match over {
-        Over::Replace => file.persist(&target).map_err(|error| wrong(error.error)),
-        Over::Refuse => file.persist_noclobber(&target).map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(path),
-            _ => wrong(error.error),
-        }),
-    })?;
-    sync_folder(&folder);
+    let mut file = NewFile::create(path)?;
+    let answer = write(&mut file.out)?;
+    file.publish(over, readers)?;
     Ok(answer)
+}
+
+/// A file that is being written beside its path.
+struct NewFile<'a> {
+    path: &'a Path,
+    /// The path with links followed, so that a link stays a link.
+    target: PathBuf,
+    folder: PathBuf,
+    existing: Option<fs::Metadata>,
+    // Dropped in this order: the file is in the list until it is gone.
+    out: BufWriter<tempfile::NamedTempFile>,
+    mark: Unfinished,
+}
+
+impl<'a> NewFile<'a> {
+    fn create(path: &'a Path) -> Result<Self> {
+        let wrong = |why: std::io::Error| file_error(path, why);
+        let (target, existing) = match fs::metadata(path) {
+            Ok(existing) if existing.is_file() => (fs::canonicalize(path).map_err(wrong)?, Some(existing)),
+            Ok(existing) if existing.is_dir() => return Err(file_error(path, "is a folder: give the name of a file")),
+            Ok(_) => return Err(file_error(path, "is a device or a pipe: give the name of a file")),
+            Err(_) => (path.to_path_buf(), None),
+        };
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        // Until it is complete only its owner may read it.
+        let unfinished = || part().tempfile_in(&folder);
+        let (mark, file) = Unfinished::make(unfinished, |file| file.path().to_path_buf()).map_err(wrong)?;
+        Ok(NewFile { path, target, folder, existing, out: BufWriter::with_capacity(1 << 20, file), mark })
+    }
+
+    /// Forces it to the disk and gives it its name.
+    fn publish(self, over: Over, readers: Readers) -> Result<()> {
+        let wrong = |why: std::io::Error| file_error(self.path, why);
+        let file = self.out.into_inner().map_err(|error| wrong(error.into_error()))?;
+        let permissions = match (readers, self.existing) {
+            // With the permissions of its creation: it is renamed, so those of a replaced file are lost.
+            (Readers::Owner, _) => None,
+            (Readers::Usual, Some(existing)) => Some(existing.permissions()),
+            (Readers::Usual, None) => usual_permissions(&self.folder, false).map_err(wrong)?,
+        };
+        if let Some(permissions) = permissions {
+            file.as_file().set_permissions(permissions).map_err(wrong)?;
+        }
+        file.as_file().sync_all().map_err(wrong)?;
+        self.mark.finish(|| match over {
+            Over::Replace => file.persist(&self.target).map_err(|error| wrong(error.error)),
+            Over::Refuse => file.persist_noclobber(&self.target).map_err(|error| match error.error.kind() {
+                std::io::ErrorKind::AlreadyExists => exists(self.path),
+                _ => wrong(error.error),
+            }),
+        })?;
+        sync_folder(&self.folder);
+        Ok(())
+    }
 }
 
 /// The names of unfinished files and folders. Only their owner may read them.
@@ -284,23 +308,39 @@ fn fill_beside<T>(
     fill: impl FnOnce(&Path) -> Result<T>,
     place: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<T> {
-    let wrong = |why: std::io::Error| file_error(path, why);
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    fs::create_dir_all(&parent).map_err(wrong)?;
-    // Until it is complete only its owner may enter it.
-    let unfinished = || private_part().tempdir_in(&parent);
-    let (mark, folder) = Unfinished::make(unfinished, |folder| folder.path().to_path_buf()).map_err(wrong)?;
+    let NewFolder { parent, mark, folder } = NewFolder::create(path)?;
     let answer = fill(folder.path())?;
-    let usual = if is_private { None } else { usual_permissions(&parent, true).map_err(wrong)? };
-    if let Some(permissions) = usual {
-        fs::set_permissions(folder.path(), permissions).map_err(wrong)?;
+    if !is_private {
+        let wrong = |why: std::io::Error| file_error(path, why);
+        if let Some(permissions) = usual_permissions(&parent, true).map_err(wrong)? {
+            fs::set_permissions(folder.path(), permissions).map_err(wrong)?;
+        }
     }
     mark.finish(|| place(folder.path()))?;
     sync_folder(&parent);
     Ok(answer)
+}
+
+/// A folder that is being filled beside its path.
+struct NewFolder {
+    parent: PathBuf,
+    mark: Unfinished,
+    folder: tempfile::TempDir,
+}
+
+impl NewFolder {
+    fn create(path: &Path) -> Result<Self> {
+        let wrong = |why: std::io::Error| file_error(path, why);
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        fs::create_dir_all(&parent).map_err(wrong)?;
+        // Until it is complete only its owner may enter it.
+        let unfinished = || private_part().tempdir_in(&parent);
+        let (mark, folder) = Unfinished::make(unfinished, |folder| folder.path().to_path_buf()).map_err(wrong)?;
+        Ok(NewFolder { parent, mark, folder })
+    }
 }
 
 fn rename_folder(filled: &Path, path: &Path) -> Result<()> {

@@ -42,6 +42,22 @@ pub(crate) fn decreasing_root_with<A: Fn(&Rational) -> Result<f64>, E: Fn(&Ratio
     hints: Hints,
     digits: u32,
 ) -> Result<Root> {
+    one_decreasing_root(&Decreasing { ln_approx: &f.ln_approx, enclose: &f.enclose }, target, ceiling, hints, digits)
+}
+
+/// The function in doubles, ln f(x).
+type Approximation<'a> = &'a dyn Fn(&Rational) -> Result<f64>;
+/// Its enclosure to a number of digits.
+type Enclosing<'a> = &'a dyn Fn(&Rational, u32) -> Result<Enclosure>;
+
+/// The same, compiled once for all functions.
+fn one_decreasing_root(
+    f: &Decreasing<Approximation, Enclosing>,
+    target: &Rational,
+    ceiling: f64,
+    hints: Hints,
+    digits: u32,
+) -> Result<Root> {
     let sides = RefCell::new(Sides { lower: Rational::new(), upper: rational::from_f64(ceiling)? });
     let enclose = |x: &Rational, digits: u32| {
         let value = (f.enclose)(x, digits)?;
