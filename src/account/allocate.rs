@@ -7,7 +7,6 @@
 mod least_possible;
 mod targets;
 
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{
@@ -23,7 +22,7 @@ use crate::{
         stop::Stop,
     },
     noise::DiscreteGaussian,
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, parallel, rational},
 };
 
 use self::targets::{MOST_SIGMA2, check, most_tried};
@@ -72,11 +71,10 @@ pub fn most_private(targets: &[QueryTarget]) -> Result<Composition> {
 
 /// The sum over targets of weight times `E[X^2]`. An error if a sigma2 is out of range.
 pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
-    let terms: Vec<Enclosure> = (targets.par_iter().zip(sigma2))
-        .map(|(target, s)| {
-            Ok(DiscreteGaussian::new(s.clone())?.variance(20).mul(&Enclosure::rational(&target.weight, 120)))
-        })
-        .collect::<Result<_>>()?;
+    let each: Vec<(&QueryTarget, &Rational)> = targets.iter().zip(sigma2).collect();
+    let terms = parallel::try_map(&each, |(target, s)| {
+        Ok(DiscreteGaussian::new((*s).clone())?.variance(20).mul(&Enclosure::rational(&target.weight, 120)))
+    })?;
     Ok(terms.iter().fold(Enclosure::double(0.0, 120), |sum, term| sum.add(term)))
 }
 
@@ -233,10 +231,8 @@ fn stationary_shape(
         moved[index] *= rational::from_f64(factor)?;
         composition(targets, &moved)?.until(stop).ln_delta_approx(epsilon)
     };
-    let gradient: Vec<f64> = (0..at.len())
-        .into_par_iter()
-        .map(|index| Ok((ln_delta(index, 1.0 - STEP)? - ln_delta(index, 1.0 + STEP)?) / (2.0 * STEP)))
-        .collect::<Result<_>>()?;
+    let slope = |index| Ok((ln_delta(index, 1.0 - STEP)? - ln_delta(index, 1.0 + STEP)?) / (2.0 * STEP));
+    let gradient = parallel::try_map_indices(at.len(), slope)?;
     let shape = |(target, (s, slope)): (&QueryTarget, (&Rational, &f64))| {
         let s = s.to_f64();
         s * (slope / (target.weight.to_f64() * s)).sqrt()

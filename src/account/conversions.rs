@@ -4,7 +4,6 @@
 //! The first three start from the moment generating function M of the privacy loss: the Renyi divergence of order
 //! alpha is ln M(alpha - 1) / (alpha - 1), and rho-zCDP is the bound ln M(s) <= rho (s + s^2).
 
-use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::composition::Composition;
@@ -15,7 +14,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
     },
     numeric::{
-        Enclosure, extremum, precision, rational,
+        Enclosure, extremum, parallel, precision, rational,
         root::{self, Decreasing},
     },
 };
@@ -113,7 +112,7 @@ pub fn renyi_epsilon_of_worst(compositions: &[Composition], delta: &Delta) -> Re
     loop {
         rounds += 1;
         let s = rational::from_f64(found.excess)?;
-        let moments: Vec<Enclosure> = compositions.par_iter().map(|one| one.ln_mgf(&s, ORDER_BITS)).collect();
+        let moments = parallel::map(compositions, |one| one.ln_mgf(&s, ORDER_BITS));
         let own = lead.ln_mgf(&s, ORDER_BITS);
         let (mut worst, mut largest) = (lead, &own);
         for (one, moment) in compositions.iter().zip(&moments) {

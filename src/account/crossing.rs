@@ -8,7 +8,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{conversions, profile::Account};
@@ -18,7 +17,7 @@ use crate::{
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
     },
-    numeric::{Certainty, Enclosure, precision, rational},
+    numeric::{Certainty, Enclosure, parallel, precision, rational},
 };
 
 /// A range of delta with one verdict.
@@ -113,15 +112,12 @@ impl Comparison<'_> {
             epsilons.extend([least.clone(), most.clone()].into_iter().filter(|e| first < *e && *e < last));
             epsilons.sort();
         }
-        let points: Vec<Point> = epsilons.into_par_iter().map(|e| self.point(e)).collect::<Result<_>>()?;
-        let parts: Vec<Vec<Stretch>> = (1..points.len())
-            .into_par_iter()
-            .map(|k| {
-                let mut out = Vec::new();
-                self.divide(k.checked_sub(2).map(|k| &points[k]), &points[k - 1], &points[k], &mut out)?;
-                Ok(out)
-            })
-            .collect::<Result<_>>()?;
+        let points = parallel::try_map(&epsilons, |epsilon| self.point(epsilon.clone()))?;
+        let parts = parallel::try_map_indices(points.len().saturating_sub(1), |k| {
+            let mut out = Vec::new();
+            self.divide(k.checked_sub(1).map(|before| &points[before]), &points[k], &points[k + 1], &mut out)?;
+            Ok(out)
+        })?;
         let mut merged: Vec<Stretch> = Vec::new();
         for stretch in parts.into_iter().flatten() {
             match merged.last_mut().filter(|last| last.within == stretch.within) {

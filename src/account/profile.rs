@@ -1,6 +1,5 @@
 //! The account of a mechanism: its privacy profile (delta as a function of epsilon), the inverse of it, and its trade-off function.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{composition::Composition, conversions, epsilon, tradeoff};
@@ -13,7 +12,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
     },
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
 };
 
 /// A mechanism, or the worst of many, with an exact privacy account: what the functions of this module need to know of it.
@@ -162,7 +161,7 @@ pub trait Account: Sync {
         let epsilons =
             epsilons.iter().map(|epsilon| Ok(epsilon.clone().try_into()?)).collect::<Result<Vec<Epsilon>>>()?;
         let evaluator = self.evaluator();
-        epsilons.into_par_iter().map(|epsilon| self.point_by(&evaluator, epsilon, digits)).collect()
+        parallel::try_map(&epsilons, |epsilon| self.point_by(&evaluator, epsilon.clone(), digits))
     }
 
     /// delta(epsilon) as one point of a curve, by contours that nearby points share. The last digits differ from those of
@@ -187,7 +186,7 @@ pub trait Account: Sync {
     /// The trade-off function at the given type I errors, on all cores.
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
         let evaluator = self.evaluator();
-        alphas.par_iter().map(|alpha| self.tradeoff_by(&evaluator, alpha, digits)).collect()
+        parallel::try_map(alphas, |alpha| self.tradeoff_by(&evaluator, alpha, digits))
     }
 }
 

@@ -10,11 +10,10 @@ use dp_assay::{
         Account, Answer, Composition, Counts, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
-    numeric::{Certainty, Enclosure},
+    numeric::{Certainty, Enclosure, parallel},
     release::{Changed, Neighbors, Release, query_targets, subject},
     risk::promise::{Points, RiskPromise},
 };
-use rayon::prelude::*;
 use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
@@ -286,7 +285,7 @@ impl Args {
             let ratio = most / &bound;
             Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
         });
-        let margins = best.sigma2.par_iter().map(margin).collect::<Result<_>>()?;
+        let margins = parallel::try_map_any(&best.sigma2, margin)?;
         let worst = question.worst_path(&best, &self.stop)?;
         Ok(Found { best, zcdp, bound, above, margins, worst, risk })
     }

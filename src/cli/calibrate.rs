@@ -17,10 +17,9 @@ use dp_assay::{
         promise::{self, Calibrated, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::subject::{Part, QueryPart, SINGLES},
 };
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 use serde_json::{Value, json};
 
@@ -272,14 +271,12 @@ impl Args {
         } else {
             let parts = parts(subject);
             let steps = Steps::of_stage("least noise of each level", parts.len() as u64);
-            (parts.par_iter())
-                .map(|part| {
-                    let row = || request.row(part, request.of_part(part)?, self.grid(grid_of_part(part)?));
-                    let row = row().with_context(|| part.name.clone());
-                    steps.step();
-                    row
-                })
-                .collect::<Result<Vec<Row>>>()?
+            parallel::try_map_any(&parts, |part| {
+                let row = || request.row(part, request.of_part(part)?, self.grid(grid_of_part(part)?));
+                let row = row().with_context(|| part.name.clone());
+                steps.step();
+                row
+            })?
         };
         let queries = if self.queries { request.queries(subject, &rows)? } else { Vec::new() };
         let together = match together && !self.scale_all && !subject.levels.is_empty() {

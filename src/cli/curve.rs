@@ -7,9 +7,8 @@ use dp_assay::{
     account::{Account, Epsilon, Point},
     chart::{Figure, curves},
     loss::second::SecondEnclosure,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -138,14 +137,14 @@ impl Args {
 fn profile(subject: &Resolved, epsilons: Vec<Rational>, format: &Format) -> Result<(Vec<Point>, Vec<SecondEnclosure>)> {
     let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(epsilons.len() as u64));
     let with_second = matches!(format.form(), Form::Json);
-    let point = |epsilon: Rational| -> Result<(Point, Option<SecondEnclosure>)> {
-        let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, format.digits)?;
+    let point = |epsilon: &Rational| -> Result<(Point, Option<SecondEnclosure>)> {
+        let point = subject.whole.point_by(&evaluator, epsilon.clone().try_into()?, format.digits)?;
         let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
         let second = with_second.then(second).transpose()?;
         steps.step();
         Ok((point, second))
     };
-    let found = epsilons.into_par_iter().map(point).collect::<Result<Vec<_>>>()?;
+    let found = parallel::try_map_any(&epsilons, point)?;
     let (curve, seconds): (_, Vec<_>) = found.into_iter().unzip();
     Ok((curve, seconds.into_iter().flatten().collect()))
 }

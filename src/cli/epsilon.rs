@@ -9,10 +9,9 @@ use dp_assay::{
         conversions::GaussianProfile,
     },
     loss::{answer::Proof, second::SecondEnclosure},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::subject::Part,
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -266,7 +265,7 @@ pub fn find(subject: &Resolved, request: Request) -> Result<Found> {
         line
     };
     let whole = subject.as_part(subject::whole_name(subject));
-    let levels = || subject.levels.par_iter().map(line).collect::<Result<Vec<Line>>>();
+    let levels = || parallel::try_map_any(&subject.levels, line);
     let (levels, total) = rayon::join(levels, || line(&whole));
     Ok(Found { levels: levels?, total: total?, queries: Vec::new() })
 }

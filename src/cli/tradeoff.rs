@@ -6,8 +6,8 @@ use dp_assay::{
     account::{Account, Answer},
     chart::curves,
     loss::second::SecondEnclosure,
+    numeric::parallel,
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         steps.step();
         Ok((beta, second))
     };
-    let found = alphas.par_iter().map(beta).collect::<Result<Vec<(Answer, Option<SecondEnclosure>)>>>()?;
+    let found = parallel::try_map(&alphas, beta)?;
     let (betas, seconds): (Vec<Answer>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    numeric::parallel,
     numeric::rational::parse,
     provenance::{self, Content, Input, Provenance},
     release::Release,
@@ -15,7 +16,6 @@ use dp_assay::{
         verify::{self, Row},
     },
 };
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let values = papers.iter().map(|paper| paper.values.len() as u64).sum();
     progress::stage("published values");
     let steps = progress::Steps::new(values);
-    let verified: Vec<_> = papers.par_iter().map(|paper| verify::verify_with(paper, &|| steps.step())).collect();
+    let verified = parallel::map(&papers, |paper| verify::verify_with(paper, &|| steps.step()));
     progress::stage("the papers' own methods, nodes");
     for (paper, rows) in papers.iter().zip(verified) {
         let rows = rows?;

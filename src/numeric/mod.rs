@@ -13,6 +13,7 @@
 //! | `phase` | angles that advance by an exact fraction of a full turn |
 //! | `lattice` | enumeration of the integer vectors near a point, by a reduced basis |
 //! | [`root`] | certified roots of decreasing functions |
+//! | [`parallel`] | one function for each of many items, on all threads |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
 pub mod ball;
@@ -23,6 +24,7 @@ pub mod field;
 pub(crate) mod lattice;
 pub(crate) mod normal;
 pub mod notation;
+pub mod parallel;
 pub(crate) mod phase;
 pub mod precision;
 pub mod rational;

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -21,6 +20,7 @@ use crate::{
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
+    numeric::parallel,
 };
 
 /// The name in errors about counts as given.
@@ -77,7 +77,7 @@ impl Subject {
         };
         // One after the other, so that the first size that is out of range is the error.
         let each = sizes.iter().map(of).collect::<Result<Vec<Resolved>>>()?;
-        each.par_iter().map(|resolved| resolved.whole.epsilon(delta, digits)).collect()
+        parallel::try_map(&each, |resolved| resolved.whole.epsilon(delta, digits))
     }
 
     /// Composes it. Refuses a subject of nothing, and levels that the release does not have or that are named twice.

@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
@@ -19,7 +18,7 @@ use crate::{
     account::{Account, Answer},
     error::{Error, Result},
     io::files::write_text,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::Release,
 };
 
@@ -143,7 +142,7 @@ fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync))
     let missing: Vec<u64> = (0..rule.chunks()).filter(|chunk| !done.contains_key(chunk)).collect();
     progress(done.len() as u64);
     for batch in missing.chunks(4 * rayon::current_num_threads()) {
-        let sums: Vec<Enclosure> = batch.par_iter().map(|chunk| rule.chunk(*chunk)).collect();
+        let sums = parallel::map(batch, |chunk| rule.chunk(*chunk));
         done.extend(batch.iter().copied().zip(sums));
         if let Some(file) = file {
             write_text(file, &memory(rule, &done))?;

@@ -5,7 +5,6 @@
 //! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
 //! integrals over the difference of the characteristic functions; the supremum itself follows from the masses.
 
-use rayon::prelude::*;
 use rug::{Rational, float::Round};
 
 use super::closed_forms::SumOfCopies;
@@ -13,7 +12,7 @@ use crate::{
     account::Epsilon,
     error::{Error, Result},
     loss::parameter::Sigma2,
-    numeric::{Enclosure, precision, rational},
+    numeric::{Enclosure, parallel, precision, rational},
 };
 
 /// The residual of n copies of N_Z(0, sigma2).
@@ -275,8 +274,8 @@ pub fn curve_as_printed(sigma2: &Rational, copies: u64, epsilons: &[Rational]) -
         return Err(Error::out_of_range("the number of terms of (A.8)", terms, &format!("at most {MOST_TERMS}")));
     }
     // sums[k] is the sum over first < i <= first + k.
-    let densities: Vec<Enclosure> =
-        (first + 1..=last).into_par_iter().map(|i| density(sigma2, copies, i, DIGITS)).collect();
+    let places: Vec<i64> = (first + 1..=last).collect();
+    let densities = parallel::map(&places, |&i| density(sigma2, copies, i, DIGITS));
     let mut sums = vec![Enclosure::double(0.0, BITS)];
     for density in &densities {
         sums.push(sums[sums.len() - 1].add(density));

@@ -18,7 +18,6 @@
 //! between bound and truth; the enclosure is widened by it. If doubles do not decide a threshold, the enclosure covers
 //! both candidates.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -31,7 +30,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision::bits},
+    numeric::{Enclosure, parallel, precision::bits},
 };
 
 /// Limit on the number of products of doubles, about ten seconds of work.
@@ -269,7 +268,7 @@ impl Chain {
             sums.add(&self.over_sum(level, from, &likelihood), above.masses[noise.unsigned_abs() as usize]);
             sums
         };
-        let all: Vec<Sums> = (-above.reach..=above.reach).into_par_iter().map(of_noise).collect();
+        let all = parallel::map(&(-above.reach..=above.reach).collect::<Vec<i64>>(), |&noise| of_noise(noise));
         total(&all)
     }
 
@@ -289,7 +288,7 @@ impl Chain {
             sums.add(&self.over_count(level - 1, &factors), beside.at(noise).0);
             sums
         };
-        let all: Vec<Sums> = (-beside.reach..=beside.reach).into_par_iter().map(of_noise).collect();
+        let all = parallel::map(&(-beside.reach..=beside.reach).collect::<Vec<i64>>(), |&noise| of_noise(noise));
         total(&all)
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
     io::provenance::Input,
     law::Law,
     noise::Distribution,
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     release::{
         Release,
         subject::{Part, QueryPart, Resolved},
@@ -88,7 +87,7 @@ impl<'s> Figures<'s> {
     /// Certifies the numbers of a subject, of which `release` is the release, if it has one. An error where no epsilon is finite at delta.
     pub fn of(subject: &'s Resolved, release: Option<&'s Release>, request: &'s Request) -> Result<Figures<'s>> {
         crate::risk::check_prior(&request.prior)?;
-        let levels = subject.levels.par_iter().map(|part| Line::of(part, request)).collect::<Result<Vec<Line>>>()?;
+        let levels = parallel::try_map(&subject.levels, |part| Line::of(part, request))?;
         let whole = Line::of(&subject.as_part(if levels.is_empty() { "all" } else { "all composed" }), request)?;
         let pure = pure_epsilon(&subject.whole)?;
         let queries = query_lines(&subject.queries)?;
@@ -138,7 +137,7 @@ fn query_lines(queries: &[QueryPart]) -> Result<Vec<QueryLine>> {
     laws.sort();
     laws.dedup();
     let known: BTreeMap<&Law, (Option<Enclosure>, Option<i64>)> =
-        laws.into_par_iter().map(|law| Ok((law, errors(law)?))).collect::<Result<_>>()?;
+        parallel::try_map(&laws, |&law| Ok((law, errors(law)?)))?.into_iter().collect();
     let line = |query: &QueryPart| {
         let (deviation, margin) = known.get(&query.counts.law).cloned().unwrap_or_default();
         let name = match &query.level {

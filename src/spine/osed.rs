@@ -15,9 +15,8 @@
 //! c). So only units that an entity touches are visited: the time is linear in the number of blocks that the entities
 //! touch, times the number of levels.
 
-use rayon::prelude::*;
-
 use super::{blocks::EntityColumn, hierarchy::Tree};
+use crate::numeric::parallel;
 
 /// The distances of all entities of a column, `c[k, 1, 1]` (Algorithm 1 before its reduction); 0 for "none", which is
 /// not an entity, and for entities without blocks.
@@ -28,8 +27,8 @@ pub fn distances(tree: &Tree, column: &EntityColumn) -> Vec<u32> {
 
 /// The same for several columns on one tree.
 pub fn all_distances(tree: &Tree, columns: &[&EntityColumn]) -> Vec<Vec<u32>> {
-    let parents: Vec<Vec<u32>> = (1..tree.levels()).into_par_iter().map(|level| tree.parents(level)).collect();
-    columns.par_iter().map(|column| distances_under(tree, &parents, column)).collect()
+    let parents = parallel::map_indices(tree.levels().saturating_sub(1), |index| tree.parents(index + 1));
+    parallel::map(columns, |column| distances_under(tree, &parents, column))
 }
 
 /// The number of blocks of each entity; 0 for "none".

@@ -11,10 +11,9 @@
 //! One child of a unit may have no information (V infinite): it gets T minus the estimates of the others. Two such
 //! children cannot be distinguished, which is an error.
 
-use rayon::prelude::*;
-
 use crate::{
     error::{Error, Result},
+    numeric::parallel,
     spine::hierarchy::Tree,
 };
 
@@ -148,7 +147,7 @@ pub fn top_down(tree: &Tree, cells: usize, estimates: &[Vec<f64>]) -> Vec<Vec<i6
             let estimates = &estimates[level + 1][children.start * cells..children.end * cells];
             share_family(&above[unit * cells..(unit + 1) * cells], estimates)
         };
-        let families: Vec<Vec<i64>> = (0..tree.units(level)).into_par_iter().map(family).collect();
+        let families = parallel::map_indices(tree.units(level), family);
         // Children are stored in order, parent by parent.
         let below = families.concat();
         levels.push(below);

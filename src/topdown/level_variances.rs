@@ -6,14 +6,13 @@
 //! continuous noise, which the variances of the discrete noise approach as the noise grows. By (3.4) the same factors
 //! hold for every query group of a strategy that is the same at all levels.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::variance::Variances;
 use crate::{
     error::Result,
     noise::NORMAL_975,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     spine::{
         blocks::EntityColumn,
         bypass::{Privacy, Spine},
@@ -89,7 +88,7 @@ pub fn of_entities_approx(built: &BuiltSpine) -> Result<Vec<Vec<f64>>> {
         let (places, ends) = osed::places(&spine.tree, column);
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let ranges: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
-        ranges.into_par_iter().map(|(start, end)| variances.blocks(&spine.tree, &places[start..end])).collect()
+        parallel::map(&ranges, |&(start, end)| variances.blocks(&spine.tree, &places[start..end]))
     };
     Ok(built.entities.columns.iter().map(|(_, column)| of_kind(column)).collect())
 }

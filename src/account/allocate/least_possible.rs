@@ -1,6 +1,5 @@
 //! Lower bound on the weighted error of every allocation, by weak duality.
 
-use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{QueryTarget, check, most_tried};
@@ -8,7 +7,7 @@ use crate::{
     account::conversions::GaussianProfile,
     error::{Error, Result},
     loss::parameter::{Delta, Epsilon, Rho},
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, parallel, rational},
 };
 
 /// Lower bound on the weighted error of every allocation that keeps the promise within the bounds of the targets: no allocation is better
@@ -31,10 +30,8 @@ pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta)
     let least = targets.iter().map(|target| &target.least).min().cloned().unwrap_or_default();
     // Every v up to half of the least sigma2 gives a valid bound; the largest is kept.
     let half = Rational::from(&least / 2_u32).min(Rational::from(2));
-    let bounds: Vec<Rational> = [100, 85, 70, 60, 50, 42, 35, 28, 22]
-        .into_par_iter()
-        .map(|percent| bound_with(targets, epsilon, delta, &(&half * Rational::from((percent, 100)))))
-        .collect::<Result<_>>()?;
+    let bound = |percent: &u32| bound_with(targets, epsilon, delta, &(&half * Rational::from((*percent, 100))));
+    let bounds = parallel::try_map(&[100, 85, 70, 60, 50, 42, 35, 28, 22], bound)?;
     Ok(bounds.into_iter().fold(Rational::new(), Rational::max))
 }
 

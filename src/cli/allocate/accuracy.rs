@@ -7,11 +7,10 @@ use dp_assay::{
         allocate::{Allocation, QueryTarget, largest_noise, weighted_error},
     },
     noise::DiscreteGaussian,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::Neighbors,
     risk::bound::most_correct,
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -62,7 +61,7 @@ pub fn find(question: &Accuracy, decimals: u32) -> Result<Needed> {
     let composition = Composition::new(counts)?;
     let epsilon = composition.epsilon(question.delta, DIGITS)?;
     let correct = most_correct(&composition, &Rational::from((1, 2)), DIGITS)?;
-    let margins = sigma2.par_iter().map(margin).collect::<Result<Vec<i64>>>()?;
+    let margins = parallel::try_map_any(&sigma2, margin)?;
     let error = weighted_error(targets, &sigma2)?;
     let at = composition.delta(Rational::new(), DIGITS)?;
     let noise = Allocation { sigma2, delta: at.value, met: at.met, error };

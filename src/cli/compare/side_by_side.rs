@@ -7,10 +7,9 @@ use dp_assay::{
         Figure,
         ranks::{self, Ranks},
     },
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::subject::Part,
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -43,7 +42,7 @@ impl Column<'_> {
             steps.step();
             Ok((part.name.clone(), part.rho().into(), epsilon))
         };
-        let levels = subject.levels.par_iter().map(level).collect::<Result<Vec<_>>>()?;
+        let levels = parallel::try_map(&subject.levels, level)?;
         Ok(Column { name, subject, accountants, levels })
     }
 

@@ -8,10 +8,9 @@ use dp_assay::{
         promise::{self, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::subject::Part,
 };
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::super::{
@@ -85,14 +84,13 @@ impl Request {
     pub fn spared(&self, subject: &Resolved) -> Result<Spared> {
         let has_levels = !subject.levels.is_empty();
         let parts = subject.parts_or(whole_name(subject));
-        let part = |part: &Part| Ok((part.name.clone(), self.least_noise(part)?));
         let steps = progress::Steps::of_stage("least noise of each level", parts.len() as u64);
         let counted = |one: &Part| {
-            let part = part(one);
+            let part = self.least_noise(one).map(|least| (one.name.clone(), least));
             steps.step();
             part
         };
-        let parts = parts.par_iter().map(counted).collect::<Result<_>>()?;
+        let parts = parallel::try_map_any(&parts, counted)?;
         progress::stage("least factor on all noise");
         let compared = subject.compared(Against::Usual, &self.delta, self.digits)?;
         let common_factor = if has_levels { Some(common_factor(subject, &self.delta, &compared)?) } else { None };
@@ -165,7 +163,7 @@ impl Drawn {
     /// (epsilon, delta) by a conversion, over the same epsilons.
     pub fn beside(&self, account: &Whole, by: Conversion) -> Result<Vec<(f64, f64)>> {
         let point = |(epsilon, _): &(f64, f64)| Ok((*epsilon, by.delta_approx(account, *epsilon)?));
-        self.exact.par_iter().map(point).collect()
+        parallel::try_map_any(&self.exact, point)
     }
 }
 

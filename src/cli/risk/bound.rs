@@ -4,11 +4,10 @@ use anyhow::Result;
 use dp_assay::{
     account::{Delta, Whole},
     chart::ranks::{self, Ranks},
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     release::subject::Part,
     risk::bound::{self, Bound, Exceeded, Known, PureBound},
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -240,12 +239,13 @@ pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Reque
     };
     let whole = subject.as_part(subject::whole_name(subject));
     let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
-    let level = |(at, part): (usize, &Part)| {
-        let line = Line::of(part, request, known(&|found| found.levels.get(at)));
+    let numbered: Vec<(usize, &Part)> = subject.levels.iter().enumerate().collect();
+    let level = |(at, part): &(usize, &Part)| {
+        let line = Line::of(part, request, known(&|found| found.levels.get(*at)));
         steps.step();
         line
     };
-    let levels = || subject.levels.par_iter().enumerate().map(level).collect::<Result<Vec<Line>>>();
+    let levels = || parallel::try_map_any(&numbered, level);
     let (levels, total) = rayon::join(levels, || Line::of(&whole, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }

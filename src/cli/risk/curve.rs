@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use dp_assay::{
     account::Account,
     chart::curves,
+    numeric::parallel,
     risk::curve::{self, RiskPoint},
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         steps.step();
         point
     };
-    let found = alphas.par_iter().map(point).collect::<Result<Vec<RiskPoint>>>()?;
+    let found = parallel::try_map_any(&alphas, point)?;
     let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
     let status = || found.iter().map(|point| point.beta.status());
     let mut page = args.drawn.page(&args.format)?;

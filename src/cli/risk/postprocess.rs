@@ -3,10 +3,9 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::outputs,
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     risk::{postprocess::Postprocessed, single::Attack},
 };
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::{
@@ -138,10 +137,7 @@ fn range(
     }
     let digits = args.format.digits;
     let published: Vec<i64> = (from..=to).collect();
-    let marginals: Vec<Enclosure> = (published.par_iter())
-        .map(|count| attack.marginal(*count, digits))
-        .collect::<dp_assay::Result<_>>()
-        .context("--published")?;
+    let marginals = parallel::try_map(&published, |count| attack.marginal(*count, digits)).context("--published")?;
     let columns = ["published", "marginal_lower", "marginal_upper"];
     let rows: Vec<Vec<String>> = (published.iter().zip(&marginals))
         .map(|(count, marginal)| {

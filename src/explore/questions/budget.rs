@@ -6,10 +6,9 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Stop, allocate::weighted_error},
     chart::{Axis, Ink, Series},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::{Neighbors, Release, subject},
 };
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::super::{
@@ -99,7 +98,7 @@ impl Args {
         let targets = release.query_targets(None)?;
         let queries = release.levels.iter().flat_map(|level| &level.queries);
         let sigma2: Vec<Rational> = queries.map(|query| query.sigma2().cloned()).collect::<dp_assay::Result<_>>()?;
-        let margins: Vec<i64> = sigma2.par_iter().map(|sigma2| store.margin(sigma2)).collect::<Result<_>>()?;
+        let margins: Vec<i64> = parallel::try_map_any(&sigma2, |sigma2| store.margin(sigma2))?;
         let mut rest = &margins[..];
         let of_level = |count: usize| {
             let (own, others) = rest.split_at(count);

@@ -4,11 +4,10 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{allocate::QueryTarget, promise::variances},
     chart::{Axis, Ink, Series},
-    numeric::{Enclosure, rational},
-    release::{Neighbors, Release, query_targets},
+    numeric::{Enclosure, parallel, rational},
+    release::{Neighbors, Release, query_targets, subject::Part},
     risk::promise::RiskPromise,
 };
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::super::{
@@ -42,15 +41,13 @@ pub fn risk(store: &Store, question: &Question) -> Result<Parts> {
     let answer = args.object(subject, &request, &found)?;
     let present = risk.of(&subject.whole, request.digits.min(8))?;
     let parts = subject.parts_or(crate::cli::subject::whole_name(subject));
-    let rows: Vec<Vec<String>> = parts
-        .par_iter()
-        .map(|part| {
-            let known = variances(&part.noise()?).unwrap_or_default();
-            let Some(sigma2) = known.first() else { return Ok(vec![part.name.clone(), "-".into(), "-".into()]) };
-            let needed = Rational::from(sigma2 * &row.factor);
-            Ok(vec![part.name.clone(), shown(sigma2, 7), shown(&needed, 7)])
-        })
-        .collect::<Result<_>>()?;
+    let of_part = |part: &Part| {
+        let known = variances(&part.noise()?).unwrap_or_default();
+        let Some(sigma2) = known.first() else { return Ok(vec![part.name.clone(), "-".into(), "-".into()]) };
+        let needed = Rational::from(sigma2 * &row.factor);
+        Ok(vec![part.name.clone(), shown(sigma2, 7), shown(&needed, 7)])
+    };
+    let rows: Vec<Vec<String>> = parts.iter().map(of_part).collect::<Result<_>>()?;
     let noise = Table {
         caption: "The smallest sigma2 of each level: at present, and as the target needs it.".to_string(),
         heading: vec!["", "present sigma2", "needed sigma2"],
@@ -191,7 +188,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let found = accuracy::find(&asked, args.decimals)?;
     let queries = release.levels.iter().flat_map(|level| &level.queries);
     let sigma2: Vec<&Rational> = queries.map(|query| query.sigma2()).collect::<dp_assay::Result<_>>()?;
-    let present: Vec<i64> = sigma2.par_iter().map(|sigma2| store.margin(sigma2)).collect::<Result<_>>()?;
+    let present: Vec<i64> = parallel::try_map_any(&sigma2, |sigma2| store.margin(sigma2))?;
     let noise = noise_within(&targets, &of_query, &found, &present);
     Ok(Parts {
         answer: found.object(&asked),

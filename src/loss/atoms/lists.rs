@@ -5,7 +5,6 @@
 
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
 use rug::{Float, Rational, float::Round, integer::Order};
 
 use super::{
@@ -13,6 +12,7 @@ use super::{
     key::Key,
     wide::Wide,
 };
+use crate::numeric::parallel;
 
 /// All sums of a loss of one column and a loss of another, in ascending order.
 #[derive(Debug)]
@@ -260,13 +260,14 @@ impl<K: Key, const N: usize> Lists<K, N> {
             Some(below) => first.partition_point(|a| a.key <= threshold.key.minus(second[below].key)),
             None => first.len(),
         };
-        let of_mark = |at: usize| {
+        let mut parts: Vec<(&[Entry<K>], &Above<K, N>)> = Vec::new();
+        for (at, mark) in marks.iter().enumerate() {
             let end = marks.get(at + 1).map_or(first.len(), begin);
-            let part = first.get(begin(&marks[at])..end).unwrap_or_default();
-            part.par_chunks(MOST_OF_A_PART).map(move |some| self.excess_of(threshold, some, &marks[at]))
-        };
-        let parts: Vec<Wide<N>> = (0..marks.len()).into_par_iter().flat_map(of_mark).collect();
-        parts.iter().fold(Wide::ZERO, |sum, part| sum.add(part))
+            let part = first.get(begin(mark)..end).unwrap_or_default();
+            parts.extend(part.chunks(MOST_OF_A_PART).map(|some| (some, mark)));
+        }
+        let sums = parallel::map(&parts, |(some, mark)| self.excess_of(threshold, some, mark));
+        sums.iter().fold(Wide::ZERO, |sum, part| sum.add(part))
     }
 
     /// The partial sums over the second list from some places on, from its end down.

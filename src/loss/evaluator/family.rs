@@ -17,7 +17,7 @@ use crate::{
         second::{Second, SecondEnclosure},
         stop::Stop,
     },
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
 };
 
 /// Digits at which the unit with the largest hockey stick stands out, but for near ties.
@@ -252,9 +252,8 @@ impl FamilyEvaluator {
         self.confirm_others_below(epsilon, target, &contenders)?;
         let mut different = self.family.of_different_laws(known.iter().chain(&contenders).copied())?;
         different.retain(|pair| !known.contains(pair));
-        let exceeding = different.par_iter().map(|pair| exceeds(pair, digits)).filter_map(Result::transpose);
-        let largest =
-            exceeding.collect::<Result<Vec<_>>>()?.into_iter().max_by(|a, b| a.1.lower().total_cmp(b.1.lower()));
+        let exceeding = parallel::try_map(&different, |pair| exceeds(pair, digits))?;
+        let largest = exceeding.into_iter().flatten().max_by(|a, b| a.1.lower().total_cmp(b.1.lower()));
         Ok(Above { pair: largest.map(|(pair, _)| pair), contenders: contenders.len() })
     }
 
@@ -266,7 +265,7 @@ impl FamilyEvaluator {
         let is_above = |pair: &Pair| Ok(*self.second_of(*pair, epsilon)?.value.lower() > *target);
         let others: Vec<Pair> = self.family.units().into_iter().filter(|pair| !contenders.contains(pair)).collect();
         let what = "the delta of a unit of a family (by an engine and by the second enclosure)";
-        let above = others.par_iter().map(is_above).collect::<Result<Vec<bool>>>()?;
+        let above = parallel::try_map(&others, is_above)?;
         if above.contains(&true) { Err(Error::Contradiction { what }) } else { Ok(()) }
     }
 
@@ -300,7 +299,7 @@ fn largest_of(
     digits: u32,
 ) -> Result<Answer> {
     let each = |pair: &Pair| Ok((*pair, unit(*pair)?.hockey_stick(epsilon, digits)?));
-    let answers = units.par_iter().map(each).collect::<Result<Vec<_>>>()?;
+    let answers = parallel::try_map(units, each)?;
     let ahead = |best: &Answer, next: &Answer| next.value.lower() > best.value.lower();
     let best = answers.iter().reduce(|best, next| if ahead(&best.1, &next.1) { next } else { best });
     let (pair, best) = best.ok_or(Error::EmptyComposition)?;

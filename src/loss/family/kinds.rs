@@ -19,6 +19,7 @@ use crate::{
         search::ContourSearch,
         sieve::{BUDGET, SumSieve},
     },
+    numeric::parallel,
 };
 
 /// Lower bound on the number of windows that each sieve may examine on an unbounded contour.
@@ -215,7 +216,7 @@ impl SievedFamily {
             }
             Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
         };
-        let sieved: Vec<(Plan, Vec<i64>)> = sieves.par_iter().map(each).collect::<Result<_>>()?;
+        let sieved = parallel::try_map(&sieves, each)?;
         let plan = &mut kind.plan;
         plan.last = sieved.iter().map(|(plan, _)| plan.last).min().unwrap_or(plan.last);
         plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
@@ -225,7 +226,7 @@ impl SievedFamily {
         }
         if !lattice {
             let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);
-            plan.beyond = sieves.par_iter().map(beyond).reduce(|| 0.0, f64::max);
+            plan.beyond = parallel::map(&sieves, beyond).into_iter().fold(0.0, f64::max);
         }
         kind.own = one_by_one.then(|| Arc::new([]) as Arc<[Vec<i64>]>);
         let nodes = sieved.into_iter().map(|(_, nodes)| nodes);

@@ -17,6 +17,7 @@ use crate::{
     numeric::{
         enclosure::Enclosure,
         field::{Field, Real},
+        parallel,
         twofold::Twofold,
     },
 };
@@ -74,7 +75,7 @@ impl SievedFamily {
                 near(&if kind.counts_once(node) { value } else { value.add(&value) })
             })
         };
-        Sums { of_kind: kinds.par_iter().map(of_kind).collect(), scale: members.scale }
+        Sums { of_kind: parallel::map(kinds, of_kind), scale: members.scale }
     }
 
     /// The factors of what is beside all pairs, at the nodes of some kinds; `None` where nothing is.
@@ -125,7 +126,7 @@ impl SievedFamily {
             let zero = Enclosure::double(0.0, bits);
             groups.iter().fold(zero, |sum, &group| sum.add(&factors[group].1))
         };
-        let scales: Vec<Enclosure> = self.family.of_member.par_iter().map(scale_of).collect();
+        let scales = parallel::map(&self.family.of_member, scale_of);
         let values: Vec<ByNode<N>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
             .map(|((groups, scale), nodes)| {
                 let relative = N::real(&scale.sub(&scales[0]).exp());

@@ -16,7 +16,7 @@ use crate::{
         figure::raised,
     },
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     replication::{
         published,
         safetab::{
@@ -140,14 +140,13 @@ fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
     rows.push((NoiseKind::Geometric, "any", "pure DP", Enclosure::rational(&pure, 100)));
     rows.push((NoiseKind::DiscreteGaussian, "any", "zCDP, analytical", zcdp));
     rows.push((NoiseKind::DiscreteGaussian, "any", "zCDP, best order of the grid", renyi::of_rho(&rho, delta)));
-    let exactly: Vec<Analysis> = [NoiseKind::Geometric, NoiseKind::DiscreteGaussian]
-        .into_par_iter()
+    let each: Vec<(NoiseKind, PersonGroups, &str)> = [NoiseKind::Geometric, NoiseKind::DiscreteGaussian]
+        .into_iter()
         .flat_map(|mechanism| GROUPS.map(|(groups, name)| (mechanism, groups, name)))
-        .map(|(mechanism, groups, name)| {
-            Ok((mechanism, name, "exact", exact_epsilon(settings, mechanism, Budgets::Printed, groups)?))
-        })
-        .collect::<Result<_>>()?;
-    rows.extend(exactly);
+        .collect();
+    rows.extend(parallel::try_map(&each, |&(mechanism, groups, name)| {
+        Ok((mechanism, name, "exact", exact_epsilon(settings, mechanism, Budgets::Printed, groups)?))
+    })?);
     Ok(rows)
 }
 

@@ -1,6 +1,5 @@
 //! The tables and figures of Haney and others (2024) that have numbers: suppression, and the budgets of the production run.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -13,7 +12,7 @@ use crate::{
         drawing::{ends, exact},
     },
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     replication::safetab::settings::{Budgets, PrintedSettings},
     safetab::{
         cell_noise::NoiseKind,
@@ -105,9 +104,8 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     let (from, to) = drawn_shares(sources)?;
     let mut series = Vec::new();
     for ((rho, rule), ink) in rules(sources)?.iter().zip(INKS) {
-        let values: Vec<(u64, Enclosure)> = (sizes(rule, &sources.own)?.into_par_iter())
-            .map(|size| Ok((size, rule.probability(size, DIGITS)?)))
-            .collect::<Result<_>>()?;
+        let values: Vec<(u64, Enclosure)> =
+            parallel::try_map(&sizes(rule, &sources.own)?, |&size| Ok((size, rule.probability(size, DIGITS)?)))?;
         let mut points = Vec::new();
         for (size, value) in &values {
             let share = Rational::from((*size, rule.threshold()));
@@ -143,9 +141,8 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
     let mut panels = Vec::new();
     for (rho, rule) in &rules(sources)? {
         type Row = (u64, Enclosure, Option<Enclosure>);
-        let values: Vec<Row> = (sizes(rule, &sources.own)?.into_par_iter())
-            .map(|size| Ok((size, rule.bias(size, DIGITS)?, rule.bias_by_formula(size, DIGITS)?)))
-            .collect::<Result<_>>()?;
+        let row = |&size: &u64| Ok((size, rule.bias(size, DIGITS)?, rule.bias_by_formula(size, DIGITS)?));
+        let values: Vec<Row> = parallel::try_map(&sizes(rule, &sources.own)?, row)?;
         let (mut truth, mut formula) = (Vec::new(), Vec::new());
         let threshold = rule.threshold() as f64;
         for (size, bias, by_formula) in &values {

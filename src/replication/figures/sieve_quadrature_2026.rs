@@ -2,7 +2,6 @@
 //! delta of the DHC persons run over all pairs of block paths, at the epsilon that rho-zCDP gives for each delta.
 
 use crate::error::Error;
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{
@@ -17,7 +16,7 @@ use crate::{
     },
     error::Result,
     loss::{answer::Pair, evaluator::Evaluator},
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::Release,
     replication::{block_paths::worst_path, verdict::finite},
 };
@@ -108,8 +107,7 @@ impl Paths {
         // The cache of one chunk is freed before the next.
         for some in deltas.chunks(AT_ONCE) {
             let (all, main) = (self.worst.evaluator(), self.composition.evaluator());
-            let of_some = some.par_iter().map(|delta| self.row((&all, &main), delta, many));
-            rows.extend(of_some.collect::<Result<Vec<Row>>>()?);
+            rows.extend(parallel::try_map(some, |delta| self.row((&all, &main), delta, many))?);
         }
         Ok(rows)
     }

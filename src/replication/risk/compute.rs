@@ -1,6 +1,5 @@
 //! Values about disclosure risk, recomputed.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -11,7 +10,7 @@ use crate::{
     account::conversions,
     error::{Error, Result},
     noise::DiscreteGaussian,
-    numeric::{Certainty, Enclosure, rational::parse},
+    numeric::{Certainty, Enclosure, parallel, rational::parse},
     replication::{
         gibbs::{GibbsConstraint, GibbsSampler, LimitDecision},
         verdict::Computed,
@@ -230,7 +229,7 @@ fn postprocessing_closer(rho: &str, others: u64, most: i64) -> Result<Computed> 
         let off = attack.marginal(published, DIGITS)?.sub(&before);
         Ok(off.max(&off.clone().negate()))
     };
-    let distances = (1..=most).into_par_iter().map(distance).collect::<Result<Vec<Enclosure>>>()?;
+    let distances = parallel::try_map(&(1..=most).collect::<Vec<i64>>(), |&published| distance(published))?;
     Computed::all_hold(distances.windows(2).map(|pair| Ok(pair[1].below(&pair[0]))))
 }
 
@@ -252,7 +251,7 @@ fn marginal_grows(priors: &[String], from: &str, step: &str, count: u32) -> Resu
         let at = |k: u32| -> Result<Enclosure> {
             Attack::new(parse(prior)?, vec![Rational::from(&step * k) + &from])?.marginal(8)
         };
-        let values = (0..count).into_par_iter().map(at).collect::<Result<Vec<Enclosure>>>()?;
+        let values = parallel::try_map(&(0..count).collect::<Vec<u32>>(), |&k| at(k))?;
         parts.extend(values.windows(2).map(|pair| Ok(pair[0].below(&pair[1]))));
     }
     Computed::all_hold(parts)
@@ -301,7 +300,7 @@ fn levels() -> Result<Basis> {
     let settings = settings()?.curves()?;
     let of_prior = |prior: &Rational| {
         let level = |count: usize| Attack::new(prior.clone(), settings.rhos[..count].to_vec())?.marginal(6);
-        (1..=settings.rhos.len()).into_par_iter().map(level).collect::<Result<Vec<Enclosure>>>()
+        parallel::try_map_indices(settings.rhos.len(), |index| level(index + 1))
     };
     Ok(Basis::Levels(settings.priors.iter().map(of_prior).collect::<Result<_>>()?))
 }

@@ -8,7 +8,7 @@ use rug::Rational;
 use super::settings::CurveSettings;
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     replication::gibbs::{GibbsConstraint, GibbsSampler},
     risk::{
         decision::{NoisyOutput, TrueCounts},
@@ -58,7 +58,7 @@ fn panel(key: &str, x: &str, y: &str, series: Vec<Curve>) -> CurvePanel {
 
 /// Evaluates a curve on all cores.
 fn curve(name: String, xs: &[Rational], at: impl Fn(&Rational) -> Result<Enclosure> + Sync) -> Result<Curve> {
-    let points = xs.par_iter().map(|x| Ok((x.clone(), at(x)?))).collect::<Result<_>>()?;
+    let points = parallel::try_map(xs, |x| Ok((x.clone(), at(x)?)))?;
     Ok(Curve { name, points })
 }
 

@@ -1,14 +1,13 @@
 //! The Renyi divergences of the two-sided geometric mechanism: by Lemma 8 of the 2021 paper, by the continuous Laplace,
 //! and exact; and the conversions of Section F.2 over the paper's grid of orders.
 
-use rayon::prelude::*;
 use rug::{Float, Rational};
 use serde::{Deserialize, Serialize};
 
 use super::settings::{PersonGroups, PrintedSettings};
 use crate::{
     error::Result,
-    numeric::{Certainty, Enclosure},
+    numeric::{Certainty, Enclosure, parallel},
 };
 
 const BITS: u32 = 160;
@@ -76,7 +75,7 @@ pub(super) fn converted(tau: &Enclosure, alpha: &Rational, delta: &Rational) -> 
 
 /// The minimum over the orders 1.01, 1.02, ..., 10.00.
 fn least_on_grid(epsilon: impl Fn(&Rational) -> Enclosure + Sync) -> Enclosure {
-    let values: Vec<Enclosure> = (101..=1000_u32).into_par_iter().map(|k| epsilon(&Rational::from((k, 100)))).collect();
+    let values = parallel::map_indices(900, |k| epsilon(&Rational::from((k + 101, 100))));
     let least = |end: fn(&Enclosure) -> &Float| {
         values.iter().map(end).fold(None, |least: Option<Float>, value| {
             Some(least.map_or_else(|| value.clone(), |least| least.min(value)))

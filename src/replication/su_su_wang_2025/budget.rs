@@ -1,12 +1,11 @@
 //! Parts of the error budget of Section A.6 beyond those of the rule itself: E0, E1 as printed, and the sieve of D.3.
 
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::rule::{L, Sum, groups, threshold, whole_above};
 use crate::{
     error::Result,
-    numeric::{Certainty, Enclosure},
+    numeric::{Certainty, Enclosure, parallel},
     release::Release,
     replication::{
         boole::{Boole, SieveStep, Term},
@@ -37,9 +36,8 @@ pub(super) fn approximation_by_residuals(release: &Release, decimals: Option<u32
     let number = |value: f64| Enclosure::double(value, BITS);
     let root = |square: Rational| Enclosure::rational(&square, BITS).sqrt();
     let width = |group: &(Rational, u64, Rational)| root(Rational::from(&group.0 * group.1));
-    let residuals: Vec<Enclosure> = (groups.par_iter())
-        .map(|(sigma2, copies, _)| residual::bound(sigma2, *copies, RESIDUAL_DIGITS))
-        .collect::<Result<_>>()?;
+    let residual = |(sigma2, copies, _): &(Rational, u64, Rational)| residual::bound(sigma2, *copies, RESIDUAL_DIGITS);
+    let residuals = parallel::try_map(&groups, residual)?;
     // c_j <= 1 / (sqrt(2 pi) B_j) + r_j and b_j <= 1 / (sqrt(2 pi) B_j)
     let two_pi = Enclosure::pi(BITS).mul(&number(2.0)).sqrt();
     let flat: Vec<Enclosure> = groups.iter().map(|group| two_pi.mul(&width(group)).recip()).collect();

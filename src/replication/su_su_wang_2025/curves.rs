@@ -1,7 +1,6 @@
 //! Statements about whole curves: the exact profile of some noise against the curve that zCDP gives for a rho, over a
 //! range of delta. They hold for every delta of the range, not only at sampled points: [`crate::account::crossing`].
 
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
         crossing::{self, Stretch},
     },
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational::parse},
+    numeric::{Certainty, Enclosure, parallel, rational::parse},
     release::Release,
     replication::{accounts::scaled, verdict::Computed},
 };
@@ -42,7 +41,7 @@ pub(super) fn own_within(release: &Release, deltas: Range) -> Result<Computed> {
         let part = release.composition(names, None)?;
         crossing::within_everywhere(&part, part.rho(), &from, &to)
     };
-    statement(names.par_iter().map(within).collect::<Result<_>>()?)
+    statement(parallel::try_map(&names, within)?)
 }
 
 /// Whether each named level with its reduced noise is within the curve of its own noise on the whole range.
@@ -52,7 +51,7 @@ pub(super) fn reduced_within(release: &Release, reduced: &[[String; 2]], deltas:
         let (account, rho) = reduced_level(release, level, sigma2)?;
         crossing::within_everywhere(&account, &rho, &from, &to)
     };
-    statement(reduced.par_iter().map(within).collect::<Result<_>>()?)
+    statement(parallel::try_map(reduced, within)?)
 }
 
 /// Whether each of them exceeds that curve at every delta of the range.
@@ -67,7 +66,7 @@ pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas:
             () => Certainty::Undecided,
         })
     };
-    statement(reduced.par_iter().map(beyond).collect::<Result<_>>()?)
+    statement(parallel::try_map(reduced, beyond)?)
 }
 
 /// The delta at which a level with its reduced noise crosses the curve of its own noise, from 10^-40 to 10^-2. Of

@@ -31,8 +31,6 @@ mod truth_tables;
 
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 pub use self::{
     counter::MOST_TRIALS,
     country::CountryRehearsal,
@@ -64,6 +62,7 @@ use crate::{
     error::Result,
     io::files::{file_error, fill_folder, fill_private_folder},
     noise::Streams,
+    numeric::parallel,
 };
 
 /// The records of a rehearsal.
@@ -214,8 +213,7 @@ impl Rehearsal {
                 let population = Population::new(geography, specification, *seed)?;
                 let rules = rules("made-up records");
                 let mut each = |parts: &[Vec<u8>], done: u64| {
-                    let read: Vec<(Vec<CheckedRecord>, ValidationReport)> =
-                        parts.par_iter().map(|text| records_of(text, &rules)).collect();
+                    let read = parallel::map(parts, |text| records_of(text, &rules));
                     for (records, found) in read {
                         report.append(found, 0);
                         records.iter().try_for_each(&mut *see)?;

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    numeric::parallel,
     spine::hierarchy::Tree,
 };
 
@@ -303,19 +304,16 @@ impl Pass<'_> {
             }
             finals = below;
             level += 1;
-            let made: Vec<T> =
-                finals.par_iter().map(|(unit, belief)| each(level, *unit, belief)).collect::<Result<_>>()?;
+            let made = parallel::try_map(&finals, |(unit, belief)| each(level, *unit, belief))?;
             made.into_iter().try_for_each(&mut take)?;
         }
         let reach = Reach { keep, to_leaves };
         for branches in finals.chunks(16) {
-            let walked: Vec<Walked<T>> = (branches.par_iter())
-                .map(|(unit, belief)| {
-                    let mut walked = Walked { made: Vec::new(), descents: Vec::new() };
-                    self.walk(risen, (level, *unit, belief), reach, &each, &mut walked)?;
-                    Ok(walked)
-                })
-                .collect::<Result<_>>()?;
+            let walked = parallel::try_map(branches, |(unit, belief)| {
+                let mut walked = Walked { made: Vec::new(), descents: Vec::new() };
+                self.walk(risen, (level, *unit, belief), reach, &each, &mut walked)?;
+                Ok(walked)
+            })?;
             for walked in walked {
                 walked.made.into_iter().try_for_each(&mut take)?;
                 walked.descents.into_iter().for_each(|(unit, descent)| leaves[unit] = Some(descent));

@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use rayon::prelude::*;
 use rug::Float;
 
 use super::{
@@ -19,6 +18,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    numeric::parallel,
     spine::hierarchy::Tree,
     topdown::gls::{areas::LeafShare, basis::Part, problem::undetermined},
 };
@@ -167,8 +167,7 @@ impl<'a> Survey<'a> {
         let mut areas = Areas::of_leaves(&self.space, in_area);
         for level in (0..levels).rev() {
             let own = self.classes(level, &mut risen)?;
-            let x: Vec<Option<Vectors>> =
-                (0..own.len()).into_par_iter().map(|unit| self.estimate(level, unit, own[unit], &risen)).collect();
+            let x = parallel::map_indices(own.len(), |unit| self.estimate(level, unit, own[unit], &risen));
             if level + 1 < levels {
                 let child = |child: usize| {
                     let class: &Class = &risen.classes[risen.class_of[level + 1][child]];
@@ -316,7 +315,7 @@ impl<'a> Survey<'a> {
         is_asked: &dyn Fn(usize) -> bool,
         take: &mut dyn FnMut(Subject, Answered) -> Result<()>,
     ) -> Result<()> {
-        x.par_iter().enumerate().try_for_each(|(unit, x)| self.check_exact(level, unit, x))?;
+        parallel::try_map_indices(x.len(), |unit| self.check_exact(level, unit, &x[unit]))?;
         if !is_asked(level) {
             return Ok(());
         }
@@ -330,12 +329,12 @@ impl<'a> Survey<'a> {
 
     fn variances(&self, covariances: &[Square]) -> Vec<Vec<f64>> {
         let of = |parts: &Vec<Part>| self.space.variances(parts, covariances).iter().map(shown).collect();
-        self.answers.par_iter().map(of).collect()
+        parallel::map(self.answers, of)
     }
 
     fn answered(&self, x: &[Vec<Float>], variances: &[Vec<f64>]) -> Answered {
         let estimates = |parts: &Vec<Part>| self.space.answer(parts, x).iter().map(Float::to_f64).collect();
-        let all: Vec<Vec<f64>> = self.answers.par_iter().map(estimates).collect();
+        let all = parallel::map(self.answers, estimates);
         all.into_iter().zip(variances.iter().cloned()).collect()
     }
 
@@ -391,8 +390,7 @@ impl<'a> Survey<'a> {
                 }));
             }
         }
-        let families: Vec<Vec<Vectors>> =
-            (0..x.len()).into_par_iter().map(|unit| self.family(level, unit, &x[unit], risen)).collect();
+        let families = parallel::map_indices(x.len(), |unit| self.family(level, unit, &x[unit], risen));
         (families.into_iter().flatten().collect(), numbers)
     }
 

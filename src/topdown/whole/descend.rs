@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::family::{Bound, Child, Counts, Passes, Settled, no_counts};
 use crate::{
     error::Result,
+    numeric::parallel,
     topdown::gls::{
         belief::{Belief, Descent},
         pass::{Pass, Risen},
@@ -58,10 +59,7 @@ impl WholePass<'_> {
         let last = self.pass.tree.levels() - 1;
         let mut above = vec![root];
         for level in 0..deepest.min(last.saturating_sub(1)) {
-            let families: Vec<Vec<Settled>> = (0..above.len())
-                .into_par_iter()
-                .map(|unit| self.family(level, unit, &above[unit]))
-                .collect::<Result<_>>()?;
+            let families = parallel::try_map_indices(above.len(), |unit| self.family(level, unit, &above[unit]))?;
             // Children are stored in order, parent by parent.
             above = families.concat();
             above.iter().enumerate().try_for_each(|(unit, own)| take(level + 1, unit, &own.counts))?;

@@ -13,7 +13,7 @@ use crate::{
         figure::raised,
     },
     error::Result,
-    numeric::{Enclosure, rational::parse},
+    numeric::{Enclosure, parallel, rational::parse},
     replication::{
         figures::{Own, Parameter, Sources},
         residual::curve_as_printed,
@@ -58,7 +58,7 @@ fn exact_curve(account: &impl Account, epsilons: &[Rational]) -> Result<Vec<Encl
 fn first_term(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
     let loss = composition.loss();
     let tail = |epsilon: &Rational| Ok(loss.evaluator().upper_tail(&loss.above(epsilon), DIGITS)?.value);
-    epsilons.par_iter().map(tail).collect()
+    parallel::try_map(epsilons, tail)
 }
 
 fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure]) -> Series {
@@ -159,13 +159,11 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
     let usual = || ["1e-11", "1e-5"].iter().map(|text| text.parse()).collect::<Result<Vec<Delta>>>();
     let deltas = if case.own.deltas.is_empty() { usual()? } else { case.own.deltas.clone() };
     for delta in &deltas {
-        let values: Vec<(Enclosure, Enclosure)> = (case.levels.par_iter())
-            .map(|name| {
-                let composition = case.level(name)?;
-                let bound = case.compared(name, &composition, delta, DIGITS)?.epsilon;
-                Ok((composition.epsilon(delta, DIGITS)?.value, bound))
-            })
-            .collect::<Result<_>>()?;
+        let values = parallel::try_map(&case.levels, |name| {
+            let composition = case.level(name)?;
+            let bound = case.compared(name, &composition, delta, DIGITS)?.epsilon;
+            Ok((composition.epsilon(delta, DIGITS)?.value, bound))
+        })?;
         for (name, (epsilon, bound)) in case.levels.iter().zip(&values) {
             let cells = [epsilon, bound, &percent_below(epsilon, bound)].map(ends);
             sheet.push([vec![exact(delta), name.to_string()], cells.concat()].concat());
@@ -292,13 +290,11 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
     let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
             let composition = case.level(level)?;
-            let gains: Vec<Enclosure> = (deltas.par_iter())
-                .map(|delta| {
-                    let epsilon = composition.epsilon(delta, DIGITS)?.value;
-                    let bound = case.compared(level, &composition, &delta.try_into()?, DIGITS)?.epsilon;
-                    Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
-                })
-                .collect::<Result<_>>()?;
+            let gains = parallel::try_map(&deltas, |delta| {
+                let epsilon = composition.epsilon(delta, DIGITS)?.value;
+                let bound = case.compared(level, &composition, &delta.try_into()?, DIGITS)?.epsilon;
+                Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
+            })?;
             let rows = (deltas.iter().zip(&gains))
                 .map(|(delta, gain)| [vec![level.clone(), exact(delta)], ends(gain).to_vec()].concat())
                 .collect();

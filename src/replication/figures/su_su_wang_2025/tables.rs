@@ -17,7 +17,7 @@ use crate::{
         figure::raised,
     },
     error::Result,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     replication::{
         closed_forms::SumOfCopies,
         figures::{item::Sources, own::Own},
@@ -142,8 +142,7 @@ pub fn table_2(sources: &Sources) -> Result<Drawing> {
         if own.sigma2.is_empty() { SIGMA2.map(Rational::from).to_vec() } else { own.sigma2.clone() };
     let cells: Vec<(&Rational, u64)> =
         noises.iter().flat_map(|sigma2| copies.iter().map(move |copies| (sigma2, *copies))).collect();
-    let residuals: Vec<Residual> =
-        cells.par_iter().map(|(sigma2, copies)| Residual::new(sigma2, *copies, 12)).collect::<Result<_>>()?;
+    let residuals = parallel::try_map(&cells, |(sigma2, copies)| Residual::new(sigma2, *copies, 12))?;
     let header = ["sigma2", "copies", "omega_1", "omega_2", "omega_3", "bound", "supremum_lower", "supremum_upper"];
     let mut sheet = Sheet::new(header);
     for ((sigma2, copies), residual) in cells.iter().zip(&residuals) {

@@ -1,6 +1,5 @@
 //! Figures of trade-off functions: 4, 12, 13.
 
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::inputs::{Case, printed_factor};
@@ -11,7 +10,7 @@ use crate::{
         drawing::{ends, exact},
     },
     error::Result,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     replication::{
         accounts::scaled,
         figures::{Own, Parameter, Sources},
@@ -47,7 +46,7 @@ impl Curves {
         digits: u32,
     ) -> Result<Self> {
         let rho = same.rho();
-        let zcdp = alphas.par_iter().map(|alpha| zcdp_tradeoff(&rho, alpha, digits)).collect::<Result<_>>()?;
+        let zcdp = parallel::try_map(&alphas, |alpha| zcdp_tradeoff(&rho, alpha, digits))?;
         let (same, reduced) = (betas(same, &alphas, digits)?, betas(reduced, &alphas, digits)?);
         Ok(Curves { alphas, same, reduced, zcdp, names: case.names() })
     }
@@ -124,14 +123,12 @@ fn alphas() -> Vec<Rational> {
 /// Figure 4: the trade-off functions of every level.
 pub fn figure_4(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
-        .map(|level| {
-            let (same, (reduced, sigma2)) = (case.level(level)?, case.reduced(level)?);
-            let curves = Curves::new(&case, (&same, &reduced), alphas_of(case.own, 1)?, 12)?;
-            let name = format!("exact, {}", case.reduced_name());
-            Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
-        })
-        .collect::<Result<_>>()?;
+    let parts = parallel::try_map(&case.levels, |level| {
+        let (same, (reduced, sigma2)) = (case.level(level)?, case.reduced(level)?);
+        let curves = Curves::new(&case, (&same, &reduced), alphas_of(case.own, 1)?, 12)?;
+        let name = format!("exact, {}", case.reduced_name());
+        Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
+    })?;
     let mut sheet = Sheet::new(HEADER);
     let mut panels = Vec::new();
     for (rows, panel) in parts {
@@ -176,7 +173,7 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
     if case.own.levels.is_empty() && case.own.release.is_none() {
         case.levels = vec!["County".to_string()];
     }
-    let parts = case.levels.par_iter().map(|level| powers(&case, level)).collect::<Result<Vec<_>>>()?;
+    let parts = parallel::try_map(&case.levels, |level| powers(&case, level))?;
     let mut header: Vec<String> = HEADER.map(|name| name.replace("beta", "power")).to_vec();
     if case.is_printed() {
         header.extend(["caption_power_lower", "caption_power_upper"].map(String::from));
