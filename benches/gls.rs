@@ -172,6 +172,46 @@ fn to_blocks(pass: &Pass, risen: &Risen, root: Belief, each: impl Fn(&Belief) ->
     Ok(sum)
 }
 
+/// The problem of all queries and of every cell.
+fn problem_of(names: &Names, root: &RootConstraints) -> dp_assay::Result<Problem> {
+    let queries = |level: usize| names.queries(level).iter().map(|query| query.parts.clone()).collect();
+    let levels: Vec<Vec<Vec<Part>>> = (0..names.levels.len()).map(queries).collect();
+    let cells = vec![vec![Part::Whole; names.sizes.len()]];
+    Problem::new(&names.sizes, &levels, &cells, &root.zeros.apart)
+}
+
+/// The counts of all levels of a part.
+fn all_counts(counts: &PartCounts, levels: usize) -> dp_assay::Result<Vec<Vec<UnitCounts>>> {
+    let of_level = |level| {
+        let mut all = Vec::new();
+        counts.read(level, &mut |some| {
+            all.extend(some);
+            Ok(())
+        })?;
+        Ok(all)
+    };
+    (0..levels).map(of_level).collect()
+}
+
+/// The shapes of all units of a part, level by level.
+fn shapes_of(problem: &Problem, units: &PartUnits) -> Vec<Vec<Arc<Shape>>> {
+    let mut made = Shapes::default();
+    let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.of(problem, free)).collect();
+    let of_level = |free: &Vec<u32>| free.iter().map(|free| of_frees[*free as usize].clone()).collect();
+    units.free.iter().map(of_level).collect()
+}
+
+/// The estimate of the nation that consists of one state, from the state's exact total and the nation's own counts.
+fn nation_above(problem: &Problem, of_state: &Below, total: f64, counts: &mut UnitCounts) -> Belief {
+    let state = of_state.estimate(false, None).expect("an estimate").with_total(problem, total);
+    let mut of_states = Below::new(of_state.shape.clone());
+    of_states.add(&state.expect("a total that zeros allow"));
+    let mut scratch = vec![0.0; problem.basis.coordinates()];
+    let information = Arc::new(problem.information(0, &counts.variances, &of_states.shape));
+    let right_side = problem.right_side(0, &counts.variances, &mut counts.counts, &mut scratch, &of_states.shape);
+    of_states.estimate(false, Some(&Measured { information, right_side })).expect("an estimate")
+}
+
 /// The number of repetitions of the passes over files; the median counts.
 const REPEATS: usize = 9;
 
@@ -182,32 +222,16 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
     let root = RootConstraints::read(&folder, &names)?;
     let parts = folder.parts();
     assert!(root.is_nation && parts.len() == 1, "expected the nation and one state in one part, found {parts:?}");
-    let levels: Vec<Vec<Vec<Part>>> = (0..names.levels.len())
-        .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
-        .collect();
-    let cells = vec![vec![Part::Whole; names.sizes.len()]];
-    let problem = Problem::new(&names.sizes, &levels, &cells, &root.zeros.apart)?;
+    let problem = problem_of(&names, &root)?;
     let answers = Answers::of_queries(&problem, names.schema(), &["detailed".to_string()])?;
     let requested = Asked { zeros: Some(&root.zeros), bounds: false };
     let units = PartUnits::read(&folder, &names, &problem, 1, &parts[0], requested)?;
     let budgets = Budgets::new(release, &names)?;
     let (folder, names, budgets) = (&folder, &names, &budgets);
     let counts = PartCounts { folder, names, units: &units, first: 1, budgets, seen: None, watch: None };
-    let mut levels = Vec::new();
-    for level in 0..units.tree.levels() {
-        let mut all = Vec::new();
-        counts.read(level, &mut |some| {
-            all.extend(some);
-            Ok(())
-        })?;
-        levels.push(all);
-    }
-    let of_nation = NationCounts { folder, names, budgets }.read()?.expect("its counts");
-    let held = Held::new(levels);
-    let mut made = Shapes::default();
-    let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.of(&problem, free)).collect();
-    let of_level = |free: &Vec<u32>| free.iter().map(|free| of_frees[*free as usize].clone()).collect();
-    let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
+    let (of_nation, _) = NationCounts { folder, names, budgets }.read()?.expect("its counts");
+    let held = Held::new(all_counts(&counts, units.tree.levels())?);
+    let shapes = shapes_of(&problem, &units);
     let pass = Pass { problem: &problem, tree: &units.tree, first: 1, shapes: &shapes, measurements: &held };
     let last = units.tree.levels() - 1;
     let blocks = units.tree.units(last);
@@ -220,15 +244,8 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
             let risen = pass.up(last, &mut AreaSums::default())?;
             let mut of_state = Below::new(shapes[0][0].clone());
             of_state.add(risen.root().expect("an estimate of the state"));
-            let state = of_state.estimate(false, None).expect("an estimate").with_total(&problem, total);
-            let mut of_states = Below::new(shapes[0][0].clone());
-            of_states.add(&state.expect("a total that zeros allow"));
-            let mut scratch = vec![0.0; problem.basis.coordinates()];
-            let information = Arc::new(problem.information(0, &counts.0.variances, &of_states.shape));
-            let right_side =
-                problem.right_side(0, &counts.0.variances, &mut counts.0.counts, &mut scratch, &of_states.shape);
-            let nation = of_states.estimate(false, Some(&Measured { information, right_side }));
-            dp_assay::Result::Ok((risen, of_state, nation.expect("an estimate")))
+            let nation = nation_above(&problem, &of_state, total, &mut counts);
+            dp_assay::Result::Ok((risen, of_state, nation))
         });
         let (risen, of_state, nation) = above?;
         times[0].push(up);
@@ -254,10 +271,9 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
         own.sort_by(f64::total_cmp);
         1e6 * own[REPEATS / 2] / blocks as f64
     });
-    println!(
-        "{}",
-        serde_json::json!({ "blocks": blocks, "up": up, "down": down, "down_with_cells": cells, "sum": sums[0] })
-    );
+    let line =
+        serde_json::json!({ "blocks": blocks, "up": up, "down": down, "down_with_cells": cells, "sum": sums[0] });
+    println!("{line}");
     Ok(())
 }
 

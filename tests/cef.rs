@@ -82,10 +82,8 @@ impl World {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// From the simple records of persons or of households; each record has its own unit. For households also a child for each, a person in
-    /// group quarters, and a vacant unit, none of which is a household.
-    fn new(of_households: bool) -> World {
-        let world = World { folder: tempfile::tempdir().unwrap(), inhabited: BTreeSet::new() };
+    /// Writes the GRF-C of the example; the identifiers of its blocks.
+    fn write_geography(&self) -> BTreeMap<String, String> {
         let columns: Vec<&str> = GRF_C.split_whitespace().collect();
         assert_eq!(columns.len(), 75);
         let mut oids = BTreeMap::new();
@@ -107,7 +105,15 @@ impl World {
             text += &(columns.iter().map(cell).collect::<Vec<String>>().join("|") + "\n");
             oids.insert(block[..4].concat(), oid);
         }
-        world.write("GRF-C.txt", &text);
+        self.write("GRF-C.txt", &text);
+        oids
+    }
+
+    /// From the simple records of persons or of households; each record has its own unit. For households also a child for each, a person in
+    /// group quarters, and a vacant unit, none of which is a household.
+    fn new(of_households: bool) -> World {
+        let world = World { folder: tempfile::tempdir().unwrap(), inhabited: BTreeSet::new() };
+        let oids = world.write_geography();
         let (mut units, mut persons): (BTreeMap<String, String>, BTreeMap<String, String>) = Default::default();
         let (file, first) = match of_households {
             false => (format!("{EXAMPLE}/person-records.txt"), 3),

@@ -190,95 +190,88 @@ fn changed(times: u32) {
     assert!(many.and_then(|many| many.parse::<u32>().ok()) >= Some(times / 10 * 9), "{said}");
 }
 
+/// The certificates of proofs/examples by their names, and the options of their claims.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    ("ten-counts", &["--discrete-gaussian", "5x10", "--delta", "1e-11"]),
+    ("laplace", &["--discrete-laplace", "0.3x10@2", "--epsilon", "2", "--digits", "6"]),
+    ("whole-release", &["--release", "su-su-wang-2025", "--delta", "1e-10"]),
+    (
+        "line",
+        &[
+            "--discrete-gaussian",
+            "5.00001x10",
+            "--discrete-gaussian",
+            "37.123457x60",
+            "--discrete-gaussian",
+            "11.7x9",
+            "--discrete-gaussian",
+            "13.30003x9",
+            "--delta",
+            "1e-8",
+            "--digits",
+            "4",
+        ],
+    ),
+    ("two-paths", &["--release", "proofs/examples/two-paths.toml", "--delta", "1e-6", "--digits", "5"]),
+    ("tradeoff", &["--discrete-gaussian", "5x10", "--alpha", "0.05", "--digits", "6"]),
+    ("tradeoff-atoms", &["--discrete-laplace", "0.3x4@2", "--alpha", "0.25", "--digits", "6"]),
+    (
+        "calibration",
+        &["--discrete-gaussian", "5x10", "--calibrate", "--delta", "1e-11", "--epsilon", "10", "--decimals", "6"],
+    ),
+    (
+        "match-zcdp",
+        &["--discrete-gaussian", "5x10", "--calibrate", "--delta", "1e-11", "--match", "zcdp", "--decimals", "6"],
+    ),
+    ("posterior", &["--row", "kazan-reiter-2023/section-4.3-posterior-alone"]),
+    ("zcdp", &["--row", "su-su-wang-2025/figure-3-state-bureau-1e-5"]),
+    ("continuous", &["--gaussian", "5x10", "--delta", "1e-11"]),
+    ("orders", &["--row", "census-2020/pl94-persons-us-total"]),
+    ("marginal", &["--row", "kazan-reiter-2023/table-5-posterior-prior-1-10"]),
+    ("table", &["--table", "proofs/examples/odd.csvx3", "--epsilon", "1"]),
+    (
+        "table-mixed",
+        &[
+            "--discrete-gaussian",
+            "5x3",
+            "--table",
+            "proofs/examples/odd.csvx2@2",
+            "--approximate",
+            "1:1e-6",
+            "--delta",
+            "0.3",
+            "--digits",
+            "6",
+        ],
+    ),
+    (
+        "guarantees",
+        &[
+            "--approximate",
+            "1:1e-6x2",
+            "--pure",
+            "1/2",
+            "--discrete-gaussian",
+            "5x3",
+            "--delta",
+            "1e-5",
+            "--digits",
+            "6",
+        ],
+    ),
+    (
+        "two-groups",
+        &["--discrete-gaussian", "5.00001x2", "--discrete-gaussian", "7.123457x3", "--delta", "1e-8", "--digits", "6"],
+    ),
+];
+
 /// The certificates of proofs/examples, which those tests modify, are what the program writes.
 #[test]
 fn examples_are_written_again_byte_by_byte() {
     let folder = tempfile::tempdir().unwrap();
-    let two_paths = proofs().join("examples/two-paths.toml");
-    let release = fs::read_to_string(&two_paths).unwrap();
+    let release = fs::read_to_string(proofs().join("examples/two-paths.toml")).unwrap();
     assert!(release.contains("droppable"));
-    for (name, args) in [
-        ("ten-counts", &["--discrete-gaussian", "5x10", "--delta", "1e-11"][..]),
-        ("laplace", &["--discrete-laplace", "0.3x10@2", "--epsilon", "2", "--digits", "6"]),
-        ("whole-release", &["--release", "su-su-wang-2025", "--delta", "1e-10"]),
-        (
-            "line",
-            &[
-                "--discrete-gaussian",
-                "5.00001x10",
-                "--discrete-gaussian",
-                "37.123457x60",
-                "--discrete-gaussian",
-                "11.7x9",
-                "--discrete-gaussian",
-                "13.30003x9",
-                "--delta",
-                "1e-8",
-                "--digits",
-                "4",
-            ],
-        ),
-        ("two-paths", &["--release", two_paths.to_str().unwrap(), "--delta", "1e-6", "--digits", "5"]),
-        ("tradeoff", &["--discrete-gaussian", "5x10", "--alpha", "0.05", "--digits", "6"]),
-        ("tradeoff-atoms", &["--discrete-laplace", "0.3x4@2", "--alpha", "0.25", "--digits", "6"]),
-        (
-            "calibration",
-            &["--discrete-gaussian", "5x10", "--calibrate", "--delta", "1e-11", "--epsilon", "10", "--decimals", "6"],
-        ),
-        (
-            "match-zcdp",
-            &["--discrete-gaussian", "5x10", "--calibrate", "--delta", "1e-11", "--match", "zcdp", "--decimals", "6"],
-        ),
-        ("posterior", &["--row", "kazan-reiter-2023/section-4.3-posterior-alone"]),
-        ("zcdp", &["--row", "su-su-wang-2025/figure-3-state-bureau-1e-5"]),
-        ("continuous", &["--gaussian", "5x10", "--delta", "1e-11"]),
-        ("orders", &["--row", "census-2020/pl94-persons-us-total"]),
-        ("marginal", &["--row", "kazan-reiter-2023/table-5-posterior-prior-1-10"]),
-        ("table", &["--table", "proofs/examples/odd.csvx3", "--epsilon", "1"]),
-        (
-            "table-mixed",
-            &[
-                "--discrete-gaussian",
-                "5x3",
-                "--table",
-                "proofs/examples/odd.csvx2@2",
-                "--approximate",
-                "1:1e-6",
-                "--delta",
-                "0.3",
-                "--digits",
-                "6",
-            ],
-        ),
-        (
-            "guarantees",
-            &[
-                "--approximate",
-                "1:1e-6x2",
-                "--pure",
-                "1/2",
-                "--discrete-gaussian",
-                "5x3",
-                "--delta",
-                "1e-5",
-                "--digits",
-                "6",
-            ],
-        ),
-        (
-            "two-groups",
-            &[
-                "--discrete-gaussian",
-                "5.00001x2",
-                "--discrete-gaussian",
-                "7.123457x3",
-                "--delta",
-                "1e-8",
-                "--digits",
-                "6",
-            ],
-        ),
-    ] {
+    for (name, args) in EXAMPLES {
         let file = folder.path().join(format!("{name}.json"));
         prove(args, &file);
         let kept = proofs().join(format!("examples/{name}.json"));
@@ -388,70 +381,73 @@ fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
     assert!(shown.contains("one.json") && shown.contains("SHA-256") && shown.contains("refused"), "{shown}");
 }
 
+/// Options of claims without a certificate, and a part of the message.
+const UNSUPPORTED: &[(&[&str], &str)] = &[
+    (&["--gaussian", "5", "--discrete-gaussian", "5", "--delta", "1e-5"], "continuous"),
+    (&["--gaussian", "1e-4", "--delta", "1e-5"], "100 standard deviations"),
+    (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
+    (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
+    (&["--truncated-laplace", "1:5", "--delta", "1/2"], "irrational"),
+    (&["--truncated-gaussian", "5:9", "--delta", "1/2"], "irrational"),
+    (&["--randomized-response", "1:3", "--delta", "1e-3"], "irrational"),
+    (&["--laplace", "4", "--delta", "1e-3"], "density"),
+    (&["--exponential", "1", "--delta", "1e-3"], "density"),
+    (&["--sampled", "1/10:gaussian:5", "--delta", "1e-3"], "Poisson"),
+    (&["--table", "proofs/examples/odd.csvx10", "--delta", "1e-3"], "no epsilon is finite"),
+    (&["--table", "proofs/examples/odd.csvx500", "--epsilon", "1"], "too many outcomes"),
+    (&["--table", "proofs/examples/odd.csvx1001", "--epsilon", "1"], "1000 counts with one table"),
+    (
+        &["--table", "proofs/examples/odd.csv", "--calibrate", "--scale-all", "--delta", "1/2", "--epsilon", "1"],
+        "no scale",
+    ),
+    (
+        &["--approximate", "1:1e-9", "--calibrate", "--scale-all", "--delta", "1e-6", "--epsilon", "1/2"],
+        "there is no scale",
+    ),
+    (&["--approximate", "1:1e-9x1001", "--delta", "1e-3"], "1000 guarantees"),
+    (&["--pure", "1e-5", "--delta", "1e-6"], "from 1e-4"),
+    (
+        &[
+            "--discrete-gaussian",
+            "5.00001x10",
+            "--discrete-gaussian",
+            "37.123457x60",
+            "--discrete-gaussian",
+            "11.70003x9",
+            "--discrete-gaussian",
+            "13.30007x9",
+            "--discrete-gaussian",
+            "900.10009x9",
+            "--discrete-gaussian",
+            "401.30011x9",
+            "--delta",
+            "1e-8",
+            "--digits",
+            "15",
+        ],
+        "checker",
+    ),
+    (&["--discrete-gaussian", "5", "--delta", "2"], "--delta"),
+    (&["--discrete-gaussian", "5", "--alpha", "1"], "--alpha"),
+    (&["--discrete-gaussian", "5", "--alpha", "0.1", "--delta", "1e-5"], "--alpha"),
+    (&["--discrete-gaussian", "5", "--calibrate", "--epsilon", "1"], "--calibrate"),
+    (&["--discrete-gaussian", "5", "--calibrate", "--delta", "1e-5"], "--match"),
+    (&["--discrete-gaussian", "5", "--match", "zcdp", "--delta", "1e-5"], "--calibrate"),
+    (&["--row", "su-su-wang-2025"], "PAPER/ID"),
+    (&["--row", "su-su-wang-2025/no-such-value"], "no-such-value"),
+    (&["--row", "su-su-wang-2025/x", "--delta", "1e-5"], "--row"),
+    (&["--discrete-gaussian", "5"], "--delta"),
+    (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
+    (&["--release", BUDGET_ONLY, "--delta", "1e-5"], "budget"),
+];
+
 #[test]
 fn unsupported_claims_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("certificate.json");
     let out = out.to_str().unwrap();
-    for (args, said) in [
-        (&["--gaussian", "5", "--discrete-gaussian", "5", "--delta", "1e-5"][..], "continuous"),
-        (&["--gaussian", "1e-4", "--delta", "1e-5"], "100 standard deviations"),
-        (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
-        (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
-        (&["--truncated-laplace", "1:5", "--delta", "1/2"], "irrational"),
-        (&["--truncated-gaussian", "5:9", "--delta", "1/2"], "irrational"),
-        (&["--randomized-response", "1:3", "--delta", "1e-3"], "irrational"),
-        (&["--laplace", "4", "--delta", "1e-3"], "density"),
-        (&["--exponential", "1", "--delta", "1e-3"], "density"),
-        (&["--sampled", "1/10:gaussian:5", "--delta", "1e-3"], "Poisson"),
-        (&["--table", "proofs/examples/odd.csvx10", "--delta", "1e-3"], "no epsilon is finite"),
-        (&["--table", "proofs/examples/odd.csvx500", "--epsilon", "1"], "too many outcomes"),
-        (&["--table", "proofs/examples/odd.csvx1001", "--epsilon", "1"], "1000 counts with one table"),
-        (
-            &["--table", "proofs/examples/odd.csv", "--calibrate", "--scale-all", "--delta", "1/2", "--epsilon", "1"],
-            "no scale",
-        ),
-        (
-            &["--approximate", "1:1e-9", "--calibrate", "--scale-all", "--delta", "1e-6", "--epsilon", "1/2"],
-            "there is no scale",
-        ),
-        (&["--approximate", "1:1e-9x1001", "--delta", "1e-3"], "1000 guarantees"),
-        (&["--pure", "1e-5", "--delta", "1e-6"], "from 1e-4"),
-        (
-            &[
-                "--discrete-gaussian",
-                "5.00001x10",
-                "--discrete-gaussian",
-                "37.123457x60",
-                "--discrete-gaussian",
-                "11.70003x9",
-                "--discrete-gaussian",
-                "13.30007x9",
-                "--discrete-gaussian",
-                "900.10009x9",
-                "--discrete-gaussian",
-                "401.30011x9",
-                "--delta",
-                "1e-8",
-                "--digits",
-                "15",
-            ],
-            "checker",
-        ),
-        (&["--discrete-gaussian", "5", "--delta", "2"], "--delta"),
-        (&["--discrete-gaussian", "5", "--alpha", "1"], "--alpha"),
-        (&["--discrete-gaussian", "5", "--alpha", "0.1", "--delta", "1e-5"], "--alpha"),
-        (&["--discrete-gaussian", "5", "--calibrate", "--epsilon", "1"], "--calibrate"),
-        (&["--discrete-gaussian", "5", "--calibrate", "--delta", "1e-5"], "--match"),
-        (&["--discrete-gaussian", "5", "--match", "zcdp", "--delta", "1e-5"], "--calibrate"),
-        (&["--row", "su-su-wang-2025"], "PAPER/ID"),
-        (&["--row", "su-su-wang-2025/no-such-value"], "no-such-value"),
-        (&["--row", "su-su-wang-2025/x", "--delta", "1e-5"], "--row"),
-        (&["--discrete-gaussian", "5"], "--delta"),
-        (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
-        (&["--release", BUDGET_ONLY, "--delta", "1e-5"], "budget"),
-    ] {
-        let message = refusal(&[&["prove", "--out", out], args].concat());
+    for (args, said) in UNSUPPORTED {
+        let message = refusal(&[&["prove", "--out", out], *args].concat());
         assert!(message.contains(said), "{args:?}: {message}");
         assert!(!Path::new(out).exists());
     }

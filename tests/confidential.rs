@@ -31,115 +31,56 @@ fn forms(path: &Path) -> Vec<Vec<u8>> {
     vec![hex.to_uppercase().into_bytes(), list(&bytes), bytes, hex.into_bytes(), of_hex.into_bytes()]
 }
 
+/// Every command that reads a confidential file. A word with @ is a file in the folder of the test, one with % is an example.
+const COMMANDS: [&str; 9] = [
+    "noise @table.csv --column a --discrete-gaussian 5 --out @out/noisy.csv",
+    "errors --counts @table.csv --column a --discrete-gaussian 5",
+    "simulate @table.csv --y y --categories a,b --discrete-gaussian 5 --svg @out/errors.svg",
+    "measure --spine @spine --counts @counts.csv --release pl94-persons-us --out @out/measured",
+    "measure --spine @spine --counts @counts.csv --release pl94-persons-us --files nmf --out @out/files --discard",
+    "estimate --spine @spine --measurements @out/measured --release pl94-persons-us --truth @counts.csv --out @out/own",
+    "estimate --nmf %nmf --release pl94-persons-us --truth @counts.csv --work @out/work --out @out/estimates.csv",
+    "tabulate --config %safetab/config.json --spec %safetab --persons @persons.txt --geography %safetab/GRF-C.txt --out @out/release",
+    "tabulate --config %safetab-h/config.json --spec %safetab --households @homes.txt --totals %safetab-h/pop-group-totals.txt \
+     --geography %safetab/GRF-C.txt --out @out/release-h",
+];
+
+fn words(command: &str, folder: &Path) -> Vec<String> {
+    let word = |word: &str| match word.split_at(1) {
+        ("@", name) => folder.join(name).display().to_string(),
+        ("%", name) => example(name).display().to_string(),
+        _ => word.to_string(),
+    };
+    command.split_whitespace().map(word).collect()
+}
+
 #[test]
 fn no_command_keeps_a_hash_of_a_confidential_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let put = |name: &str, from: &Path| {
-        fs::copy(from, at(name)).unwrap();
-        at(name)
-    };
-    let counts = put("counts.csv", &example("nmf/counts.csv"));
-    let persons = put("persons.txt", &example("safetab/person-records.txt"));
-    let homes = put("homes.txt", &example("safetab-h/household-records.txt"));
-    let table = at("table.csv");
-    fs::write(&table, "y,a,b\n1.5,20,30\n2,9,40\n2.5,5,45\n").unwrap();
-    let spine = at("spine");
-    let (blocks, plan) = (example("nmf/blocks.csv"), example("nmf/plan.toml"));
-    let (safetab, safetab_h) = (example("safetab"), example("safetab-h"));
-    let [blocks, plan, safetab, safetab_h] = [&blocks, &plan, &safetab, &safetab_h].map(|path| path.to_str().unwrap());
-    let geography = format!("{safetab}/GRF-C.txt");
-    let (config, config_h) = (format!("{safetab}/config.json"), format!("{safetab_h}/config.json"));
-    let totals = format!("{safetab_h}/pop-group-totals.txt");
-    let nmf = example("nmf").display().to_string();
-    let out = |name: &str| format!("{}/out/{name}", folder.path().display());
-    let (noisy, svg) = (out("noisy.csv"), out("errors.svg"));
-    let (measured, files, estimates) = (out("measured"), out("files"), out("estimates.csv"));
-    let (own, work, release, release_h) = (out("own"), out("work"), out("release"), out("release-h"));
-    fs::create_dir(folder.path().join("out")).unwrap();
-    assay(&["spine", "--blocks", blocks, "--plan", plan, "--out", &spine]).assert().success();
-    let commands: [&[&str]; 9] = [
-        &["noise", &table, "--column", "a", "--discrete-gaussian", "5", "--out", &noisy],
-        &["errors", "--counts", &table, "--column", "a", "--discrete-gaussian", "5"],
-        &["simulate", &table, "--y", "y", "--categories", "a,b", "--discrete-gaussian", "5", "--svg", &svg],
-        &["measure", "--spine", &spine, "--counts", &counts, "--release", "pl94-persons-us", "--out", &measured],
-        &[
-            "measure",
-            "--spine",
-            &spine,
-            "--counts",
-            &counts,
-            "--release",
-            "pl94-persons-us",
-            "--files",
-            "nmf",
-            "--out",
-            &files,
-            "--discard",
-        ],
-        &[
-            "estimate",
-            "--spine",
-            &spine,
-            "--measurements",
-            &measured,
-            "--release",
-            "pl94-persons-us",
-            "--truth",
-            &counts,
-            "--out",
-            &own,
-        ],
-        &[
-            "estimate",
-            "--nmf",
-            &nmf,
-            "--release",
-            "pl94-persons-us",
-            "--truth",
-            &counts,
-            "--work",
-            &work,
-            "--out",
-            &estimates,
-        ],
-        &[
-            "tabulate",
-            "--config",
-            &config,
-            "--spec",
-            safetab,
-            "--persons",
-            &persons,
-            "--geography",
-            &geography,
-            "--out",
-            &release,
-        ],
-        &[
-            "tabulate",
-            "--config",
-            &config_h,
-            "--spec",
-            safetab,
-            "--households",
-            &homes,
-            "--totals",
-            &totals,
-            "--geography",
-            &geography,
-            "--out",
-            &release_h,
-        ],
-    ];
-    let secret: Vec<Vec<u8>> =
-        [&counts, &persons, &homes, &table].iter().flat_map(|path| forms(Path::new(path))).collect();
-    for command in commands {
+    for (name, from) in [
+        ("counts.csv", "nmf/counts.csv"),
+        ("persons.txt", "safetab/person-records.txt"),
+        ("homes.txt", "safetab-h/household-records.txt"),
+    ] {
+        fs::copy(example(from), at(name)).unwrap();
+    }
+    fs::write(at("table.csv"), "y,a,b\n1.5,20,30\n2,9,40\n2.5,5,45\n").unwrap();
+    fs::create_dir(at("out")).unwrap();
+    let spine = words("spine --blocks %nmf/blocks.csv --plan %nmf/plan.toml --out @spine", folder.path());
+    assay(&spine.iter().map(String::as_str).collect::<Vec<_>>()).assert().success();
+    let secret: Vec<Vec<u8>> = ["counts.csv", "persons.txt", "homes.txt", "table.csv"]
+        .iter()
+        .flat_map(|name| forms(Path::new(&at(name))))
+        .collect();
+    for command in COMMANDS {
+        let words = words(command, folder.path());
+        let command: Vec<&str> = words.iter().map(String::as_str).collect();
         for more in [&[][..], &["--json"]] {
             if more.len() == 1 && command.contains(&"--out") {
                 continue;
             }
-            let said = assay(command).args(more).assert().success().get_output().clone();
+            let said = assay(&command).args(more).assert().success().get_output().clone();
             for form in &secret {
                 assert!(!holds(&said.stdout, form) && !holds(&said.stderr, form), "{command:?}");
             }
@@ -151,12 +92,12 @@ fn no_command_keeps_a_hash_of_a_confidential_file() {
         }
     }
     // The searched files exist, and the search finds a hash of a public input where one is stored.
-    let certificate = fs::read(Path::new(&release).join("certificate.json")).unwrap();
-    assert!(forms(Path::new(&config)).iter().any(|form| holds(&certificate, form)));
+    let certificate = fs::read(at("out/release/certificate.json")).unwrap();
+    assert!(forms(&example("safetab/config.json")).iter().any(|form| holds(&certificate, form)));
     for draws in ["counts.csv.draws", "persons.txt.draws", "homes.txt.draws"] {
         assert!(Path::new(&at(draws)).is_file(), "{draws}");
     }
-    let work = files_of(Path::new(&work));
+    let work = files_of(Path::new(&at("out/work")));
     assert!(work.len() > 4 && work.iter().any(|path| path.ends_with("truth.key")), "{work:?}");
     #[cfg(unix)]
     for file in work.iter().chain(&[PathBuf::from(at("counts.csv.draws"))]) {

@@ -172,6 +172,20 @@ fn without_noise_every_table_is_a_direct_count() {
 /// totals of empty groups are suppressed.
 type Tabulated = (&'static str, usize, &'static str, &'static [&'static str], &'static [(&'static str, i64)], bool);
 
+const FAMILY: &[&str] = &["ALD", "VES", "OTHER"];
+const TONGUE: &[&str] = &["ald", "ald-N", "ves", "ves-K", "ør", "Σ"];
+const WEAVERS: &[&str] = &["W-ALD", "W-MIXED"];
+const ALL: &[(&str, i64)] = &[("total", i64::MIN), ("sex", 20), ("sex by age", 100)];
+
+const TABULATED: [Tabulated; 6] = [
+    ("country", 9, "family", FAMILY, ALL, false),
+    ("country", 9, "weavers", WEAVERS, &[("total", i64::MIN), ("sex", 30)], false),
+    ("province", 1, "family", FAMILY, ALL, false),
+    ("province", 1, "tongue", TONGUE, ALL, true),
+    ("shire", 2, "family", FAMILY, &[("total", i64::MIN), ("sex by age", 60)], true),
+    ("diocese", 3, "family", FAMILY, &[("sex", i64::MIN)], false),
+];
+
 /// Compares a release without noise of some made-up persons with direct counts; returns the levels with the tables that their groups got.
 fn compare_with_direct_counts((count, seed): (usize, u64)) -> BTreeSet<String> {
     let people = persons(count, seed);
@@ -189,21 +203,9 @@ fn compare_with_direct_counts((count, seed): (usize, u64)) -> BTreeSet<String> {
         .map(|row| row.split(',').map(str::to_string).collect::<Vec<_>>())
         .map(|row| (row[0].clone(), row))
         .collect();
-    let family = &["ALD", "VES", "OTHER"][..];
-    let tongue = &["ald", "ald-N", "ves", "ves-K", "ør", "Σ"][..];
-    let weavers = &["W-ALD", "W-MIXED"][..];
-    let all = &[("total", i64::MIN), ("sex", 20), ("sex by age", 100)][..];
-    let entries: [Tabulated; 6] = [
-        ("country", 9, "family", family, all, false),
-        ("country", 9, "weavers", weavers, &[("total", i64::MIN), ("sex", 30)], false),
-        ("province", 1, "family", family, all, false),
-        ("province", 1, "tongue", tongue, all, true),
-        ("shire", 2, "family", family, &[("total", i64::MIN), ("sex by age", 60)], true),
-        ("diocese", 3, "family", family, &[("sex", i64::MIN)], false),
-    ];
     let (mut expected_totals, mut expected_cells) = (Vec::new(), Vec::new());
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    for (level, column, grouping, groups, tables, suppressed) in entries {
+    for (level, column, grouping, groups, tables, suppressed) in TABULATED {
         let of = |hamlet: &str| if column == 9 { "country".to_string() } else { regions[hamlet][column].clone() };
         let names: BTreeSet<String> = regions.keys().map(|hamlet| of(hamlet)).filter(|name| !name.is_empty()).collect();
         for region in &names {

@@ -316,7 +316,11 @@ fn hostile_and_wrong_yaml_is_refused_with_its_line() {
         assert!(message.contains("entry.yaml"), "{message}");
     }
     assert!(refused(&vec![b'a'; 2 << 20]).contains("larger"));
-    // A folder with no entry, and one in which every wrong file is named.
+}
+
+/// A folder with no entry, one in which every wrong file is named, and wrong arguments.
+#[test]
+fn wrong_folders_and_arguments_of_deployments_are_refused() {
     let empty = tempfile::tempdir().unwrap();
     assert!(refusal(&["deployments", "--from", empty.path().to_str().unwrap()]).contains(".yaml"));
     fs::write(empty.path().join("one.yaml"), "a: 1\n").unwrap();

@@ -45,6 +45,34 @@ fn a_check_holds_zeros_tables_and_bounds_against_each_other() {
     }
 }
 
+/// Estimates from a product that was modified: the file of estimates, if any, and what the program says.
+fn estimated(text: &str, spoil: Spoil, options: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("release.toml"), text).unwrap();
+    fs::write(at.join("totals.csv"), "state,total\n44,7000\n").unwrap();
+    fs::write(at.join("others.csv"), "state,total\n44,7001\n").unwrap();
+    let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
+    spoilt_product(&at.join("product"), &release, spoil);
+    let words = [
+        "estimate",
+        "--despite-misfit",
+        "--nmf",
+        "product",
+        "--release",
+        "release.toml",
+        "--out",
+        "out.csv",
+        "--level",
+        "State",
+        "Block",
+    ];
+    let queries = ["--queries", "total", "sex * cenrace"];
+    let words = [&words[..], &queries, options].concat();
+    let (_, said) = in_folder::said(at, &words);
+    (fs::read_to_string(at.join("out.csv")).unwrap_or_default(), said)
+}
+
 /// The exact totals of states in the files: those of a table that declares them, or rows of totals.
 #[test]
 fn totals_of_states_are_read_from_the_files() {
@@ -63,32 +91,6 @@ fn totals_of_states_are_read_from_the_files() {
         if let Some(row) = rows.iter().find(|row| row.code == "044") {
             rows.push(Row::constraint(&row.code, "total", "=", &["*"; 4], &[1; 4], vec![7000]));
         }
-    };
-    let estimated = |text: &str, spoil: Spoil, options: &[&str]| {
-        let folder = tempfile::tempdir().unwrap();
-        let at = folder.path();
-        fs::write(at.join("release.toml"), text).unwrap();
-        fs::write(at.join("totals.csv"), "state,total\n44,7000\n").unwrap();
-        fs::write(at.join("others.csv"), "state,total\n44,7001\n").unwrap();
-        let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
-        spoilt_product(&at.join("product"), &release, spoil);
-        let words = [
-            "estimate",
-            "--despite-misfit",
-            "--nmf",
-            "product",
-            "--release",
-            "release.toml",
-            "--out",
-            "out.csv",
-            "--level",
-            "State",
-            "Block",
-        ];
-        let queries = ["--queries", "total", "sex * cenrace"];
-        let words = [&words[..], &queries, options].concat();
-        let (_, said) = in_folder::said(at, &words);
-        (fs::read_to_string(at.join("out.csv")).unwrap_or_default(), said)
     };
     // Given by the option, from a table, and from a row.
     let (given, said) = estimated(&text[0], &without_total, &["--state-totals", "totals.csv"]);

@@ -159,6 +159,46 @@ fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     assert!(least_squares_approx(&tree, 1, |_, _| 0.0, &measured).is_err());
 }
 
+/// Noisy counts, and the normal equations for the cells of all blocks that follow from them.
+struct Drawn {
+    matrix: Vec<Vec<Rational>>,
+    right: Vec<Rational>,
+    noisy: Vec<Vec<Vec<f64>>>,
+}
+
+fn drawn(mechanism: &MeasurementPlan, cells: usize, numbers: &mut Numbers) -> Drawn {
+    let spine = mechanism.spine();
+    let tree = &spine.tree;
+    let n = tree.order().len() * cells;
+    let mut matrix = vec![vec![Rational::new(); n]; n];
+    let mut right = vec![Rational::new(); n];
+    let mut noisy: Vec<Vec<Vec<f64>>> = Vec::new();
+    for (level, queries) in mechanism.levels().iter().enumerate() {
+        let mut of_level = Vec::new();
+        for query in queries {
+            let counts = query.group.counts();
+            let values: Vec<i64> = (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
+            for unit in 0..tree.units(level) {
+                let Some(law) = query.law(spine.carried(level, unit)) else { continue };
+                let w = numbered(law).recip();
+                let rows: Vec<(usize, usize)> = tree
+                    .blocks(level, unit)
+                    .flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell)))
+                    .collect();
+                for (i, a) in &rows {
+                    let count = query.group.cell_of[*a] as usize;
+                    right[*i] += Rational::from(&w * values[unit * counts + count]);
+                    let alike = rows.iter().filter(|(_, b)| query.group.cell_of[*b] as usize == count);
+                    alike.for_each(|(j, _)| matrix[*i][*j] += &w);
+                }
+            }
+            of_level.push(values.iter().map(|value| *value as f64).collect());
+        }
+        noisy.push(of_level);
+    }
+    Drawn { matrix, right, noisy }
+}
+
 #[test]
 fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
     let mut numbers = Numbers(47);
@@ -175,33 +215,7 @@ fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
         assert!(kronecker.left_out().is_empty());
         let (blocks, cells) = (tree.order().len(), schema.cells());
         let n = blocks * cells;
-        let mut matrix = vec![vec![Rational::new(); n]; n];
-        let mut right = vec![Rational::new(); n];
-        let mut noisy: Vec<Vec<Vec<f64>>> = Vec::new();
-        for (level, queries) in mechanism.levels().iter().enumerate() {
-            let mut of_level = Vec::new();
-            for query in queries {
-                let counts = query.group.counts();
-                let values: Vec<i64> =
-                    (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
-                for unit in 0..tree.units(level) {
-                    let Some(law) = query.law(spine.carried(level, unit)) else { continue };
-                    let w = numbered(law).recip();
-                    let rows: Vec<(usize, usize)> = tree
-                        .blocks(level, unit)
-                        .flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell)))
-                        .collect();
-                    for (i, a) in &rows {
-                        let count = query.group.cell_of[*a] as usize;
-                        right[*i] += Rational::from(&w * values[unit * counts + count]);
-                        let alike = rows.iter().filter(|(_, b)| query.group.cell_of[*b] as usize == count);
-                        alike.for_each(|(j, _)| matrix[*i][*j] += &w);
-                    }
-                }
-                of_level.push(values.iter().map(|value| *value as f64).collect());
-            }
-            noisy.push(of_level);
-        }
+        let Drawn { matrix, right, noisy } = drawn(&mechanism, cells, &mut numbers);
         let solved = dense_solve(&matrix, &right);
         let estimates = kronecker.estimate_approx(&noisy).unwrap();
         for (level, estimates) in estimates.iter().enumerate() {

@@ -283,9 +283,9 @@ fn answers_are_those_of_the_commands() {
     assert_eq!(moving["answer"], rest["answer"]);
 }
 
-/// The noise that a target of risk needs, and the epsilon that margins of error need, are those of the commands.
+/// The noise that a target of risk needs is that of the command.
 #[test]
-fn risk_and_accuracy_come_first() {
+fn noise_follows_from_a_target_of_risk() {
     let server = Server::start(&[]);
     let release = "su-su-wang-2025";
     for target in [
@@ -313,7 +313,13 @@ fn risk_and_accuracy_come_first() {
     let (status, answer) = server.ask("risk", json!({ "discrete-gaussian": "5", "posterior": "0.4", "prior": "1/2" }));
     assert!(status == 400 && text(&answer["error"]).contains("above 0.5"), "{answer}");
     assert_eq!(server.ask("risk", json!({ "discrete-gaussian": "5" })).0, 400);
+}
 
+/// The epsilon that margins of error need is that of the command.
+#[test]
+fn epsilon_follows_from_margins_of_error() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
     for relation in [None, Some("bounded")] {
         let mut options =
             json!({ "release": release, "level": ["State", "County"], "margin": ["County=3"], "delta": "1e-9" });

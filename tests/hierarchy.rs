@@ -68,10 +68,8 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(String::from).collect()).collect()
 }
 
-/// The same tree with GEOIDs and with ids: the same shares, epsilon, noise under one seed, estimates and variances.
-#[test]
-fn a_hierarchy_of_ones_own_is_measured_as_the_census_is() {
-    let folder = tempfile::tempdir().unwrap();
+/// Writes the inputs of the same tree twice: with GEOIDs as census-*, with ids as own-*.
+fn write_both(folder: &Path) {
     let (mut own, mut blocks) =
         ("nation,state,county,tract,group,block,place\n".to_string(), "block,place\n".to_string());
     let mut census_counts = "block,h1,count\n".to_string();
@@ -89,8 +87,8 @@ fn a_hierarchy_of_ones_own_is_measured_as_the_census_is() {
             own_counts += &format!("b{geoid},{h1},{count}\n");
         }
     }
-    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    let release = done(folder.path(), &["releases", "--show", "pl94-units-us"]);
+    let put = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let release = done(folder, &["releases", "--show", "pl94-units-us"]);
     let mut renamed = release.clone();
     for (from, to) in [
         ("US", "nation"),
@@ -110,6 +108,13 @@ fn a_hierarchy_of_ones_own_is_measured_as_the_census_is() {
     put("own-counts.csv", &own_counts);
     put("census-plan.toml", "settings = \"redistricting-units\"\nrelease = \"census-release.toml\"\n");
     put("own-plan.toml", "release = \"own-release.toml\"\n");
+}
+
+/// The same tree with GEOIDs and with ids: the same shares, epsilon, noise under one seed, estimates and variances.
+#[test]
+fn a_hierarchy_of_ones_own_is_measured_as_the_census_is() {
+    let folder = tempfile::tempdir().unwrap();
+    write_both(folder.path());
     let run = |kind: &str, units: [&str; 2]| {
         let name = |what: &str| format!("{kind}-{what}");
         let (plan, release) = (name("plan.toml"), name("release.toml"));

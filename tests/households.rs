@@ -249,6 +249,17 @@ fn faults_that_the_production_does_not_check_are_refused() {
     }
 }
 
+/// The cells of a table, and those of them that are sums of others.
+fn cells_of_table(name: &str) -> (&'static [u8], &'static [(u8, &'static [u8])]) {
+    match name {
+        "T03001" | "T04001" => (&[0], &[]),
+        "T03002" => (&[0, 1, 6], &[(0, &[1, 6])]),
+        "T03003" => (&[0, 1, 2, 3, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (6, &[7, 8])]),
+        "T03004" => (&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (3, &[4, 5]), (6, &[7, 8])]),
+        _ => (&[0, 1, 2, 3], &[(0, &[1, 2, 3])]),
+    }
+}
+
 #[test]
 fn a_release_has_its_sums_its_noise_and_a_certificate() {
     let Some(toy) = toy() else { return };
@@ -290,15 +301,7 @@ fn a_release_has_its_sums_its_noise_and_a_certificate() {
             for (group, cells) in cells {
                 assert!(groups[usize::from(table.starts_with("t4"))].insert(group.to_string()), "{group} twice");
                 let sum = |parts: &[u8]| parts.iter().map(|part| cells[part]).sum::<i64>();
-                let (printed, sums): (&[u8], &[(u8, &[u8])]) = match name {
-                    "T03001" | "T04001" => (&[0], &[]),
-                    "T03002" => (&[0, 1, 6], &[(0, &[1, 6])]),
-                    "T03003" => (&[0, 1, 2, 3, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (6, &[7, 8])]),
-                    "T03004" => {
-                        (&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (3, &[4, 5]), (6, &[7, 8])])
-                    }
-                    _ => (&[0, 1, 2, 3], &[(0, &[1, 2, 3])]),
-                };
+                let (printed, sums) = cells_of_table(name);
                 assert!(cells.keys().eq(printed), "{name} {group}");
                 sums.iter().for_each(|(cell, parts)| assert_eq!(cells[cell], sum(parts), "{name} {group} {cell}"));
             }
@@ -383,7 +386,37 @@ fn verify(folder: &Path, inputs: &[String]) -> (Option<i32>, Value) {
 }
 
 /// A modification of the lines of a file.
-type Change<'a> = &'a dyn Fn(Vec<String>) -> Vec<String>;
+type Change = fn(Vec<String>) -> Vec<String>;
+
+/// Changes of one file, each of which breaks a rule: a part of the message, and whether it is noticed only against the inputs.
+fn changes(households: bool) -> [(&'static str, Change, &'static str, bool); 7] {
+    let [table, cell, alone] = match households {
+        false => ["t2/us.csv", "t1/us.csv", "t1/us.csv"],
+        true => ["t3/T03002/us.csv", "t3/T03001/us.csv", "t4/T04001/us.csv"],
+    };
+    let add_one: Change = |mut rows| {
+        let (head, count) = rows[1].rsplit_once('|').unwrap();
+        rows[1] = format!("{head}|{}", count.parse::<i64>().unwrap() + 1);
+        rows
+    };
+    let rename_region: Change = |mut rows| {
+        rows[1] = rows[1].replace("|USA|", "|NATION|");
+        rows
+    };
+    let add_county: Change = |mut rows| {
+        rows.push(rows[1].replacen("1|USA|", "01999|COUNTY|", 1));
+        rows
+    };
+    [
+        (table, |rows| [rows.clone(), vec![rows[1].clone()]].concat(), "every row once", false),
+        (table, |rows| [&rows[..1], &rows[2..]].concat(), "all of them", false),
+        (table, add_one, "the sum", false),
+        (cell, rename_region, "one of USA", false),
+        (cell, |rows| rows[..rows.len() - 1].to_vec(), "rows", false),
+        (alone, |rows| [&rows[..1], &rows[2..]].concat(), "every group of", true),
+        (alone, add_county, "", true),
+    ]
+}
 
 #[test]
 fn a_release_is_verified_with_and_without_its_inputs() {
@@ -395,48 +428,9 @@ fn a_release_is_verified_with_and_without_its_inputs() {
             let (status, found) = verify(&release, inputs);
             assert_eq!((status, &found["violations"]), (Some(0), &json!(0)), "{households}: {found}");
         }
-        // Each change of one file breaks a rule, some of them only against the inputs.
-        let [table, cell, alone] = match households {
-            false => ["t2/us.csv", "t1/us.csv", "t1/us.csv"],
-            true => ["t3/T03002/us.csv", "t3/T03001/us.csv", "t4/T04001/us.csv"],
-        };
-        let changes: [(&str, Change, &str, bool); 7] = [
-            (table, &|rows| [rows.clone(), vec![rows[1].clone()]].concat(), "every row once", false),
-            (table, &|rows| [&rows[..1], &rows[2..]].concat(), "all of them", false),
-            (
-                table,
-                &|mut rows| {
-                    let (head, count) = rows[1].rsplit_once('|').unwrap();
-                    rows[1] = format!("{head}|{}", count.parse::<i64>().unwrap() + 1);
-                    rows
-                },
-                "the sum",
-                false,
-            ),
-            (
-                cell,
-                &|mut rows| {
-                    rows[1] = rows[1].replace("|USA|", "|NATION|");
-                    rows
-                },
-                "one of USA",
-                false,
-            ),
-            (cell, &|rows| rows[..rows.len() - 1].to_vec(), "rows", false),
-            (alone, &|rows| [&rows[..1], &rows[2..]].concat(), "every group of", true),
-            (
-                alone,
-                &|mut rows| {
-                    rows.push(rows[1].replacen("1|USA|", "01999|COUNTY|", 1));
-                    rows
-                },
-                "",
-                true,
-            ),
-        ];
         // Without a certificate, which states the number of rows.
         let certificate = fs::read(release.join("certificate.json")).unwrap();
-        for (number, (file, change, expected, needs_inputs)) in changes.into_iter().enumerate() {
+        for (number, (file, change, expected, needs_inputs)) in changes(households).into_iter().enumerate() {
             let path = release.join(file);
             let before = fs::read_to_string(&path).unwrap();
             let rows = change(before.lines().map(str::to_string).collect());

@@ -387,7 +387,12 @@ fn the_odometer_adds_below_the_promise_and_writes_nothing_above() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && message.contains(said), "{more:?}: {message}");
     }
-    // A guarantee with a delta: no epsilon at a smaller one, and no decision by the sum of rho.
+}
+
+/// A guarantee with a delta has no epsilon at a smaller one, and no decision by the sum of rho; and wrong arguments.
+#[test]
+fn the_odometer_refuses_what_it_cannot_add() {
+    let bench = Bench::new("add-remove", "");
     let output = bench.add("approximate.toml", "9", &["--adaptive"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("only one of two neighbors can have"));

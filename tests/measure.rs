@@ -20,8 +20,11 @@ fn shares(release: &dp_assay::release::Release) -> Vec<Rational> {
     release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect()
 }
 
+/// Counts of units, with the parameter of the noise on each.
+type Answers = Vec<(Vec<i64>, Option<Rational>)>;
+
 /// All counts of all units for a single record, by level, unit, query and count, with the law of the noise on each.
-fn answers(mechanism: &MeasurementPlan, place: u32, cell: u32) -> Vec<(Vec<i64>, Option<Rational>)> {
+fn answers(mechanism: &MeasurementPlan, place: u32, cell: u32) -> Answers {
     let spine = mechanism.spine();
     let one = Histograms::new(vec![Entry { place, cell, count: 1 }]).unwrap();
     let mut all = Vec::new();
@@ -35,6 +38,23 @@ fn answers(mechanism: &MeasurementPlan, place: u32, cell: u32) -> Vec<(Vec<i64>,
         }
     }
     all
+}
+
+/// The budget that a change from x to y spends, or to no record: epsilon of pure differential privacy, or rho.
+fn spent(x: &Answers, y: Option<&Answers>, is_pure: bool) -> Rational {
+    let mut sum = Rational::new();
+    for (at, (counts, law)) in x.iter().enumerate() {
+        let Some(parameter) = law else { continue };
+        for (k, count) in counts.iter().enumerate() {
+            let d = count - y.map_or(0, |y| y[at].0[k]);
+            // |d| epsilon, or d^2 / (2 sigma2).
+            sum += match is_pure {
+                true => Rational::from(parameter * d.abs()),
+                false => Rational::from(d * d) / parameter / 2_u32,
+            };
+        }
+    }
+    sum
 }
 
 /// Theorem 3, both parts, on random trees with bypassed units: every change of a record, count by count.
@@ -62,25 +82,10 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
             let records: Vec<(u32, u32)> =
                 (0..blocks).flat_map(|place| (0..6).map(move |cell| (place, cell))).collect();
             let all: Vec<_> = records.iter().map(|(place, cell)| answers(mechanism, *place, *cell)).collect();
-            let spent = |x: &[(Vec<i64>, Option<Rational>)], y: Option<&[(Vec<i64>, Option<Rational>)]>| {
-                let mut sum = Rational::new();
-                for (at, (counts, law)) in x.iter().enumerate() {
-                    let Some(parameter) = law else { continue };
-                    for (k, count) in counts.iter().enumerate() {
-                        let d = count - y.map_or(0, |y| y[at].0[k]);
-                        // |d| epsilon, or d^2 / (2 sigma2).
-                        sum += match is_pure {
-                            true => Rational::from(parameter * d.abs()),
-                            false => Rational::from(d * d) / parameter / 2_u32,
-                        };
-                    }
-                }
-                sum
-            };
             let budget = if is_pure { &epsilon } else { &release.rho };
             let worst = all.iter().flat_map(|x| match neighbors {
-                Neighbors::AddRemove => vec![spent(x, None)],
-                Neighbors::Bounded => all.iter().map(|y| spent(x, Some(y))).collect(),
+                Neighbors::AddRemove => vec![spent(x, None, is_pure)],
+                Neighbors::Bounded => all.iter().map(|y| spent(x, Some(y), is_pure)).collect(),
             });
             let worst = worst.max().unwrap();
             assert!(worst <= *budget, "{worst} of {budget}");

@@ -223,7 +223,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
 }
 
 #[test]
-fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written() {
+fn bad_counts_are_refused_with_their_place_and_nothing_is_written() {
     let folder = prepared();
     for (from, to, says) in [
         ("440010301001001,0", "440010301001001,3", "line 2, column 2: \"3\" is no value of \"race\""),
@@ -247,7 +247,17 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         let message = refused(&measure(folder.path(), &[]));
         assert!(message.contains(says) && message.contains("counts.csv"), "{to}: {message}");
     }
-    put(folder.path(), "counts.csv", COUNTS);
+    assert_nothing_drawn(folder.path());
+}
+
+/// Nothing was drawn, so there is no log.
+fn assert_nothing_drawn(folder: &Path) {
+    assert!(["out", "out.log", "out.key", ".out.part"].iter().all(|name| !folder.join(name).exists()));
+}
+
+#[test]
+fn bad_releases_are_refused_with_their_place_and_nothing_is_written() {
+    let folder = prepared();
     let release = release_text();
     for (from, to, says) in [
         ("\"age * some\"", "\"age * sum\"", "some"),
@@ -278,6 +288,12 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         let message = refused(&output);
         assert!(message.contains(says), "{to}: {message}");
     }
+    assert_nothing_drawn(folder.path());
+}
+
+#[test]
+fn inputs_that_do_not_fit_the_spine_are_refused_and_nothing_is_written() {
+    let folder = prepared();
     for (args, says) in [
         (vec!["--release", "dhc-persons-us"], "do not have the shares of the 8 levels"),
         (vec!["--release", BUDGET_ONLY], "budget-only"),
@@ -298,8 +314,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         let message = refused(&assay(folder.path(), &all));
         assert!(message.contains(says), "{args:?}: {message}");
     }
-    // Nothing was drawn, so there is no log.
-    assert!(["out", "out.log", "out.key", ".out.part"].iter().all(|name| !folder.path().join(name).exists()));
+    assert_nothing_drawn(folder.path());
 }
 
 /// A saved spine is checked when it is read: overlapping or missing children (as a cycle would need), other shares, duplicate blocks.

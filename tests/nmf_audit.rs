@@ -324,29 +324,10 @@ fn files_without_pure_noise_are_said_to_have_none() {
     assert!(answer["tests"].as_array().unwrap().iter().any(|test| test["kind"] == "consistency"));
 }
 
-/// Exact totals of housing units: the sum of both counts less the total is the sum of two draws.
-#[test]
-fn exact_totals_are_sums_of_two_draws() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let run = |args: &[&str]| assay(args).current_dir(at).assert().success();
-    let geoids: Vec<String> =
-        (0..90).map(|block| format!("44001000{}{}{:03}", 100 + block / 30, 1 + block / 15 % 2, block)).collect();
-    let lines = |line: &dyn Fn(usize, &String) -> String| {
-        geoids.iter().enumerate().map(|(at, geoid)| line(at, geoid)).collect::<String>()
-    };
-    fs::write(at.join("blocks.csv"), format!("block\n{}", lines(&|_, geoid| format!("{geoid}\n")))).unwrap();
-    let counts = lines(&|number, geoid| format!("{geoid},occupied,{}\n{geoid},vacant,{}\n", 20 + number, number % 7));
-    fs::write(at.join("counts.csv"), format!("block,h1,count\n{counts}")).unwrap();
-    fs::write(at.join("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n").unwrap();
-    run(&["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"]);
-    let measure =
-        ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "pl94-units-us", "--files", "nmf"];
-    run(&[&measure[..], &["--insecure-seed", "5", "--out", "US_Unit_PL_PROD"]].concat());
-    // The totals of all units, as in the Bureau's files.
+/// Adds the exact totals of all units to the files, as the Bureau's have them.
+fn add_exact_totals(product: &Path, geoids: &[String]) {
     let total_of = |number: usize| 20 + number as i32 + (number % 7) as i32;
     let mut totals: BTreeMap<String, i32> = BTreeMap::new();
-    let product = at.join("US_Unit_PL_PROD");
     let block_files = files(&product.join("Block.parquet/Constraint"));
     let mut widths: BTreeSet<usize> = BTreeSet::new();
     for level in LEVELS {
@@ -373,6 +354,29 @@ fn exact_totals_are_sums_of_two_draws() {
             nmf_rows::write(&file, &["h1"], &rows);
         }
     }
+}
+
+/// Exact totals of housing units: the sum of both counts less the total is the sum of two draws.
+#[test]
+fn exact_totals_are_sums_of_two_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let run = |args: &[&str]| assay(args).current_dir(at).assert().success();
+    let geoids: Vec<String> =
+        (0..90).map(|block| format!("44001000{}{}{:03}", 100 + block / 30, 1 + block / 15 % 2, block)).collect();
+    let lines = |line: &dyn Fn(usize, &String) -> String| {
+        geoids.iter().enumerate().map(|(at, geoid)| line(at, geoid)).collect::<String>()
+    };
+    fs::write(at.join("blocks.csv"), format!("block\n{}", lines(&|_, geoid| format!("{geoid}\n")))).unwrap();
+    let counts = lines(&|number, geoid| format!("{geoid},occupied,{}\n{geoid},vacant,{}\n", 20 + number, number % 7));
+    fs::write(at.join("counts.csv"), format!("block,h1,count\n{counts}")).unwrap();
+    fs::write(at.join("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n").unwrap();
+    run(&["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"]);
+    let measure =
+        ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "pl94-units-us", "--files", "nmf"];
+    run(&[&measure[..], &["--insecure-seed", "5", "--out", "US_Unit_PL_PROD"]].concat());
+    let product = at.join("US_Unit_PL_PROD");
+    add_exact_totals(&product, &geoids);
     let words = ["nmf", "audit", "US_Unit_PL_PROD", "--release", "pl94-units-us", "--json"];
     let output = assay(&words).current_dir(at).assert().success().get_output().stdout.clone();
     let answer: Value = serde_json::from_slice(&output).unwrap();

@@ -247,6 +247,18 @@ fn what_is_not_understood_is_refused_and_leaves_no_file() {
 
 /// Covariances of areas and variables: the diagonal has the margins of the estimates, sums of counties have the variance of their sum, and differences and shares
 /// follow from the matrix.
+/// A matrix is symmetric, and none of its entries is above the product of two standard deviations.
+fn assert_covariances(counts: usize, number: &dyn Fn(usize, usize) -> f64) {
+    for row in 0..counts {
+        assert!(number(row, row) >= 0.0);
+        for column in 0..counts {
+            assert_eq!(number(row, column), number(column, row));
+            let most = (number(row, row) * number(column, column)).sqrt();
+            assert!(number(row, column).abs() <= most * (1.0 + 1e-9));
+        }
+    }
+}
+
 #[test]
 fn differences_and_shares_follow_from_the_written_covariances() {
     let desk = Desk::new();
@@ -260,14 +272,7 @@ fn differences_and_shares_follow_from_the_written_covariances() {
     let number = |row: usize, column: usize| lines[row + 1][column + 3].parse::<f64>().unwrap();
     let counts = lines.len() - 1;
     assert!(counts >= 4 && lines.iter().all(|line| line.len() == counts + 3));
-    for row in 0..counts {
-        assert!(number(row, row) >= 0.0);
-        for column in 0..counts {
-            assert_eq!(number(row, column), number(column, row));
-            let most = (number(row, row) * number(column, column)).sqrt();
-            assert!(number(row, column).abs() <= most * (1.0 + 1e-9));
-        }
-    }
+    assert_covariances(counts, &number);
     // The margins of the estimates are those of the diagonal.
     let estimates = fs::read_to_string(desk.path("codes.csv")).unwrap();
     let heading: Vec<&str> = estimates.lines().next().unwrap().split(',').collect();

@@ -273,6 +273,16 @@ fn expected(group: &Group, law: &Law) -> BTreeMap<String, (f64, Option<f64>)> {
     let too_large = if largest == 0 { 1.0 } else { n as f64 * law.tail(largest) };
     let too_small = (1.0 - law.tail(largest + 1)).powi(n as i32);
     put("largest", largest as f64, Some((2.0 * too_large.min(too_small)).min(1.0)));
+    tests.extend(expected_of_pairs(group));
+    tests
+}
+
+/// The tests of the pairs of a group.
+fn expected_of_pairs(group: &Group) -> BTreeMap<String, (f64, Option<f64>)> {
+    let mut tests: BTreeMap<String, (f64, Option<f64>)> = BTreeMap::new();
+    let mut put = |name: &str, statistic: f64, p: Option<f64>| {
+        tests.insert(name.to_string(), (statistic, p));
+    };
     for (name, pairs) in group.pairs.iter().filter(|(_, pairs)| !pairs.is_empty()) {
         let sum: i64 = pairs.iter().map(|(x, y)| x * y).sum();
         let squares: i64 = pairs.iter().map(|(x, y)| x * x * y * y).sum();
@@ -396,17 +406,14 @@ fn least_squares(counts: &[Vec<i64>], variances: &[Rational]) -> Rational {
     squares - fitted
 }
 
-/// The third kind: residuals of children and parents, of exact totals, and least squares within units.
-#[test]
-fn every_quadratic_form_agrees_with_its_definition() {
-    let tiny = Tiny::usual();
-    let (folder, found) = audited(&tiny, 3);
-    let dense = Dense::read(&tiny, &folder.path().join("US_TINY"));
+/// By level and query: degrees of freedom, the sum over variances, and the sum over parameters.
+type QuadraticForms = BTreeMap<(usize, String), (u64, f64, f64)>;
+
+fn quadratic_forms(tiny: &Tiny, dense: &Dense) -> QuadraticForms {
     let variance = |level: usize, carried: usize, query: usize| {
         Law::single(&sigma2(level, carried, query)).mean_of(|x| (x * x) as f64)
     };
-    // By level and query: degrees of freedom, the sum over variances, and the sum over parameters.
-    let mut rows: BTreeMap<(usize, String), (u64, f64, f64)> = BTreeMap::new();
+    let mut rows: QuadraticForms = BTreeMap::new();
     let mut put = |level: usize, query: &str, freedom: u64, statistic: f64, bounded: f64| {
         let row = rows.entry((level, query.to_string())).or_default();
         *row = (row.0 + freedom, row.1 + statistic, row.2 + bounded);
@@ -451,6 +458,16 @@ fn every_quadratic_form_agrees_with_its_definition() {
         let all: usize = QUERIES.iter().map(|query| query.counts()).sum();
         put(unit.level, "least squares", (all - CELLS) as u64, statistic, statistic / ratio.fold(0.0, f64::max));
     }
+    rows
+}
+
+/// The third kind: residuals of children and parents, of exact totals, and least squares within units.
+#[test]
+fn every_quadratic_form_agrees_with_its_definition() {
+    let tiny = Tiny::usual();
+    let (folder, found) = audited(&tiny, 3);
+    let dense = Dense::read(&tiny, &folder.path().join("US_TINY"));
+    let rows = quadratic_forms(&tiny, &dense);
     let fit = &found.report.fit[0];
     assert_eq!(fit.rows.len(), rows.len());
     for ((level, query), (freedom, statistic, bounded)) in rows {

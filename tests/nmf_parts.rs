@@ -76,25 +76,27 @@ fn parts_together_are_the_whole_to_the_last_byte() {
     }
 }
 
+/// An area of blocks of two states.
+const ACROSS: &str = "area,block\nx,440030001001001\nx,090010001001001\n";
+
+/// A work that is refused with a message, and writes no file.
+fn refused(folder: &Path, more: &[&str], says: &str) {
+    let words = words(folder, "out.csv", more);
+    let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let flat = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(says), "{flat}");
+    assert!(!folder.join("out.csv").exists());
+}
+
 #[test]
 fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("work").display().to_string();
-    let given = words(folder.path(), "out.csv", &["--work", &work]);
-    let with = |more: &[&str]| {
-        given.iter().map(String::as_str).chain(more.iter().copied()).map(String::from).collect::<Vec<_>>()
-    };
-    let says = |more: &[&str], says: &str| {
-        let words = with(more);
-        let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        let flat = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(says), "{flat}");
-        assert!(!folder.path().join("out.csv").exists());
-    };
+    let says = |more: &[&str], says: &str| refused(folder.path(), &[&["--work", &work], more].concat(), says);
     for part in ["0/2", "3/2", "1", "a/b", "1/0"] {
         says(&["--part", part], "expected a part and how many there are");
     }
-    let first = with(&["--part", "1/2"]);
+    let first = words(folder.path(), "out.csv", &["--work", &work, "--part", "1/2"]);
     let said = json(&first.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(
         (&said["without_up"], &said["without_rows"]),
@@ -108,26 +110,35 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     let other = folder.path().join("other").display().to_string();
     let towns = example().join("towns.csv").display().to_string();
     let across = folder.path().join("across.csv");
-    fs::write(&across, "area,block\nx,440030001001001\nx,090010001001001\n").unwrap();
-    let refuse = |more: &[&str], says: &str| {
-        let words = words(folder.path(), "out.csv", &[&["--work", other.as_str()], more].concat());
-        let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(message.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{message}");
-    };
+    fs::write(&across, ACROSS).unwrap();
+    let refuse = |more: &[&str], says: &str| refused(folder.path(), &[&["--work", &other], more].concat(), says);
     refuse(
         &["--areas", across.to_str().unwrap(), "--states", "09"],
         "1 block of areas outside the states that are read",
     );
     refuse(&["--areas", &towns, "--states", "09"], "16 blocks of areas outside the states that are read");
+}
+
+#[test]
+fn damaged_files_of_a_work_are_refused_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work").display().to_string();
+    let given = words(folder.path(), "out.csv", &["--work", &work]);
+    let says = |says: &str| refused(folder.path(), &["--work", &work], says);
+    let first = words(folder.path(), "out.csv", &["--work", &work, "--part", "1/2"]);
+    run(&first, &[]);
     // A truncated or modified file of a state.
     let up = Path::new(&work).join("up-09.json");
     let kept = fs::read_to_string(&up).unwrap();
     for damaged in [&kept[..kept.len() / 2], "{}", &kept.replacen("\"x\":[", "\"x\":[1,", 1)] {
         fs::write(&up, damaged).unwrap();
-        says(&[], "up-09.json");
+        says("up-09.json");
     }
     // The same for answers, and for the part of areas across states.
     fs::write(&up, &kept).unwrap();
+    let other = folder.path().join("other").display().to_string();
+    let across = folder.path().join("across.csv");
+    fs::write(&across, ACROSS).unwrap();
     let across = across.to_str().unwrap();
     let other =
         words(folder.path(), "out.csv", &["--work", other.as_str(), "--areas", across, "--queries", "total", "hhgq"]);
@@ -155,6 +166,6 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     fs::remove_file(folder.path().join("out.csv")).unwrap();
     for damaged in [&kept[..kept.len() / 2], "x\n", &kept.replacen("\"unit\":[", "\"unit\":[9", 1)] {
         fs::write(&down, damaged).unwrap();
-        says(&[], "down-44.txt");
+        says("down-44.txt");
     }
 }

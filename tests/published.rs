@@ -202,6 +202,76 @@ fn a_release_is_found_beside_the_file_and_papers_and_files_are_mixed() {
     assert!(refusal(&["verify", &first]).contains("mine.toml: no such file"));
 }
 
+/// A part of a file and its replacement, with the place and a part of the message that follow.
+const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
+    ("paper = 'own'", "paper = ''", "line 1, column 9", "paper: must not be empty"),
+    ("paper = 'own'", "paper = 5", "line 1, column 9", "expected a string"),
+    ("title = 'A report'\n", "", "line 1", "missing field `title`"),
+    ("title =", "titel =", "line 2, column 1", "did you mean \"title\"?"),
+    ("title = 'A report'", "title = 'A", "line 2", "own.toml"),
+    ("id = 'a'", "id = ''", "line 4, column 6", "id: must not be empty"),
+    ("place = 'Table 1'\n", "", "line 3", "value: place is missing, as in place = \"Table 1\""),
+    ("place =", "palce =", "line 3", "place is missing (in place of \"palce\")"),
+    (
+        "place = 'Table 1'",
+        "place = 'Table 1'\nplaces = 1",
+        "line 6, column 1",
+        "unknown field \"places\", did you mean",
+    ),
+    ("'10.12'", "'ten'", "line 6, column 11", "printed: \"ten\" is not a number"),
+    ("'10.12'", "'10,12'", "line 6, column 11", "says decimal = \"comma\""),
+    ("'10.12'", "'10.2-10.1'", "line 6, column 11", "from the smaller to the larger"),
+    ("'10.12'", "'14 %'", "line 6, column 11", "is a percentage, and what is computed is neither"),
+    ("'10.12'", "'about < 5'", "line 6, column 11", "printed: "),
+    ("'10.12'", "'1/2'", "line 6, column 11", "printed: a fraction has no last digit"),
+    ("'10.12'", "[10.12]", "line 6, column 11", "printed: must be the number as it is printed"),
+    ("'10.12'", "nan", "line 6, column 11", "printed: "),
+    ("'10.12'", "'1e999999999'", "line 6, column 11", "printed: "),
+    ("'nats'", "'nat'", "line 7, column 8", "did you mean \"nats\"?"),
+    ("'nats'", "'probability'", "line 7, column 8", "what is computed is an epsilon"),
+    ("'nats'", "'sum'", "line 7, column 8", "what is computed is an epsilon"),
+    ("'nats'", "'claim'", "line 7, column 8", "what is computed is an epsilon"),
+    ("'epsilon'", "'epsilom'", "line 8, column 20", "did you mean \"epsilon\"?"),
+    ("'epsilon'", "'safetab'", "line 8, column 20", "there are epsilon, delta"),
+    ("kind = 'epsilon', ", "", "line 8, column 11", "kind is missing, as in kind = \"epsilon\""),
+    ("delta =", "dleta =", "line 8, column 11", "delta is missing (in place of \"dleta\")"),
+    ("delta = 1e-11", "delta = 0", "line 8, column 67", "delta: delta = 0 is out of range"),
+    ("delta = 1e-11", "delta = 1e-11, levl = 'x'", "line 8, column 74", "did you mean \"level\"?"),
+    ("delta = 1e-11", "delta = 1e-11, level = 'US'", "line 8", "levels and queries are those of a release"),
+    ("delta = 1e-11", "delta = 1e-11, rho = 1", "line 8, column 74", "unknown field \"rho\""),
+    ("'5x10'", "'5y10'", "line 8, column 51", "discrete-gaussian: "),
+    ("'5x10'", "[]", "line 8, column 51", "discrete-gaussian: must not be an empty list"),
+    ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected add-remove (one record more or less"),
+    ("'5x10'", "'5x10', group = 0", "line 8", "group must be a whole number, at least 1"),
+    ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "says not what it is about"),
+    (
+        "discrete-gaussian = '5x10'",
+        "release = 'pl94-person-us'",
+        "line 8, column 41",
+        "did you mean \"pl94-persons-us\"?",
+    ),
+    ("discrete-gaussian = '5x10'", "release = 'no/such.toml'", "line 8, column 41", "no such file"),
+    ("discrete-gaussian = '5x10'", "release = '/dev/zero'", "line 8, column 41", "is no file"),
+    ("discrete-gaussian = '5x10'", "release = 'pl94-persons-us', level = 'Sate'", "line 8", "did you mean \"State\"?"),
+    (
+        "discrete-gaussian = '5x10'",
+        "release = 'pl94-persons-us', query = 'detaild'",
+        "line 8",
+        "did you mean \"detailed\"?",
+    ),
+    ("discrete-gaussian = '5x10'", "release = 'pl94-persons-us', levels = ['US', 'US']", "line 8", "named twice"),
+    ("compute = {", "compute = 5 #", "line 8, column 11", "compute must be a table"),
+    ("compute = {", "erratum = 5\ncompute = {", "line 8, column 11", "erratum: must be a text in quotes"),
+    (
+        "compute = {",
+        "printed_by = { kind = 'rho' }\ncompute = {",
+        "line 8, column 14",
+        "printed_by of kind \"rho\": says not",
+    ),
+    // Errors found by the computation have the line of their value.
+    ("kind = 'epsilon'", "kind = 'epsilon', group = 9999999", "line 3", "the value \"a\": shift"),
+];
+
 #[test]
 fn violations_of_the_format_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,79 +279,7 @@ fn violations_of_the_format_are_refused_with_their_place() {
         + &value("a", "'10.12'", "nats", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11");
     let refused = |text: &str| refusal(&["verify", &written(folder.path(), "own.toml", text)]);
     assay(&["verify", &written(folder.path(), "own.toml", &good)]).assert().success();
-    for (from, to, line, said) in [
-        ("paper = 'own'", "paper = ''", "line 1, column 9", "paper: must not be empty"),
-        ("paper = 'own'", "paper = 5", "line 1, column 9", "expected a string"),
-        ("title = 'A report'\n", "", "line 1", "missing field `title`"),
-        ("title =", "titel =", "line 2, column 1", "did you mean \"title\"?"),
-        ("title = 'A report'", "title = 'A", "line 2", "own.toml"),
-        ("id = 'a'", "id = ''", "line 4, column 6", "id: must not be empty"),
-        ("place = 'Table 1'\n", "", "line 3", "value: place is missing, as in place = \"Table 1\""),
-        ("place =", "palce =", "line 3", "place is missing (in place of \"palce\")"),
-        (
-            "place = 'Table 1'",
-            "place = 'Table 1'\nplaces = 1",
-            "line 6, column 1",
-            "unknown field \"places\", did you mean",
-        ),
-        ("'10.12'", "'ten'", "line 6, column 11", "printed: \"ten\" is not a number"),
-        ("'10.12'", "'10,12'", "line 6, column 11", "says decimal = \"comma\""),
-        ("'10.12'", "'10.2-10.1'", "line 6, column 11", "from the smaller to the larger"),
-        ("'10.12'", "'14 %'", "line 6, column 11", "is a percentage, and what is computed is neither"),
-        ("'10.12'", "'about < 5'", "line 6, column 11", "printed: "),
-        ("'10.12'", "'1/2'", "line 6, column 11", "printed: a fraction has no last digit"),
-        ("'10.12'", "[10.12]", "line 6, column 11", "printed: must be the number as it is printed"),
-        ("'10.12'", "nan", "line 6, column 11", "printed: "),
-        ("'10.12'", "'1e999999999'", "line 6, column 11", "printed: "),
-        ("'nats'", "'nat'", "line 7, column 8", "did you mean \"nats\"?"),
-        ("'nats'", "'probability'", "line 7, column 8", "what is computed is an epsilon"),
-        ("'nats'", "'sum'", "line 7, column 8", "what is computed is an epsilon"),
-        ("'nats'", "'claim'", "line 7, column 8", "what is computed is an epsilon"),
-        ("'epsilon'", "'epsilom'", "line 8, column 20", "did you mean \"epsilon\"?"),
-        ("'epsilon'", "'safetab'", "line 8, column 20", "there are epsilon, delta"),
-        ("kind = 'epsilon', ", "", "line 8, column 11", "kind is missing, as in kind = \"epsilon\""),
-        ("delta =", "dleta =", "line 8, column 11", "delta is missing (in place of \"dleta\")"),
-        ("delta = 1e-11", "delta = 0", "line 8, column 67", "delta: delta = 0 is out of range"),
-        ("delta = 1e-11", "delta = 1e-11, levl = 'x'", "line 8, column 74", "did you mean \"level\"?"),
-        ("delta = 1e-11", "delta = 1e-11, level = 'US'", "line 8", "levels and queries are those of a release"),
-        ("delta = 1e-11", "delta = 1e-11, rho = 1", "line 8, column 74", "unknown field \"rho\""),
-        ("'5x10'", "'5y10'", "line 8, column 51", "discrete-gaussian: "),
-        ("'5x10'", "[]", "line 8, column 51", "discrete-gaussian: must not be an empty list"),
-        ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected add-remove (one record more or less"),
-        ("'5x10'", "'5x10', group = 0", "line 8", "group must be a whole number, at least 1"),
-        ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "says not what it is about"),
-        (
-            "discrete-gaussian = '5x10'",
-            "release = 'pl94-person-us'",
-            "line 8, column 41",
-            "did you mean \"pl94-persons-us\"?",
-        ),
-        ("discrete-gaussian = '5x10'", "release = 'no/such.toml'", "line 8, column 41", "no such file"),
-        ("discrete-gaussian = '5x10'", "release = '/dev/zero'", "line 8, column 41", "is no file"),
-        (
-            "discrete-gaussian = '5x10'",
-            "release = 'pl94-persons-us', level = 'Sate'",
-            "line 8",
-            "did you mean \"State\"?",
-        ),
-        (
-            "discrete-gaussian = '5x10'",
-            "release = 'pl94-persons-us', query = 'detaild'",
-            "line 8",
-            "did you mean \"detailed\"?",
-        ),
-        ("discrete-gaussian = '5x10'", "release = 'pl94-persons-us', levels = ['US', 'US']", "line 8", "named twice"),
-        ("compute = {", "compute = 5 #", "line 8, column 11", "compute must be a table"),
-        ("compute = {", "erratum = 5\ncompute = {", "line 8, column 11", "erratum: must be a text in quotes"),
-        (
-            "compute = {",
-            "printed_by = { kind = 'rho' }\ncompute = {",
-            "line 8, column 14",
-            "printed_by of kind \"rho\": says not",
-        ),
-        // Errors found by the computation have the line of their value.
-        ("kind = 'epsilon'", "kind = 'epsilon', group = 9999999", "line 3", "the value \"a\": shift"),
-    ] {
+    for (from, to, line, said) in VIOLATIONS {
         assert!(good.contains(from), "{from}");
         let message = refused(&good.replacen(from, to, 1));
         assert!(message.contains(line) && message.contains(said) && message.contains("own.toml"), "{to}: {message}");
@@ -395,7 +393,13 @@ fn printed_forms_are_read_as_printed() {
         assert_eq!(output.status.code(), Some(i32::from(is_wrong)), "{printed} {unit}");
         assert_eq!(rows(&answer)[0]["difference"].is_null(), !is_wrong, "{printed} {unit}");
     }
-    // A decimal comma, if the file declares it; plain numbers of TOML still have a point.
+}
+
+/// A decimal comma, if the file declares it; plain numbers of TOML still have a point. Truncation is not rounding.
+#[test]
+fn decimal_commas_and_truncation_are_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let epsilon = "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11";
     let comma = HEAD.to_string() + "decimal = 'comma'\n";
     for printed in ["'10,12'", "10.12", "'10,1-10,2'"] {
         let file = written(folder.path(), "own.toml", comma.clone() + &value("a", printed, "nats", epsilon));

@@ -237,30 +237,26 @@ fn nodes_that_the_rule_cannot_take_are_refused() {
     }
 }
 
-/// Figures of SafeTab and of spines for the user's parameters and blocks: other numbers, in the same columns.
-#[test]
-fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
+/// The rows of a figure with these options: other numbers than in results/, in the same columns.
+fn drawn(name: &str, options: &[&str]) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let blocks = folder.path().join("blocks.csv");
-    let text =
-        "block,place\n440010301001000,1\n440010301001001,1\n440010301001002,2\n440010302001000,1\n440030101001000,3\n";
-    fs::write(&blocks, text).unwrap();
-    let blocks = blocks.to_str().unwrap();
-    let draw = |name: &str, options: &[&str]| -> Vec<Vec<String>> {
-        let words: Vec<&str> = ["figures", name, "--out", out].into_iter().chain(options.iter().copied()).collect();
-        json(&words);
-        let rows = fs::read_to_string(folder.path().join(format!("{name}.csv"))).unwrap();
-        let kept = fs::read_to_string(committed().join(format!("{name}.csv"))).unwrap();
-        assert_eq!(rows.lines().next(), kept.lines().next(), "{name}");
-        assert_ne!(rows, kept, "{name}");
-        rows.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect()
-    };
-    let margins = draw("safetab-2021/margins", &["--from", "1", "--to", "2", "--points", "3"]);
+    let words: Vec<&str> = ["figures", name, "--out", out].into_iter().chain(options.iter().copied()).collect();
+    json(&words);
+    let rows = fs::read_to_string(folder.path().join(format!("{name}.csv"))).unwrap();
+    let kept = fs::read_to_string(committed().join(format!("{name}.csv"))).unwrap();
+    assert_eq!(rows.lines().next(), kept.lines().next(), "{name}");
+    assert_ne!(rows, kept, "{name}");
+    rows.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect()
+}
+
+#[test]
+fn safetab_is_drawn_for_parameters_of_ones_own() {
+    let margins = drawn("safetab-2021/margins", &["--from", "1", "--to", "2", "--points", "3"]);
     assert_eq!(margins.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "1.5", "2", "1", "1.5", "2"]);
     // A smaller delta has a larger epsilon, except under pure differential privacy.
     let kept = fs::read_to_string(committed().join("safetab-2021/table-2.csv")).unwrap();
-    for (own, kept) in draw("safetab-2021/table-2", &["--delta", "1e-12"]).iter().zip(kept.lines().skip(1)) {
+    for (own, kept) in drawn("safetab-2021/table-2", &["--delta", "1e-12"]).iter().zip(kept.lines().skip(1)) {
         let kept: f64 = kept.rsplit(',').next().unwrap().parse().unwrap();
         let own_upper: f64 = own.last().unwrap().parse().unwrap();
         assert!(if own.join(",").contains("pure DP") { own_upper == kept } else { own_upper > kept }, "{own:?} {kept}");
@@ -268,7 +264,7 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     // The paper's own margins have the paper's formula, coverage and least budget.
     let kept = fs::read_to_string(committed().join("safetab-2021/table-1.csv")).unwrap();
     let kept: Vec<Vec<&str>> = kept.lines().skip(1).map(|line| line.rsplit(',').collect()).collect();
-    let budgets = draw("safetab-2021/table-1", &["--margin", "6,11,50,3"]);
+    let budgets = drawn("safetab-2021/table-1", &["--margin", "6,11,50,3"]);
     assert_eq!(budgets.len(), 8);
     for own in budgets.iter().filter(|row| row[2] != "3") {
         let same = kept.iter().find(|row| row[6] == own[2] && row[7] == own[1]).expect("a margin of the paper");
@@ -278,34 +274,57 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         assert!((0.0..0.011).contains(&(rounded - printed + 1e-9)), "{own:?} {same:?}");
     }
     // A budget of the user has the margin of the least budget.
-    let rows = draw("safetab-p-2024/table-7", &["--rho", "0.02,0.159"]);
+    let rows = drawn("safetab-p-2024/table-7", &["--rho", "0.02,0.159"]);
     for row in &rows {
         let [rho, least] = [2, 5].map(|column| row[column].parse::<f64>().unwrap());
         assert!(least <= rho && row[1] == row[8], "{row:?}");
     }
-    let both = draw("safetab-p-2024/table-7", &["--rho", "0.159", "--margin", "11"]);
+    let both = drawn("safetab-p-2024/table-7", &["--rho", "0.159", "--margin", "11"]);
     let kept = fs::read_to_string(committed().join("safetab-p-2024/table-7.csv")).unwrap();
     let county = kept.lines().find(|line| line.starts_with("\"County, Detailed")).expect("a level");
     assert!(county.ends_with(&both[0][2..].join(",")), "{county} {both:?}");
     // Budgets for wider margins are smaller, and so is the epsilon of each analysis.
-    let wide = draw("safetab-2021/table-2", &["--margin", "20,50"]);
+    let wide = drawn("safetab-2021/table-2", &["--margin", "20,50"]);
     assert!(wide.iter().all(|row| row.last().unwrap().parse::<f64>().unwrap() < 11.0), "{wide:?}");
     // The threshold is 21, so the sizes are 21 to 63.
-    let sizes = draw("safetab-p-2024/figure-1", &["--rho", "0.159", "--from", "1", "--to", "3"]);
+    let sizes = drawn("safetab-p-2024/figure-1", &["--rho", "0.159", "--from", "1", "--to", "3"]);
     assert_eq!((sizes.len(), sizes[0][2].as_str(), sizes[42][3].as_str()), (43, "21", "3"));
-    assert_eq!(draw("safetab-p-2024/figure-2", &["--rho", "0.159", "--points", "4"]).len(), 4);
+    assert_eq!(drawn("safetab-p-2024/figure-2", &["--rho", "0.159", "--points", "4"]).len(), 4);
+}
+
+/// A folder with a file of five blocks, and its name.
+fn five_blocks() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let blocks = folder.path().join("blocks.csv");
+    let text =
+        "block,place\n440010301001000,1\n440010301001001,1\n440010301001002,2\n440010302001000,1\n440030101001000,3\n";
+    fs::write(&blocks, text).unwrap();
+    let name = blocks.to_str().unwrap().to_string();
+    (folder, name)
+}
+
+#[test]
+fn spines_are_drawn_for_blocks_of_ones_own() {
+    let (_folder, blocks) = five_blocks();
+    let blocks = blocks.as_str();
     // Each cell of each block counts once in every query group of the nation, and of its own block.
-    let matrix = draw("spines-2024/figure-2", &["--copies", "3"]);
+    let matrix = drawn("spines-2024/figure-2", &["--copies", "3"]);
     assert_eq!(matrix.len(), 2 * 4 * 3 * 4);
     assert!(matrix.iter().filter(|row| row[0] == "US" && row[1] == "second").count() == 12, "{matrix:?}");
-    let units = draw("spines-2024/figure-2", &["--release", "pl94-units-us", "--level", "State", "--level", "Block"]);
+    let units = drawn("spines-2024/figure-2", &["--release", "pl94-units-us", "--level", "State", "--level", "Block"]);
     let of = |unit: &str| units.iter().filter(|row| row[0] == unit).collect::<Vec<_>>();
     assert!(of("State").len() == 2 * of("Block 1").len() && of("Block 1").iter().all(|row| row[3] == "1"), "{units:?}");
-    let remark = draw("spines-2024/remark-1", &["--to", "12"]);
+    let remark = drawn("spines-2024/remark-1", &["--to", "12"]);
     assert_eq!(remark.len(), 2 * 3 * 12);
-    assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));
-    let section = draw("spines-2024/section-4", &["--counts", blocks]);
+    assert!(drawn("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));
+    let section = drawn("spines-2024/section-4", &["--counts", blocks]);
     assert!(section.iter().any(|row| row[3] == "3"), "place 1 has three blocks: {section:?}");
+}
+
+#[test]
+fn figures_refuse_parameters_that_do_not_fit() {
+    let (folder, blocks) = five_blocks();
+    let (out, blocks) = (folder.path().to_str().unwrap(), blocks.as_str());
     for (name, options) in [
         ("safetab-2021/table-2", vec!["--delta", "1e-12", "--delta", "1e-9"]),
         ("safetab-2021/margins", vec!["--from", "0"]),

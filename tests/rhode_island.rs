@@ -2,6 +2,7 @@
 //! folder of public data.
 
 use std::{
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -9,11 +10,12 @@ use std::{
 use dp_assay::{
     account::Account,
     error::Error,
+    noise::{Sampler, Streams},
     release::Release,
     replication::figures::{self, Sources},
     spine::{
         blocks::Blocks,
-        bypass::{self, Privacy},
+        bypass::{self, Privacy, Spine},
         optimize::SpineSettings,
         plan::{BuiltSpine, SpinePlan},
         spine_files::{self, SavedSpine},
@@ -146,43 +148,52 @@ fn another_vintage_is_counted_and_listed_on_both_sides() {
     assert_eq!((saved.spine.tree, saved.ids.geoids().len()), (built.spine.tree, 25_181));
 }
 
+/// The people of each block, in the order of the blocks.
+fn people(file: &Path, geoids: &[u64]) -> Vec<i64> {
+    let mut people = vec![0_i64; 25_181];
+    let mut reader = csv::Reader::from_path(file).unwrap();
+    for record in reader.records().map(Result::unwrap) {
+        people[geoids.binary_search(&record[0].parse().unwrap()).unwrap()] = record[4].parse().unwrap();
+    }
+    assert_eq!(people.iter().sum::<i64>(), 1_052_567);
+    people
+}
+
+/// A noisy total of every unit that has a share of the budget, with rho = 1: sigma2 = 1 / share.
+fn measured(spine: &Spine, truth: impl Fn(usize, usize) -> i64) -> Vec<Vec<f64>> {
+    let mut streams = Streams::with_insecure_seed(44);
+    (0..spine.tree.levels())
+        .map(|level| {
+            let mut samplers: HashMap<Rational, Sampler> = HashMap::new();
+            let mut source = streams.take();
+            (0..spine.tree.units(level))
+                .map(|unit| {
+                    let share = spine.share(level, unit);
+                    if share == 0 {
+                        return f64::NAN;
+                    }
+                    let sampler = samplers
+                        .entry(share.clone())
+                        .or_insert_with(|| Sampler::discrete_gaussian(share.recip()).unwrap());
+                    (truth(level, unit) + sampler.sample(&mut source)) as f64
+                })
+                .collect()
+        })
+        .collect()
+}
+
 /// Real counts, exact noise, least squares: consistent at every unit, with the error variance of (3.4).
 #[test]
 fn least_squares_over_real_counts_errs_as_its_variance_says() {
     let Some(folder) = folder() else { return };
     let built = built(&folder, "redistricting-persons", "pl94-persons-us", &folder.join("ri_2010_block.csv"));
     let (spine, tree) = (&built.spine, &built.spine.tree);
-    let mut people = vec![0_i64; 25_181];
-    let mut reader = csv::Reader::from_path(folder.join("ri_2010_block.csv")).unwrap();
-    for record in reader.records().map(Result::unwrap) {
-        let row = built.blocks().unwrap().geoids().binary_search(&record[0].parse().unwrap()).unwrap();
-        people[row] = record[4].parse().unwrap();
-    }
-    assert_eq!(people.iter().sum::<i64>(), 1_052_567);
+    let people = people(&folder.join("ri_2010_block.csv"), built.blocks().unwrap().geoids());
     let truth = |level: usize, unit: usize| -> i64 {
         tree.blocks(level, unit).map(|place| people[tree.order()[place] as usize]).sum()
     };
-    // rho = 1: sigma2 = 1 / gamma.
     let share = |level: usize, unit: usize| spine.share(level, unit);
-    let mut streams = dp_assay::noise::Streams::with_insecure_seed(44);
-    let measured: Vec<Vec<f64>> = (0..tree.levels())
-        .map(|level| {
-            let mut samplers: std::collections::HashMap<Rational, dp_assay::noise::Sampler> = Default::default();
-            let mut source = streams.take();
-            (0..tree.units(level))
-                .map(|unit| {
-                    let share = share(level, unit);
-                    if share == 0 {
-                        return f64::NAN;
-                    }
-                    let sampler = samplers
-                        .entry(share.clone())
-                        .or_insert_with(|| dp_assay::noise::Sampler::discrete_gaussian(share.recip()).unwrap());
-                    (truth(level, unit) + sampler.sample(&mut source)) as f64
-                })
-                .collect()
-        })
-        .collect();
+    let measured = measured(spine, truth);
     let precision = |level: usize, unit: usize| share(level, unit).to_f64();
     let estimates = least_squares_approx(tree, 1, precision, &measured).unwrap();
     let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;

@@ -763,7 +763,7 @@ fn assay(args: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn the_command_line_answers_and_refuses() {
+fn the_command_line_answers() {
     let (status, table, _) = assay(&["single", "--rho", "0.099", "--prior", "1/2"]);
     assert!(status == 0 && table.contains("0.523614801232") && table.contains("0.588759054091"), "{table}");
     let release =
@@ -787,6 +787,10 @@ fn the_command_line_answers_and_refuses() {
     assert!(status == 0 && csv.starts_with("x2,probability_lower,probability_upper\n0,0.1293"), "{csv}");
     let (status, table, _) = assay(&["bound", "--release", "su-su-wang-2025", "--prior", "1/2"]);
     assert!(status == 0 && table.contains("0.91164") && table.contains("all composed"), "{table}");
+}
+
+#[test]
+fn the_command_line_refuses_by_the_names_of_options() {
     for (args, names) in [
         (vec!["single", "--rho", "0", "--prior", "1/2"], "--rho"),
         (vec!["single", "--rho", "", "--prior", "1/2"], "--rho"),

@@ -300,7 +300,7 @@ fn assay(folder: &Path, plan: &str, more: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
+fn bad_plans_are_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     strewn(folder.path(), 21, 6);
     for (from, to, says) in [
@@ -328,6 +328,12 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
     }
     let output = assay(folder.path(), PLAN, &["--json", "--delta", "1e-10"]);
     assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("no release"));
+}
+
+#[test]
+fn the_program_answers_with_the_keys_of_its_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    strewn(folder.path(), 21, 6);
     let files = format!("{PLAN}[[entities]]\nkind = \"sd_secondary\"\nfile = \"sd.txt\"\ncolumn = \"D\"\n");
     // One block of the spine, and one of another state.
     let first = Blocks::read(&folder.path().join("blocks.csv")).unwrap().geoids()[0];
@@ -370,6 +376,12 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
     }
     let entities = fs::read_to_string(folder.path().join("out/entities.csv")).unwrap();
     assert!(entities.starts_with("kind,entity,geoid,blocks,osed_before,osed_after,variance_approx,margin_95_approx\n"));
+}
+
+#[test]
+fn the_program_answers_in_every_format_and_for_a_release() {
+    let folder = tempfile::tempdir().unwrap();
+    strewn(folder.path(), 21, 6);
     let pure = PLAN.replacen("-units\"\n", "-units\"\nprivacy = \"pure\"\n", 1);
     let csv = assay(folder.path(), &pure, &["--csv"]);
     let text = String::from_utf8(csv.stdout).unwrap();

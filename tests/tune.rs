@@ -215,6 +215,14 @@ fn the_total_is_more_than_any_level() {
     assert!(parse(&plan["total"]["epsilon"]["lower"].to_string()).unwrap() > 0);
 }
 
+/// The keys at which two configurations with the same keys differ.
+fn different_keys(one: &std::path::Path, other: &std::path::Path) -> Vec<String> {
+    let [old, new] = [one, other].map(|path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap());
+    let (old, new) = (old.as_object().unwrap(), new.as_object().unwrap());
+    assert!(old.keys().eq(new.keys()));
+    old.keys().filter(|key| old[*key] != new[*key]).cloned().collect()
+}
+
 #[test]
 fn a_configuration_is_read_changed_and_written() {
     let example = |name: &str| format!("{}/data/examples/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -258,12 +266,7 @@ fn a_configuration_is_read_changed_and_written() {
         if kind == "safetab-h" {
             assert!(tract(&tune(&config, &["--set", &less]))[count].as_i64() > Some(7), "{less}");
         }
-        // Only the budgets differ.
-        let [old, new] = [std::path::Path::new(&config), &out]
-            .map(|path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap());
-        let (old, new) = (old.as_object().unwrap(), new.as_object().unwrap());
-        assert!(old.keys().eq(new.keys()));
-        let differ: Vec<&String> = old.keys().filter(|key| old[*key] != new[*key]).collect();
+        let differ = different_keys(std::path::Path::new(&config), &out);
         assert!(
             differ.len() == tables as usize && differ.iter().all(|key| key.ends_with("level_2_tract")),
             "{differ:?}"

@@ -129,28 +129,37 @@ fn check(case: &Case, counts: &Counts) -> usize {
         codes.dedup();
         units.push(codes);
     }
-    // Children sum to their parents, cell by cell.
+    check_sums_of_children(case, counts, (&names.levels, &units));
+    check_totals_of_states(case, counts, (&names.levels, &units));
+    rows_checked
+}
+
+/// Children sum to their parents, cell by cell.
+fn check_sums_of_children(case: &Case, counts: &Counts, (levels, units): (&[String], &[Vec<String>])) {
+    let nothing = HashMap::new();
     for (at, pair) in units.windows(2).enumerate() {
         for parent in &pair[0] {
             let mut sum: HashMap<usize, i64> = HashMap::new();
             for child in pair[1].iter().filter(|child| child.starts_with(parent.as_str())) {
-                let own = counts.get(&(names.levels[at + 1].clone(), child.clone())).unwrap_or(&nothing);
+                let own = counts.get(&(levels[at + 1].clone(), child.clone())).unwrap_or(&nothing);
                 own.iter().for_each(|(cell, count)| *sum.entry(*cell).or_default() += count);
             }
-            let own = counts.get(&(names.levels[at].clone(), parent.clone())).unwrap_or(&nothing);
-            assert_eq!(*own, sum, "{} {} {parent}", case.name, names.levels[at]);
+            let own = counts.get(&(levels[at].clone(), parent.clone())).unwrap_or(&nothing);
+            assert_eq!(*own, sum, "{} {} {parent}", case.name, levels[at]);
         }
     }
-    // The exact totals of states tie both parts together.
-    let state = usize::from(names.levels[0] == "US");
+}
+
+/// The exact totals of states tie both parts together.
+fn check_totals_of_states(case: &Case, counts: &Counts, (levels, units): (&[String], &[Vec<String>])) {
+    let state = usize::from(levels[0] == "US");
     for line in fs::read_to_string(&case.totals).unwrap().lines().skip(1) {
         let (number, total) = line.split_once(',').unwrap();
         let of_state = units[state].iter().filter(|code| code[1..] == *number);
-        let cells = of_state.filter_map(|code| counts.get(&(names.levels[state].clone(), code.clone())));
+        let cells = of_state.filter_map(|code| counts.get(&(levels[state].clone(), code.clone())));
         let sum: i64 = cells.flat_map(HashMap::values).sum();
         assert_eq!(sum, total.parse::<i64>().unwrap(), "{} {number}", case.name);
     }
-    rows_checked
 }
 
 #[test]

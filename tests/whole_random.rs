@@ -90,6 +90,34 @@ fn units(numbers: &mut Numbers) -> (Levels, usize) {
     (units, blocks)
 }
 
+/// The true counts of the cells of a block, and for each type of quarters the number of homes and the largest number of people.
+fn block(numbers: &mut Numbers, (types, races): (usize, usize), is_tight: bool) -> (Vec<i64>, Vec<(i64, i64)>) {
+    let (mut own, mut of_types) = (vec![0_i64; types * 2 * races], Vec::new());
+    for kind in 0..types {
+        let homes = if kind == 0 { 0 } else { [0, 0, 0, 1, 2][below(numbers, 5)] };
+        let people = if kind == 0 { numbers.below(40) } else { homes * (1 + numbers.below(12)) };
+        for _ in 0..people {
+            // No minors in nursing facilities.
+            let age = if kind == 1 { 1 } else { below(numbers, 2) };
+            own[(kind * 2 + age) * races + below(numbers, races)] += 1;
+        }
+        let (people, homes) = (people as i64, homes as i64);
+        let most = if is_tight { people + numbers.below(3) as i64 * homes.min(1) } else { 99_999 * homes };
+        of_types.push((homes, if kind == 0 { 99_999 } else { most }));
+    }
+    (own, of_types)
+}
+
+/// The exact totals of states, from the parts of each.
+fn totals_of_states(parts: &[(String, Vec<usize>)], truth: &[Vec<i64>]) -> BTreeMap<u32, i64> {
+    let mut totals = BTreeMap::new();
+    for (code, within) in parts {
+        let total: i64 = within.iter().flat_map(|block| &truth[*block]).sum();
+        *totals.entry(code[1..].parse().unwrap()).or_insert(0) += total;
+    }
+    totals
+}
+
 /// Writes the folder.
 fn make(at: &Path, seed: u64) -> Made {
     let mut numbers = Numbers(seed * 7919 + 1);
@@ -98,24 +126,7 @@ fn make(at: &Path, seed: u64) -> Made {
     let schema = release.schema.clone().unwrap();
     let (units, blocks) = units(&mut numbers);
     let is_tight = numbers.below(2) == 0;
-    let (mut truth, mut bounds) = (Vec::new(), Vec::new());
-    for _ in 0..blocks {
-        let (mut own, mut of_types) = (vec![0_i64; cells], Vec::new());
-        for kind in 0..types {
-            let homes = if kind == 0 { 0 } else { [0, 0, 0, 1, 2][below(&mut numbers, 5)] };
-            let people = if kind == 0 { numbers.below(40) } else { homes * (1 + numbers.below(12)) };
-            for _ in 0..people {
-                // No minors in nursing facilities.
-                let age = if kind == 1 { 1 } else { below(&mut numbers, 2) };
-                own[(kind * 2 + age) * races + below(&mut numbers, races)] += 1;
-            }
-            let (people, homes) = (people as i64, homes as i64);
-            let most = if is_tight { people + numbers.below(3) as i64 * homes.min(1) } else { 99_999 * homes };
-            of_types.push((homes, if kind == 0 { 99_999 } else { most }));
-        }
-        truth.push(own);
-        bounds.push(of_types);
-    }
+    let (truth, bounds): (Vec<_>, Vec<_>) = (0..blocks).map(|_| block(&mut numbers, (types, races), is_tight)).unzip();
     for (number, level) in release.levels.iter().enumerate() {
         let mut files: BTreeMap<String, (Vec<Row>, Vec<Row>)> = BTreeMap::new();
         for (code, within) in &units[number] {
@@ -161,11 +172,7 @@ fn make(at: &Path, seed: u64) -> Made {
             nmf_rows::write(&place("Constraint"), &AXES, &constraints);
         }
     }
-    let mut totals = BTreeMap::new();
-    for (code, within) in &units[1] {
-        let total: i64 = within.iter().flat_map(|block| &truth[*block]).sum();
-        *totals.entry(code[1..].parse().unwrap()).or_insert(0) += total;
-    }
+    let totals = totals_of_states(&units[1], &truth);
     let orders: [&[&str]; 3] = [&[], &["race"], &["votingage * race", "hhgq"]];
     let order = orders[below(&mut numbers, 3)].iter().map(ToString::to_string).collect();
     Made { release, totals, order, types, cells, units, bounds }

@@ -607,6 +607,25 @@ impl Composition {
     }
 }
 
+/// The error for a part that is neither an account nor a text.
+fn not_a_part(part: &Bound<PyAny>) -> PyErr {
+    let name = part.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string());
+    PyTypeError::new_err(format!("a part of type {name}: expected an account, or a text such as \"5x10@1\""))
+}
+
+/// Whether the counts of all parts are as given for bounded neighbors: what is said of all, or else of each.
+fn all_as_given(of_all: Option<bool>, mut of_each: Vec<bool>) -> PyResult<bool> {
+    of_each.dedup();
+    match (of_all, of_each.as_slice()) {
+        (Some(given), _) => Ok(given),
+        (None, [] | [false]) => Ok(false),
+        (None, [true]) => Ok(true),
+        (None, _) => Err(PyValueError::new_err(
+            "the counts of some parts are as given for bounded neighbors, and those of others are counted twice: account for them separately",
+        )),
+    }
+}
+
 #[pymethods]
 impl Composition {
     #[new]
@@ -632,12 +651,7 @@ impl Composition {
                 as_given.push(counts_as_given.unwrap_or(false));
                 continue;
             }
-            let account = part.cast::<Account>().map_err(|_| {
-                let name = part.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string());
-                PyTypeError::new_err(format!(
-                    "a part of type {name}: expected an account, or a text such as \"5x10@1\""
-                ))
-            })?;
+            let account = part.cast::<Account>().map_err(|_| not_a_part(&part))?;
             let own = account.get().subject();
             if let Some(release) = &own.release {
                 join(&mut all, release, &own.levels)?;
@@ -663,17 +677,7 @@ impl Composition {
             }
             all.group = sizes.pop().unwrap_or(1);
         }
-        as_given.dedup();
-        all.counts_as_given = match (counts_as_given, as_given.as_slice()) {
-            (Some(given), _) => given,
-            (None, [] | [false]) => false,
-            (None, [true]) => true,
-            (None, _) => {
-                return Err(PyValueError::new_err(
-                    "the counts of some parts are as given for bounded neighbors, and those of others are counted twice: account for them separately",
-                ));
-            }
-        };
+        all.counts_as_given = all_as_given(counts_as_given, as_given)?;
         Ok(PyClassInitializer::from(Account::of(all)?).add_subclass(Composition))
     }
 }

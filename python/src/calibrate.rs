@@ -77,13 +77,7 @@ impl Account {
             }
             false => return Err(one_target()),
         };
-        let grid = match grid {
-            "sigma2" => (GridOf::SmallestSigma2, decimals.unwrap_or(2)),
-            "factor" => (GridOf::Factor, decimals.unwrap_or(4)),
-            other => {
-                return Err(PyValueError::new_err(format!("grid = {other:?}: expected \"sigma2\" or \"factor\"")));
-            }
-        };
+        let grid = grid_of(grid, decimals)?;
         let resolved = self.resolved();
         let (found, least, (name, value), target, compared) = work::run(py, move |_| {
             const TARGET_DIGITS: u32 = 40;
@@ -484,4 +478,13 @@ fn target_of(query: &Bound<PyDict>) -> PyResult<QueryTarget> {
         least,
         most,
     })
+}
+
+/// The grid of a name, with its number of decimals.
+fn grid_of(name: &str, decimals: Option<u32>) -> PyResult<(GridOf, u32)> {
+    match name {
+        "sigma2" => Ok((GridOf::SmallestSigma2, decimals.unwrap_or(2))),
+        "factor" => Ok((GridOf::Factor, decimals.unwrap_or(4))),
+        other => Err(PyValueError::new_err(format!("grid = {other:?}: expected \"sigma2\" or \"factor\""))),
+    }
 }

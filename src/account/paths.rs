@@ -3,20 +3,19 @@
 //! A record that changes leaves the counts on path p and enters those on path q, so a pair of paths composes both. A record that is added
 //! enters one path only.
 
+mod lines;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
-use rug::{Float, Rational};
+use rug::Rational;
 
-use super::{
-    Composition,
-    profile::Account,
-    supporting::{self, TRADEOFF},
-    tradeoff,
-};
+use super::{Composition, profile::Account, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Pair, Proof},
+        answer::{Answer, Pair},
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
         infinite::InfiniteLoss,
@@ -24,7 +23,6 @@ use crate::{
         stop::Stop,
         sum::LossSum,
     },
-    numeric::{Enclosure, precision, rational},
 };
 
 /// The largest number of pairs of paths that are answered one by one, beside counts as they differ between two neighbors.
@@ -299,76 +297,6 @@ impl Account for WorstPath {
     }
 }
 
-impl WorstPath {
-    fn tradeoff_of_finite(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
-        const ROUNDS: usize = 2;
-        /// Enclosures wider than this many times the line and the function of a pair leave room between the two.
-        const WIDER: u32 = 4;
-        if let Some(known) = tradeoff::at_ends(alpha, digits) {
-            return Ok(known);
-        }
-        let (family, first, bits) = (family_of(evaluator)?, (0, 0), precision::bits(digits, 64));
-        // The highest line of a first pair gives the eps at which to look for the worst pair. Lines of all type I errors share contours.
-        let near = self.highest_line(family, first, alpha)?;
-        let mut pair = family.leader_near(&near.clone().abs(), digits)?;
-        let (mut lower, mut pairs) = (Enclosure::double(0.0, bits), vec![first]);
-        for _ in 0..ROUNDS {
-            pairs.push(pair);
-            let epsilon = if pair == first { near.clone() } else { self.highest_line(family, pair, alpha)? };
-            let worst = evaluator.hockey_stick_of_many(&epsilon.clone().abs(), digits)?;
-            lower = lower.max(&line(&worst.value, &epsilon, alpha, bits));
-            let leader = worst.pair().unwrap_or_default();
-            if std::mem::replace(&mut pair, leader) == leader {
-                break;
-            }
-        }
-        pairs.push(pair);
-        // Every line is below f, and f is below every pair's own function: that of the worst pair, and where this leaves room, those of the others.
-        let (zero, mut value) = (Enclosure::double(0.0, 64), lower.clone().clamp(0.0, 1.0));
-        value = value.hull(&Enclosure::double(1.0, 64));
-        while let Some(next) = pairs.pop() {
-            pairs.retain(|other| *other != next);
-            let upper = self.tradeoff_of_pair(family, next, alpha, digits)?;
-            value = value.meet(&zero.hull(&upper)).ok_or(Error::Contradiction { what: TRADEOFF })?;
-            let width = |value: &Enclosure| Float::with_val(64, value.upper() - value.lower());
-            if width(&value) <= (width(&lower) + width(&upper)) * WIDER {
-                break;
-            }
-        }
-        evaluator.second_tradeoff(alpha, Some(pair))?.confirms(&value, tradeoff::SECOND)?;
-        let proof = Proof::lines().of_pair(pair, 1);
-        Ok(Answer { met: value.is_tight(digits), value, proof })
-    }
-
-    /// The eps of the supporting line of a pair that is highest at alpha, in doubles. Where losses have a lattice it is the nearest of them: there lines meet.
-    fn highest_line(&self, family: &FamilyEvaluator, pair: Pair, alpha: &Rational) -> Result<Rational> {
-        let (unit, [p, q]) = (family.unit(pair)?, [pair.0, pair.1].map(|path| self.paths[path].rho().to_f64()));
-        let beside = self.beside.as_ref().map_or(0.0, |beside| beside.rho().to_f64());
-        let rho = if self.in_pairs() { p + q + beside } else { p };
-        let epsilon = rational::from_f64(supporting::epsilon_by(&unit, rho, alpha)?)?;
-        let half = unit.sum().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
-        Ok(unit.sum().at_most(&(epsilon + half)))
-    }
-
-    /// f(alpha) of one pair.
-    fn tradeoff_of_pair(
-        &self,
-        family: &FamilyEvaluator,
-        pair: Pair,
-        alpha: &Rational,
-        digits: u32,
-    ) -> Result<Enclosure> {
-        let own = self.composition(pair)?;
-        if !own.is_uniform() && own.below().is_none() {
-            return Ok(tradeoff::of_sum(&*family.unit(pair)?, &own, alpha, digits)?.value);
-        }
-        // In place of some losses the family has those of a pair that is at most as private.
-        let evaluator = own.evaluator();
-        let finite = if let Evaluator::Infinite(finite, _) = &evaluator { finite } else { &evaluator };
-        Ok(tradeoff::of_finite(&own, finite, alpha, digits)?.value)
-    }
-}
-
 /// The family of all paths, with what is beside their pairs.
 fn family(paths: impl Iterator<Item = Arc<LossSum>>, units: Units, beside: Option<&Composition>) -> Result<Family> {
     match beside {
@@ -386,160 +314,5 @@ fn largest_rho(paths: &[Composition], units: Units, beside: Option<&Composition>
             let of_pair = Rational::from(&**largest * 2_u32);
             Rho::new(beside.map_or(of_pair.clone(), |beside| of_pair.clone() + &**beside.rho()))
         }
-    }
-}
-
-/// The evaluator of all pairs; of losses on no common lattice, that of those rounded up.
-fn family_of(evaluator: &Evaluator) -> Result<&FamilyEvaluator> {
-    match evaluator {
-        Evaluator::Family(family) => Ok(family),
-        Evaluator::Between(both) => family_of(&both[1]),
-        _ => Err(tradeoff::of_another_account()),
-    }
-}
-
-/// The height at alpha of the line of slope -exp(epsilon) that supports every function with this largest delta(|epsilon|).
-fn line(delta: &Enclosure, epsilon: &Rational, alpha: &Rational, bits: u32) -> Enclosure {
-    let rest = Enclosure::double(1.0, bits).sub(delta);
-    let (exp, alpha) = (Enclosure::rational(&epsilon.clone().abs(), bits).exp(), Enclosure::rational(alpha, bits));
-    // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
-    if *epsilon >= 0 { rest.sub(&exp.mul(&alpha)) } else { rest.sub(&alpha).div(&exp) }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-    use crate::{
-        account::{Stop, calibrate, crossing},
-        numeric::rational::parse,
-    };
-
-    fn stopped<T>(answer: Result<T>) -> bool {
-        matches!(answer, Err(Error::Stopped))
-    }
-
-    /// Every kind of request to every kind of account, and to accounts derived from them.
-    #[test]
-    fn nothing_is_evaluated_after_a_stop() {
-        let stop = Stop::new();
-        let one = Composition::new(["5x10".parse().unwrap()]).unwrap();
-        let other = Composition::new(["2x4".parse().unwrap()]).unwrap();
-        let (half, two) = (parse("1/2").unwrap(), Rational::from(2));
-        let composition = one.until(&stop);
-        assert_eq!(composition, one);
-        let worst = WorstPath::new(vec![one.clone(), other], Units::Pairs).unwrap().until(&stop);
-        // A request before the stop gives the same answer.
-        assert_eq!(composition.delta("3", 9).unwrap().value, one.delta("3", 9).unwrap().value);
-        let begun = worst.evaluator();
-        assert!(begun.hockey_stick(&two, 6).is_ok());
-        stop.set();
-        fn all(account: &(impl Account + Clone), half: &Rational) {
-            assert!(stopped(account.delta("3", 6)) && stopped(account.ln_delta_approx("3")));
-            assert!(stopped(account.epsilon("1e-9", 6)) && stopped(account.tradeoff(half, 6)));
-            assert!(
-                stopped(account.curve(&["1", "2"], 6))
-                    && stopped(account.tradeoff_curve(std::slice::from_ref(half), 6))
-            );
-            let target = Enclosure::double(3.0, 64);
-            let family = |factor: &Rational| account.with_noise_times(factor);
-            assert!(stopped(calibrate::least_on_grid(family, &target, &"1e-9".parse().unwrap(), 2, 1.0)));
-            assert!(stopped(crossing::stretches(account, &account.rho(), &parse("1e-9").unwrap(), half)));
-        }
-        all(&composition, &half);
-        all(&worst, &half);
-        for derived in [composition.compose(&one), one.compose(&composition), composition.repeated(2)] {
-            all(&derived.unwrap(), &half);
-        }
-        all(&composition.for_groups_of(2).unwrap(), &half);
-        all(&worst.composition((0, 1)).unwrap(), &half);
-        assert!(stopped(composition.knot(&two, 6)) && stopped(begun.hockey_stick(&two, 6)));
-        let Evaluator::Family(family) = begun else { panic!("a family") };
-        assert!(
-            stopped(family.all(&two, 6))
-                && stopped(family.leader(&two))
-                && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6))
-        );
-        assert!(one.delta("3", 6).is_ok(), "others go on");
-    }
-
-    /// Contours that type I errors share, against every pair by itself and lines by contours of their own, next to 0 and 1 and between: of one lattice, of several, and of
-    /// pairs that share no contour because their rho differ.
-    #[test]
-    fn a_family_is_between_lines_and_functions_evaluated_one_by_one() {
-        for paths in [["5x10", "2x4", "3x3 5x5"], ["5x100", "2x40", "50x700 2x26"], ["5x10", "5x9", "2x3"]] {
-            let worst = family(&paths);
-            let (evaluator, alone) = (worst.evaluator(), worst.evaluator());
-            let at = |eps: i32| Rational::from((eps, 8));
-            let delta = |eps: i32| (at(eps), alone.hockey_stick(&at(eps.abs()), 14).unwrap().value);
-            let deltas: Vec<(Rational, Enclosure)> = (-60..=60).map(delta).collect();
-            for alpha in ["0", "1e-12", "0.003", "0.3", "1/2", "0.9", "0.999999", "1"] {
-                let alpha = parse(alpha).unwrap();
-                let shared = worst.tradeoff_by(&evaluator, &alpha, 12).unwrap().value;
-                for pair in (0..3).flat_map(|p| (p..3).map(move |q| (p, q))) {
-                    let own = worst.composition(pair).unwrap().tradeoff(&alpha, 14).unwrap().value;
-                    assert!(shared.lower() <= own.upper(), "{paths:?} {alpha} {pair:?}: {shared:?} {own:?}");
-                }
-                for (eps, delta) in &deltas {
-                    let line = line(delta, eps, &alpha, 128);
-                    assert!(shared.upper() >= line.lower(), "{paths:?} {alpha} {eps}: {shared:?} {line:?}");
-                }
-                let is_end = alpha == 0 || alpha == 1;
-                assert!(!is_end || shared.contains(&Rational::from(1 - &alpha)), "{paths:?} {alpha}: {shared:?}");
-            }
-        }
-    }
-
-    /// The same bytes after any earlier requests, beside any concurrent ones, and on any number of threads.
-    #[test]
-    fn type_ii_errors_of_a_family_do_not_depend_on_others_or_threads() {
-        let worst = family(&["5x10", "2x4", "3x3 5x5"]);
-        let alphas: Vec<Rational> = (0..=24).map(|k| Rational::from((k, 24))).collect();
-        let on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| worst.tradeoff_curve(&alphas, 12)).unwrap()
-        };
-        let bytes = |answer: &Answer| format!("{:?}", (&answer.value, answer.pair(), answer.met));
-        let alone: Vec<String> = alphas.iter().map(|alpha| bytes(&worst.tradeoff(alpha, 12).unwrap())).collect();
-        for threads in [1, 2, 5] {
-            assert_eq!(on(threads).iter().map(bytes).collect::<Vec<_>>(), alone, "{threads} threads");
-        }
-        let backwards = worst.evaluator();
-        for (alpha, alone) in alphas.iter().zip(&alone).rev() {
-            assert_eq!(bytes(&worst.tradeoff_by(&backwards, alpha, 12).unwrap()), *alone, "{alpha}");
-        }
-    }
-
-    fn family(paths: &[&str]) -> WorstPath {
-        let path = |text: &&str| Composition::new(text.split(' ').map(|counts| counts.parse().unwrap())).unwrap();
-        WorstPath::new(paths.iter().map(path).collect(), Units::Pairs).unwrap()
-    }
-
-    /// An evaluator of an account of another kind is refused.
-    #[test]
-    fn the_evaluator_of_another_account_is_refused() {
-        let (one, half) = (Composition::new(["5x10".parse().unwrap()]).unwrap(), parse("1/2").unwrap());
-        let worst = family(&["5x10", "2x4"]);
-        assert!(worst.tradeoff_by(&one.evaluator(), &half, 6).is_err());
-        assert!(one.tradeoff_by(&worst.evaluator(), &half, 6).is_err());
-    }
-
-    /// A curve of many points ends at the first point requested after the stop.
-    #[test]
-    fn a_curve_ends_where_it_is() {
-        let stop = Stop::new();
-        let account = Composition::new(["5x10".parse().unwrap()]).unwrap().until(&stop);
-        let (evaluator, answered) = (account.evaluator(), Cell::new(0));
-        let points = (0..1000).map(|k| {
-            if k == 7 {
-                stop.set();
-            }
-            let point = account.point_by(&evaluator, Rational::from((k, 100)).try_into()?, 6);
-            answered.set(answered.get() + usize::from(point.is_ok()));
-            point
-        });
-        assert!(stopped(points.collect::<Result<Vec<_>>>()));
-        assert_eq!(answered.get(), 7);
     }
 }

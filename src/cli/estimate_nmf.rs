@@ -261,26 +261,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         Kept::StateTotals => Constraints::Totals,
         Kept::All => Constraints::All,
     };
-    for (given, name) in
-        [(args.state_totals.is_some(), "--state-totals"), (args.area_totals.is_some(), "--area-totals")]
-    {
-        if constraints == Constraints::None && given {
-            bail!("{name} goes with --constraints state-totals or all");
-        }
-    }
-    if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
-        bail!("--format and --files name different files: give one");
-    }
-    let form = form(args, named, out)?;
-    if form == Form::Bureau && !args.level.is_empty() && args.areas.is_none() && args.tabulation.is_empty() {
-        bail!("--level: the form bureau has tabulation units; say which by --tabulation");
-    }
-    if !args.variables.is_empty() && form != Form::Csv {
-        bail!("--variables: census variables are written as csv");
-    }
-    if let Some(file) = &args.covariance {
-        outputs::check_file("--covariance", file, &[Kind::Csv])?;
-    }
+    let form = form_of_options(args, named, constraints, out)?;
     let areas = match &args.areas {
         Some(file) => RequestedAreas::File(file.clone()),
         None if args.tabulation.is_empty() => RequestedAreas::None,
@@ -320,6 +301,31 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         work: args.work.as_ref().map(work).transpose()?,
         caller: invocation::words(),
     })
+}
+
+/// The form of the file; an error for options that do not go with each other.
+fn form_of_options(args: &SurveyArgs, named: Option<Written>, constraints: Constraints, out: &Path) -> Result<Form> {
+    for (given, name) in
+        [(args.state_totals.is_some(), "--state-totals"), (args.area_totals.is_some(), "--area-totals")]
+    {
+        if constraints == Constraints::None && given {
+            bail!("{name} goes with --constraints state-totals or all");
+        }
+    }
+    if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
+        bail!("--format and --files name different files: give one");
+    }
+    let form = form(args, named, out)?;
+    if form == Form::Bureau && !args.level.is_empty() && args.areas.is_none() && args.tabulation.is_empty() {
+        bail!("--level: the form bureau has tabulation units; say which by --tabulation");
+    }
+    if !args.variables.is_empty() && form != Form::Csv {
+        bail!("--variables: census variables are written as csv");
+    }
+    if let Some(file) = &args.covariance {
+        outputs::check_file("--covariance", file, &[Kind::Csv])?;
+    }
+    Ok(form)
 }
 
 /// The census variables.

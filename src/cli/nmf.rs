@@ -117,13 +117,31 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     });
     let rows: Vec<Vec<String>> = rows.collect();
     page.table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], rows);
+    put_fit(&mut page, args, &report);
+    put_constraints(&mut page, &report);
     let shown = epsilon.value.shown(args.digits.min(40) as usize);
+    page.text(format!(
+        "epsilon {shown} at delta {}, the worst case: {}\n",
+        output::exact_text(&delta),
+        worst_records(&worst_paths)
+    ));
+    page.print()?;
+    Ok(if report.is_sound() { Exit::Done } else { Exit::No })
+}
+
+/// The records with the largest epsilon, given the levels that are not on their paths.
+fn worst_records(worst_paths: &[String]) -> String {
     let path = |names: &String| match names.as_str() {
         "" => "a record whose block was measured at every level".to_string(),
         names => format!("a record whose block was measured at every level but {}", names.replace(' ', ", ")),
     };
     let mut named: Vec<String> = worst_paths.iter().map(path).collect();
     named.dedup();
+    named.join(", and ")
+}
+
+/// The files, the parts that are missing, the variances and the constraints, in words.
+fn put_constraints(page: &mut Page, report: &NmfReport) {
     let unused = match &report.unused[..] {
         [] => String::new(),
         names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
@@ -132,7 +150,6 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         [] => String::new(),
         names => format!("of two histograms or of unknown groups, and not understood: {}\n", names.join(", ")),
     };
-    put_fit(&mut page, args, &report);
     let missing = match (report.missing.described(), report.missing.nation) {
         (Some(parts), true) => format!("{parts}, nor is the nation\n"),
         (Some(parts), false) => format!("{parts}: the nation is not compared with its states\n"),
@@ -147,18 +164,13 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let (files, bytes) = report.files;
     page.text(format!(
         "\n{}: {files} files, {:.1} MB, parts {}\n{missing}\
-         every variance is one of {}; {}, each summing to exactly one\n{zeros}{unused}{unread}\
-         epsilon {shown} at delta {}, the worst case: {}\n",
+         every variance is one of {}; {}, each summing to exactly one\n{zeros}{unused}{unread}",
         report.product,
         bytes as f64 / 1e6,
         report.parts.join(" "),
         report.release.name,
         output::count_of(report.paths.len() as u64, "different block path"),
-        output::exact_text(&delta),
-        named.join(", and "),
     ));
-    page.print()?;
-    Ok(if report.is_sound() { Exit::Done } else { Exit::No })
 }
 
 /// How the counts of children fit those of their parents.

@@ -307,18 +307,7 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
     let mut ids: Vec<Vec<String>> = vec![Vec::new(); last];
     let mut level = 0;
     while table.next()? {
-        if table.cell(level_at) != names[level].as_bytes() {
-            let next = level + 1;
-            if next >= last || table.cell(level_at) != names[next].as_bytes() {
-                let why = format!(
-                    "{:?} where a unit of {:?} or of the level below it is expected",
-                    table.shown(level_at),
-                    names[level]
-                );
-                return Err(table.refuse(level_at + 1, &why));
-            }
-            level = next;
-        }
+        level = level_of_row(&table, level_at, names, level)?;
         in_order(&table, unit_at, carried[level].len())?;
         let first = table.whole(first_at, u64::from(u32::MAX))? as u32;
         let children = table.whole(children_at, u64::from(u32::MAX))? as u32;
@@ -358,6 +347,20 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
         }
     }
     Ok((starts, carried, id_at.map(|_| ids)))
+}
+
+/// The level of a row: that of the row before it, or the next one above the blocks.
+fn level_of_row(table: &CsvTable, at: usize, names: &[String], before: usize) -> Result<usize> {
+    if table.cell(at) == names[before].as_bytes() {
+        return Ok(before);
+    }
+    let next = before + 1;
+    if next + 1 >= names.len() || table.cell(at) != names[next].as_bytes() {
+        let why =
+            format!("{:?} where a unit of {:?} or of the level below it is expected", table.shown(at), names[before]);
+        return Err(table.refuse(at + 1, &why));
+    }
+    Ok(next)
 }
 
 fn in_order(table: &CsvTable, at: usize, expected: usize) -> Result<()> {

@@ -118,12 +118,11 @@ pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     Some(())
 }
 
-/// The worst case over paths, single or in pairs: the largest delta of all, each by the oracle.
-pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
-    // Paths over the same counts with different noise, on commensurate lattices.
+/// Paths over the same counts with different noise, on commensurate lattices.
+fn random_paths(numbers: &mut Numbers) -> Vec<Vec<Part>> {
     let common = numbers.pick(&[12_u64, 20, 30]);
     let equal = numbers.one_in(2);
-    let paths: Vec<Vec<Part>> = (0..numbers.between(2, 4))
+    (0..numbers.between(2, 4))
         .map(|_| {
             (0..numbers.between(1, 2))
                 .map(|_| {
@@ -135,7 +134,12 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
                 })
                 .collect()
         })
-        .collect();
+        .collect()
+}
+
+/// The worst case over paths, single or in pairs: the largest delta of all, each by the oracle.
+pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
+    let paths = random_paths(numbers);
     let units = numbers.pick(&[Units::Pairs, Units::Single]);
     let digits = numbers.pick(&[6, 10, 12]);
     let each: Vec<Composition> =
@@ -179,15 +183,26 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         }
         before = Some(answer.value.upper().clone());
     }
-    let delta = target(numbers);
+    ledger_of_paths(&each, units, (target(numbers), digits), record, &text, (fixed, &largest))
+}
+
+/// A ledger with one entry of these paths: its epsilon against the largest delta of the oracle.
+fn ledger_of_paths(
+    each: &[Composition],
+    units: Units,
+    (delta, digits): (Delta, u32),
+    record: &mut Record,
+    of_paths: &dyn Fn() -> String,
+    (fixed, largest): (Fixed, &dyn Fn(&Rational) -> Span),
+) -> Option<()> {
     let entry = |paths: &[Composition]| -> Option<Entry> {
         let factor = if units == Units::Pairs { 2_u32 } else { 1 };
         let rho = paths.iter().map(|path| Rational::from(&**path.rho() * factor)).max()?;
         let (name, paths, rho) = ("a".to_string(), paths.to_vec(), Rho::new(rho).ok()?);
         Some(Entry { name, paths, mixes: Vec::new(), is_change: false, rho, part: None })
     };
-    let text = || format!("ledger of {} at {delta}", text());
-    let ledger = record.ask("ledger", &text, || Ledger::new(vec![entry(&each).expect("paths")], units))?;
+    let text = || format!("ledger of {} at {delta}", of_paths());
+    let ledger = record.ask("ledger", &text, || Ledger::new(vec![entry(each).expect("paths")], units))?;
     let balance = record.ask("ledger", &text, || ledger.composed(&delta, digits))?;
     let answer = balance.epsilon?;
     let (lower, upper) = (answer.value.lower_rational()?, answer.value.upper_rational()?);

@@ -63,24 +63,29 @@ fn contents(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
+/// Writes the inputs of all jobs.
+fn write_inputs(folder: &Path) {
+    let at = |name: &str| folder.join(name);
+    let (mut blocks, mut counts) = (String::from("block,place\n"), String::from("block,h1,count\n"));
+    for n in 0..480_u64 {
+        // Four counties of three tracts of four block groups of ten blocks.
+        let (county, tract, group, block) = (1 + 2 * (n / 120), n / 40 % 3, n / 10 % 4, n % 10);
+        let id = format!("44{county:03}{:06}{}00{block}", 100 * (tract + 1), group + 1);
+        blocks += &format!("{id},{}\n", n / 7 % 5);
+        counts += &format!("{id},occupied,{}\n{id},vacant,{}\n", n * 37 % 90, n % 7);
+    }
+    let column: String = (0..60_000_u64).map(|n| format!("{n},{}\n", n * 7919 % 1000)).collect();
+    fs::write(at("blocks.csv"), blocks).expect("written");
+    fs::write(at("counts.csv"), counts).expect("written");
+    fs::write(at("column.csv"), format!("id,count\n{column}")).expect("written");
+    fs::write(at("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n").expect("written");
+}
+
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
+        write_inputs(folder.path());
         let at = |name: &str| folder.path().join(name);
-        let (mut blocks, mut counts) = (String::from("block,place\n"), String::from("block,h1,count\n"));
-        for n in 0..480_u64 {
-            // Four counties of three tracts of four block groups of ten blocks.
-            let (county, tract, group, block) = (1 + 2 * (n / 120), n / 40 % 3, n / 10 % 4, n % 10);
-            let id = format!("44{county:03}{:06}{}00{block}", 100 * (tract + 1), group + 1);
-            blocks += &format!("{id},{}\n", n / 7 % 5);
-            counts += &format!("{id},occupied,{}\n{id},vacant,{}\n", n * 37 % 90, n % 7);
-        }
-        let column: String = (0..60_000_u64).map(|n| format!("{n},{}\n", n * 7919 % 1000)).collect();
-        fs::write(at("blocks.csv"), blocks).expect("written");
-        fs::write(at("counts.csv"), counts).expect("written");
-        fs::write(at("column.csv"), format!("id,count\n{column}")).expect("written");
-        fs::write(at("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n")
-            .expect("written");
         let name = |name: &str| at(name).display().to_string();
         let noise = [
             "noise",

@@ -97,6 +97,13 @@ fn every_view_is_exported_as_a_release_file_and_a_cell() {
         let [(python, _)] = &exported(&server, &reply, "cell")[..] else { panic!("a cell: {reply}") };
         assert!(python.starts_with("from dp_assay import Release\n") && python.contains(cell), "{python}");
     }
+}
+
+/// Noise for margins of error, margins of a place, and answers that no file or cell can give.
+#[test]
+fn exports_of_accuracy_and_of_files_of_the_user() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
     let (_, reply) = server.ask(
         "accuracy",
         json!({ "release": release, "level": ["State", "County"], "margin": ["County=3"], "delta": "1e-9" }),

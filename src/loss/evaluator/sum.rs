@@ -1,5 +1,7 @@
 //! Answers about one sum.
 
+mod part;
+
 use std::sync::{Arc, OnceLock};
 
 use rug::Rational;
@@ -17,7 +19,7 @@ use crate::{
             enumeration::{self, Enumeration},
             machine, moments,
             moments::Moments,
-            reduction::{CommonStep, Reduced},
+            reduction::CommonStep,
             request::{Functional, OF_A_PROFILE, OF_A_ROOT, OF_LINES, Prepared, Request, check_epsilon},
             scheduler::{self, Engines},
             session::Session,
@@ -28,11 +30,11 @@ use crate::{
         second::{Second, SecondEnclosure},
         shared::{self, SharedContours},
         smoothed::{Crowd, Interval},
-        split::{self, Rest},
+        split,
         stop::Stop,
         sum::LossSum,
     },
-    numeric::{Enclosure, twofold},
+    numeric::Enclosure,
 };
 
 /// Answers requests about one sum.
@@ -456,52 +458,6 @@ impl SumEvaluator {
 fn is_complement_tight(answer: &Answer, digits: u32) -> bool {
     *answer.value.upper() < 0.5
         || Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value).is_tight(digits)
-}
-
-/// The remaining groups of a conditioning are evaluated as any sum.
-impl Rest for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<(Enclosure, bool)> {
-        let Answer { value, met, .. } = self.one_of_many(epsilon, digits, session)?;
-        Ok((value, met))
-    }
-
-    fn ln_approx(&self, epsilon: &Rational, session: &Session) -> Result<f64> {
-        let single = Session::single(session.deadline(), session.stop());
-        self.ln_hockey_stick_approx_together(epsilon, &single, Tolerance::OF_VALUE)
-    }
-
-    fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
-        let request = Request::hockey_stick(epsilon, digits);
-        let Ok(prepared) = Prepared::new(self.contours(), &request) else { return f64::INFINITY };
-        if self.sum().is_continuous() || prepared.period().is_short() {
-            let is_quick = digits <= twofold::ball::MOST_DIGITS;
-            return if is_quick { machine::OF_SHORT_PERIOD } else { machine::OF_SHORT_PERIOD_OF_MANY_BITS };
-        }
-        if self.is_conditioned(&prepared)
-            && let Some(seconds) = self.splits.seconds_far_apart(&prepared)
-        {
-            return machine::LEAST_OF_REMAINING + seconds;
-        }
-        let listed = self.atoms.as_ref().map(|atoms| atoms.cost(&request.query(), digits).seconds);
-        let listed = listed.filter(|seconds| *seconds <= machine::MOST_OF_ENUMERATION);
-        let smoothed = self.with_noise.seconds(&prepared);
-        machine::LEAST_OF_REMAINING + listed.into_iter().chain(smoothed).fold(machine::MOST_OF_ENUMERATION, f64::min)
-    }
-}
-
-/// So is the sum to which groups are merged.
-impl Reduced for SumEvaluator {
-    fn enclose(&self, request: &Request, session: &Session) -> Result<Answer> {
-        scheduler::enclose(&self.engines, request, session)
-    }
-
-    fn approximate(&self, epsilon: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
-        self.ln_hockey_stick_approx_together(epsilon, session, tolerance)
-    }
-
-    fn between(&self, from: &Rational, to: &Rational, ln_error: f64, most: f64, session: &Session) -> Option<Interval> {
-        self.losses_between(from, to, ln_error, most, session)
-    }
 }
 
 #[cfg(test)]

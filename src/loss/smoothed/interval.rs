@@ -90,6 +90,67 @@ impl Look {
     }
 }
 
+/// A point near the interval, before its loss is known exactly.
+struct Point {
+    /// The number of its enumerated loss.
+    listed: usize,
+    multiples: Vec<i64>,
+    /// Upper bound on ln of its mass, without the normaliser.
+    ln_most: f64,
+}
+
+impl Look {
+    /// The mass of an enumerated loss under the law whose masses are looked for.
+    fn mass<'a>(&self, atom: &'a Atom) -> &'a Enclosure {
+        if self.under_q { &atom.q } else { &atom.p }
+    }
+
+    /// The mass of a sum of fine groups under Q is that of the sum moved by these shifts; `None` where they are too large.
+    fn shifts(&self) -> Option<Vec<i128>> {
+        let shift = |fine: &Fine| if self.under_q { fine.shifts.numer().to_i128() } else { Some(0) };
+        let fits = |shift: &i128| *shift < 1 << 100;
+        self.parts.fine.iter().map(|fine| shift(fine).filter(fits)).collect()
+    }
+
+    /// The points near the interval, and the distances of each enumerated loss; `None` where there are more than `most`, or after a stop.
+    fn points(&self, listed: &[Atom], shifts: &[i128], most: f64, stop: &Stop) -> Option<(Vec<Point>, Vec<Distances>)> {
+        let close = Close::new(&self.parts.rungs(&self.c), &self.half, self.energy)?;
+        let rho = self.parts.rho();
+        let (mut looked_at, mut points, mut distances) = (0, Vec::new(), Vec::with_capacity(listed.len()));
+        for (index, atom) in listed.iter().enumerate() {
+            let target = Rational::from(&self.middle - &atom.loss) - &rho;
+            let ln_listed = self.mass(atom).ln_above();
+            let found = close.each(&target, &mut looked_at, stop, &mut |multiples| {
+                let moved = multiples.iter().zip(shifts).map(|(&x, shift)| (i128::from(x) + shift) as f64);
+                let energy: f64 = close.variances().zip(moved).map(|(v, x)| x * x / (2.0 * v)).sum();
+                // For the rounding errors.
+                let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
+                points.push(Point { listed: index, multiples, ln_most });
+            });
+            // Steps that are nearly commensurate crowd losses where none, or few, are predicted.
+            if found.is_err() || points.len() as f64 > most {
+                return None;
+            }
+            distances.push(Distances::new(&self.parts.fine, &target));
+        }
+        Some((points, distances))
+    }
+}
+
+/// The number of points that are kept, the largest first, and the mass of the others in units of exp(ln_share): the smallest are dropped, up to one
+/// such unit in all.
+fn kept(points: &[Point], ln_share: f64) -> (usize, f64) {
+    let (mut dropped, mut kept) = (0.0_f64, points.len());
+    while let Some(point) = points[..kept].last() {
+        let next = (dropped + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
+        if next > 1.0 {
+            break;
+        }
+        (dropped, kept) = (next, kept - 1);
+    }
+    (kept, dropped)
+}
+
 impl Smoothed {
     /// The predicted number of losses between two, with their masses known to exp(ln_error) in all; `None` where they are not enumerated.
     pub(in crate::loss) fn predicted_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Crowd> {
@@ -158,55 +219,18 @@ impl Smoothed {
     }
 
     fn found(&self, look: &Look, most: f64, stop: &Stop) -> Option<Interval> {
-        /// A point near the interval, before its loss is known exactly.
-        struct Point {
-            listed: usize,
-            multiples: Vec<i64>,
-            /// Upper bound on ln of its mass, without the normaliser.
-            ln_most: f64,
-        }
         let parts = &look.parts;
         let digits = ((look.ln_mass - look.ln_error) / LN_10).max(1.0).ceil() as u32;
         let bits = precision::bits(digits, 64);
         let (listed, missing) = parts.list(&look.c, look.cut, bits).ok()?;
-        let mass = |atom: &Atom| if look.under_q { atom.q.clone() } else { atom.p.clone() };
-        let close = Close::new(&parts.rungs(&look.c), &look.half, look.energy)?;
-        // The mass of a sum of fine groups under Q is that of the sum moved by the shifts.
-        let shift = |fine: &Fine| if look.under_q { fine.shifts.numer().to_i128() } else { Some(0) };
-        let fits = |shift: &i128| *shift < 1 << 100;
-        let shifts: Vec<i128> = parts.fine.iter().map(|fine| shift(fine).filter(fits)).collect::<Option<_>>()?;
-        let rho = parts.rho();
-        let (mut looked_at, mut points, mut distances) = (0, Vec::new(), Vec::with_capacity(listed.len()));
-        for (index, atom) in listed.iter().enumerate() {
-            let target = Rational::from(&look.middle - &atom.loss) - &rho;
-            let ln_listed = mass(atom).ln_above();
-            let found = close.each(&target, &mut looked_at, stop, &mut |multiples| {
-                let moved = multiples.iter().zip(&shifts).map(|(&x, shift)| (i128::from(x) + shift) as f64);
-                let energy: f64 = close.variances().zip(moved).map(|(v, x)| x * x / (2.0 * v)).sum();
-                // For the rounding errors.
-                let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
-                points.push(Point { listed: index, multiples, ln_most });
-            });
-            // Steps that are nearly commensurate crowd losses where none, or few, are predicted.
-            if found.is_err() || points.len() as f64 > most {
-                return None;
-            }
-            distances.push(Distances::new(&parts.fine, &target));
-        }
+        let shifts = look.shifts()?;
+        let (mut points, distances) = look.points(&listed, &shifts, most, stop)?;
         points.par_sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let factor = parts.normaliser(bits);
         let ln_share = look.ln_error - SPARE_NATS - factor.ln_above();
         let scale = factor.mul(&parts.one(bits));
-        // The smallest, up to exp(ln_share) in all, are dropped; the millionth that `most` adds below covers the rounding errors of logarithms and
-        // sums.
-        let (mut dropped, mut kept) = (0.0_f64, points.len());
-        while let Some(point) = points[..kept].last() {
-            let next = (dropped + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
-            if next > 1.0 {
-                break;
-            }
-            (dropped, kept) = (next, kept - 1);
-        }
+        // The millionth that `most` adds below covers the rounding errors of logarithms and sums.
+        let (kept, dropped) = kept(&points, ln_share);
         let count = (kept as f64).max(1.0).ln();
         let exact = |point: &Point| {
             let (atom, distances) = (&listed[point.listed], &distances[point.listed]);
@@ -220,7 +244,7 @@ impl Smoothed {
                 energy += Rational::from(&loss - &atom.loss);
             }
             let wanted = ((point.ln_most + count - ln_share) / LN_10).clamp(2.0, 1e4).ceil() as u32 + 1;
-            let own = exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale);
+            let own = exp_of_minus(&energy, wanted).mul(look.mass(atom)).mul(&scale);
             let moved = point.multiples.iter().zip(&shifts).map(|(&x, shift)| i128::from(x) + shift);
             Some((loss, parts.rippled(own, moved)))
         };

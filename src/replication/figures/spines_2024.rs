@@ -189,14 +189,7 @@ fn levels_asked(own: &Own, blocks: usize) -> Result<Vec<Asked>> {
 
 /// The matrix for a spine whose levels above the blocks have one unit each.
 fn figure_2(sources: &Sources) -> Result<Drawing> {
-    let blocks = match sources.own.copies.as_slice() {
-        [] => 2,
-        [blocks @ 1..=50] => *blocks as usize,
-        [other] => return Err(Error::out_of_range("copies", other, "a number of blocks from 1 to 50")),
-        several => {
-            return Err(Error::conflict(format!("copies is given {} times, and this figure takes one", several.len())));
-        }
-    };
+    let blocks = blocks_asked(&sources.own)?;
     let levels = levels_asked(&sources.own, blocks)?;
     let cells = levels.iter().flat_map(|asked| &asked.groups).map(|group| group.cell_of.len()).max().unwrap_or(0);
     let counts = |asked: &Asked| asked.groups.iter().map(QueryGroup::counts).sum::<usize>();
@@ -206,12 +199,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         let expected = format!("at most {MOST_ROWS}: use fewer counts, levels or blocks");
         return Err(Error::out_of_range("the number of rows of the matrix", rows, &expected));
     }
-    let mut names_of_groups: Vec<&str> = Vec::new();
-    for group in levels.iter().flat_map(|asked| &asked.groups) {
-        if !names_of_groups.contains(&group.name.as_str()) {
-            names_of_groups.push(&group.name);
-        }
-    }
+    let names_of_groups = names_of_groups(&levels);
     let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
     let mut names = Vec::new();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names_of_groups.len()];
@@ -252,7 +240,33 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         y: Axis::names(names),
         series,
     };
-    let title = match &sources.own.release {
+    let title = title_of_figure_2(&sources.own, blocks);
+    Ok(Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } })
+}
+
+/// The number of blocks that is requested, 2 as in the paper if none is.
+fn blocks_asked(own: &Own) -> Result<usize> {
+    match own.copies.as_slice() {
+        [] => Ok(2),
+        [blocks @ 1..=50] => Ok(*blocks as usize),
+        [other] => Err(Error::out_of_range("copies", other, "a number of blocks from 1 to 50")),
+        several => Err(Error::conflict(format!("copies is given {} times, and this figure takes one", several.len()))),
+    }
+}
+
+/// The names of the query groups of all levels, each once.
+fn names_of_groups(levels: &[Asked]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for group in levels.iter().flat_map(|asked| &asked.groups) {
+        if !names.contains(&group.name.as_str()) {
+            names.push(&group.name);
+        }
+    }
+    names
+}
+
+fn title_of_figure_2(own: &Own, blocks: usize) -> String {
+    match &own.release {
         Some(release) => {
             format!("The ones of B \u{2297} W for {}: blocks 1 to {blocks}, and one unit above", release.name)
         }
@@ -260,8 +274,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
             "The ones of B \u{2297} W in Figure 2: a nation of two blocks, two attributes of two values".to_string()
         }
         None => format!("The ones of B \u{2297} W: a nation of {blocks} blocks, two attributes of two values"),
-    };
-    Ok(Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } })
+    }
 }
 
 fn section_4(sources: &Sources) -> Result<Drawing> {

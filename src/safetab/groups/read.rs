@@ -91,7 +91,6 @@ impl Iterations {
             let at = Location { file, line: row.line, column: row.columns[column], field: headings[column] };
             report.add(at, rule, row.fields[column], allowed);
         };
-        let (detailed, coarse) = (N - 2, N - 1);
         let code = IterationCode::read(row.fields[0]);
         if code.is_none() {
             wrong(0, Rule::Value, "4 digits");
@@ -110,24 +109,7 @@ impl Iterations {
                 kind
             }
         };
-        let flags = [detailed, coarse].map(|column| {
-            let flag = read_flag(row.fields[column]);
-            if flag.is_none() {
-                wrong(column, Rule::Value, "True or False, or Null at level 0");
-            }
-            flag
-        });
-        if let Some(level) = level {
-            for (column, flag) in [(detailed, flags[0]), (coarse, flags[1])] {
-                if flag.is_some_and(|flag| flag.is_some() != level.is_some()) {
-                    let allowed = if level.is_some() { "True or False at levels 1 and 2" } else { "Null at level 0" };
-                    wrong(column, Rule::Contradiction, allowed);
-                }
-            }
-        }
-        if flags == [Some(Some(true)); 2] {
-            wrong(coarse, Rule::Contradiction, "False where DETAILED_ONLY is True");
-        }
+        let flags = read_flags(row, level, &mut wrong);
         let Some(code) = code else { return };
         if let Some((file, line)) = self.places.get(&code) {
             let allowed = format!("every iteration once; this one is in {file}, line {line}, too");
@@ -161,6 +143,34 @@ fn read_race_kind(field: &[u8]) -> Option<IterationKind> {
         b"False" => Some(IterationKind::InCombination),
         _ => None,
     }
+}
+
+/// The fields DETAILED_ONLY and COARSE_ONLY, the last two of a row; `wrong` receives their violations.
+fn read_flags<const N: usize>(
+    row: &Row<N>,
+    level: Option<Option<IterationLevel>>,
+    wrong: &mut dyn FnMut(usize, Rule, &str),
+) -> [Option<Option<bool>>; 2] {
+    let (detailed, coarse) = (N - 2, N - 1);
+    let flags = [detailed, coarse].map(|column| {
+        let flag = read_flag(row.fields[column]);
+        if flag.is_none() {
+            wrong(column, Rule::Value, "True or False, or Null at level 0");
+        }
+        flag
+    });
+    if let Some(level) = level {
+        for (column, flag) in [(detailed, flags[0]), (coarse, flags[1])] {
+            if flag.is_some_and(|flag| flag.is_some() != level.is_some()) {
+                let allowed = if level.is_some() { "True or False at levels 1 and 2" } else { "Null at level 0" };
+                wrong(column, Rule::Contradiction, allowed);
+            }
+        }
+    }
+    if flags == [Some(Some(true)); 2] {
+        wrong(coarse, Rule::Contradiction, "False where DETAILED_ONLY is True");
+    }
+    flags
 }
 
 /// A truth value, `Some(None)` for Null.

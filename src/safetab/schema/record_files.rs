@@ -355,6 +355,25 @@ fn check_parquet<R: RecordRules>(
     }
 }
 
+/// Gives each worker a part of a file, as far as there are parts; the number of workers that have one, and why the file could not be read further.
+fn hand_out<R: Read>(
+    input: &mut Parts<R>,
+    workers: &mut [Worker],
+    report: &ValidationReport,
+) -> (usize, Option<Broken>) {
+    let mut used = 0;
+    for worker in workers.iter_mut() {
+        worker.report = report.empty_copy();
+        worker.text.clear();
+        match input.next(&mut worker.text) {
+            Ok(true) => used += 1,
+            Ok(false) => break,
+            Err(why) => return (used, Some(why)),
+        }
+    }
+    (used, None)
+}
+
 fn check_text<R: RecordRules>(
     path: &Path,
     rules: &R,
@@ -371,19 +390,7 @@ fn check_text<R: RecordRules>(
     };
     let mut lines = 0;
     loop {
-        let (mut used, mut broken) = (0, None);
-        for worker in workers.iter_mut() {
-            worker.report = report.empty_copy();
-            worker.text.clear();
-            match input.next(&mut worker.text) {
-                Ok(true) => used += 1,
-                Ok(false) => break,
-                Err(why) => {
-                    broken = Some(why);
-                    break;
-                }
-            }
-        }
+        let (used, broken) = hand_out(&mut input, workers, report);
         let workers = &mut workers[..used];
         match workers.first_mut() {
             Some(worker) if lines == 0 => {

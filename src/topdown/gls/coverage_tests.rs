@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    noise::{DiscreteGaussian, Streams},
+    noise::{DiscreteGaussian, Sampler, Source, Streams},
     numbers::number,
     spine::hierarchy::Tree,
 };
@@ -29,10 +29,71 @@ impl Measurements for Drawn {
     }
 }
 
+/// The number of groups of each query: the total, a recode, and all cells.
+const GROUPS: [usize; 3] = [1, 2, CELLS];
+const CELLS: usize = 6;
+
+/// The group of a cell in a query.
+fn group_of(query: usize, cell: usize) -> usize {
+    [0, usize::from(cell >= 2), cell][query]
+}
+
+/// The true count of a cell of a unit: 0 to 40 people in each cell of a leaf.
+fn in_cell(tree: &Tree, level: usize, unit: usize, cell: usize) -> f64 {
+    let leaves = if level == 2 { unit..unit + 1 } else { tree.blocks(level, unit) };
+    leaves.map(|leaf| ((leaf * 31 + cell * 17) % 41) as f64).sum()
+}
+
+/// Noisy counts of all units: each query with the noise of its sampler.
+fn drawn(tree: &Tree, samplers: &[Sampler], variances: &Arc<[f32]>, source: &mut Source) -> Drawn {
+    let mut noise = [0_i64; CELLS];
+    let levels = (0..3).map(|level| {
+        let unit = |unit: usize| {
+            let mut counts = Vec::with_capacity(GROUPS.iter().sum());
+            for (query, groups) in GROUPS.into_iter().enumerate() {
+                let mut own = vec![0.0; groups];
+                (0..CELLS).for_each(|cell| own[group_of(query, cell)] += in_cell(tree, level, unit, cell));
+                samplers[query].fill(&mut noise[..groups], source);
+                counts.extend(own.iter().zip(&noise).map(|(count, noise)| count + *noise as f64));
+            }
+            UnitCounts { unit, variances: variances.clone(), counts }
+        };
+        (0..tree.units(level)).map(unit).collect()
+    });
+    Drawn(levels.collect())
+}
+
+/// The errors of the estimates of one query.
+#[derive(Default)]
+struct Errors {
+    /// The number of errors within the margin.
+    covered: u32,
+    all: u32,
+    /// The sum of the errors in standard deviations.
+    sum: f64,
+}
+
+impl Errors {
+    fn add(&mut self, score: f64) {
+        self.covered += u32::from(score.abs() <= 1.959_963_984_540_054);
+        self.all += 1;
+        self.sum += score;
+    }
+
+    /// The worst case is full correlation of the seven units of a release: the standard error is at most that of the trials alone.
+    fn check(&self, name: &str) {
+        let (share, bias) = (f64::from(self.covered) / f64::from(self.all), self.sum / f64::from(self.all));
+        let error = (0.05_f64 * 0.95 / TRIALS as f64).sqrt();
+        assert!((share - 0.95).abs() < 4.0 * error, "{name}: {share} of the margins hold the truth");
+        assert!(bias.abs() < 4.0 / (TRIALS as f64).sqrt(), "{name}: a bias of {bias} standard deviations");
+    }
+}
+
+const TRIALS: usize = 3000;
+
 /// A nation of two states, one with three counties: each query is drawn with exact discrete Gaussian noise, 3000 times.
 #[test]
 fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
-    const TRIALS: usize = 3000;
     let tree = Tree::from_parts(vec![vec![0, 2], vec![0, 1, 4]], (0..4).collect());
     let sizes = [3, 2];
     let recode = vec![Part::Groups(vec![0, 1, 1]), Part::Total];
@@ -42,44 +103,15 @@ fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
     let mut shapes = Shapes::default();
     let whole = shapes.of(&problem, &problem.all_free());
     let shapes: Vec<Vec<Arc<Shape>>> = (0..3).map(|level| vec![whole.clone(); tree.units(level)]).collect();
-    // 0 to 40 people in a cell.
-    let truth = |leaf: usize, cell: usize| ((leaf * 31 + cell * 17) % 41) as f64;
-    let in_cell = |level: usize, unit: usize, cell: usize| -> f64 {
-        let leaves = if level == 2 { unit..unit + 1 } else { tree.blocks(level, unit) };
-        leaves.map(|leaf| truth(leaf, cell)).sum()
-    };
-    let group_of = |query: usize, cell: usize| [0, usize::from(cell >= 2), cell][query];
-    let laws: Vec<(DiscreteGaussian, f32)> = ["1/2", "3", "5/2"]
-        .iter()
-        .map(|sigma2| {
-            let law = DiscreteGaussian::new(number(sigma2)).unwrap();
-            let variance = law.variance(12).approximate() as f32;
-            (law, variance)
-        })
-        .collect();
-    let variances: Arc<[f32]> = laws.iter().map(|(_, variance)| *variance).collect();
+    let laws = ["1/2", "3", "5/2"].map(|sigma2| DiscreteGaussian::new(number(sigma2)).unwrap());
+    let variances: Arc<[f32]> = laws.iter().map(|law| law.variance(12).approximate() as f32).collect();
+    let samplers: Vec<Sampler> = laws.iter().map(|law| law.sampler().unwrap()).collect();
     let mut streams = Streams::with_insecure_seed(18);
-    let samplers: Vec<_> = laws.iter().map(|(law, _)| law.sampler().unwrap()).collect();
-    let (mut covered, mut asked, mut sums) = ([0_u32; 2], [0_u32; 2], [0.0_f64; 2]);
+    let mut errors = [Errors::default(), Errors::default()];
     let answers = [SectorQuery::new(&problem.basis, &total), SectorQuery::new(&problem.basis, &detailed)];
     let classes = answers.each_ref().map(|query| query.classes(&problem.basis));
     for _ in 0..TRIALS {
-        let mut source = streams.take();
-        let mut noise = [0_i64; 6];
-        let drawn = (0..3).map(|level| {
-            let unit = |unit: usize| {
-                let mut counts = Vec::with_capacity(9);
-                for (query, groups) in [1, 2, 6].into_iter().enumerate() {
-                    let mut own = vec![0.0; groups];
-                    (0..6).for_each(|cell| own[group_of(query, cell)] += in_cell(level, unit, cell));
-                    samplers[query].fill(&mut noise[..groups], &mut source);
-                    counts.extend(own.iter().zip(&noise).map(|(count, noise)| count + *noise as f64));
-                }
-                UnitCounts { unit, variances: variances.clone(), counts }
-            };
-            (0..tree.units(level)).map(unit).collect()
-        });
-        let drawn = Drawn(drawn.collect());
+        let drawn = drawn(&tree, &samplers, &variances, &mut streams.take());
         let pass = Pass { problem: &problem, tree: &tree, first: 0, shapes: &shapes, measurements: &drawn };
         let risen = pass.up(2, &mut AreaSums::default()).unwrap();
         let root = risen.root().unwrap().clone();
@@ -95,12 +127,9 @@ fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
                         let (class_of, classes) = &classes[which];
                         let class = &classes[class_of[cell] as usize];
                         let deviation = problem.variance(class, &belief.shape, &belief.covariance).sqrt();
-                        let cells = if which == 0 { 0..6 } else { cell..cell + 1 };
-                        let true_count: f64 = cells.map(|cell| in_cell(level, unit, cell)).sum();
-                        let score = (estimate - true_count) / deviation;
-                        covered[which] += u32::from(score.abs() <= 1.959_963_984_540_054);
-                        asked[which] += 1;
-                        sums[which] += score;
+                        let cells = if which == 0 { 0..CELLS } else { cell..cell + 1 };
+                        let true_count: f64 = cells.map(|cell| in_cell(&tree, level, unit, cell)).sum();
+                        errors[which].add((estimate - true_count) / deviation);
                     }
                 }
                 Ok(())
@@ -108,13 +137,6 @@ fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
         )
         .unwrap();
     }
-    for which in 0..2 {
-        // The worst case is full correlation of the seven units of a release: the standard error is at most that of the
-        // trials alone.
-        let (share, bias) =
-            (f64::from(covered[which]) / f64::from(asked[which]), sums[which] / f64::from(asked[which]));
-        let error = (0.05_f64 * 0.95 / TRIALS as f64).sqrt();
-        assert!((share - 0.95).abs() < 4.0 * error, "query {which}: {share} of the margins hold the truth");
-        assert!(bias.abs() < 4.0 / (TRIALS as f64).sqrt(), "query {which}: a bias of {bias} standard deviations");
-    }
+    errors[0].check("the total");
+    errors[1].check("the cells");
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Range,
     sync::Arc,
 };
 
@@ -346,43 +347,66 @@ fn random_trees_agree_with_dense_least_squares_in_exact_fractions() {
     assert!(with.iter().all(|times| *times > 3), "{with:?}");
 }
 
-/// Compares the estimates of all units and of the area with dense ones.
-fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 5]) {
-    let mut shapes = Shapes::default();
-    let free_of = |range: std::ops::Range<usize>| -> Free {
-        let mut free = problem.all_free();
-        for value in 0..case.world.sizes[0] {
-            if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
-                let group = case.world.apart.group_of(value);
-                let (points, cut) =
-                    problem.points_with(|axis, own| axis != 0 || case.world.apart.group_of(own) == group);
-                assert!(cut.is_empty());
-                points.into_iter().for_each(|point| free.remove(point));
-            }
+/// The points of a range of leaves whose cells may be above zero.
+fn free_of(case: &Case, problem: &Problem, range: Range<usize>) -> Free {
+    let mut free = problem.all_free();
+    for value in 0..case.world.sizes[0] {
+        if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
+            let group = case.world.apart.group_of(value);
+            let (points, cut) = problem.points_with(|axis, own| axis != 0 || case.world.apart.group_of(own) == group);
+            assert!(cut.is_empty());
+            points.into_iter().for_each(|point| free.remove(point));
         }
-        free
-    };
-    let leaves = |level: usize, unit: usize| if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) };
-    let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
-        .map(|level| {
-            (0..case.tree.units(level)).map(|unit| shapes.of(problem, &free_of(leaves(level, unit)))).collect()
-        })
-        .collect();
-    let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
-    // A second area, which overlaps with the first one, and a third one beside it; one of parts of leaves, and one of a tenth of each leaf.
-    let weight = |leaf: usize, area: u32| match area {
+    }
+    free
+}
+
+/// The leaves of a unit.
+fn leaves(case: &Case, level: usize, unit: usize) -> Range<usize> {
+    if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) }
+}
+
+/// The numbers of the five areas.
+const AREAS: Range<u32> = 7..12;
+
+/// The share of a leaf in an area: a second area overlaps with the first one, and a third one is beside it; one is of parts of leaves, and one of a
+/// tenth of each leaf.
+fn weight(case: &Case, leaf: usize, area: u32) -> f64 {
+    match area {
         7 => f64::from(u8::from(case.area[leaf])),
         8 => f64::from(u8::from(!leaf.is_multiple_of(3))),
         9 => f64::from(u8::from(!case.area[leaf])),
         10 => [0.0, 0.3, 0.3, 0.75, 1.0][leaf / 2 % 5],
         _ => 0.1,
-    };
+    }
+}
+
+/// The sums over all areas, with all pairs of them.
+fn sums_of_areas(case: &Case) -> AreaSums {
     let of_leaf = |leaf: usize| {
-        let shares = (7..12).map(|area| LeafShare { area, weight: weight(leaf, area) });
+        let shares = AREAS.map(|area| LeafShare { area, weight: weight(case, leaf, area) });
         shares.filter(|share| share.weight > 0.0).collect::<Vec<_>>()
     };
-    let in_area = (0..case.area.len()).map(|leaf| (leaf, of_leaf(leaf))).collect();
-    let mut areas = AreaSums::new(in_area).with_pairs(Pairs::All);
+    AreaSums::new((0..case.area.len()).map(|leaf| (leaf, of_leaf(leaf))).collect()).with_pairs(Pairs::All)
+}
+
+/// The cells of a count.
+fn cells<'a>(case: &'a Case, parts: &[Part], count: usize) -> impl Iterator<Item = usize> + use<'a> {
+    let parts = parts.to_vec();
+    (0..CELLS).filter(move |cell| case.world.count_of(&parts, *cell) == count)
+}
+
+/// Compares the estimates of all units and of the areas with dense ones.
+fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 5]) {
+    let mut shapes = Shapes::default();
+    let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
+        .map(|level| {
+            let units = 0..case.tree.units(level);
+            units.map(|unit| shapes.of(problem, &free_of(case, problem, leaves(case, level, unit)))).collect()
+        })
+        .collect();
+    let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
+    let mut areas = sums_of_areas(case);
     let risen = pass.up(2, &mut areas).unwrap();
     let own = risen.root().unwrap().clone();
     let mut below = Below::new(own.shape.clone());
@@ -393,10 +417,6 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     }
     let root = Descent::new(&root, &below, false).estimate(Some(&own));
     let mut seen = 0;
-    let cells = |parts: &[Part], count: usize| {
-        let parts = parts.to_vec();
-        (0..CELLS).filter(move |cell| case.world.count_of(&parts, *cell) == count)
-    };
     pass.down(
         &risen,
         root.clone(),
@@ -405,7 +425,8 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
         |found| {
             let (level, unit, belief) = found;
             let expected = |parts: &[Part], count: usize| {
-                exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| ((leaf, cell), 1.0))))
+                let inside = |cell| leaves(case, level, unit).map(move |leaf| ((leaf, cell), 1.0));
+                exact.sum(cells(case, parts, count).flat_map(inside))
             };
             assert_alike((problem, answers), &belief, expected, &format!("level {level}, unit {unit}"));
             seen += 1;
@@ -417,22 +438,38 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     let (parts, rests) = areas.of_root_with_pairs();
     for (area, part) in &parts {
         let expected = |parts: &[Part], count: usize| {
-            let inside =
-                |cell: usize| (0..case.area.len()).map(|leaf| ((leaf, cell), weight(leaf, *area))).collect::<Vec<_>>();
-            exact.sum(cells(parts, count).flat_map(inside))
+            let inside = |cell: usize| {
+                (0..case.area.len()).map(|leaf| ((leaf, cell), weight(case, leaf, *area))).collect::<Vec<_>>()
+            };
+            exact.sum(cells(case, parts, count).flat_map(inside))
         };
         assert_alike((problem, answers), &part.estimate(&root), expected, "area");
         with[0] += 1;
     }
+    with[4] += assert_pairs_of_areas(case, exact, (problem, answers), (&root, &parts, &rests));
+    with[1] += usize::from(case.total.is_some());
+    with[2] += usize::from(case.free.iter().flatten().any(|free| !free));
+    with[3] += usize::from(case.counts.0.iter().map(Vec::len).sum::<usize>() < seen);
+}
+
+/// Compares the covariances of all pairs of areas with dense ones; the number of pairs of different areas.
+fn assert_pairs_of_areas(
+    case: &Case,
+    exact: &Dense,
+    (problem, answers): (&Problem, &[Vec<Part>]),
+    (root, parts, rests): (&Belief, &BTreeMap<u32, AreaPart>, &Rests),
+) -> usize {
     let values = exact.values();
+    let mut different = 0;
     for (first, second) in parts.keys().flat_map(|first| parts.range(first..).map(move |(second, _)| (*first, *second)))
     {
-        let own = part_covariance(&root, &parts, &rests, (first, second));
+        let own = part_covariance(root, parts, rests, (first, second));
         assert_pairs(case, (problem, answers), (&root.shape, &own), |counts| {
             let places = [(0, first), (1, second)].map(|(which, area)| {
                 let (parts, count) = counts[which];
-                let cells: Vec<usize> = cells(parts, count).collect();
-                let leaves = (0..case.area.len()).map(|leaf| (leaf, weight(leaf, area))).filter(|(_, own)| *own > 0.0);
+                let cells: Vec<usize> = cells(case, parts, count).collect();
+                let leaves =
+                    (0..case.area.len()).map(|leaf| (leaf, weight(case, leaf, area))).filter(|(_, own)| *own > 0.0);
                 let keys = leaves.flat_map(|(leaf, own)| cells.iter().map(move |cell| ((leaf, *cell), own)));
                 keys.filter_map(|(key, own)| Some((*exact.place.get(&key)?, own))).collect::<Vec<(usize, f64)>>()
             });
@@ -447,9 +484,7 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
             // The exact covariances were rounded to doubles before they were added.
             (of(rows, columns, |value| value), 1e-9 * (own * other).sqrt() + 1e-14 * of(rows, columns, f64::abs))
         });
-        with[4] += usize::from(first != second);
+        different += usize::from(first != second);
     }
-    with[1] += usize::from(case.total.is_some());
-    with[2] += usize::from(case.free.iter().flatten().any(|free| !free));
-    with[3] += usize::from(case.counts.0.iter().map(Vec::len).sum::<usize>() < seen);
+    different
 }

@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 
 use super::{
     complete::{Missing, state_of},
-    fit::{FitReport, Stand, Tally},
+    fit::{FitPlan, FitReport, Stand, Tally},
     folder::NmfFolder,
+    names::Names,
     observe::{Blind, Observer, PartSeen},
     paths::{self, Paths},
     totals,
@@ -126,67 +127,33 @@ pub fn observed(
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
     observer.open(&problem, &root);
     let first = root.first;
-    let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
-    let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
-    let mut dropped: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
     let plans = histograms.plans();
-    let mut tallies = vec![Tally::default(); plans.len()];
-    let mut stands: Vec<Vec<Stand>> = vec![Vec::new(); plans.len()];
-    // Without files of the nation it is only known that no unit below carries the nation's share.
-    let mut prefix = vec![1; first];
-    if root.is_nation {
-        if is_whole {
-            check_nation(&folder, names)?;
-        }
-        let carried = histograms.of_nation(&folder, observer)?;
-        levels[0].add(&[carried], names.all_counts(0));
-        prefix = vec![carried];
-    }
+    let context = Context { folder: &folder, histograms: &histograms, plans: &plans, root: &root, is_whole };
+    let mut seen = Seen::new(&names.levels, plans.len());
+    let prefix = context.read_nation(&mut seen, observer)?;
     let parts = folder.parts();
     for part in &parts {
         let units = PartUnits::read(&folder, names, &problem, first, part, asked)?;
         constraints::check_part(&folder, names, &units, first, &root.structural)?;
         observer.begin(&PartSeen { folder: &folder, names, units: &units, first })?;
         let (carried, fits) = histograms.of_part(&folder, &units, first, (&plans, observer))?;
-        for (number, (tally, stand)) in fits.into_iter().enumerate() {
-            tallies[number].join(&tally);
-            stands[number].push(stand);
-        }
-        for (level, carried) in carried.iter().enumerate() {
-            levels[first + level].width = units.codes[level].width();
-            levels[first + level].add(carried, names.all_counts(first + level));
-        }
+        seen.add_fits(fits);
+        seen.add_units((names, first), &units, &carried);
         let paths = Paths::new(&units, &prefix, &carried);
         paths::check(&paths, (&folder, names, histograms.budgets()), &units)?;
-        add_dropped(&paths, &mut dropped);
+        add_dropped(&paths, &mut seen.dropped);
     }
-    let wholes: Vec<Stand> = stands.iter().map(|of| Stand::sum(of.iter())).collect();
-    if root.is_nation && is_whole {
-        histograms.fit_nation(&folder, &plans, &wholes, &mut tallies)?;
-    }
-    if !histograms.are_two() {
-        if let Some(total) = root.total.filter(|_| is_whole) {
-            tallies[0].exact_total(&plans[0], 0, "", &wholes[0], total);
-        }
-        let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        parts.iter().for_each(|part| states.entry(state_of(part)).or_default().push(part.clone()));
-        for (state, total) in totals::of_files(&folder, names, first, &states)? {
-            let own = parts.iter().zip(&stands[0]).filter(|(part, _)| state_of(part) == state);
-            let whole = Stand::sum(own.map(|(_, stand)| stand));
-            tallies[0].exact_total(&plans[0], first, &format!("{state:02}"), &whole, total);
-        }
-    }
+    context.compare_sums(&mut seen, &parts)?;
+    let Seen { levels, dropped, tallies, .. } = seen;
     let paths: Vec<(Vec<usize>, u64)> = dropped.into_iter().collect();
-    let note = "The paths that occur in the noisy measurement files.".to_string();
-    let of_files = release::Paths { note, dropped: paths.iter().map(|(dropped, _)| dropped.clone()).collect() };
     let files = folder.levels.iter().map(|level| level.queries.len() + level.constraints.len()).sum();
     Ok(NmfReport {
         product: folder.path.display().to_string(),
         files: (files, folder.bytes()),
         parts,
         levels,
+        release: with_paths(release, &paths),
         paths,
-        release: Release { paths: Some(of_files), ..release.clone() },
         unused: root.unused,
         unread: root.unread,
         zero_cells: root.zeros.cells(&problem),
@@ -211,6 +178,102 @@ pub(super) fn keep_states(folder: &mut NmfFolder, states: &[u32]) -> Result<()> 
         level.constraints.retain(|file| is_kept(&file.part));
     }
     Ok(())
+}
+
+/// The levels, paths and residuals of the parts of states that are read so far.
+struct Seen {
+    levels: Vec<LevelReport>,
+    /// The paths by the levels that they drop, each with its number of blocks.
+    dropped: BTreeMap<Vec<usize>, u64>,
+    /// The residuals of each histogram.
+    tallies: Vec<Tally>,
+    /// For each histogram the sums that represent each part, in the order of the parts.
+    stands: Vec<Vec<Stand>>,
+}
+
+impl Seen {
+    fn new(levels: &[String], histograms: usize) -> Seen {
+        let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
+        Seen {
+            levels: levels.iter().map(named).collect(),
+            dropped: BTreeMap::new(),
+            tallies: vec![Tally::default(); histograms],
+            stands: vec![Vec::new(); histograms],
+        }
+    }
+
+    /// Adds the residuals and the sums of a part, one for each histogram.
+    fn add_fits(&mut self, fits: Vec<(Tally, Stand)>) {
+        for (number, (tally, stand)) in fits.into_iter().enumerate() {
+            self.tallies[number].join(&tally);
+            self.stands[number].push(stand);
+        }
+    }
+
+    /// Adds the units of a part, with the number of levels that each of them carries.
+    fn add_units(&mut self, (names, first): (&Names, usize), units: &PartUnits, carried: &[Vec<u8>]) {
+        for (level, carried) in carried.iter().enumerate() {
+            self.levels[first + level].width = units.codes[level].width();
+            self.levels[first + level].add(carried, names.all_counts(first + level));
+        }
+    }
+}
+
+/// A folder that is checked against its release.
+struct Context<'a> {
+    folder: &'a NmfFolder,
+    histograms: &'a Histograms,
+    plans: &'a [FitPlan],
+    root: &'a RootConstraints,
+    /// Whether the counts of the nation are those of the parts that are read.
+    is_whole: bool,
+}
+
+impl Context<'_> {
+    /// Reads the counts of the nation, if it has files; the number of levels that each unit above the parts of states carries.
+    fn read_nation(&self, seen: &mut Seen, observer: &mut dyn Observer) -> Result<Vec<u8>> {
+        if !self.root.is_nation {
+            // It is only known that no unit below carries the nation's share.
+            return Ok(vec![1; self.root.first]);
+        }
+        let names = self.histograms.names();
+        if self.is_whole {
+            check_nation(self.folder, names)?;
+        }
+        let carried = self.histograms.of_nation(self.folder, observer)?;
+        seen.levels[0].add(&[carried], names.all_counts(0));
+        Ok(vec![carried])
+    }
+
+    /// Compares the sums of the parts with the noisy counts of the nation, and with the exact totals of the nation and of states.
+    fn compare_sums(&self, seen: &mut Seen, parts: &[String]) -> Result<()> {
+        let wholes: Vec<Stand> = seen.stands.iter().map(|of| Stand::sum(of.iter())).collect();
+        if self.root.is_nation && self.is_whole {
+            self.histograms.fit_nation(self.folder, self.plans, &wholes, &mut seen.tallies)?;
+        }
+        if self.histograms.are_two() {
+            return Ok(());
+        }
+        if let Some(total) = self.root.total.filter(|_| self.is_whole) {
+            seen.tallies[0].exact_total(&self.plans[0], 0, "", &wholes[0], total);
+        }
+        let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        parts.iter().for_each(|part| states.entry(state_of(part)).or_default().push(part.clone()));
+        let first = self.root.first;
+        for (state, total) in totals::of_files(self.folder, self.histograms.names(), first, &states)? {
+            let own = parts.iter().zip(&seen.stands[0]).filter(|(part, _)| state_of(part) == state);
+            let whole = Stand::sum(own.map(|(_, stand)| stand));
+            seen.tallies[0].exact_total(&self.plans[0], first, &format!("{state:02}"), &whole, total);
+        }
+        Ok(())
+    }
+}
+
+/// The release with the paths that occur in the files.
+fn with_paths(release: &Release, paths: &[(Vec<usize>, u64)]) -> Release {
+    let note = "The paths that occur in the noisy measurement files.".to_string();
+    let dropped = paths.iter().map(|(dropped, _)| dropped.clone()).collect();
+    Release { paths: Some(release::Paths { note, dropped }), ..release.clone() }
 }
 
 /// Counts the units of the lowest level by the levels that their paths drop.

@@ -10,8 +10,11 @@ use parquet::{
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::{ByteArray, DataType},
     errors::ParquetError,
-    file::reader::{FileReader, SerializedFileReader},
-    schema::types::ColumnDescriptor,
+    file::{
+        metadata::RowGroupMetaData,
+        reader::{FileReader, RowGroupReader, SerializedFileReader},
+    },
+    schema::types::{ColumnDescriptor, SchemaDescPtr},
 };
 
 use super::types::{self, Stored};
@@ -216,91 +219,127 @@ pub fn read(path: &Path, axes: &[String], mut each: impl FnMut(&Row) -> Result<(
     Ok(())
 }
 
+/// A row group whose columns are opened.
+struct Opening<'a> {
+    path: &'a Path,
+    group: usize,
+    metadata: &'a RowGroupMetaData,
+    columns: Box<dyn RowGroupReader + 'a>,
+    schema: SchemaDescPtr,
+}
+
+impl<'a> Opening<'a> {
+    fn new(path: &'a Path, reader: &'a SerializedFileReader<File>, group: usize) -> Result<Opening<'a>> {
+        let columns = reader.get_row_group(group).map_err(|why| broken(path, Some(group), why))?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        Ok(Opening { path, group, metadata: reader.metadata().row_group(group), columns, schema })
+    }
+
+    /// The place of a column.
+    fn find(&self, name: &str) -> Option<usize> {
+        let root = |column: &ColumnDescriptor| column.path().parts().first().is_some_and(|root| root == name);
+        self.schema.columns().iter().position(|column| root(column))
+    }
+
+    /// A column of lists, or of one value a row.
+    fn column(&self, name: &str, list: bool) -> Result<(ColumnReader, &ColumnDescriptor)> {
+        let at = self.find(name).ok_or_else(|| {
+            let fields = self.schema.root_schema().get_fields();
+            let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+            self.refuse(format!("no column {name}: the file has {}", names.join(", ")))
+        })?;
+        let descriptor = &*self.schema.columns()[at];
+        if (descriptor.max_rep_level() > 0) != list || descriptor.max_rep_level() > 1 {
+            let expected = if list { "a list of whole numbers" } else { "one value a row" };
+            return Err(self.refuse(format!("the column {name} is not {expected}")));
+        }
+        let about = self.metadata.column(at);
+        let start = about.dictionary_page_offset().unwrap_or(about.data_page_offset());
+        if start < 0 || about.compressed_size() < 0 {
+            let why = format!("the column {name} has no place in the file");
+            return Err(broken(self.path, Some(self.group), why));
+        }
+        let column = self.columns.get_column_reader(at).map_err(|why| broken(self.path, Some(self.group), why))?;
+        Ok((column, descriptor))
+    }
+
+    /// A column of text.
+    fn text(&self, name: &str) -> Result<Text> {
+        let (column, descriptor) = self.column(name, false)?;
+        let found = descriptor.physical_type();
+        let opened = Column::new(column, descriptor).ok_or_else(|| self.wrong_type(name, found, "text"))?;
+        types::beside_text(descriptor).map_or(Ok(opened), |what| Err(self.wrong_meaning(name, what, "text")))
+    }
+
+    /// A column of lists of integers, or of numbers.
+    fn numbers(&self, name: &str, list: bool) -> Result<Numbers> {
+        let (column, descriptor) = self.column(name, list)?;
+        let expected = if list { "whole numbers" } else { "a float or a double" };
+        let found = descriptor.physical_type();
+        let opened = match found {
+            PhysicalType::FLOAT | PhysicalType::DOUBLE if list => None,
+            PhysicalType::FLOAT | PhysicalType::DOUBLE => {
+                if let Some(what) = types::beside_floats(descriptor) {
+                    return Err(self.wrong_meaning(name, what, expected));
+                }
+                match found {
+                    PhysicalType::FLOAT => Column::new(column, descriptor).map(Numbers::Float),
+                    _ => Column::new(column, descriptor).map(Numbers::Double),
+                }
+            }
+            _ => {
+                let stored = Stored::of(descriptor).map_err(|what| self.wrong_meaning(name, what, expected))?;
+                Numbers::stored(stored, list, column, descriptor)
+            }
+        };
+        let expected = if list { "32 or 64-bit integers, or decimals" } else { expected };
+        opened.ok_or_else(|| self.wrong_type(name, found, expected))
+    }
+
+    fn refuse(&self, why: String) -> Error {
+        broken(self.path, None, why)
+    }
+
+    fn wrong_type(&self, name: &str, found: PhysicalType, expected: &str) -> Error {
+        self.refuse(format!("the column {name} has the type {found}: expected {expected}"))
+    }
+
+    fn wrong_meaning(&self, name: &str, what: String, expected: &str) -> Error {
+        self.refuse(format!("the column {name} holds {what}: expected {expected}"))
+    }
+}
+
+impl Numbers {
+    /// A column of integers or decimals; `None` for another type, and for integers where no list is read.
+    fn stored(stored: Stored, list: bool, column: ColumnReader, descriptor: &ColumnDescriptor) -> Option<Numbers> {
+        let is_read = stored.is_decimal() || list;
+        match descriptor.physical_type() {
+            PhysicalType::INT32 if is_read => Column::new(column, descriptor).map(|own| Numbers::Narrow(stored, own)),
+            PhysicalType::INT64 if is_read => Column::new(column, descriptor).map(|own| Numbers::Wide(stored, own)),
+            PhysicalType::BYTE_ARRAY if stored.is_decimal() => {
+                Column::new(column, descriptor).map(|own| Numbers::Bytes(stored, own))
+            }
+            PhysicalType::FIXED_LEN_BYTE_ARRAY if stored.is_decimal() => {
+                Column::new(column, descriptor).map(|own| Numbers::Fixed(stored, own))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Columns {
     fn open(path: &Path, reader: &SerializedFileReader<File>, group: usize, axes: &[String]) -> Result<Columns> {
-        let groups = reader.get_row_group(group).map_err(|why| broken(path, Some(group), why))?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let find = |name: &str| {
-            let root = |column: &ColumnDescriptor| column.path().parts().first().is_some_and(|root| root == name);
-            schema.columns().iter().position(|column| root(column))
-        };
-        let open = |name: &str, list: bool| -> Result<(ColumnReader, &ColumnDescriptor)> {
-            let at = find(name).ok_or_else(|| {
-                let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
-                broken(path, None, format!("no column {name}: the file has {}", names.join(", ")))
-            })?;
-            let descriptor = &*schema.columns()[at];
-            if (descriptor.max_rep_level() > 0) != list || descriptor.max_rep_level() > 1 {
-                let expected = if list { "a list of whole numbers" } else { "one value a row" };
-                return Err(broken(path, None, format!("the column {name} is not {expected}")));
-            }
-            let about = reader.metadata().row_group(group).column(at);
-            let start = about.dictionary_page_offset().unwrap_or(about.data_page_offset());
-            if start < 0 || about.compressed_size() < 0 {
-                return Err(broken(path, Some(group), format!("the column {name} has no place in the file")));
-            }
-            let column = groups.get_column_reader(at).map_err(|why| broken(path, Some(group), why))?;
-            Ok((column, descriptor))
-        };
-        let wrong = |name: &str, found: PhysicalType, expected: &str| {
-            broken(path, None, format!("the column {name} has the type {found}: expected {expected}"))
-        };
-        let means = |name: &str, what: String, expected: &str| {
-            broken(path, None, format!("the column {name} holds {what}: expected {expected}"))
-        };
-        let text = |place: usize, name: &str| -> Result<(usize, Text)> {
-            let (column, descriptor) = open(name, false)?;
-            let found = descriptor.physical_type();
-            let opened = Column::new(column, descriptor).ok_or_else(|| wrong(name, found, "text"))?;
-            types::beside_text(descriptor).map_or(Ok((place, opened)), |what| Err(means(name, what, "text")))
-        };
-        let number = |name: &str, list: bool| -> Result<Numbers> {
-            let (column, descriptor) = open(name, list)?;
-            let expected = if list { "whole numbers" } else { "a float or a double" };
-            let found = descriptor.physical_type();
-            let opened = match found {
-                PhysicalType::FLOAT | PhysicalType::DOUBLE if list => None,
-                PhysicalType::FLOAT | PhysicalType::DOUBLE => {
-                    if let Some(what) = types::beside_floats(descriptor) {
-                        return Err(means(name, what, expected));
-                    }
-                    match found {
-                        PhysicalType::FLOAT => Column::new(column, descriptor).map(Numbers::Float),
-                        _ => Column::new(column, descriptor).map(Numbers::Double),
-                    }
-                }
-                _ => {
-                    let stored = Stored::of(descriptor).map_err(|what| means(name, what, expected))?;
-                    let is_read = stored.is_decimal() || list;
-                    match found {
-                        PhysicalType::INT32 if is_read => {
-                            Column::new(column, descriptor).map(|own| Numbers::Narrow(stored, own))
-                        }
-                        PhysicalType::INT64 if is_read => {
-                            Column::new(column, descriptor).map(|own| Numbers::Wide(stored, own))
-                        }
-                        PhysicalType::BYTE_ARRAY if stored.is_decimal() => {
-                            Column::new(column, descriptor).map(|own| Numbers::Bytes(stored, own))
-                        }
-                        PhysicalType::FIXED_LEN_BYTE_ARRAY if stored.is_decimal() => {
-                            Column::new(column, descriptor).map(|own| Numbers::Fixed(stored, own))
-                        }
-                        _ => None,
-                    }
-                }
-            };
-            let expected = if list { "32 or 64-bit integers, or decimals" } else { expected };
-            opened.ok_or_else(|| wrong(name, found, expected))
-        };
-        let mut texts = vec![text(0, "geocode")?, text(1, "query_name")?];
-        if find("sign").is_some_and(|at| !types::is_untyped(&schema.columns()[at])) {
-            texts.push(text(2, "sign")?);
+        let columns = Opening::new(path, reader, group)?;
+        let mut texts = vec![(0, columns.text("geocode")?), (1, columns.text("query_name")?)];
+        if columns.find("sign").is_some_and(|at| !types::is_untyped(&columns.schema.columns()[at])) {
+            texts.push((2, columns.text("sign")?));
         }
         for (at, axis) in axes.iter().enumerate() {
-            texts.push(text(3 + at, axis)?);
+            texts.push((3 + at, columns.text(axis)?));
         }
-        let variance = find("variance").map(|_| number("variance", false)).transpose()?;
-        Ok(Columns { texts, shape: number("query_shape", true)?, values: number("value", true)?, variance })
+        let variance = columns.find("variance").map(|_| columns.numbers("variance", false)).transpose()?;
+        let (shape, values) = (columns.numbers("query_shape", true)?, columns.numbers("value", true)?);
+        Ok(Columns { texts, shape, values, variance })
     }
 
     fn read(

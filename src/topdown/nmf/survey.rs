@@ -10,6 +10,7 @@ mod covariances;
 mod fitted;
 mod joined;
 mod opened;
+mod posed;
 mod roots;
 mod settings;
 mod state;
@@ -26,16 +27,16 @@ use std::{
 pub(super) use across::Across;
 pub use covariances::{CountName, Covariances};
 pub(super) use opened::Top;
-use opened::{Absent, Nation, Seen, StateRoot, WholeCells, without_counts};
+use opened::{Absent, Nation, Seen, StateRoot, without_counts};
 pub use opened::{Survey, Take};
+use posed::Posed;
 pub use settings::{AreaSource, Settings, Wanted};
 pub use subjects::{tabulated_digits, tabulation_level};
 
 use super::{
-    answers::{Answers, Subject, TableLine, named_parts},
+    answers::Subject,
     budgets::Budgets,
     check,
-    codes::book::{CodeBook, Product},
     complete::{Missing, is_state, state_of},
     counts::NationCounts,
     fit::FitPlan,
@@ -44,16 +45,15 @@ use super::{
     names::{Names, Which, two_histograms},
     totals,
     truth::Truth,
-    units::{Constraints, RootConstraints, Zeros},
+    units::{Constraints, RootConstraints},
 };
 use crate::{
     error::{Error, Result, unknown},
     io::files::file_error,
-    release::{Release, schema::Schema},
+    release::Release,
     topdown::gls::{
-        basis::Part,
         belief::{Belief, Below, Measured},
-        problem::{Free, Problem, Shape, Shapes},
+        problem::{Free, Shape, Shapes},
     },
 };
 
@@ -74,39 +74,34 @@ fn parts_of_states(folder: &NmfFolder) -> Result<BTreeMap<u32, Vec<String>>> {
     Ok(states)
 }
 
-/// The problem of least squares that a request poses, with the places of its answers.
-struct Posed {
-    whole: Option<WholeCells>,
-    problem: Problem,
-    answers: Answers,
+/// Keeps those of the true counts that belong to the histogram of an estimation.
+fn keep_truth_of_histogram(settings: &mut Settings, names: &Names, release: &Release) {
+    if let (Some(truth), Some(schema)) = (settings.truth.take(), &release.schema) {
+        let cells = if names.is_beside() { schema.cells()..schema.all_cells() } else { 0..schema.cells() };
+        settings.truth = Some(truth.within(cells));
+    }
 }
 
-impl Posed {
-    /// `apart` are the groups of cells that constraints distinguish.
-    fn new(names: &Names, settings: &Settings, apart: &[Part]) -> Result<Self> {
-        let measured = |level: usize| names.queries(level).iter().map(|query| query.parts.clone()).collect();
-        let levels: Vec<Vec<Vec<Part>>> = (0..names.levels.len()).map(measured).collect();
-        let lines = match &settings.wanted {
-            Wanted::Queries(_) => Vec::new(),
-            Wanted::Pl94Tables => lines_of_persons(names.schema())?,
-            Wanted::Lines { lines, .. } => lines.clone(),
-        };
-        let parts = match &settings.wanted {
-            Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines { .. } => lines.iter().map(TableLine::parts).collect(),
-        };
-        let whole = settings.whole.as_ref().map(|order| WholeCells::new(names, order, &parts, apart)).transpose()?;
-        let requested = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
-        let problem = Problem::for_answers(&names.sizes, &levels, &requested, apart)?;
-        for (level, name) in names.levels.iter().enumerate() {
-            problem.check_level(level, name)?;
-        }
-        let answers = match &settings.wanted {
-            Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
-            Wanted::Pl94Tables | Wanted::Lines { .. } => Answers::of_lines(&problem, &names.sizes, &lines),
-        };
-        Ok(Posed { whole, problem, answers })
+/// The exact totals of states in the files, which are added to those of the settings; none where constraints are not used.
+fn add_totals_of_files(
+    settings: &mut Settings,
+    folder: &NmfFolder,
+    (names, first): (&Names, usize),
+    parts: &BTreeMap<u32, Vec<String>>,
+) -> Result<BTreeMap<u32, i64>> {
+    if settings.constraints == Constraints::None {
+        return Ok(BTreeMap::new());
     }
+    let of_files = totals::of_files(folder, names, first, parts)?;
+    settings.totals = totals::joined(std::mem::take(&mut settings.totals), &of_files)?;
+    Ok(of_files)
+}
+
+/// The number of levels whose shares the nation carries; 0 if it has no counts.
+fn carried_by_nation(folder: &NmfFolder, names: &Names, budgets: &Budgets) -> Result<u8> {
+    let counts = NationCounts { folder, names, budgets }.read()?;
+    // The number of levels fits in a byte.
+    Ok(counts.map_or(0, |(_, carried)| carried as u8))
 }
 
 impl Survey {
@@ -120,40 +115,27 @@ impl Survey {
         check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
         check_two_histograms(&names, &root, &settings)?;
-        if let (Some(truth), Some(schema)) = (settings.truth.take(), &release.schema) {
-            let cells = if names.is_beside() { schema.cells()..schema.all_cells() } else { 0..schema.cells() };
-            settings.truth = Some(truth.within(cells));
-        }
+        keep_truth_of_histogram(&mut settings, &names, release);
         let known = parts_of_states(&folder)?;
         let mut states = known.clone();
         let unkept_totals = choose_states(&mut states, &folder, &mut settings, &missing_parts)?;
-        let mut totals_of_files = BTreeMap::new();
-        if settings.constraints != Constraints::None {
-            totals_of_files = totals::of_files(&folder, &names, root.first, &known)?;
-            settings.totals = totals::joined(settings.totals, &totals_of_files)?;
-            totals_of_files.retain(|state, _| states.contains_key(state));
-        }
+        let mut totals_of_files = add_totals_of_files(&mut settings, &folder, (&names, root.first), &known)?;
+        totals_of_files.retain(|state, _| states.contains_key(state));
         // The counts of a nation with missing parts include others.
         let uses_nation = root.is_nation && settings.states.is_none() && missing_parts.is_complete();
         if uses_nation {
             check::check_nation(&folder, &names)?;
         }
         check_nation_alone(&names, &root, uses_nation, &settings, &missing_parts)?;
-        let apart = match settings.constraints {
-            Constraints::All => root.zeros.apart.clone(),
-            Constraints::None | Constraints::Totals => Zeros::none(names.axes.len()).apart,
-        };
-        let Posed { whole, problem, answers } = Posed::new(&names, &settings, &apart)?;
+        let Posed { whole, problem, answers } = Posed::new(&names, &settings, &root)?;
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
         let insecure_seed = folder.declared()?.insecure_seed;
-        // If the nation's counts are not used, it is only known that no unit below carries the nation's share.
-        let mut prefix = vec![1; root.first];
-        if uses_nation {
-            let carried = NationCounts { folder: &folder, names: &names, budgets: &budgets }.read()?;
-            // The number of levels fits in a byte.
-            prefix = vec![carried.map_or(0, |(_, carried)| carried as u8)];
-        }
+        let prefix = match uses_nation {
+            true => vec![carried_by_nation(&folder, &names, &budgets)?],
+            // It is only known that no unit below carries the nation's share.
+            false => vec![1; root.first],
+        };
         let fit_plan = FitPlan::new(&names);
         let mut survey = Survey {
             folder,
@@ -417,18 +399,6 @@ fn check_nation_alone(
     let why = missing.described().unwrap_or_else(|| "states are taken by themselves".to_string());
     let level = &names.levels[0];
     Err(Error::unsuitable(format!("the level {level} cannot be estimated alone, as {why}: name levels of states")))
-}
-
-/// The lines of the tables of P.L. 94-171 about persons.
-fn lines_of_persons(schema: &Schema) -> Result<Vec<TableLine>> {
-    let book = CodeBook::of(schema)?;
-    match book.product {
-        Product::Persons => Ok(book.codes.into_iter().map(|code| code.line).collect()),
-        other => {
-            let why = "the Bureau's own estimates are of the persons of P.L. 94-171, and these counts of";
-            Err(Error::unsuitable(format!("{why} {}", other.subject())))
-        }
-    }
 }
 
 /// The histogram of the queries or lines.

@@ -1,11 +1,9 @@
 //! Files of estimates: CSV, Parquet, and the form of the Bureau's own estimates; and the comparison of two of them.
 
-use std::{
-    collections::HashMap,
-    io::Write,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+mod comparison;
+mod published;
+
+use std::{io::Write, path::Path, sync::Arc};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical},
@@ -14,20 +12,19 @@ use parquet::{
     schema::types::Type,
 };
 
+use comparison::ESTIMATE;
+pub use comparison::{Comparison, compare, quantile};
+pub(super) use published::GEOIDS;
+pub use published::Published;
+
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
-    codes::confidence::Confidence,
-    matched::Keys,
     survey::{Survey, Take},
-    totals::refuse_others,
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     io::files::{file_error, write_whole},
-    spine::{
-        codes,
-        csv_table::{CsvTable, quoted},
-    },
+    spine::csv_table::quoted,
 };
 
 /// The form of a file of estimates.
@@ -164,8 +161,6 @@ pub(super) fn marked(survey: &Survey, name: &str) -> String {
     let marks: Vec<String> = seed.into_iter().chain(misfit).collect();
     if marks.is_empty() { name.to_string() } else { format!("{name} ({})", marks.join("; ")) }
 }
-
-const ESTIMATE: &str = "estimate";
 
 fn about(survey: &Survey, subject: &Subject) -> String {
     match subject {
@@ -343,243 +338,6 @@ fn put_column<T: DataType, W: Write + Send>(
     if let Some(mut column) = rows.next_column()? {
         column.typed::<T>().write_batch(values, None, None)?;
         column.close()?;
-    }
-    Ok(())
-}
-
-/// Published counts, by the code of their subject.
-#[derive(Clone, Debug, Default)]
-pub struct Published {
-    /// The counts, each with its line.
-    counts: HashMap<String, (f64, u64)>,
-    file: String,
-    /// The code as written in the file, if it differs.
-    written: HashMap<String, String>,
-}
-
-/// The accepted headings of GEOIDs.
-pub(super) const GEOIDS: [&str; 4] = ["geoid", "GEOID", "GEOID20", "GEOID10"];
-
-impl Published {
-    /// Reads a CSV with the columns `geoid` (or `geocode`, `area`) and `count`. GEOIDs may have the prefix of
-    /// data.census.gov, or the form of NHGIS.
-    pub fn read(path: &Path) -> Result<Published> {
-        let mut table = CsvTable::open(path)?;
-        let named = table.find(&["geocode"]).or(table.find(&["area"]));
-        let of = table.find(&GEOIDS).or(named).map_or_else(|| table.column(&["geoid", "geocode", "area"]), Ok)?;
-        let count = table.column(&["count"])?;
-        let heading = table.headings()[of].clone();
-        refuse_others(&table, &[&heading, "count"])?;
-        let mut published = Published { file: table.file.clone(), ..Published::default() };
-        while table.next()? {
-            let written = table.text(of)?.to_string();
-            if written.is_empty() {
-                return Err(table.refuse(of + 1, "no code: a line is about a unit or area"));
-            }
-            let number = table.whole(count, 1 << 50)? as f64;
-            let name = codes::digits(&written).unwrap_or_else(|| written.clone());
-            if published.counts.insert(name.clone(), (number, table.line())).is_some() {
-                return Err(table.refuse(of + 1, &format!("{written:?} occurs twice")));
-            }
-            if written != name {
-                published.written.insert(name, written);
-            }
-        }
-        Ok(published)
-    }
-
-    /// The number of lines: one for each unit or area.
-    pub fn lines(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// The published count of a unit or area.
-    pub fn of(&self, name: &str) -> Option<f64> {
-        self.counts.get(name).map(|(count, _)| *count)
-    }
-
-    /// The message about counts that belong to none of the given units or areas. A code without its leading zero is
-    /// refused.
-    pub fn held_against<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Option<String>> {
-        let known: std::collections::HashSet<&str> = names.collect();
-        let written = |name: &String| self.written.get(name).unwrap_or(name).clone();
-        let mut keys = Keys { file: self.file.clone(), all: self.counts.len(), ..Keys::default() };
-        let mut lost: Vec<(&String, u64)> = self
-            .counts
-            .iter()
-            .filter(|(name, _)| !known.contains(name.as_str()))
-            .map(|(n, (_, at))| (n, *at))
-            .collect();
-        lost.sort_by_key(|(_, line)| *line);
-        for (name, line) in lost {
-            let likely = format!("0{name}");
-            if known.contains(likely.as_str()) {
-                let why = format!("{:?} lacks its leading zero: {likely} is likely", written(name));
-                return Err(Error::DataFile { file: self.file.clone(), line: line as usize, column: 0, why });
-            }
-            keys.lost.push((line, written(name)));
-        }
-        keys.judged("published counts", "belong to no unit or area that was estimated")
-    }
-}
-
-/// The differences between two files of estimates, over the rows that both have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The number of rows that both have.
-    pub rows: usize,
-    /// The number of rows that only the first has, and of those that only the second has.
-    pub alone: (usize, usize),
-    /// Rows that both files declare exact but with different numbers.
-    pub different_exact: usize,
-    /// (a - b) / standard deviation of b, ascending, if that is not zero.
-    pub scores: Vec<f64>,
-    /// The standard deviation of a over that of b, ascending, if that is not zero.
-    pub ratios: Vec<f64>,
-    /// The row with the largest difference in standard deviations: its key, both estimates.
-    pub largest: Option<(String, f64, f64)>,
-}
-
-/// The quantile of ascending numbers, by linear interpolation; `None` if there are none.
-pub fn quantile(ascending: &[f64], level: f64) -> Option<f64> {
-    let place = level * ascending.len().checked_sub(1)? as f64;
-    let (low, high) = (place.floor() as usize, place.ceil() as usize);
-    Some(ascending[low] + (ascending[high] - ascending[low]) * (place - place.floor()))
-}
-
-/// Compares two files of estimates in any of the text forms.
-pub fn compare(first: &Path, second: &Path) -> Result<Comparison> {
-    let mut known: HashMap<String, (f64, f64)> = HashMap::new();
-    read_estimates(second, |key, own| known.insert(key, own).is_none())?;
-    let total = known.len();
-    let mut found = Comparison {
-        rows: 0,
-        alone: (0, 0),
-        different_exact: 0,
-        scores: Vec::new(),
-        ratios: Vec::new(),
-        largest: None,
-    };
-    let mut most = -1.0;
-    let mut seen = std::collections::HashSet::new();
-    read_estimates(first, |key, (estimate, deviation)| {
-        if !seen.insert(key.clone()) {
-            return false;
-        }
-        let Some((other, other_deviation)) = known.get(&key).copied() else {
-            found.alone.0 += 1;
-            return true;
-        };
-        found.rows += 1;
-        if other_deviation == 0.0 {
-            found.different_exact += usize::from((estimate - other).abs() > 1e-6 * other.abs().max(1.0));
-            return true;
-        }
-        let score = (estimate - other) / other_deviation;
-        found.scores.push(score);
-        found.ratios.push(deviation / other_deviation);
-        if score.abs() > most {
-            most = score.abs();
-            found.largest = Some((key, estimate, other));
-        }
-        true
-    })?;
-    found.alone.1 = total - found.rows;
-    if found.rows == 0 {
-        let why = format!("no row of the same area, query and cell as in {}", second.display());
-        return Err(file_error(first, why));
-    }
-    found.scores.sort_by(f64::total_cmp);
-    found.ratios.sort_by(f64::total_cmp);
-    Ok(found)
-}
-
-/// The rows of a file, or of all files of a folder in the form of the Bureau's own estimates
-/// (`us/Tract/State=44/County=003/.../part-*.csv`, with a header in each, and empty files of other names beside them).
-/// A row has a key of unit or area, query and cell, with estimate and standard deviation. `each` returns whether the
-/// key is new.
-fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
-    if !path.is_dir() {
-        return read_file(path, &mut each);
-    }
-    let mut files = Vec::new();
-    collect(path, &mut files)?;
-    if files.is_empty() {
-        return Err(file_error(path, "no file of estimates in the folder: expected part-*.csv in it or below it"));
-    }
-    files.iter().try_for_each(|file| read_file(file, &mut each))
-}
-
-/// The files of estimates in a folder and its subfolders, by name. Names that begin with `_` or a dot are skipped.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let wrong = |why: std::io::Error| file_error(folder, why);
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        entries.push(entry.map_err(wrong)?.path());
-    }
-    entries.sort();
-    for entry in entries {
-        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_estimates = name.ends_with(".csv") || (name.starts_with("part-") && !name.contains('.'));
-        match entry.is_dir() {
-            _ if name.starts_with(['_', '.']) => {}
-            true => collect(&entry, files)?,
-            false if is_estimates => files.push(entry),
-            false => {
-                let why = "is no file of estimates: expected part-*.csv, beside what begins with _ or a dot";
-                return Err(file_error(&entry, why));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn read_file(path: &Path, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
-    let mut table = CsvTable::open(path)?;
-    if table.find(&["variable"]).is_some() {
-        return read_variables(&mut table, each);
-    }
-    let of = table.column(&["geocode", "area"])?;
-    let query = table.column(&["query"])?;
-    let estimate = match table.find_start("estimate (") {
-        Some(at) => at,
-        None => table.column(&[ESTIMATE])?,
-    };
-    let deviation = table.column(&["std_dev"])?;
-    let key = [table.find(&["level"]), Some(of), Some(query), table.find(&["cell"])];
-    read_rows(&mut table, &key, estimate, (deviation, 1.0), each)
-}
-
-/// Estimates of census variables, in long form: the standard deviation follows from the first margin.
-fn read_variables(table: &mut CsvTable, each: &mut impl FnMut(String, (f64, f64)) -> bool) -> Result<()> {
-    let (of, variable) = (table.column(&["GEOID"])?, table.column(&["variable"])?);
-    let estimate = match table.find_start("estimate (") {
-        Some(at) => at,
-        None => table.column(&[ESTIMATE])?,
-    };
-    let margin = table.find_start("moe_").map_or_else(|| table.column(&["moe_95"]), Ok)?;
-    let level: Confidence = table.headings()[margin].trim_start_matches("moe_").parse()?;
-    let key = [table.find(&["level"]), Some(of), table.find(&["geocode"]), Some(variable)];
-    read_rows(table, &key, estimate, (margin, level.quantile()), each)
-}
-
-/// Rows with these columns as key, the column of the estimate, and that of a number of standard deviations.
-fn read_rows(
-    table: &mut CsvTable,
-    key: &[Option<usize>],
-    estimate: usize,
-    (deviation, number): (usize, f64),
-    each: &mut impl FnMut(String, (f64, f64)) -> bool,
-) -> Result<()> {
-    while table.next()? {
-        let both = (table.double(estimate)?, table.double(deviation)? / number);
-        if both.1 < 0.0 {
-            return Err(table.refuse(deviation + 1, "a standard deviation below 0"));
-        }
-        let key = key.iter().flatten().map(|at| table.text(*at)).collect::<Result<Vec<_>>>()?.join(" ");
-        if !each(key.clone(), both) {
-            return Err(table.refuse(0, &format!("the row of {key} occurs twice")));
-        }
     }
     Ok(())
 }

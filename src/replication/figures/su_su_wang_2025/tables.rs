@@ -70,12 +70,17 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         let printed = printed.as_ref().map_or_else(String::new, exact);
         sheet.push([vec![level.clone(), exact(sigma2)], cells, vec![printed]].concat());
     }
+    Ok(Drawing { sheet, figure: figure_of_table_1(&case, &delta, &values) })
+}
+
+/// The noise of each level and the noise that matches it, as dots.
+fn figure_of_table_1(case: &Case, delta: &Delta, values: &[Match]) -> Figure {
     let points =
         |value: &dyn Fn(&Match) -> f64| values.iter().enumerate().map(|(k, row)| (value(row), k as f64)).collect();
     let all = || values.iter().flat_map(|row| [row.0.to_f64(), row.2.approximate()]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let ours = if case.own.release.is_none() { " (ours)" } else { "" };
-    let matched = format!("matched to the same ε at δ = {}{ours}", raised(&exact(&delta)));
+    let matched = format!("matched to the same ε at δ = {}{ours}", raised(&exact(delta)));
     let as_it_is = if case.own.release.is_none() { "the Bureau's" } else { "as it is" };
     let panel = Panel {
         title: String::new(),
@@ -98,7 +103,7 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
             case.title()
         ),
     };
-    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+    Figure { title, columns: 1, panels: vec![panel] }
 }
 
 /// Table 3: the share a_i of each level and its number of counts. PEPG and the tract subset group, with equal shares,

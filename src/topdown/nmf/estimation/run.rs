@@ -82,18 +82,8 @@ impl Estimation {
             Some((work, identity)) => {
                 let job = Job::open(&survey, &work.folder, identity, self.truth.as_deref());
                 let job = job.about(EstimationInput::Work)?;
-                match work.share {
-                    Share::All => job.work(&survey.states(), at)?,
-                    Share::Part { part, of } => {
-                        job.work(&states_of_part(&survey.states(), part, of), at)?;
-                        return Ok(Outcome::Part { now: job.state(), states: survey.states() });
-                    }
-                    Share::Combine => {}
-                }
-                if self.despite_misfit {
-                    job.check_done()?;
-                    job.read_fits()?;
-                    survey.note_misfit()?;
+                if !self.work(&job, work.share, &survey, at)? {
+                    return Ok(Outcome::Part { now: job.state(), states: survey.states() });
                 }
                 self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| job.combine(take)))?
             }
@@ -136,6 +126,24 @@ impl Estimation {
         }
         all.named = Some(named);
         Ok(all)
+    }
+
+    /// Does a share of the work; returns whether the file of estimates follows.
+    fn work(&self, job: &Job, share: Share, survey: &Survey, at: &At) -> Result<bool> {
+        match share {
+            Share::All => job.work(&survey.states(), at)?,
+            Share::Part { part, of } => {
+                job.work(&states_of_part(&survey.states(), part, of), at)?;
+                return Ok(false);
+            }
+            Share::Combine => {}
+        }
+        if self.despite_misfit {
+            job.check_done()?;
+            job.read_fits()?;
+            survey.note_misfit()?;
+        }
+        Ok(true)
     }
 
     /// The number of rows, and a note.

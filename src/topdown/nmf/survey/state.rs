@@ -105,9 +105,7 @@ impl Survey {
         let mut gathered = Gathered::new(pass.below.shape.clone(), pairs.clone());
         let (mut fit, is_new) = (StateFit::default(), !self.is_fitted(state));
         for units in &pass.parts {
-            let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
-            let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
-            let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
+            let shapes = self.shapes_of(units);
             let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units)))
                 .with_pairs(pairs.clone());
             let all = units.codes.iter().map(Geocodes::len).sum();
@@ -133,13 +131,26 @@ impl Survey {
         (pass.areas, pass.rests) = gathered.join(&pass.below, children);
         let whose = format!("the state {state:02}");
         pass.belief = pass.below.estimate(false, None).ok_or_else(|| without_counts(&whose))?;
+        pass.belief = self.with_totals_of(state, pass.belief, &whose)?;
+        Ok(pass)
+    }
+
+    /// The shapes of the units of a part, level by level.
+    fn shapes_of(&self, units: &PartUnits) -> Vec<Vec<Arc<Shape>>> {
+        let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
+        let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
+        units.free.iter().map(of_level).collect()
+    }
+
+    /// The estimate of a state with its exact totals, if constraints are used: its own, and that of a root below the nation.
+    fn with_totals_of(&self, state: u32, mut belief: Belief, whose: &str) -> Result<Belief> {
         if self.settings.constraints != Constraints::None {
-            let own = if self.root.is_nation { None } else { self.root.total };
-            for total in self.settings.totals.get(&state).copied().into_iter().chain(own) {
-                pass.belief = self.with_total(pass.belief, total, &whose)?;
+            let of_root = if self.root.is_nation { None } else { self.root.total };
+            for total in self.settings.totals.get(&state).copied().into_iter().chain(of_root) {
+                belief = self.with_total(belief, total, whose)?;
             }
         }
-        Ok(pass)
+        Ok(belief)
     }
 
     pub(super) fn counts<'a>(&'a self, units: &'a PartUnits, seen: Option<Phase<'a>>) -> PartCounts<'a> {

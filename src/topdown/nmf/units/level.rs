@@ -69,6 +69,14 @@ pub(super) fn read_level(
             Ok(())
         })?;
     }
+    // A unit without a row of bounds has only the bound 0.
+    let count = bound_groups.as_ref().map_or(0, |groups| groups.count);
+    bounds.iter_mut().for_each(|own| own.resize(count, (0, None)));
+    in_order(level, &codes, &free, bounds)
+}
+
+/// The units of a level in the order of their codes, all of which have the same number of digits.
+fn in_order(level: &str, codes: &[Vec<u8>], free: &[Free], mut bounds: Vec<Vec<Bound>>) -> Result<LevelUnits> {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by(|a, b| codes[*a].cmp(&codes[*b]));
     let width = codes.first().map_or(0, Vec::len);
@@ -79,9 +87,6 @@ pub(super) fn read_level(
     }
     let text = order.iter().flat_map(|at| codes[*at].iter().copied()).collect();
     let free = order.iter().map(|at| free[*at].clone()).collect();
-    let count = bound_groups.as_ref().map_or(0, |groups| groups.count);
-    // A unit without a row of bounds has only the bound 0.
-    bounds.iter_mut().for_each(|own| own.resize(count, (0, None)));
     let bounds = order.iter().map(|at| std::mem::take(&mut bounds[*at])).collect();
     Ok(LevelUnits { codes: Geocodes { width, text }, free, bounds })
 }

@@ -145,47 +145,68 @@ fn alike(sizes: &[usize], sets: &[Cells]) -> Option<Vec<Part>> {
     Some(parts)
 }
 
+/// The constraints in the files of the root that are read so far.
+#[derive(Default)]
+struct RootRows {
+    /// The codes of the units.
+    codes: HashSet<Vec<u8>>,
+    /// The last exact total.
+    total: Option<i64>,
+    /// Equalities that make cells zero by their names, with the codes of their units.
+    structural: BTreeMap<String, (Constraint, HashSet<Vec<u8>>)>,
+    /// Other constraints that can make cells zero.
+    others: Vec<Constraint>,
+    unused: Vec<String>,
+    unread: Vec<String>,
+}
+
+impl RootRows {
+    /// Adds a row; an error with the reason where it contradicts those before it.
+    fn add(&mut self, row: &rows::Row, names: &Names) -> std::result::Result<(), String> {
+        let constraint = names.constraint(row)?;
+        self.codes.insert(row.geocode.to_vec());
+        if let Some(own) = names.exact_total(&constraint, row.values) {
+            if self.total.replace(own).is_some_and(|other| other != own) && row.geocode.is_empty() {
+                return Err("adds up to another total than a constraint of the root before it".to_string());
+            }
+            if constraint.is_table() {
+                add_once(&mut self.unused, constraint.name);
+            }
+        } else if constraint.can_be_zero() && constraint.sign == Sign::Equal && row.values == [0] {
+            let name = constraint.name.clone();
+            let (known, of) = self.structural.entry(name).or_insert_with(|| (constraint.clone(), HashSet::new()));
+            if *known != constraint {
+                return Err("is about other cells than the constraint of this name before it".to_string());
+            }
+            of.insert(row.geocode.to_vec());
+        } else if constraint.can_be_zero() {
+            add_once(&mut self.others, constraint);
+        } else if constraint.is_unread() {
+            add_once(&mut self.unread, constraint.name);
+        } else if constraint.is_own() && constraint.sign == Sign::Equal {
+            add_once(&mut self.unused, constraint.name);
+        }
+        Ok(())
+    }
+}
+
+fn add_once<T: PartialEq>(to: &mut Vec<T>, one: T) {
+    if !to.contains(&one) {
+        to.push(one);
+    }
+}
+
 impl RootConstraints {
     /// Reads the constraints of the root.
     pub fn read(folder: &NmfFolder, names: &Names) -> Result<RootConstraints> {
-        let (mut total, mut unused, mut unread) = (None, Vec::new(), Vec::new());
-        let mut codes: HashSet<Vec<u8>> = HashSet::new();
-        let mut structural: BTreeMap<String, (Constraint, HashSet<Vec<u8>>)> = BTreeMap::new();
-        let mut others: Vec<Constraint> = Vec::new();
         let at = usize::from(folder.lacks_root());
+        let mut found = RootRows::default();
         for file in &folder.levels[at].constraints {
             rows::read(&file.path, &names.constraint_columns(), |row| {
-                let wrong = |why: &str| rows::refuse(&file.path, row, why);
-                let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
-                codes.insert(row.geocode.to_vec());
-                if let Some(own) = names.exact_total(&constraint, row.values) {
-                    if total.replace(own).is_some_and(|other| other != own) && row.geocode.is_empty() {
-                        return Err(wrong("adds up to another total than a constraint of the root before it"));
-                    }
-                    if constraint.is_table() && !unused.contains(&constraint.name) {
-                        unused.push(constraint.name);
-                    }
-                } else if constraint.can_be_zero() && constraint.sign == Sign::Equal && row.values == [0] {
-                    let name = constraint.name.clone();
-                    let (known, of) = structural.entry(name).or_insert_with(|| (constraint.clone(), HashSet::new()));
-                    if *known != constraint {
-                        return Err(wrong("is about other cells than the constraint of this name before it"));
-                    }
-                    of.insert(row.geocode.to_vec());
-                } else if constraint.can_be_zero() {
-                    if !others.contains(&constraint) {
-                        others.push(constraint);
-                    }
-                } else if constraint.is_unread() {
-                    if !unread.contains(&constraint.name) {
-                        unread.push(constraint.name);
-                    }
-                } else if constraint.is_own() && constraint.sign == Sign::Equal && !unused.contains(&constraint.name) {
-                    unused.push(constraint.name);
-                }
-                Ok(())
+                found.add(row, names).map_err(|why| rows::refuse(&file.path, row, &why))
             })?;
         }
+        let RootRows { codes, mut total, structural, mut others, unused, unread } = found;
         let is_nation = codes.contains(&b""[..]);
         if at == 1 && codes.iter().any(|code| code.len() != 3) {
             let (root, level) = (&names.levels[0], &names.levels[1]);
