@@ -4,10 +4,9 @@ use anyhow::Result;
 use dp_assay::{
     account::{Account, Answer, Delta},
     loss::law::Law,
-    numeric::Enclosure,
+    numeric::{Enclosure, parallel},
     release::subject::QueryPart,
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -45,7 +44,7 @@ pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryR
         steps.step();
         row
     };
-    subject.queries.par_iter().map(row).collect()
+    parallel::try_map_any(&subject.queries, row)
 }
 
 impl QueryRow {
@@ -128,7 +127,7 @@ pub fn calibrated<'f>(
             after: QueryRow::of(&after, total, delta, digits)?,
         })
     };
-    subject.queries.par_iter().map(row).collect()
+    parallel::try_map_any(&subject.queries, row)
 }
 
 impl CalibratedQuery {

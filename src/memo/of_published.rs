@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::{
     draft::{Draft, common_assumptions, common_limits, table},
     folder::{Memo, Request},
@@ -13,6 +11,7 @@ use crate::{
     certificate::Certificate,
     error::{Error, Result},
     io::reading::read_text,
+    numeric::parallel,
     release::Release,
     replication::{
         certified, published,
@@ -81,7 +80,8 @@ const NO_KIND: &str = "certificates have no claim of the kind of this value";
 
 /// The certificate of each row, or the reason why it has none; `None` if its kind has none.
 fn certificates(rows: &[Row], request: &Request) -> Result<Vec<Option<std::result::Result<Number, String>>>> {
-    let of_row = |(at, row): (usize, &Row)| {
+    let of_row = |at: usize| {
+        let row = &rows[at];
         if !certified::has_certificate(&row.published) {
             return Ok(None);
         }
@@ -93,7 +93,7 @@ fn certificates(rows: &[Row], request: &Request) -> Result<Vec<Option<std::resul
             Err(error) => Ok(Some(Err(reason(error)))),
         }
     };
-    rows.par_iter().enumerate().map(of_row).collect()
+    parallel::try_map_indices(rows.len(), of_row)
 }
 
 fn statement(rows: &[Row]) -> Vec<String> {

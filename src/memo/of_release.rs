@@ -1,6 +1,5 @@
 //! The memo of a release, or of counts given one by one.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -16,7 +15,7 @@ use crate::{
     certificate::Question,
     error::{Error, Result},
     io::provenance::sha256_of_text,
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     release::{Neighbors, subject::Resolved},
 };
 
@@ -81,17 +80,15 @@ fn lines(subject: &Resolved, request: &Request) -> Result<Vec<Line>> {
     });
     let whole = if parts.is_empty() { "all" } else { "all composed" };
     let all: Vec<_> = of_levels.chain([(whole.to_string(), subject, "epsilon-all".to_string())]).collect();
-    all.into_par_iter()
-        .map(|(name, part, file)| {
-            let question = Question::Epsilon { delta: request.delta.clone() };
-            Ok(Line {
-                name,
-                rho: part.whole.rho().into(),
-                epsilon: Number::prove(part, &question, request.digits, &file)?,
-                compared: part.compared(Against::Usual, &request.delta, request.digits.min(20))?,
-            })
+    parallel::try_map(&all, |(name, part, file)| {
+        let question = Question::Epsilon { delta: request.delta.clone() };
+        Ok(Line {
+            name: name.clone(),
+            rho: part.whole.rho().into(),
+            epsilon: Number::prove(part, &question, request.digits, file)?,
+            compared: part.compared(Against::Usual, &request.delta, request.digits.min(20))?,
         })
-        .collect()
+    })
 }
 
 fn row(line: &Line) -> Vec<String> {

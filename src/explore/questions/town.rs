@@ -3,10 +3,9 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
-    numeric::rational,
+    numeric::{parallel, rational},
     release::subject::{QueryPart, Resolved, SINGLES},
 };
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::super::{
@@ -58,12 +57,12 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
         let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
         row.map_or(Rational::from(1), |row| row.factor.clone())
     };
-    let before = |query: &QueryPart| -> Option<Result<Before>> {
-        let sigma2 = query.counts.law.discrete_sigma2()?;
+    let before = |query: &QueryPart| -> Result<Option<Before>> {
+        let Some(sigma2) = query.counts.law.discrete_sigma2() else { return Ok(None) };
         let level = query.level.as_deref().unwrap_or(SINGLES).to_string();
         let least = sigma2 * factor(&level);
-        let margins = store.margin(sigma2).and_then(|before| Ok([before, store.margin(&least)?]));
-        Some(margins.map(|margins| Before {
+        let margins = [store.margin(sigma2)?, store.margin(&least)?];
+        Ok(Some(Before {
             level,
             query: query.name.clone(),
             name: query.shown(),
@@ -72,7 +71,7 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
             margins,
         }))
     };
-    subject.queries.par_iter().filter_map(before).collect()
+    Ok(parallel::try_map_any(&subject.queries, before)?.into_iter().flatten().collect())
 }
 
 /// The errors of the count with the present noise and with the least, in a notebook.

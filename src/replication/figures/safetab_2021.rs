@@ -1,7 +1,6 @@
 //! The tables of Haney and others (2021), and the coverage of the margins by their formulas.
 
 use crate::account::Rho;
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -240,18 +239,16 @@ fn margins(sources: &Sources) -> Result<Drawing> {
         (NoiseKind::Geometric, "b = 1 / ε of the geometric"),
     ] {
         type Row = (i64, Enclosure, i64, Enclosure);
-        let rows: Vec<Row> = (scales.par_iter())
-            .map(|scale| {
-                let budget = match mechanism {
-                    NoiseKind::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
-                    NoiseKind::Geometric => scale.clone().recip(),
-                };
-                let noise = CellNoise::new(mechanism, &budget)?;
-                let (formula, margin) = (formulas::margin(&noise)?, noise.margin(1, &margin_level())?);
-                let covered = |m| noise.coverage(1, m, DIGITS);
-                Ok((formula, covered(formula)?, margin, covered(margin)?))
-            })
-            .collect::<Result<_>>()?;
+        let rows: Vec<Row> = parallel::try_map(&scales, |scale| {
+            let budget = match mechanism {
+                NoiseKind::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
+                NoiseKind::Geometric => scale.clone().recip(),
+            };
+            let noise = CellNoise::new(mechanism, &budget)?;
+            let (formula, margin) = (formulas::margin(&noise)?, noise.margin(1, &margin_level())?);
+            let covered = |m| noise.coverage(1, m, DIGITS);
+            Ok((formula, covered(formula)?, margin, covered(margin)?))
+        })?;
         let (mut by_formula, mut exactly) = (Vec::new(), Vec::new());
         for (scale, (formula, covered, margin, truth)) in scales.iter().zip(&rows) {
             let head = [mechanism.name().to_string(), exact(scale), formula.to_string()];

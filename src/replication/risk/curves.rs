@@ -2,7 +2,6 @@
 //!
 //! [`super::settings`] has the paper's parameters.
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::settings::CurveSettings;
@@ -127,18 +126,15 @@ const BESIDE: std::ops::RangeInclusive<i64> = -30..=30;
 
 /// The least noisy count x_1 at which the adversary decides for the target, for every x_2 and y_1 of the paper's tiles.
 fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
-    let series = ABOVE
-        .into_par_iter()
-        .map(|x2| {
-            let outputs: Vec<NoisyOutput> = BESIDE.map(|y1| NoisyOutput { x2, y1 }).collect();
-            let thresholds = attack.thresholds(&outputs)?;
-            let point = |(output, (low, high)): (&NoisyOutput, (i64, i64))| {
-                let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
-                (Rational::from(output.y1), ends)
-            };
-            Ok(Curve { name: format!("x2 = {x2}"), points: outputs.iter().zip(thresholds).map(point).collect() })
-        })
-        .collect::<Result<_>>()?;
+    let series = parallel::try_map(&ABOVE.collect::<Vec<i64>>(), |&x2| {
+        let outputs: Vec<NoisyOutput> = BESIDE.map(|y1| NoisyOutput { x2, y1 }).collect();
+        let thresholds = attack.thresholds(&outputs)?;
+        let point = |(output, (low, high)): (&NoisyOutput, (i64, i64))| {
+            let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
+            (Rational::from(output.y1), ends)
+        };
+        Ok(Curve { name: format!("x2 = {x2}"), points: outputs.iter().zip(thresholds).map(point).collect() })
+    })?;
     Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
 }
 
@@ -152,16 +148,13 @@ fn sampler(settings: &CurveSettings, rho2: &Rational) -> Result<GibbsSampler> {
 fn tiles_as_printed(settings: &CurveSettings, key: &str, most: Option<i64>) -> Result<CurvePanel> {
     const NEVER: f64 = 1e9;
     let sampler = sampler(settings, &settings.rho(1)?)?;
-    let series = ABOVE
-        .into_par_iter()
-        .map(|x2| {
-            let point = |y1: i64| {
-                let least = sampler.threshold_approx(x2, y1, most)?.map_or(NEVER, |least| least as f64);
-                Ok((Rational::from(y1), Enclosure::double(least, 53)))
-            };
-            Ok(Curve { name: format!("x2 = {x2}"), points: BESIDE.map(point).collect::<Result<_>>()? })
-        })
-        .collect::<Result<_>>()?;
+    let series = parallel::try_map(&ABOVE.collect::<Vec<i64>>(), |&x2| {
+        let point = |y1: i64| {
+            let least = sampler.threshold_approx(x2, y1, most)?.map_or(NEVER, |least| least as f64);
+            Ok((Rational::from(y1), Enclosure::double(least, 53)))
+        };
+        Ok(Curve { name: format!("x2 = {x2}"), points: BESIDE.map(point).collect::<Result<_>>()? })
+    })?;
     Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
 }
 

@@ -1,6 +1,5 @@
 //! Values that only Su, Su & Wang (2025) define, recomputed.
 
-use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
@@ -16,7 +15,7 @@ use crate::{
     account::{Account, Composition, Counts, conversions::zcdp_epsilon},
     error::{Error, Result},
     noise::{DiscreteGaussian, published_error::absolute_error},
-    numeric::{Certainty, Enclosure, rational::parse},
+    numeric::{Certainty, Enclosure, parallel, rational::parse},
     release::Release,
     replication::{
         boole::Boole,
@@ -226,27 +225,24 @@ fn two_sided_tail(sigma2: Rational, copies: u64, widths: u32) -> Result<Enclosur
 
 /// Whether (A.8) holds: |delta - approximation| <= the error, at every level, at the epsilon of the given delta.
 fn approximation_holds(release: &Release, delta: &Rational, as_printed: bool) -> Result<Computed> {
-    let verdicts: Vec<Certainty> = (release.levels.par_iter())
-        .map(|level| {
-            let composition = release.composition(&[&level.name], None)?;
-            let (sigma2, copies) =
-                (level.queries[0].sigma2()?.clone(), composition.counts().iter().map(|c| c.count).sum());
-            let near = composition.epsilon(delta, DIGITS)?.value.approximate();
-            let epsilon = Rational::from_f64(near).ok_or_else(|| {
-                Error::unsuitable(format!("the level {} has no finite epsilon at this delta", level.name))
-            })?;
-            let bound = residual::bound(&sigma2, copies, RESIDUAL_DIGITS)?;
-            let by_a8 = approximation(&sigma2, copies, &epsilon, &bound)?;
-            let value = if as_printed { &by_a8.value_as_printed } else { &by_a8.value };
-            let truth = composition.delta(&epsilon, 90)?.value;
-            let difference = truth.sub(value);
-            let size = difference.max(&difference.clone().negate());
-            Ok(match (size.upper() <= by_a8.error.lower(), size.lower() > by_a8.error.upper()) {
-                (true, _) => Certainty::Yes,
-                (_, true) => Certainty::No,
-                _ => Certainty::Undecided,
-            })
+    let verdicts = parallel::try_map(&release.levels, |level| {
+        let composition = release.composition(&[&level.name], None)?;
+        let (sigma2, copies) = (level.queries[0].sigma2()?.clone(), composition.counts().iter().map(|c| c.count).sum());
+        let near = composition.epsilon(delta, DIGITS)?.value.approximate();
+        let epsilon = Rational::from_f64(near).ok_or_else(|| {
+            Error::unsuitable(format!("the level {} has no finite epsilon at this delta", level.name))
+        })?;
+        let bound = residual::bound(&sigma2, copies, RESIDUAL_DIGITS)?;
+        let by_a8 = approximation(&sigma2, copies, &epsilon, &bound)?;
+        let value = if as_printed { &by_a8.value_as_printed } else { &by_a8.value };
+        let truth = composition.delta(&epsilon, 90)?.value;
+        let difference = truth.sub(value);
+        let size = difference.max(&difference.clone().negate());
+        Ok(match (size.upper() <= by_a8.error.lower(), size.lower() > by_a8.error.upper()) {
+            (true, _) => Certainty::Yes,
+            (_, true) => Certainty::No,
+            _ => Certainty::Undecided,
         })
-        .collect::<Result<_>>()?;
+    })?;
     Computed::all_hold(verdicts.into_iter().map(Ok))
 }

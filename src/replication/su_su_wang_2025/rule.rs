@@ -1,11 +1,10 @@
 //! The paper's sum over the geolevels, and Boole's rule for both terms of its privacy profile (A.9).
 
-use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, parallel, rational},
     release::Release,
     replication::{
         boole::{Boole, Term},
@@ -70,17 +69,15 @@ impl<'r> Sum<'r> {
 
 /// The terms a_i L of the paper's sum.
 fn terms(release: &Release) -> Result<Vec<Term>> {
-    (groups(release)?.into_par_iter())
-        .map(|(sigma2, copies, share)| {
-            let weight = Rational::from(&share * L);
-            let weight = (weight.denom() == &1).then(|| weight.numer().to_u64()).flatten().ok_or_else(|| {
-                let needed = "the rule takes multiples of 1/1000, as in Table 3 of the paper";
-                Error::unsuitable(format!("the share {} of the budget: {needed}", rational::display(&share)))
-            })?;
-            let moments = moments(&sigma2, copies)?;
-            Ok(Term { weight, sigma2, copies, moments })
-        })
-        .collect()
+    parallel::try_map(&groups(release)?, |(sigma2, copies, share)| {
+        let weight = Rational::from(share * L);
+        let weight = (weight.denom() == &1).then(|| weight.numer().to_u64()).flatten().ok_or_else(|| {
+            let needed = "the rule takes multiples of 1/1000, as in Table 3 of the paper";
+            Error::unsuitable(format!("the share {} of the budget: {needed}", rational::display(share)))
+        })?;
+        let moments = moments(sigma2, *copies)?;
+        Ok(Term { weight, sigma2: sigma2.clone(), copies: *copies, moments })
+    })
 }
 
 /// E|S|^j for j = 1 to 6.

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::{
     household_counts::HouseholdBatch,
     household_levels::HouseholdLevel,
     output::{TableFile, number},
 };
-use crate::{error::Result, safetab::household_tables::HouseholdTopic, safetab::schema::Pass};
+use crate::{error::Result, numeric::parallel, safetab::household_tables::HouseholdTopic, safetab::schema::Pass};
 
 /// The number of groups whose rows one thread formats at a time.
 const PART: usize = 1 << 11;
@@ -42,16 +40,13 @@ impl HouseholdTables {
     /// Writes the groups of a batch.
     pub fn write(&mut self, plan: &HouseholdLevel, batch: &HouseholdBatch) -> Result<()> {
         let numbers: Vec<usize> = (0..batch.groups.len()).collect();
-        let parts: Vec<Vec<(Vec<u8>, u64)>> = numbers
-            .par_chunks(PART)
-            .map(|part| {
-                let mut rows = vec![(Vec::new(), 0); self.tables.len()];
-                for &group in part {
-                    put(plan, batch, group, &mut rows)?;
-                }
-                Ok(rows)
-            })
-            .collect::<Result<_>>()?;
+        let parts = parallel::try_map(&numbers.chunks(PART).collect::<Vec<_>>(), |part| {
+            let mut rows = vec![(Vec::new(), 0); self.tables.len()];
+            for &group in *part {
+                put(plan, batch, group, &mut rows)?;
+            }
+            Ok(rows)
+        })?;
         for rows in parts {
             for ((_, table), (text, count)) in self.tables.iter_mut().zip(rows) {
                 table.write(&text, count)?;

@@ -10,8 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rayon::prelude::*;
-
 use super::{
     coterminous::{Coterminous, Published},
     levels::TabulatedLevel,
@@ -21,6 +19,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     io::files::file_error,
+    numeric::parallel,
     safetab::{
         schema::{Pass, RegionType},
         tables::PublishedTable,
@@ -106,22 +105,19 @@ impl ReleaseTables {
         self.suppressed += piece.tables.iter().filter(|table| table.is_none()).count() as u64;
         let numbers: Vec<usize> = (0..piece.tables.len()).collect();
         let coterminous = &self.coterminous;
-        let parts: Vec<Rows> = numbers
-            .par_chunks(PART)
-            .map(|part| {
-                let mut rows = Rows::default();
-                for &number in part {
-                    let (region, iteration) = group(number);
-                    if let Some(table) = piece.tables[number]
-                        && !coterminous.holds((place, region as u32))
-                    {
-                        let region = &plan.regions[region];
-                        rows.put(region, plan.region_type, iteration.iteration.number(), table, piece.counts(number));
-                    }
+        let parts = parallel::map(&numbers.chunks(PART).collect::<Vec<_>>(), |part| {
+            let mut rows = Rows::default();
+            for &number in *part {
+                let (region, iteration) = group(number);
+                if let Some(table) = piece.tables[number]
+                    && !coterminous.holds((place, region as u32))
+                {
+                    let region = &plan.regions[region];
+                    rows.put(region, plan.region_type, iteration.iteration.number(), table, piece.counts(number));
                 }
-                rows
-            })
-            .collect();
+            }
+            rows
+        });
         for rows in &parts {
             self.take(rows)?;
         }

@@ -1,7 +1,6 @@
 //! Figures of epsilon and delta: 2, 3, 5, 7, 11, 14, 15.
 
 use crate::account::Delta;
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::inputs::{Case, alike, delta_axis, deltas, names};
@@ -86,30 +85,28 @@ fn level_profiles(
     ours: impl Fn(&str) -> Result<(Composition, Option<Rational>)> + Sync,
     (name, is_reduced): (&str, bool),
 ) -> Result<Drawing> {
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
-        .map(|level| {
-            let bureau = case.level(level)?;
-            let (composition, sigma2) = ours(level)?;
-            let heading = match (is_reduced, &sigma2) {
-                (true, Some(sigma2)) => case.heading(level, sigma2)?,
-                _ => level.clone(),
-            };
-            let sigma2 = sigma2.as_ref().map_or_else(String::new, exact);
-            let epsilons = epsilons(case.own, &bureau)?;
-            let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons)?);
-            let rows = (epsilons.iter().zip(&curve).zip(&bound))
-                .map(|((epsilon, delta), bound)| {
-                    let [lower, upper] = ends(delta);
-                    vec![level.clone(), sigma2.clone(), exact(epsilon), lower, upper, ends(bound)[1].clone()]
-                })
-                .collect();
-            let series = vec![
-                drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound),
-                drawn_line(name, Ink::Blue, &epsilons, &curve),
-            ];
-            Ok((rows, profile_panel(&heading, &epsilons, series)))
-        })
-        .collect::<Result<_>>()?;
+    let parts = parallel::try_map(&case.levels, |level| {
+        let bureau = case.level(level)?;
+        let (composition, sigma2) = ours(level)?;
+        let heading = match (is_reduced, &sigma2) {
+            (true, Some(sigma2)) => case.heading(level, sigma2)?,
+            _ => level.clone(),
+        };
+        let sigma2 = sigma2.as_ref().map_or_else(String::new, exact);
+        let epsilons = epsilons(case.own, &bureau)?;
+        let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons)?);
+        let rows: Vec<Vec<String>> = (epsilons.iter().zip(&curve).zip(&bound))
+            .map(|((epsilon, delta), bound)| {
+                let [lower, upper] = ends(delta);
+                vec![level.clone(), sigma2.clone(), exact(epsilon), lower, upper, ends(bound)[1].clone()]
+            })
+            .collect();
+        let series = vec![
+            drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound),
+            drawn_line(name, Ink::Blue, &epsilons, &curve),
+        ];
+        Ok((rows, profile_panel(&heading, &epsilons, series)))
+    })?;
     let mut sheet = Sheet::new(["level", "sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
     let mut panels = Vec::new();
     for (rows, panel) in parts {
@@ -287,30 +284,27 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
         false => deltas(15),
     };
     let least = deltas.first().map_or(LEAST_DELTA.1, Rational::to_f64);
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
-        .map(|level| {
-            let composition = case.level(level)?;
-            let gains = parallel::try_map(&deltas, |delta| {
-                let epsilon = composition.epsilon(delta, DIGITS)?.value;
-                let bound = case.compared(level, &composition, &delta.try_into()?, DIGITS)?.epsilon;
-                Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
-            })?;
-            let rows = (deltas.iter().zip(&gains))
-                .map(|(delta, gain)| [vec![level.clone(), exact(delta)], ends(gain).to_vec()].concat())
-                .collect();
-            let points: Vec<(f64, f64)> =
-                deltas.iter().zip(&gains).map(|(d, gain)| (drawn(gain), d.to_f64())).collect();
-            let most = points.iter().fold(0.0_f64, |most, point| most.max(point.0));
-            let x = if percent {
-                Axis::linear("lower by (%)", 0.0, (most * 1.02).min(100.0))
-            } else {
-                Axis::linear("lower by (nats)", 0.0, most * 1.06)
-            };
-            let series =
-                vec![Series::line(&format!("{} less {}", case.compared_name(), case.names()[1]), Ink::Blue, points)];
-            Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
-        })
-        .collect::<Result<_>>()?;
+    let parts = parallel::try_map(&case.levels, |level| {
+        let composition = case.level(level)?;
+        let gains = parallel::try_map(&deltas, |delta| {
+            let epsilon = composition.epsilon(delta, DIGITS)?.value;
+            let bound = case.compared(level, &composition, &delta.try_into()?, DIGITS)?.epsilon;
+            Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
+        })?;
+        let rows: Vec<Vec<String>> = (deltas.iter().zip(&gains))
+            .map(|(delta, gain)| [vec![level.clone(), exact(delta)], ends(gain).to_vec()].concat())
+            .collect();
+        let points: Vec<(f64, f64)> = deltas.iter().zip(&gains).map(|(d, gain)| (drawn(gain), d.to_f64())).collect();
+        let most = points.iter().fold(0.0_f64, |most, point| most.max(point.0));
+        let x = if percent {
+            Axis::linear("lower by (%)", 0.0, (most * 1.02).min(100.0))
+        } else {
+            Axis::linear("lower by (nats)", 0.0, most * 1.06)
+        };
+        let series =
+            vec![Series::line(&format!("{} less {}", case.compared_name(), case.names()[1]), Ink::Blue, points)];
+        Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
+    })?;
     let unit = if percent { "percent" } else { "nats" };
     let mut sheet =
         Sheet::new(["level".to_string(), "delta".to_string(), format!("{unit}_lower"), format!("{unit}_upper")]);

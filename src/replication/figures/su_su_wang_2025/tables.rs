@@ -1,7 +1,6 @@
 //! Tables 1, 2 and 3, and Figure 10.
 
 use crate::account::Delta;
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::inputs::{Case, printed_sigma2};
@@ -50,20 +49,18 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         "reduction_percent_upper",
         "printed_matched_sigma2",
     ]);
-    let values: Vec<Match> = (case.levels.par_iter())
-        .map(|level| {
-            let own = case.level(level)?;
-            let sigma2 = promise::variances(&own)?.swap_remove(0);
-            let target = case.compared(level, &own, &delta, 30)?.epsilon;
-            let matching = Promise::known(delta.clone(), &target);
-            let found = promise::calibrate(&own, &own, &matching, (GridOf::SmallestSigma2, DECIMALS))?;
-            let times = |factor: &Rational| Enclosure::rational(&Rational::from(factor * &sigma2), 100);
-            let at = times(&found.factor);
-            let matched = found.before.as_ref().map_or_else(|| at.clone(), |before| times(before).hull(&at));
-            let printed = case.is_printed().then(|| printed_sigma2(level)).transpose()?;
-            Ok((sigma2, target, matched, printed))
-        })
-        .collect::<Result<_>>()?;
+    let values: Vec<Match> = parallel::try_map(&case.levels, |level| {
+        let own = case.level(level)?;
+        let sigma2 = promise::variances(&own)?.swap_remove(0);
+        let target = case.compared(level, &own, &delta, 30)?.epsilon;
+        let matching = Promise::known(delta.clone(), &target);
+        let found = promise::calibrate(&own, &own, &matching, (GridOf::SmallestSigma2, DECIMALS))?;
+        let times = |factor: &Rational| Enclosure::rational(&Rational::from(factor * &sigma2), 100);
+        let at = times(&found.factor);
+        let matched = found.before.as_ref().map_or_else(|| at.clone(), |before| times(before).hull(&at));
+        let printed = case.is_printed().then(|| printed_sigma2(level)).transpose()?;
+        Ok((sigma2, target, matched, printed))
+    })?;
     for (level, (sigma2, target, matched, printed)) in case.levels.iter().zip(&values) {
         let reduction = percent_below(matched, &Enclosure::rational(sigma2, 100));
         let cells = [target, matched, &reduction].map(ends).concat();
