@@ -13,11 +13,16 @@ fn the_compiled_files_are_what_the_program_writes() {
         ["--release", release].into_iter().chain(levels.flat_map(|level| ["--level", level])).collect()
     };
     let two = ["--discrete-gaussian", "124926712180/1130346459", "--discrete-gaussian", "33386663830105/214035098186"];
-    let claims: [(&str, &[&str], &[&str]); 10] = [
+    let boxes = ["--approximate", "1/2:1e-7x10", "--discrete-gaussian", "20x10"];
+    let mixed = ["--approximate", "1/2:1e-7x10", "--pure", "3/10x5", "--discrete-laplace", "1/10x5"];
+    let claims: [(&str, &[&str], &[&str]); 13] = [
         ("OneCount.v", &["--discrete-gaussian", "50000/10001"], &["--epsilon", "1"]),
         ("State.v", &state, &["--delta", "1e-11"]),
         ("Release.v", &["--release", "su-su-wang-2025"], &["--delta", "1e-10"]),
         ("LaplaceCounts.v", &["--discrete-gaussian", "5x10", "--discrete-laplace", "0.3x10"], &["--delta", "1e-6"]),
+        ("Responses.v", &["--randomized-response", "1/10:2x100"], &["--delta", "1e-6"]),
+        ("Boxes.v", &boxes, &["--delta", "1e-5"]),
+        ("BoxesDelta.v", &mixed, &["--epsilon", "3"]),
         ("Calibration.v", &state, &["--calibrate", "--epsilon", "10", "--delta", "1e-11"]),
         ("TradeoffPoint.v", &state, &["--alpha", "0.05"]),
         ("TwoCounts.v", &two, &["--delta", "1e-6"]),
@@ -77,6 +82,13 @@ fn claims_without_a_formal_proof_are_refused_and_nothing_is_written() {
             "FineLaplace.v",
             &["--discrete-gaussian", "5000000x3", "--discrete-laplace", "0.0001x3", "--delta", "1e-9"],
             "only for discrete Gaussian noise, not for",
+        ),
+        ("Alpha.v", &["--approximate", "1/2:1e-5x10", "--alpha", "0.05"], "are about losses that are finite"),
+        ("Infinite.v", &["--approximate", "1/2:1e-5x10", "--delta", "5e-5"], "no epsilon is finite at delta = 5e-5"),
+        (
+            "FineBox.v",
+            &["--approximate", "0.50001:1e-9", "--discrete-gaussian", "7.000001x2", "--delta", "1e-5"],
+            "not for approximate DP",
         ),
         ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
         ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "give a name in .v"),

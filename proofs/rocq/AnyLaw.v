@@ -3,7 +3,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Fixed Rows Certificate Laws CellTables.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Response Fixed Rows Certificate Laws CellTables.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -25,6 +25,7 @@ Section Laws.
     match law g with
     | Gauss num den => Count_reading (tilt k) (IZR num / IZR den) (move g) (stride g)
     | Lap num den => Laplace_reading (IZR num / IZR den) (move g) (stride g)
+    | Resp num den _ _ nn => Response_reading (IZR num / IZR den) (stride g) ((tilt k)² * (spacing k * (IZR nn / IZR norm_unit) / 2))
     | Cell kind num den hn hd nk _ _ =>
       Reading 1 (cell_place kind num den (move g) hn hd) 0 ((tilt k)² * (spacing k * IZR nk / 2))
     end.
@@ -43,12 +44,14 @@ Section Laws.
     | Gauss num den => (0 < num)%Z /\ (0 < den)%Z /\ IZR (move g) = IZR (stride g) * spacing k * (IZR num / IZR den)
     | Lap num den => (0 < num)%Z /\ (0 < den)%Z /\ (0 < move g)%Z /\ left g = 0%Z /\ width g = S (Z.to_nat (move g))
                      /\ 2 * (IZR num / IZR den) = IZR (stride g) * spacing k
+    | Resp num den inum iden _ => (0 < num)%Z /\ (0 < den)%Z /\ 0 <= IZR inum / IZR iden < 1 /\ move g = 1%Z /\ left g = 0%Z /\ width g = 2%nat
+                                /\ 2 * (IZR num / IZR den) = IZR (stride g) * spacing k
     | Cell kind num den hn hd _ _ _ =>
       (0 < num)%Z /\ (0 < den)%Z /\ (0 < hn)%Z /\ (0 < hd)%Z /\ (kind = Split -> IZR hn / IZR hd = spacing k)
     end.
   Proof.
     assert (Hh2' := IZR_lt _ _ Hh2).
-    unfold lattice_ok, spacing; destruct (law g) as [num den|num den|kind num den hn hd nk xa xn]; rewrite !Bool.andb_true_iff, !Z.ltb_lt.
+    unfold lattice_ok, spacing; destruct (law g) as [num den|num den|num den inum iden nn|kind num den hn hd nk xa xn]; rewrite !Bool.andb_true_iff, !Z.ltb_lt.
     - rewrite Z.eqb_eq; intros [[Hn Hd] H]; repeat split; try assumption.
       apply IZR_lt in Hn, Hd; apply (f_equal IZR) in H; rewrite !mult_IZR in H.
       apply Rmult_eq_reg_r with (IZR den * IZR (h_den k)); [|nra].
@@ -58,6 +61,14 @@ Section Laws.
       apply Rmult_eq_reg_r with (IZR den * IZR (h_den k)); [|nra].
       replace (2 * (IZR num / IZR den) * (IZR den * IZR (h_den k))) with (2 * IZR num * IZR (h_den k)) by (field; lra).
       rewrite H; field; lra.
+    - rewrite Z.leb_le, !Z.eqb_eq, Nat.eqb_eq; intros [[[[[[[Hn Hd] Hi] Hj] Hm] Hl] Hw] H]. apply IZR_le in Hi; apply IZR_lt in Hj.
+      repeat split; try assumption.
+      + apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; lra].
+      + apply Rmult_lt_reg_r with (IZR iden); [lra|]. unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra.
+      + apply IZR_lt in Hn, Hd; apply (f_equal IZR) in H; rewrite !mult_IZR in H.
+        apply Rmult_eq_reg_r with (IZR den * IZR (h_den k)); [|nra].
+        replace (2 * (IZR num / IZR den) * (IZR den * IZR (h_den k))) with (2 * IZR num * IZR (h_den k)) by (field; lra).
+        rewrite H; field; lra.
     - intros [[[[[Hn Hd] H1] H2] _] H]; repeat split; try assumption. intros ->; apply Z.eqb_eq in H.
       apply IZR_lt in H1, H2; apply (f_equal IZR) in H; rewrite !mult_IZR in H.
       apply Rmult_eq_reg_r with (IZR hd * IZR (h_den k)); [|nra].
@@ -71,26 +82,29 @@ Section Laws.
   Lemma count_lawful g : lattice_ok k g = true -> lawful (count_of g).
   Proof.
     intros H; apply lattice_facts in H; unfold count_of, noisy.
-    destruct (law g) as [num den|num den|kind num den hn hd nk xa xn];
+    destruct (law g) as [num den|num den|num den inum iden nn|kind num den hn hd nk xa xn];
       destruct H as (Hn & Hd & H); assert (Hs := ratio_pos _ _ Hn Hd);
-      [now apply Count_lawful | now apply Laplace_lawful | now apply Count_lawful].
+      [now apply Count_lawful | now apply Laplace_lawful | | now apply Count_lawful].
+    destruct inum; [apply Response_lawful | apply Box_lawful; lra | apply Box_lawful; lra].
   Qed.
 
   Lemma term_lawful g : lattice_ok k g = true -> lawful (carrier_of g).
   Proof.
     intros H; assert (Hl := count_lawful g H); apply lattice_facts in H; unfold carrier_of.
-    destruct (law g) as [num den|num den|[ | | ] num den hn hd nk xa xn] eqn:E; try assumption.
+    destruct (law g) as [num den|num den|num den inum iden nn|[ | | ] num den hn hd nk xa xn] eqn:E; try assumption.
+    - apply Response_lawful.
     - destruct H as (Hn & Hd & H1 & H2 & _). apply SplitCount_lawful; try now apply ratio_pos. now apply (lower_cell_bounds Split).
     - unfold count_of, noisy in Hl; rewrite E in Hl. destruct Hl as [HP HQ]; split; assumption.
   Qed.
 
   Lemma term_on_lattice g :
-    lattice_ok k g = true -> exact g = true -> lawful (carrier_of g) /\ reads (spacing k) (carrier_of g) (reading_of g).
+    lattice_ok k g = true -> aligned g = true -> lawful (carrier_of g) /\ reads (spacing k) (carrier_of g) (reading_of g).
   Proof.
-    intros H He; split; [now apply term_lawful|]. apply lattice_facts in H; revert He; unfold exact, carrier_of, count_of, noisy, reading_of.
-    destruct (law g) as [num den|num den|[ | | ] num den hn hd nk xa xn]; try discriminate; intros _.
+    intros H He; split; [now apply term_lawful|]. apply lattice_facts in H; revert He; unfold aligned, carrier_of, count_of, noisy, reading_of.
+    destruct (law g) as [num den|num den|num den inum iden nn|[ | | ] num den hn hd nk xa xn]; try discriminate; intros _.
     - destruct H as (Hn & Hd & H); assert (Hs := ratio_pos _ _ Hn Hd). now apply Count_reads.
     - destruct H as (Hn & Hd & Hm & _ & _ & H); assert (Hs := ratio_pos _ _ Hn Hd). now apply Laplace_reads.
+    - destruct H as (_ & _ & _ & _ & _ & _ & H). now apply Response_reads.
     - destruct H as (Hn & Hd & H1 & H2 & H). rewrite H by reflexivity. apply SplitCount_reads.
   Qed.
 
@@ -98,16 +112,18 @@ Section Laws.
   Lemma term_merges g :
     lattice_ok k g = true -> exact g = true -> exists kids, merges kids (count_of g) (carrier_of g).
   Proof.
-    intros H He; apply lattice_facts in H; revert He; unfold exact, carrier_of, count_of, noisy.
-    destruct (law g) as [num den|num den|[ | | ] num den hn hd nk xa xn]; try discriminate; intros _;
+    intros H He; apply lattice_facts in H; revert He; unfold exact, aligned, finite, carrier_of, count_of, noisy.
+    destruct (law g) as [num den|num den|num den [|i|i] iden nn|[ | | ] num den hn hd nk xa xn]; try discriminate; intros _;
       try (eexists; apply merges_itself).
     destruct H as (Hn & Hd & H1 & H2 & _). exists pair_of.
     apply split_merges; now apply ratio_pos.
   Qed.
 
-  Lemma term_mirrored g : mirrored (count_of g) (fun x => (move g - x)%Z).
+  Lemma term_mirrored g : exists s, mirrored (count_of g) s.
   Proof.
-    unfold count_of, noisy; destruct (law g); [apply Count_mirrored | apply even_noise_mirrored, laplace_even | apply Count_mirrored].
+    unfold count_of, noisy; destruct (law g) as [| |num den inum iden nn|]; eexists;
+      [apply Count_mirrored | apply even_noise_mirrored, laplace_even | | apply Count_mirrored].
+    destruct inum; [apply Response_mirrored | apply Box_mirrored | apply Box_mirrored].
   Qed.
 
   Theorem table_up_sound g l t :
@@ -117,7 +133,7 @@ Section Laws.
   Proof.
     intros H; assert (Hl := term_lawful g H); apply lattice_facts in H; revert Hl.
     unfold table_up, term_of, carrier_of, reading_of, count_of, noisy.
-    destruct (law g) as [num den|num den|kind num den hn hd nk xa xn]; intros Hl.
+    destruct (law g) as [num den|num den|num den inum iden nn|kind num den hn hd nk xa xn]; intros Hl.
     - destruct H as (Hn & Hd & H). unfold gauss_table_up.
       set (z := mass_down k num den (reach g)).
       destruct (_ && _)%bool eqn:E; [|discriminate]; intros [= <- <-].
@@ -131,6 +147,15 @@ Section Laws.
       replace (0 / IZR whole) with 0 by (unfold Rdiv; ring).
       apply Laplace_table_above; try assumption; [now apply ratio_pos|].
       intros y Hy; apply lap_up_bound; lia.
+    - destruct H as (Hn & Hd & _ & _ & -> & -> & H). unfold resp_table_up.
+      destruct (exp_up_signed _ _ (response_num k num den nn 0) _) as [v0|] eqn:E0; [|discriminate].
+      destruct (exp_up_signed _ _ (response_num k num den nn 1) _) as [v1|] eqn:E1; [|discriminate]. intros [= <- <-].
+      exists (fun y => let v := if (y =? 0)%Z then v0 else v1 in
+                       quotient_up (v * whole) (two_to (prec k) + exp_down (prec k) (squarings k) num den)). split; [reflexivity|].
+      replace (0 / IZR whole) with 0 by (unfold Rdiv; ring).
+      apply Response_table_above; try assumption. intros y Hy; cbn beta zeta.
+      apply (resp_up_bound k Hc num den nn Hh2 Hn Hd). assert (Hy' : (y = 0 \/ y = 1)%Z) by lia.
+      destruct Hy' as [-> | ->]; assumption.
     - destruct H as (Hn & Hd & H1 & H2 & H). unfold cell_table_up. set (z := mass_down k num den (reach g)).
       destruct (_ && _)%bool eqn:E; [|discriminate]; intros [= <- <-].
       rewrite !Bool.andb_true_iff, !Z.ltb_lt in E. destruct E as (((((Hz & Hk) & Hf) & Hw) & He1) & He2).
@@ -149,7 +174,7 @@ Section Laws.
   Proof.
     intros H; assert (Hl := term_lawful g H); apply lattice_facts in H; revert Hl.
     unfold table_down, term_of, carrier_of, reading_of, count_of, noisy.
-    destruct (law g) as [num den|num den|kind num den hn hd nk xa xn]; intros Hl.
+    destruct (law g) as [num den|num den|num den inum iden nn|kind num den hn hd nk xa xn]; intros Hl.
     - destruct H as (Hn & Hd & H). unfold gauss_table_down.
       destruct (Z.ltb_spec (fall_up k num den (reach g)) (two_to (prec k))) as [Hf|]; [|discriminate]; intros [= <-].
       exists (gauss_down k num den (move g) (mass_up k num den (reach g))); split; [reflexivity|].
@@ -162,6 +187,8 @@ Section Laws.
                 (exp_up (prec k) (squarings k) (num * Z.of_nat (S (reach g))) den)); split; [reflexivity|].
       apply Laplace_table_below with (r := reach g); try assumption; [now apply ratio_pos|].
       intros y Hy; apply lap_down_bound; try assumption; lia.
+    - destruct H as (Hn & Hd & _ & _ & -> & -> & H). unfold resp_table_down; intros [= <-].
+      eexists; split; [|apply Response_table_below; [exact H | intros y _; now apply (resp_down_bound k Hc num den nn Hh2 Hn Hd)]]. reflexivity.
     - destruct H as (Hn & Hd & H1 & H2 & H). unfold cell_table_down.
       destruct kind; [discriminate | |];
         (destruct (Z.ltb_spec (fall_up k num den (reach g)) (two_to (prec k))) as [Hf|]; [|discriminate]);

@@ -3,9 +3,9 @@
     Compiling this file prints the axioms of every theorem that is quoted elsewhere; the script [check] compares them with the
     file allowed-assumptions. *)
 
-From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine.
+From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Infinite.
 From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units.
-From DpAssay Require Import OneCount State Release LaplaceCounts Calibration TradeoffPoint TwoCounts UnitsPath PersonsPath UnitsPairs Headlines.
+From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta Calibration TradeoffPoint TwoCounts UnitsPath PersonsPath UnitsPairs Headlines.
 
 Print Assumptions P_sums_to_one.
 Print Assumptions gaussian_is_law.
@@ -66,6 +66,15 @@ Print Assumptions certified_below_is_true.
 Print Assumptions Below.epsilon_is_between.
 Print Assumptions Below.delta_is_between.
 Print Assumptions Below.noise_is_enough.
+Print Assumptions Response_lawful.
+Print Assumptions Box_lawful.
+Print Assumptions box_has_its_delta.
+Print Assumptions box_is_private.
+Print Assumptions delta_with_infinite_losses.
+Print Assumptions certified_infinite_is_true.
+Print Assumptions certified_below_infinite_is_true.
+Print Assumptions Infinite.epsilon_is_between.
+Print Assumptions Infinite.delta_is_between.
 Print Assumptions delta_of_merged.
 Print Assumptions split_merges.
 Print Assumptions test_bounds_delta.
@@ -78,6 +87,9 @@ Print Assumptions OneCount.delta_is_between.
 Print Assumptions State.epsilon_is_between.
 Print Assumptions Release.epsilon_is_between.
 Print Assumptions LaplaceCounts.epsilon_is_between.
+Print Assumptions Responses.epsilon_is_between.
+Print Assumptions Boxes.epsilon_is_between.
+Print Assumptions BoxesDelta.delta_is_between.
 Print Assumptions Calibration.noise_is_enough.
 Print Assumptions TradeoffPoint.tradeoff_point_is_between.
 Print Assumptions TwoCounts.epsilon_is_between.

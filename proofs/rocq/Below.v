@@ -295,7 +295,7 @@ Proof.
   exists A0; intros A HA. eapply Rlt_le_trans.
   2: { apply (value_at_least_walked (tilt k) (spacing k) _ _ _ (grain k * IZR (cell u start 0))). now apply Hb. }
   set (e := cell u start 0) in *.
-  destruct (exp_down_signed_bound (prec k) (squarings k) (last_num k) (last_den k) ltac:(unfold last_den; nia)) as [HX _].
+  destruct (exp_down_signed_bound (prec k) (squarings k) (last_num k) (last_den k) (last_den_pos k Hdata)) as [HX _].
   set (X := exp_down_signed _ _ _ _) in *.
   unfold grain, Rdiv, claimed_delta.
   rewrite <- Rmult_assoc, <- Rmult_assoc, <- exp_plus, last_exponent by assumption.
@@ -321,7 +321,8 @@ Proof.
   induction gs as [|g gs IH]; cbn [forallb]; [split; reflexivity|].
   intros H; apply andb_prop in H; destruct H as [Hg Hgs]. destruct (IH Hgs) as [He Hc]. rewrite He, Bool.andb_true_r.
   cbn [carriers composition flat_map]; fold (carriers gs) (composition gs); rewrite Hc.
-  revert Hg; unfold plain, exact, carrier_of; destruct (law g); try discriminate; now intros _.
+  revert Hg; unfold plain, exact, aligned, whole_outputs, finite, carrier_of, count_of, noisy.
+  destruct (law g) as [| |num den [|i|i] iden nn|]; try discriminate; now intros _.
 Qed.
 
 Theorem certified_below_is_true k before ds :
@@ -332,7 +333,7 @@ Proof.
   assert (Hdata := sums_above_positive k _ _ Hsum). destruct (sums_above_is_true k _ _ Hsum) as [Hok [A0 Hvalue]].
   split; [now apply (composition_proper k)|]. destruct (plain_is_exact _ Hp) as [He Hc].
   eapply Rlt_le_trans; [apply (Hvalue A0 (le_n A0))|].
-  rewrite <- Hc, <- (counts_of_steps k). apply (delta_at_least (spacing k)). now apply (stepped_on_lattice k).
+  rewrite <- Hc, <- (counts_of_steps k). apply (delta_at_least (spacing k)). apply (stepped_on_lattice k); try assumption. now apply exact_is_aligned.
 Qed.
 
 (** ** The claims of files that `assay prove --rocq` writes *)

@@ -8,7 +8,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Cells Walk Tables Fixed Rows.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Cells Walk Tables Response Fixed Rows.
 Import ListNotations.
 
 (** ** Data *)
@@ -17,10 +17,12 @@ Import ListNotations.
     its cell, for upper ends; or all losses rounded to the nearest point, seen from either neighbor, for lower ends. *)
 Inductive cells := Split | Near | Far.
 
-(** The noise of a count: its variance proxy sigma2, or its parameter epsilon, is num / den. *)
+(** The noise of a count: its variance proxy sigma2, or its parameter epsilon, is num / den. Of randomized response, with probability inum / iden
+    the output is one that only one neighbor can have; nn is a hint, the norm. *)
 Inductive noise :=
   | Gauss (num den : Z)
   | Lap (num den : Z)
+  | Resp (num den inum iden nn : Z)
   | Cell (kind : cells) (num den : Z)
       (hn hd : Z)  (* the step of the coarse lattice *)
       (nk : Z)     (* hint: the norm in steps *)
@@ -39,6 +41,9 @@ Definition Group (num den move : Z) : nat -> Z -> Z -> nat -> nat -> group :=
   Terms (Gauss num den) move.
 Definition LaplaceGroup (num den move : Z) (copies : nat) (stride : Z) (reach : nat) : group :=
   Terms (Lap num den) move copies stride 0 (S (Z.to_nat move)) reach.
+Definition BoxGroup (num den inum iden : Z) (copies : nat) (stride nn : Z) : group :=
+  Terms (Resp num den inum iden nn) 1 copies stride 0 2 0.
+Definition ResponseGroup (num den : Z) : nat -> Z -> Z -> group := BoxGroup num den 0 1.
 
 Record certificate := Certificate {
   groups : list group;
@@ -59,6 +64,8 @@ Definition noisy (l : noise) (m : Z) : count :=
   match l with
   | Gauss num den => Count (IZR num / IZR den) m
   | Lap num den => Laplace (IZR num / IZR den) m
+  | Resp num den 0 _ _ => Response (IZR num / IZR den)
+  | Resp num den inum iden _ => Box (IZR num / IZR den) (IZR inum / IZR iden)
   | Cell _ num den _ _ _ _ _ => Count (IZR num / IZR den) m
   end.
 
@@ -75,18 +82,24 @@ Definition cell_place (kind : cells) (num den m hn hd y : Z) : Z :=
   | _ => nearest num den m hn hd y
   end.
 
-(** The count whose law the walk adds up. *)
+(** The count whose law the walk adds up: of one with infinite losses its law given that the loss is finite. *)
 Definition carrier_of (g : group) : count :=
   match law g with
   | Cell Split num den hn hd _ _ _ =>
     SplitCount (IZR num / IZR den) (IZR hn / IZR hd) (move g) (lower_cell num den (move g) hn hd)
   | Cell Far num den _ _ _ _ _ => Pair (fun x => gaussian (IZR num / IZR den) (x - move g)) (gaussian (IZR num / IZR den))
+  | Resp num den _ _ _ => Response (IZR num / IZR den)
   | _ => count_of g
   end.
 
 (** The losses of the carrier are on the lattice. *)
-Definition exact (g : group) : bool :=
+Definition aligned (g : group) : bool :=
   match law g with Cell Near _ _ _ _ _ _ _ | Cell Far _ _ _ _ _ _ _ => false | _ => true end.
+
+(** All losses are finite. *)
+Definition finite (g : group) : bool := match law g with Resp _ _ inum _ _ => (inum =? 0)%Z | _ => true end.
+
+Definition exact (g : group) : bool := (aligned g && finite g)%bool.
 
 Definition composition (gs : list group) : list count :=
   flat_map (fun g => repeat (count_of g) (copies g)) gs.
@@ -102,6 +115,9 @@ Open Scope Z_scope.
 (** Rows and tables are in units of 2^-30. No entry of a row and no sum of a table is above 2. *)
 Definition whole : Z := 2 ^ 30.
 Definition top : Z := 2 ^ 31.
+
+(** The fraction of half a step of the lattice in which norms are hinted. *)
+Definition norm_unit : Z := 2 ^ 20.
 
 Definition zsum (l : list Z) : Z := fold_right Z.add 0 l.
 
@@ -261,6 +277,29 @@ Section Compute.
       if (q <=? one) && (beyond <=? one) then Some (map (lap_down q beyond) (zlist 0 (S (Z.to_nat m)))) else None.
   End Lap.
 
+  (** *** The table of randomized response *)
+
+  Section Resp.
+    Variables (num den nn : Z).
+
+    (** exp(- exponent) / (1 + e^-epsilon) is the tilted mass of answer y. *)
+    Definition response_num (y : Z) : Z :=
+      num * (c_den k + 2 * c_num k) * y * (c_den k * h_den k * (2 * norm_unit)) + den * (c_num k ^ 2 * h_num k * nn).
+    Definition response_den : Z := den * c_den k ^ 2 * h_den k * (2 * norm_unit).
+
+    Definition resp_table_up : option (list Z * Z) :=
+      let q := exp_down p r num den in
+      match exp_up_signed p r (response_num 0) response_den, exp_up_signed p r (response_num 1) response_den with
+      | Some v0, Some v1 => Some ([quotient_up (v0 * whole) (one + q); quotient_up (v1 * whole) (one + q)], 0)
+      | _, _ => None
+      end.
+
+    Definition resp_table_down : option (list Z) :=
+      let q := exp_up p r num den in
+      let down y := quotient_down (exp_down_signed p r (response_num y) response_den * whole) (one + q) in
+      Some [down 0; down 1].
+  End Resp.
+
   (** *** Any law *)
 
   (** The losses of a count are on the lattice. *)
@@ -269,6 +308,9 @@ Section Compute.
     | Gauss num den => (0 <? num) && (0 <? den) && (move g * den * h_den k =? stride g * h_num k * num)
     | Lap num den =>
       (0 <? num) && (0 <? den) && (0 <? move g) && (left g =? 0) && (Nat.eqb (width g) (S (Z.to_nat (move g))))
+      && (2 * num * h_den k =? stride g * h_num k * den)
+    | Resp num den inum iden _ =>
+      (0 <? num) && (0 <? den) && (0 <=? inum) && (inum <? iden) && (move g =? 1) && (left g =? 0) && (Nat.eqb (width g) 2)
       && (2 * num * h_den k =? stride g * h_num k * den)
     | Cell kind num den hn hd nk xa xn =>
       (0 <? num) && (0 <? den) && (0 <? hn) && (0 <? hd) && (stride g =? 1)
@@ -280,6 +322,7 @@ Section Compute.
     match law g with
     | Gauss num den => gauss_table_up num den (move g) (left g) (width g) (reach g)
     | Lap num den => lap_table_up num den (move g)
+    | Resp num den _ _ nn => resp_table_up num den nn
     | Cell kind num den hn hd nk xa xn => cell_table_up kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
@@ -288,6 +331,7 @@ Section Compute.
     match law g with
     | Gauss num den => gauss_table_down num den (move g) (left g) (width g) (reach g)
     | Lap num den => lap_table_down num den (move g) (reach g)
+    | Resp num den _ _ nn => resp_table_down num den nn
     | Cell kind num den hn hd nk xa xn => cell_table_down kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
@@ -365,9 +409,14 @@ Section Compute.
   Definition base_steps (g : group) : Z := match law g with Cell _ _ _ _ _ _ _ _ => 0 | _ => move g * stride g end.
   Definition offset_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * base_steps g) (groups k)).
 
-  (** The norms, over the square of the tilt. *)
+  (** The norms, over the square of the tilt and the unit. *)
   Definition own_norm_steps (g : group) : Z :=
-    match law g with Gauss _ _ => move g * stride g | Lap _ _ => 0 | Cell _ _ _ _ _ nk _ _ => nk end.
+    match law g with
+    | Gauss _ _ => norm_unit * (move g * stride g)
+    | Lap _ _ => 0
+    | Resp _ _ _ _ nn => nn
+    | Cell _ _ _ _ _ nk _ _ => norm_unit * nk
+    end.
   Definition norm_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g) (groups k)).
 
   (** The loss of index [lo] less eps, times 2 h_den eps_den. *)
@@ -405,8 +454,8 @@ Section Compute.
   (** *** The end *)
 
   (** exp(-last_num / last_den) = exp(norms - c h lo). *)
-  Definition last_num : Z := c_num k * h_num k * (2 * c_den k * lo k - c_num k * norm_steps).
-  Definition last_den : Z := 2 * c_den k ^ 2 * h_den k.
+  Definition last_num : Z := c_num k * h_num k * (2 * c_den k * lo k * norm_unit - c_num k * norm_steps).
+  Definition last_den : Z := 2 * c_den k ^ 2 * h_den k * norm_unit.
 
   Definition positive_data : bool :=
     (0 <? h_num k) && (0 <? h_den k) && (0 <? c_num k) && (0 <? c_den k)
@@ -437,7 +486,8 @@ Section Compute.
 
   Definition certified : bool := forallb exact (groups k) && sums_at_most.
 
-  Definition plain (g : group) : bool := match law g with Cell _ _ _ _ _ _ _ _ => false | _ => true end.
+  Definition whole_outputs (g : group) : bool := match law g with Cell _ _ _ _ _ _ _ _ => false | _ => true end.
+  Definition plain (g : group) : bool := whole_outputs g && finite g.
   Definition certified_below (before : nat) (moves : list Z) : bool :=
     forallb plain (groups k) && sums_above before moves.
 End Compute.

@@ -74,8 +74,8 @@ Lemma faces_facts g g' :
   /\ forall k k', opposite (term_of k g) (term_of k' g').
 Proof.
   unfold faces, term_of, carrier_of, count_of, noisy, reading_of, base_steps.
-  destruct (law g) as [| |[ | | ] num den hn hd nk xa xn]; try discriminate.
-  destruct (law g') as [| |[ | | ] num' den' hn' hd' nk' xa' xn']; try discriminate.
+  destruct (law g) as [| | |[ | | ] num den hn hd nk xa xn]; try discriminate.
+  destruct (law g') as [| | |[ | | ] num' den' hn' hd' nk' xa' xn']; try discriminate.
   rewrite !Bool.andb_true_iff, !Z.eqb_eq, Nat.eqb_eq. intros [[[[[<- <-] <-] <-] Hm] Hc].
   repeat split; try assumption; cbn [P1 Q1 fst snd Count step place cell_place]; now rewrite ?Hm.
 Qed.

@@ -3,7 +3,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Walk Tables Fixed Rows Certificate.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Walk Tables Response Fixed Rows Certificate.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -365,4 +365,67 @@ Section Laws.
         apply Rinv_le_contravar; [lra|]. apply Rplus_le_compat_l. apply le_div_iff; assumption.
     Qed.
   End Lap.
+
+  (** ** Randomized response *)
+
+  Section Resp.
+    Variables (num den nn : Z).
+    Hypothesis Hh2 : (0 < h_den k)%Z.
+    Hypothesis Hnum : (0 < num)%Z.
+    Hypothesis Hden : (0 < den)%Z.
+    Let e : R := IZR num / IZR den.
+    Let nm : R := (tilt k)² * (spacing k * (IZR nn / IZR norm_unit) / 2).
+
+    Let exponent y : - (e * (1 + 2 * tilt k) * IZR y + nm) = - (IZR (response_num k num den nn y) / IZR (response_den k den)).
+    Proof.
+      assert (H1 := IZR_lt _ _ Hden). assert (H2 := IZR_lt _ _ Hh2). assert (Hu : 0 < IZR norm_unit) by (apply IZR_lt; reflexivity).
+      unfold response_num, response_den, nm, e, tilt, spacing. rewrite !Z.pow_2_r, !plus_IZR, !mult_IZR, !plus_IZR, !mult_IZR. unfold Rsqr; field; lra.
+    Qed.
+
+    Let den_pos : (0 < response_den k den)%Z.
+    Proof. unfold response_den. assert (0 < norm_unit)%Z by reflexivity. nia. Qed.
+
+    Lemma resp_up_bound y v :
+      exp_up_signed (prec k) (squarings k) (response_num k num den nn y) (response_den k den) = Some v ->
+      response_mass (tilt k) e nm y
+      <= IZR (quotient_up (v * whole) (two_to (prec k) + exp_down (prec k) (squarings k) num den)) / IZR whole.
+    Proof.
+      intros Hv; assert (Hw := whole_pos). apply exp_up_signed_bound in Hv; [|exact den_pos].
+      destruct (exp_down_bound (prec k) (squarings k) num den ltac:(lia) Hden) as [Hq Hq0]; fold e in Hq.
+      unfold above, below in *; fold one in Hv, Hq. set (q := exp_down (prec k) (squarings k) num den) in *.
+      apply IZR_le in Hq0. unfold response_mass. rewrite exponent. set (E := exp (- (IZR _ / _))) in *. assert (HE : 0 < E) by apply exp_pos.
+      apply le_div_iff; [assumption|]. assert (Hqp : (0 < two_to (prec k) + q)%Z).
+      { apply lt_IZR; rewrite plus_IZR; fold one; lra. }
+      eapply Rle_trans; [|now apply quotient_up_bound]. rewrite mult_IZR, plus_IZR; fold one.
+      assert (Hx := exp_pos (- e)).
+      replace (E / (1 + exp (- e)) * IZR whole) with (E * one * IZR whole / (one + exp (- e) * one)) by (field; lra).
+      unfold Rdiv; apply Rmult_le_compat.
+      - apply Rmult_le_pos; [apply Rmult_le_pos|]; lra.
+      - left; apply Rinv_0_lt_compat. assert (0 < exp (- e) * one) by now apply Rmult_lt_0_compat. lra.
+      - apply Rmult_le_compat_r; lra.
+      - apply Rinv_le_contravar; lra.
+    Qed.
+
+    Lemma resp_down_bound y :
+      IZR (quotient_down (exp_down_signed (prec k) (squarings k) (response_num k num den nn y) (response_den k den) * whole)
+             (two_to (prec k) + exp_up (prec k) (squarings k) num den)) / IZR whole
+      <= response_mass (tilt k) e nm y.
+    Proof.
+      assert (Hw := whole_pos).
+      destruct (exp_down_signed_bound (prec k) (squarings k) (response_num k num den nn y) _ den_pos) as [Hv Hv0].
+      assert (Hq := exp_up_bound (prec k) (squarings k) num den ltac:(lia) Hden); fold e in Hq.
+      unfold above, below in *; fold one in Hv, Hq. set (q := exp_up (prec k) (squarings k) num den) in *.
+      apply IZR_le in Hv0. unfold response_mass. rewrite exponent. set (E := exp (- (IZR _ / _))) in *. assert (HE : 0 < E) by apply exp_pos.
+      assert (Hx := exp_pos (- e)). assert (Hxo : 0 < exp (- e) * one) by now apply Rmult_lt_0_compat.
+      apply div_le_iff; [assumption|]. assert (Hqp : (0 < two_to (prec k) + q)%Z).
+      { apply lt_IZR; rewrite plus_IZR; fold one; lra. }
+      eapply Rle_trans; [now apply quotient_down_bound|]. rewrite mult_IZR, plus_IZR; fold one.
+      replace (E / (1 + exp (- e)) * IZR whole) with (E * one * IZR whole / (one + exp (- e) * one)) by (field; lra).
+      unfold Rdiv; apply Rmult_le_compat.
+      - apply Rmult_le_pos; lra.
+      - left; apply Rinv_0_lt_compat; lra.
+      - apply Rmult_le_compat_r; lra.
+      - apply Rinv_le_contravar; lra.
+    Qed.
+  End Resp.
 End Laws.

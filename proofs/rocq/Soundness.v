@@ -3,7 +3,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Fixed Rows Certificate Laws CellTables AnyLaw.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Response Fixed Rows Certificate Laws CellTables AnyLaw.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -209,9 +209,9 @@ Section Bases.
     lattice_ok k g = true -> base (reading_of k g) = spacing k * IZR (base_steps g) / 2.
   Proof.
     destruct (positive_numbers k Hdata) as (_ & Hh2%IZR_lt & _).
-    unfold lattice_ok, reading_of, base_steps, spacing; destruct (law g) as [num den|num den|];
-      [| |intros _; cbn [base]; unfold Rdiv; ring];
-      rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading].
+    unfold lattice_ok, reading_of, base_steps, spacing; destruct (law g) as [num den|num den|num den inum iden nn|];
+      [| | |intros _; cbn [base]; unfold Rdiv; ring];
+      rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading Response_reading].
     - intros [[Hn%IZR_lt Hd%IZR_lt] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
       replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
         with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR num) / (2 * IZR num * IZR (h_den k))) by (field; lra).
@@ -220,18 +220,24 @@ Section Bases.
       replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
         with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR den) / (2 * IZR den * IZR (h_den k))) by (field; lra).
       rewrite <- H; field; lra.
+    - intros [[[[[[[Hn%IZR_lt Hd%IZR_lt] _] _] ->] _] _] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
+      replace (IZR (h_num k) / IZR (h_den k) * (1 * IZR (stride g)) / 2)
+        with ((IZR (stride g) * IZR (h_num k) * IZR den) / (2 * IZR den * IZR (h_den k))) by (field; lra).
+      rewrite <- H; field; lra.
   Qed.
 
   Lemma norm_of_term g :
     lattice_ok k g = true ->
     norm (reading_of k g)
-    = (tilt k)² * (spacing k * IZR (own_norm_steps g) / 2).
+    = (tilt k)² * (spacing k * (IZR (own_norm_steps g) / IZR norm_unit) / 2).
   Proof.
+    assert (Hu : 0 < IZR norm_unit) by (apply IZR_lt; reflexivity).
     intros H; assert (Hb := base_of_term g H); revert Hb.
-    unfold reading_of, own_norm_steps, base_steps; destruct (law g); cbn [base norm Count_reading Laplace_reading].
-    - now intros <-.
+    unfold reading_of, own_norm_steps, base_steps; destruct (law g); cbn [base norm Count_reading Laplace_reading Response_reading].
+    - intros ->; rewrite (mult_IZR norm_unit). field; lra.
     - intros _; unfold Rdiv; ring.
     - reflexivity.
+    - intros _; rewrite mult_IZR. field; lra.
   Qed.
 
   Lemma sum_over_copies (f : count * reading -> R) v n l :
@@ -252,7 +258,7 @@ Section Bases.
     apply Forall_forall; intros cm Hcm; apply repeat_spec in Hcm; subst cm. now apply (term_lawful k).
   Qed.
 
-  Lemma stepped_on_lattice : forallb exact gs = true -> on_lattice (spacing k) (stepped k gs).
+  Lemma stepped_on_lattice : forallb aligned gs = true -> on_lattice (spacing k) (stepped k gs).
   Proof.
     destruct (positive_numbers k Hdata) as (_ & Hh2 & _).
     induction Hok as [|g gs' Hg Hgs IH]; [constructor|]. cbn [forallb]; intros He; apply andb_prop in He; destruct He as [He Hes].
@@ -273,13 +279,14 @@ Section Bases.
 
   Lemma stepped_norms :
     norms (stepped k gs)
-    = (tilt k)² * (spacing k * IZR (zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g)%Z gs)) / 2).
+    = (tilt k)² * (spacing k * (IZR (zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g)%Z gs)) / IZR norm_unit) / 2).
   Proof.
     induction Hok as [|g gs' Hg Hgs IH]; [cbn; unfold Rdiv; ring|].
     change (stepped k (g :: gs')) with (repeat (term_of k g) (copies g) ++ stepped k gs').
     unfold norms; rewrite (sum_over_copies (fun cm => norm (snd cm))); fold (norms (stepped k gs')).
     rewrite (IH Hgs); cbn [map term_of snd]; rewrite norm_of_term by assumption.
-    change (zsum (?x :: ?l)) with (x + zsum l)%Z; rewrite plus_IZR, (mult_IZR (Z.of_nat _)), <- INR_IZR_INZ; field.
+    assert (Hu : 0 < IZR norm_unit) by (apply IZR_lt; reflexivity).
+    change (zsum (?x :: ?l)) with (x + zsum l)%Z; rewrite plus_IZR, (mult_IZR (Z.of_nat _)), <- INR_IZR_INZ; field; lra.
   Qed.
 
   Lemma composition_proper : proper (composition gs).
@@ -306,10 +313,15 @@ End Bases.
 
 Lemma composition_symmetric gs : symmetric (composition gs).
 Proof.
-  exists (flat_map (fun g => repeat (fun x => (move g - x)%Z) (copies g)) gs).
-  induction gs as [|g gs IH]; [constructor|].
-  cbn [composition flat_map]; apply Forall2_app; [|exact IH].
-  induction (copies g) as [|n IHn]; [constructor|]. cbn [repeat]; constructor; [apply term_mirrored | exact IHn].
+  induction gs as [|g gs [ss IH]]; [exists []; constructor|]. destruct (term_mirrored g) as [s Hs].
+  exists (repeat s (copies g) ++ ss). cbn [composition flat_map]; apply Forall2_app; [|exact IH].
+  induction (copies g) as [|n IHn]; [constructor|]. cbn [repeat]; constructor; [exact Hs | exact IHn].
+Qed.
+
+Lemma last_den_pos k : positive_data k = true -> (0 < last_den k)%Z.
+Proof.
+  intros H; destruct (positive_numbers k H) as (_ & H2 & _ & H4 & _). unfold last_den.
+  rewrite Z.pow_2_r. repeat apply Z.mul_pos_pos; assumption || reflexivity.
 Qed.
 
 (** exp(norms - c h lo) as the last factor. *)
@@ -319,6 +331,7 @@ Lemma last_exponent k :
 Proof.
   intros Hdata Hok; destruct (positive_numbers k Hdata) as (_ & H2%IZR_lt & _ & H4%IZR_lt & _).
   rewrite stepped_norms by assumption. fold (norm_steps k). unfold last_num, last_den, tilt, spacing.
+  assert (Hu : 0 < IZR norm_unit) by (apply IZR_lt; reflexivity).
   rewrite Z.pow_2_r, !mult_IZR, minus_IZR, !mult_IZR. unfold Rsqr; field; lra.
 Qed.
 
@@ -541,7 +554,7 @@ Proof.
              (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))))). apply Hb. }
   set (e := entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))) in *.
   assert (HX : above (prec k) (exp (- (IZR (last_num k) / IZR (last_den k)))) X).
-  { apply (exp_up_signed_bound _ _ _ _ _) with (2 := EX); unfold last_den; nia. }
+  { apply (exp_up_signed_bound _ _ _ _ _) with (2 := EX); now apply last_den_pos. }
   unfold grain, Rdiv, claimed_delta.
   rewrite <- Rmult_assoc, <- Rmult_assoc, <- exp_plus, last_exponent by assumption.
   assert (He : 0 <= IZR e) by (apply IZR_le, to_Z_bounded).
@@ -561,6 +574,11 @@ Qed.
 Lemma sums_at_most_positive k : sums_at_most k = true -> positive_data k = true.
 Proof. unfold sums_at_most; rewrite !Bool.andb_true_iff; tauto. Qed.
 
+Lemma exact_is_aligned gs : forallb exact gs = true -> forallb aligned gs = true.
+Proof.
+  rewrite !forallb_forall; intros H g Hg; specialize (H g Hg). now apply Bool.andb_true_iff in H.
+Qed.
+
 Theorem certified_is_true k :
   certified k = true ->
   proper (composition (groups k)) /\ delta (composition (groups k)) (claimed_eps k) <= claimed_delta k.
@@ -569,7 +587,7 @@ Proof.
   assert (Hdata := sums_at_most_positive k Hsum). destruct (sums_at_most_is_true k Hsum) as [Hok Hvalue].
   split; [now apply (composition_proper k)|].
   destruct (composition_merges k Hdata _ Hok He) as [ks Hks].
-  assert (Hlat := stepped_on_lattice k Hdata _ Hok He).
+  assert (Hlat := stepped_on_lattice k Hdata _ Hok (exact_is_aligned _ He)).
   apply Rle_trans with (delta (carriers (groups k)) (claimed_eps k)).
   - apply delta_of_merged with (1 := Hks). rewrite <- (counts_of_steps k). now apply (on_lattice_proper (spacing k)).
   - rewrite <- (counts_of_steps k). now apply (delta_at_most (spacing k)).

@@ -169,6 +169,8 @@ pub struct Ends {
 pub struct Paths {
     /// The counts that a record enters on each path, each path once: groups of equal counts, merged and in order.
     pub groups: Vec<Vec<Group>>,
+    /// The same counts with guarantees themselves, and not as the pairs that dominate them; of a file that was read the same groups.
+    pub(super) given: Vec<Vec<Group>>,
     /// The probability of outcomes that only one of two neighbors can have, beside those of tables: of guarantees that are given. Zero if there are none.
     pub infinite: Rational,
     /// Whether units are all pairs of paths, with repetition; otherwise each path is a unit.
@@ -206,23 +208,22 @@ impl Paths {
                 "certificates are about guarantees with a delta that are the same on all block paths, and not on pairs of paths",
             ));
         }
-        let mut groups: Vec<Vec<Group>> = all.into_iter().map(|terms| terms.groups).collect();
-        let continuous = groups.iter().flatten().filter(|group| is_continuous(group)).count();
-        if continuous > 0 && continuous < groups.iter().map(Vec::len).sum::<usize>() {
+        let terms = || all.iter().flat_map(|terms| &terms.groups);
+        let continuous = terms().filter(|group| is_continuous(group)).count();
+        if continuous > 0 && continuous < terms().count() {
             return Err(Error::Unprovable {
                 why: "certificates are about noise on the integers or about continuous noise, not about both together"
                     .into(),
             });
         }
-        let mut seen: Vec<Vec<Group>> = Vec::new();
-        groups.retain(|path| {
-            let fresh = !seen.contains(path);
-            if fresh {
-                seen.push(path.clone());
+        let (mut groups, mut given): (Vec<Vec<Group>>, Vec<Vec<Group>>) = Default::default();
+        for path in all {
+            if !groups.contains(&path.groups) {
+                groups.push(path.groups);
+                given.push(path.given);
             }
-            fresh
-        });
-        Ok(Paths { groups, infinite, pairs })
+        }
+        Ok(Paths { groups, given, infinite, pairs })
     }
 
     /// Whether the noise is continuous, so that delta has a formula.
@@ -248,6 +249,11 @@ impl Paths {
     /// The groups of a unit, those of one path after those of the other.
     pub(super) fn of_unit(&self, unit: &[usize]) -> impl Iterator<Item = &Group> {
         unit.iter().flat_map(|&path| &self.groups[path])
+    }
+
+    /// The same counts as given.
+    pub(super) fn given_of_unit(&self, unit: &[usize]) -> impl Iterator<Item = &Group> {
+        unit.iter().flat_map(|&path| &self.given[path])
     }
 
     /// The unit of a pair of an account's own paths.
@@ -328,7 +334,7 @@ impl Claim {
 
     /// The claim as in a certificate.
     pub(super) fn json(&self) -> Value {
-        let Paths { groups, infinite, pairs } = &self.paths;
+        let Paths { groups, infinite, pairs, .. } = &self.paths;
         let tables = tables_of(groups.iter().flatten());
         let group = |one: &Group| group(one, &tables);
         let paths: Vec<Vec<Value>> = groups.iter().map(|path| path.iter().map(group).collect()).collect();

@@ -287,10 +287,11 @@ impl ClaimForm {
             Ok(Terms::of(&Composition::new(counts)?)?.groups)
         };
         let infinite = self.infinite.as_deref().map(rational::parse).transpose()?.unwrap_or_default();
+        let groups: Vec<Vec<Group>> = self.paths.iter().map(path).collect::<Result<_>>()?;
         let claim = Claim {
             subject: self.subject.clone(),
             neighbors,
-            paths: Paths { groups: self.paths.iter().map(path).collect::<Result<_>>()?, infinite, pairs: self.pairs },
+            paths: Paths { given: groups.clone(), groups, infinite, pairs: self.pairs },
             question: self.question()?,
             ends: Ends { lower: rational::parse(&self.lower)?, upper: rational::parse(&self.upper)? },
         };

@@ -29,6 +29,8 @@ const MOST: u64 = 1_000_000_000_000_000_000;
 /// The groups of one path, in order, each once, and the probability of outcomes that only one of two neighbors can have, without those of tables.
 pub(super) struct Terms {
     pub groups: Vec<Group>,
+    /// The same counts with guarantees themselves, each of a change by one, and not as the pairs that dominate them.
+    pub given: Vec<Group>,
     pub infinite: Rational,
 }
 
@@ -59,7 +61,7 @@ fn why_not(law: &Law) -> String {
 impl Terms {
     /// Those of a composition. An error for laws that the format does not have, or that are beyond the limits of a checker.
     pub(super) fn of(one: &Composition) -> Result<Terms> {
-        let (mut finite, mut merged) = (Rational::from(1), BTreeMap::new());
+        let (mut finite, mut merged, mut given) = (Rational::from(1), BTreeMap::new(), BTreeMap::new());
         for counts in one.counts() {
             let (law, shift) = match &counts.law {
                 Law::Pure { epsilon } => (of_response(epsilon, counts.shift), 1),
@@ -79,6 +81,12 @@ impl Terms {
                 let why = "neighbors have no output in common, so that delta is 1 at every epsilon: there is nothing to certify";
                 return Err(unprovable(why));
             }
+            let own = match &counts.law {
+                Law::Pure { epsilon } => Law::Pure { epsilon: Rational::from(epsilon * counts.shift) },
+                Law::RandomizedResponse { epsilon, .. } => Law::Pure { epsilon: epsilon.clone() },
+                other => other.clone(),
+            };
+            *given.entry((place(&own), own, shift)).or_insert(0_u64) += counts.count;
             *merged.entry((place(&law), law, shift)).or_insert(0_u64) += counts.count;
         }
         let infinite: Rational = 1 - finite;
@@ -87,28 +95,12 @@ impl Terms {
                 "the probability of an infinite loss is a fraction of more than 390 digits; certificates have none so long",
             ));
         }
-        let groups: Vec<Group> =
-            merged.into_iter().map(|((_, law, shift), copies)| Group { law, shift, copies }).collect();
-        // Of each group with a table what is more.
-        let rows = |group: &Group| match &group.law {
-            Law::Table(table) => table.masses().count().max(group.copies as usize),
-            _ => 0,
+        let list = |merged: BTreeMap<(usize, Law, u64), u64>| -> Vec<Group> {
+            merged.into_iter().map(|((_, law, shift), copies)| Group { law, shift, copies }).collect()
         };
-        if groups.iter().map(rows).sum::<usize>() > MOST_ROWS {
-            return Err(unprovable(format!(
-                "certificates are about tables with at most {MOST_ROWS} rows or counts in all"
-            )));
-        }
-        if let Some(group) =
-            groups.iter().find(|group| matches!(group.law, Law::Table(_)) && group.copies > MOST_COUNTS)
-        {
-            let why = format!(
-                "certificates are about at most {MOST_COUNTS} counts with one table; these are {}",
-                group.copies
-            );
-            return Err(unprovable(why));
-        }
-        Ok(Terms { groups, infinite })
+        let (groups, given) = (list(merged), list(given));
+        check_tables(&groups)?;
+        Ok(Terms { groups, given, infinite })
     }
 }
 
@@ -138,6 +130,26 @@ fn check(law: &Law) -> Result<()> {
     if *law.parameter() < Rational::from(LEAST) || *law.parameter() > MOST {
         let (name, value) = (law.parameter_name(), rational::display(law.parameter()));
         return Err(unprovable(format!("certificates are about {name} from 1e-4 to 1e18, and this one is {value}")));
+    }
+    Ok(())
+}
+
+/// An error for more tables than a checker reads.
+fn check_tables(groups: &[Group]) -> Result<()> {
+    // Of each group with a table what is more.
+    let rows = |group: &Group| match &group.law {
+        Law::Table(table) => table.masses().count().max(group.copies as usize),
+        _ => 0,
+    };
+    if groups.iter().map(rows).sum::<usize>() > MOST_ROWS {
+        return Err(unprovable(format!(
+            "certificates are about tables with at most {MOST_ROWS} rows or counts in all"
+        )));
+    }
+    if let Some(group) = groups.iter().find(|group| matches!(group.law, Law::Table(_)) && group.copies > MOST_COUNTS) {
+        let why =
+            format!("certificates are about at most {MOST_COUNTS} counts with one table; these are {}", group.copies);
+        return Err(unprovable(why));
     }
     Ok(())
 }
@@ -174,8 +186,9 @@ mod tests {
     #[test]
     fn guarantees_are_the_pairs_that_dominate_them() {
         let found = terms(&["pure:1/2x3", "randomized-response:1/2x2", "approximate:1/2:1/10x2", "5"]);
-        let Terms { groups, infinite } = found.unwrap();
+        let Terms { groups, given, infinite } = found.unwrap();
         assert_eq!(infinite, parse("19/100").unwrap());
+        assert_eq!(given[1..], [group("pure:1/2x5"), group("approximate:1/2:1/10x2")]);
         assert_eq!(groups.len(), 2);
         assert_eq!(groups[1], group("discrete-laplace:1/2x7"));
     }

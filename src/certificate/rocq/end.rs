@@ -3,6 +3,7 @@
 use rug::Rational;
 
 use super::{
+    infinite,
     number::{Number, unprovable},
     walk::{MARGIN, Side, Walk},
 };
@@ -21,6 +22,8 @@ pub(super) const DELTA_DIGITS: u32 = 6;
 pub(super) struct End {
     pub(super) epsilon: Rational,
     pub(super) delta: Rational,
+    /// delta of the finite losses, where others are infinite.
+    finite: Option<Rational>,
     pub(super) walk: Walk,
 }
 
@@ -28,12 +31,14 @@ impl End {
     /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
     pub(super) fn new(path: &[&Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
         let walk = Walk::new(path, epsilon, side)?;
+        let finite = infinite::kept(path).map(|kept| infinite::of_finite(delta, &kept, side)).transpose()?;
+        let shown = finite.as_ref().unwrap_or(delta).to_f64().ln();
         let holds = match (walk.ln_delta(epsilon), side) {
             (None, _) => false,
-            (Some(ln), Side::Above) => ln < delta.to_f64().ln() - MARGIN,
-            (Some(ln), Side::Below) => ln > delta.to_f64().ln() + MARGIN,
+            (Some(ln), Side::Above) => ln < shown - MARGIN,
+            (Some(ln), Side::Below) => ln > shown + MARGIN,
         };
-        Ok(holds.then(|| End { epsilon: epsilon.clone(), delta: delta.clone(), walk }))
+        Ok(holds.then(|| End { epsilon: epsilon.clone(), delta: delta.clone(), finite, walk }))
     }
 
     /// The bound of delta(epsilon) that the walk shows.
@@ -47,21 +52,35 @@ impl End {
         if !delta.is_normal() {
             return Err(unprovable("are not made for a delta below 1e-307"));
         }
-        let delta = rational::from_f64(delta)?;
-        let delta = if side == Side::Above { round_up(&delta, digits) } else { round_down(&delta, digits) };
-        Ok(End { epsilon: epsilon.clone(), delta, walk })
+        let rounded =
+            |delta: &Rational| if side == Side::Above { round_up(delta, digits) } else { round_down(delta, digits) };
+        let delta = rounded(&rational::from_f64(delta)?);
+        let (delta, finite) = match infinite::kept(path) {
+            Some(kept) => (rounded(&infinite::of_all(&delta, &kept)), Some(delta)),
+            None => (delta, None),
+        };
+        Ok(End { epsilon: epsilon.clone(), delta, finite, walk })
+    }
+
+    /// Whether some losses are infinite.
+    pub(super) fn is_infinite(&self) -> bool {
+        self.finite.is_some()
     }
 
     /// The certificate for Rocq, with this name.
     pub(super) fn definition(&self, name: &str) -> String {
-        let (epsilon, delta) = (Number::new(&self.epsilon), Number::new(&self.delta));
-        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()]);
+        let (shown, what) = match &self.finite {
+            Some(finite) => (finite, "delta of the finite losses"),
+            None => (&self.delta, "delta"),
+        };
+        let (epsilon, delta) = (Number::new(&self.epsilon), Number::new(shown));
+        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()], what);
         format!("Definition {name} : certificate := {fields}\n")
     }
 
     /// The lemma that its computation answers true.
     pub(super) fn lemma(&self, name: &str) -> String {
-        let computation = self.walk.computation(name);
+        let computation = self.walk.computation(name, self.finite.as_ref().map(|_| &self.delta));
         format!("Lemma {name}_holds : {computation} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n")
     }
 }

@@ -6,6 +6,7 @@
 
 mod end;
 mod fine;
+mod infinite;
 mod number;
 mod point;
 mod rows;
@@ -32,6 +33,7 @@ const DIGITS: std::ops::Range<u32> = 3..9;
 /// The fields of groups.
 const GROUPS: &str =
     "Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.";
+const RESPONSES: &str = "ResponseGroup: num den copies, then step norm. BoxGroup: num den, probability of an infinite loss, copies, then step norm.";
 const CELLS: &str = "CellGroup: kind num den move copies, then the step of the lattice, norm, first output, outputs, left, width, reach.";
 
 /// A claim with the hints that prove it, for compositions of counts with noise on the integers.
@@ -77,6 +79,7 @@ impl Formal {
             above: Box::new(above),
             below: Box::new(below),
         };
+        let is_infinite = infinite::kept(path).is_some();
         Ok(match &claim.question {
             Question::Epsilon { delta } if Walk::is_too_long(path, &claim.ends.upper)? => {
                 Formal::Fine(Box::new(Fine::new(&[path.to_vec()], delta, &claim.ends.upper)?))
@@ -92,6 +95,11 @@ impl Formal {
                     return Err(unprovable("show no delta below one here"));
                 }
                 ends(Statement::Delta, above, below)
+            }
+            Question::Scale { .. } | Question::Beta { .. } if is_infinite => {
+                return Err(unprovable(
+                    "of calibrations and of trade-off points are about losses that are finite, and a guarantee with a delta has others",
+                ));
             }
             Question::Scale { delta, target, .. } => {
                 let Target::Epsilon(epsilon) = target else {
@@ -130,11 +138,16 @@ impl FormalClaim {
     ///
     /// Refused are claims about continuous noise; on a lattice that is too fine, and of several paths, all but the smallest epsilon.
     pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
-        if claim.paths.infinite > 0 {
-            return Err(unprovable("are about losses that are finite, and a guarantee with a delta has others"));
-        }
         let units: Vec<Vec<&Group>> =
-            claim.paths.units().iter().map(|unit| claim.paths.of_unit(unit).collect()).collect();
+            claim.paths.units().iter().map(|unit| claim.paths.given_of_unit(unit).collect()).collect();
+        // Of a certificate that was read the guarantees themselves are not known.
+        let known =
+            |unit: &Vec<&Group>| 1 - infinite::kept(unit).unwrap_or_else(|| Rational::from(1)) == claim.paths.infinite;
+        if !units.iter().all(known) {
+            return Err(unprovable(
+                "need each guarantee with its delta, and not the probability of all infinite losses",
+            ));
+        }
         let proof = match (&units[..], &claim.question) {
             (_, Question::Epsilon { .. }) if claim.ends.lower == 0 => {
                 return Err(unprovable("are about a smallest epsilon above zero"));
@@ -156,16 +169,32 @@ impl FormalClaim {
             .collect();
         let (module, hints, body) = match &self.proof {
             Formal::Point(point) => ("Tradeoff Point", GROUPS, point.text()),
-            Formal::Ends { statement, above, below } => ("Private Below", GROUPS, ends_text(*statement, above, below)),
+            Formal::Ends { statement, above, below } => {
+                let module = if above.is_infinite() { "Private Infinite" } else { "Private Below" };
+                (module, GROUPS, ends_text(*statement, above, below))
+            }
             Formal::Fine(fine) => (fine.modules(), CELLS, fine.text()),
+        };
+        let (response, hints) = match self.has_responses() {
+            true => (" Response", format!("{hints}\n   {RESPONSES}")),
+            false => ("", hints.to_string()),
         };
         format!(
             "(** {}\n\n    Written by `assay prove --rocq`. Checked by computing with integers, see Certificate.v of proofs/rocq. *)\n\n\
              From Coq Require Import Reals ZArith List.\n\
-             From DpAssay Require Import HockeyStick Laplace Certificate {module}.\nImport ListNotations.\n\n\
+             From DpAssay Require Import HockeyStick Laplace{response} Certificate {module}.\nImport ListNotations.\n\n\
              (* {hints} *)\n{body}",
             title.trim(),
         )
+    }
+
+    /// Whether there are guarantees among the counts.
+    fn has_responses(&self) -> bool {
+        match &self.proof {
+            Formal::Point(point) => point.walk().has_responses(),
+            Formal::Ends { above, .. } => above.walk.has_responses(),
+            Formal::Fine(_) => false,
+        }
     }
 
     /// Writes the text to a file, atomically.
@@ -222,18 +251,23 @@ fn ends_text(statement: Statement, above: &End, below: &End) -> String {
     let number = |value: &Rational| Number::new(value).to_string();
     let equal = |many: usize| vec!["eq_refl"; many].join(" ");
     let (epsilon, delta) = (number(&above.epsilon), number(&above.delta));
+    let holes = |many: usize| vec!["_"; many].join(" ");
+    // With infinite losses the computations have the theorem's delta, which is not that of the certificates.
+    let (of_epsilon, of_delta) = if above.is_infinite() { ((8, 7), (10, 6)) } else { ((6, 8), (6, 6)) };
     let theorem = match statement {
         Statement::Epsilon => format!(
             "Theorem epsilon_is_between :\n  smallest_epsilon\n    ({counts})\n    {delta} {} {epsilon}.\n\
-             Proof. exact (epsilon_is_between above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
+             Proof. exact (epsilon_is_between above below {} above_holds below_holds {}). Qed.\n",
             number(&below.epsilon),
-            equal(8),
+            holes(of_epsilon.0),
+            equal(of_epsilon.1),
         ),
         Statement::Delta => format!(
             "Theorem delta_is_between :\n  {}\n  < delta\n    ({counts})\n    {epsilon}\n  <= {delta}.\n\
-             Proof. exact (delta_is_between above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
+             Proof. exact (delta_is_between above below {} above_holds below_holds {}). Qed.\n",
             number(&below.delta),
-            equal(6),
+            holes(of_delta.0),
+            equal(of_delta.1),
         ),
         Statement::Scale => format!(
             "Theorem noise_is_enough :\n  private\n    ({counts})\n    {epsilon} {delta}\n  /\\ ~ private\n    ({})\n    {epsilon} {delta}.\n\
@@ -258,10 +292,12 @@ fn epsilon_ends(path: &[&Group], delta: &Rational, claim: &Claim) -> Result<(End
 }
 
 fn epsilon_end(path: &[&Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
+    let finite = infinite::kept(path).map(|kept| infinite::of_finite(delta, &kept, side)).transpose()?;
     let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
     // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
     let walk = Walk::new(path, certified, side)?;
-    let missing = (walk.ln_delta(certified).ok_or_else(few)? - delta.to_f64().ln()).abs() + 2.0 * MARGIN;
+    let missing = (walk.ln_delta(certified).ok_or_else(few)? - finite.as_ref().unwrap_or(delta).to_f64().ln()).abs()
+        + 2.0 * MARGIN;
     let step = 1.2 * missing / walk.tilt();
     let away = rational::from_f64(step)?;
     let magnitude = certified.to_f64().log10().floor() - step.log10().floor() + 1.0;
@@ -324,6 +360,47 @@ mod tests {
             assert!(above >= exact && above - exact < 5e-5, "{message}");
             assert!(below <= exact && exact - below < 5e-5, "{message}");
         }
+    }
+
+    #[test]
+    fn guarantees_are_enclosed_closely() {
+        use crate::account::{Account, Epsilon};
+        use crate::loss::testing::groups;
+        for (texts, epsilon) in [
+            (&["pure:1/10x60"][..], "3"),
+            (&["pure:1/100x300"], "1/2"),
+            (&["approximate:1/2:1/10000000x10"], "4"),
+            (&["5x10", "discrete-laplace:1/10x5", "pure:3/10x5", "approximate:1/2:1/1000x2"], "3"),
+            (&["approximate:1:1/10x3"], "1"),
+        ] {
+            let path = groups(texts);
+            let singles = path.iter().map(|group| Counts::new(group.law.clone(), group.copies, group.shift).unwrap());
+            let whole = Subject { singles: singles.collect(), ..Subject::default() }.resolve().unwrap().whole;
+            let epsilon = rational::parse(epsilon).unwrap();
+            let exact = whole.delta(Epsilon::new(epsilon.clone()).unwrap(), 12).unwrap().value;
+            let (lower, upper) = (exact.lower_rational().unwrap(), exact.upper_rational().unwrap());
+            let [above, below] =
+                [Side::Above, Side::Below].map(|side| End::of_delta(&all(&path), &epsilon, side, 9).unwrap().delta);
+            let message = format!("{texts:?} {epsilon}: {below} {lower} {upper} {above}");
+            assert!(below <= lower && upper <= above, "{message}");
+            assert!(Rational::from(&above - &below) < upper / 10_000_u32, "{message}");
+        }
+    }
+
+    #[test]
+    fn guarantees_that_are_not_known_are_refused() {
+        use crate::{account::Epsilon, certificate::claim::Ends, loss::testing::groups};
+        let singles = groups(&["approximate:1/2:1/1000x2"]).into_iter();
+        let singles = singles.map(|group| Counts::new(group.law, group.copies, group.shift).unwrap()).collect();
+        let subject = Subject { singles, ..Subject::default() }.resolve().unwrap();
+        let question = Question::Delta { epsilon: Epsilon::new(Rational::from((1, 2))).unwrap() };
+        let ends = Ends { lower: Rational::new(), upper: Rational::from(1) };
+        let mut claim = Claim::new(&subject, question, ends).unwrap();
+        let text = FormalClaim::new(&claim, None).unwrap().text();
+        assert!(text.contains("(repeat (Box (1 / 2) (1 / 1000)) 2)"), "{text}");
+        claim.paths.given = claim.paths.groups.clone();
+        let message = FormalClaim::new(&claim, None).unwrap_err().to_string();
+        assert!(message.contains("each guarantee with its delta"), "{message}");
     }
 
     #[test]

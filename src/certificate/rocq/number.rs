@@ -49,7 +49,17 @@ impl std::fmt::Display for Number {
 
 /// Equal counts for Rocq: `name` is that of their noise.
 pub(super) fn repeated(name: &str, parameter: &Rational, shift: u64, copies: u64) -> String {
-    format!("repeat ({name} ({} / {}) {shift}) {copies}", parameter.numer(), parameter.denom())
+    equal_counts(&format!("{name} {} {shift}", quotient(parameter)), copies)
+}
+
+/// Equal counts for Rocq.
+pub(super) fn equal_counts(count: &str, copies: u64) -> String {
+    format!("repeat ({count}) {copies}")
+}
+
+/// A quotient for Rocq.
+pub(super) fn quotient(value: &Rational) -> String {
+    format!("({} / {})", value.numer(), value.denom())
 }
 
 pub(super) fn unprovable(why: &str) -> Error {

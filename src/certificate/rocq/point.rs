@@ -5,7 +5,7 @@ use rug::{Float, Rational};
 use super::{
     end::End,
     number::{Number, unprovable},
-    walk::Side,
+    walk::{Side, Walk},
 };
 use crate::{
     certificate::ends::{round_down, round_up},
@@ -94,6 +94,11 @@ impl Point {
         best.ok_or_else(few)
     }
 
+    /// The counts, as one of the walks has them.
+    pub(super) fn walk(&self) -> &Walk {
+        &self.at[1].above.walk
+    }
+
     /// The certificates, their computation and the theorem for Rocq.
     pub(super) fn text(&self) -> String {
         let (mut certificates, mut ends) = (String::new(), String::new());
@@ -110,7 +115,7 @@ impl Point {
             "{certificates}{ends}\nLemma point_holds : point_certified {quotients} x y z = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n\
              Open Scope R_scope.\n\nTheorem tradeoff_point_is_between :\n  tradeoff_is_between\n    ({counts})\n    {theirs}.\n\
              Proof. exact (tradeoff_point _ _ _ x y z _ _ _ _ point_holds {equal}). Qed.\n",
-            counts = self.at[1].above.walk.counts_text(5),
+            counts = self.walk().counts_text(5),
             theirs = numbers.each_ref().map(Number::to_string).join(" "),
             equal = ["eq_refl"; 5].join(" "),
         )

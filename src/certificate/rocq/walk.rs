@@ -4,10 +4,14 @@
 use rug::{Integer, Rational};
 
 use super::{
-    number::{repeated, unprovable},
+    number::{Number, equal_counts, quotient, repeated, unprovable},
     rows::{BITS, TOP, in_window, on_circle},
 };
-use crate::{error::Result, law::Group, numeric::rational};
+use crate::{
+    error::Result,
+    law::{Group, Law},
+    numeric::rational,
+};
 
 /// Rows and tables are in units of one of this.
 const WHOLE: f64 = (1_u64 << BITS) as f64;
@@ -24,6 +28,8 @@ const FALL: f64 = 20.0;
 const FALL_BELOW: f64 = 32.0;
 /// Of the discrete Laplace mass beyond either true value, the part of exp(-REACH) is left out.
 const REACH: f64 = 21.0;
+/// The fraction of half a step of the lattice in which norms are written.
+const NORM_UNIT: u32 = 1 << 20;
 /// The laws that `proofs/rocq` knows.
 pub(super) const GAUSSIAN: &str = "discrete-gaussian";
 const LAPLACE: &str = "discrete-laplace";
@@ -53,12 +59,24 @@ struct Counts {
     reach: i64,
     /// By how many steps of the lattice the window of a row moves down with each count.
     moves: i64,
+    /// Of a response: the logarithm of the unit of its tilted masses, in units of c^2 h / (2 NORM_UNIT).
+    norm: Integer,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Noise {
-    Gaussian { sigma2: Rational },
-    Laplace { parameter: Rational },
+    Gaussian {
+        sigma2: Rational,
+    },
+    Laplace {
+        parameter: Rational,
+    },
+    /// Two answers of randomized response, which dominate every epsilon-DP mechanism; beside an output that only one neighbor can have, of this
+    /// probability. The walk is about the answers, whose losses are those of discrete Laplace noise on a count that moves by one.
+    Response {
+        epsilon: Rational,
+        infinite: Rational,
+    },
 }
 
 /// The exact lattice of a composition, and the hints of one end.
@@ -78,13 +96,22 @@ pub(super) struct Walk {
 impl Noise {
     fn of(group: &Group) -> Result<Noise> {
         let law = &group.law;
+        match law {
+            Law::Pure { epsilon } => {
+                return Ok(Noise::Response { epsilon: epsilon.clone(), infinite: Rational::new() });
+            }
+            Law::Approximate { epsilon, delta } => {
+                return Ok(Noise::Response { epsilon: epsilon.clone(), infinite: delta.clone() });
+            }
+            _ => {}
+        }
         match (law.key(), law.discrete_sigma2()) {
             (GAUSSIAN, Some(sigma2)) => Ok(Noise::Gaussian { sigma2: sigma2.clone() }),
             (LAPLACE, _) => Ok(Noise::Laplace { parameter: law.parameter().clone() }),
             _ => {
                 let name = law.described();
                 Err(unprovable(&format!(
-                    "are about discrete Gaussian and discrete Laplace noise, not yet about {name} noise"
+                    "are about discrete Gaussian and discrete Laplace noise and guarantees, not yet about {name} noise"
                 )))
             }
         }
@@ -94,7 +121,7 @@ impl Noise {
     fn tilted_place(&self, shift: u64, c: f64) -> (f64, f64) {
         match self {
             Noise::Gaussian { sigma2 } => (-c * shift as f64, sigma2.to_f64()),
-            Noise::Laplace { parameter } => {
+            Noise::Laplace { parameter } | Noise::Response { epsilon: parameter, .. } => {
                 let masses = laplace_masses(parameter.to_f64(), shift, c);
                 let total: f64 = masses.iter().sum();
                 let moment = |power: i32| -> f64 {
@@ -115,6 +142,11 @@ fn laplace_masses(parameter: f64, shift: u64, c: f64) -> Vec<f64> {
         inside * (-parameter * (1.0 + 2.0 * c) * y as f64).exp() / (1.0 + q)
     };
     (0..=shift).map(mass).collect()
+}
+
+/// c^2 h / 2 in the fraction in which norms are written.
+fn norm_unit(tilt: &Rational, h: &Rational) -> Rational {
+    Rational::from(tilt * tilt) * h / (2 * NORM_UNIT)
 }
 
 /// One group with its exact losses.
@@ -175,13 +207,14 @@ impl Walk {
         let c = tilt.to_f64();
         let deviation = terms.iter().map(|term| term.tilted_loss(c).1).sum::<f64>().sqrt();
         let fall = if side == Side::Above { FALL } else { FALL_BELOW };
-        let period = ((PERIOD * deviation).max(fall / c) / h.to_f64()).ceil();
+        let drift = if side == Side::Above { 0.0 } else { drift(&terms, &h, c) };
+        let period = ((PERIOD * deviation).max(fall / c) / h.to_f64()).ceil() + 2.0 * drift.ceil();
         if period.is_nan() || period >= LONGEST_ROW {
             return Ok(None);
         }
         let (mut counts, mut products) = (Vec::new(), 0.0);
         for term in terms {
-            let Some(one) = Counts::new(&term, &h, c) else { return Ok(None) };
+            let Some(one) = Counts::new(&term, &h, &tilt) else { return Ok(None) };
             products += one.width as f64 * period * one.copies as f64;
             products += EXPONENTIAL * (one.width as f64 + 2.0 * one.reach as f64);
             if products.is_nan() || products >= MOST_PRODUCTS {
@@ -201,10 +234,17 @@ impl Walk {
         (Rational::from(epsilon - &self.offset) / &self.h).ceil().numer().clone()
     }
 
-    /// The exponent of the last factor, exp(-y): c h lo - c^2 rho.
+    /// The exponent of the last factor, exp(-y): c h lo - c^2 rho, less the norms of responses.
     fn last_exponent(&self, epsilon: &Rational) -> f64 {
         let reach = Rational::from(&self.h * self.first_index(epsilon));
-        (&self.tilt * (reach - Rational::from(&self.tilt * &self.rho))).to_f64()
+        let responses: Integer = self.counts.iter().map(|counts| Integer::from(&counts.norm * counts.copies)).sum();
+        let norms = self.norm_of(&responses) + Rational::from(&self.tilt * &self.tilt) * &self.rho;
+        (&self.tilt * reach - norms).to_f64()
+    }
+
+    /// A logarithm that is written as this number of units.
+    fn norm_of(&self, units: &Integer) -> Rational {
+        norm_unit(&self.tilt, &self.h) * units
     }
 
     /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y).
@@ -219,13 +259,13 @@ impl Walk {
         self.period / 2
     }
 
-    /// The certificate's fields for Rocq: groups, and all numbers but those of the claim.
-    pub(super) fn text(&self, epsilon: &Rational, [epsilon_text, delta_text]: [&str; 2]) -> String {
+    /// The certificate's fields for Rocq: groups, and all numbers but those of the claim. `what`: the kind of delta.
+    pub(super) fn text(&self, epsilon: &Rational, [epsilon_text, delta_text]: [&str; 2], what: &str) -> String {
         let groups: Vec<String> = self.counts.iter().map(Counts::text).collect();
         let pair = |value: &Rational| format!("({}) ({})", value.numer(), value.denom());
         let (squarings, bits) = self.precision(epsilon);
         format!(
-            "Certificate\n  [{}]%Z\n  {epsilon_text} (* epsilon *)\n  {delta_text} (* delta *)\n  \
+            "Certificate\n  [{}]%Z\n  {epsilon_text} (* epsilon *)\n  {delta_text} (* {what} *)\n  \
              {} (* step of the lattice of losses *)\n  {} (* tilt *)\n  \
              {} ({}) {bits} {squarings} (* period, first index, bits, squarings *).\n",
             groups.join(";\n   "),
@@ -236,12 +276,21 @@ impl Walk {
         )
     }
 
-    /// The computation that has to answer true, for a certificate of this name.
-    pub(super) fn computation(&self, name: &str) -> String {
+    /// The computation that has to answer true, for a certificate of this name; where losses may be infinite, for this delta of all losses.
+    pub(super) fn computation(&self, name: &str, delta: Option<&Rational>) -> String {
+        let (infinite, delta) = match delta {
+            Some(delta) => ("_infinite", format!(" {}", Number::new(delta).fields())),
+            None => ("", String::new()),
+        };
         match self.side {
-            Side::Above => format!("certified {name}"),
-            Side::Below => format!("certified_below {name} {}", self.hints_below().join(" ")),
+            Side::Above => format!("certified{infinite} {name}{delta}"),
+            Side::Below => format!("certified_below{infinite} {name} {}{delta}", self.hints_below().join(" ")),
         }
+    }
+
+    /// Whether there are guarantees among the counts.
+    pub(super) fn has_responses(&self) -> bool {
+        self.counts.iter().any(|counts| matches!(counts.noise, Noise::Response { .. }))
     }
 
     /// The hints of a lower end, besides the certificate.
@@ -311,6 +360,11 @@ impl Walk {
         let up = u64::from(self.side == Side::Above);
         let unit = |mass: f64| (mass * WHOLE).floor() as u64 + up;
         match &counts.noise {
+            Noise::Response { epsilon, .. } => {
+                let unit_of_masses = self.norm_of(&counts.norm).to_f64().exp();
+                let masses = laplace_masses(epsilon.to_f64(), 1, self.tilt.to_f64());
+                (masses.into_iter().map(|mass| unit(mass / unit_of_masses)).collect(), 0)
+            }
             Noise::Laplace { parameter } => {
                 let kept = match self.side {
                     Side::Above => 1.0,
@@ -346,8 +400,9 @@ impl Walk {
 }
 
 impl Counts {
-    fn new(term: &Term, h: &Rational, c: f64) -> Option<Counts> {
+    fn new(term: &Term, h: &Rational, tilt: &Rational) -> Option<Counts> {
         let Group { shift, copies, .. } = *term.group;
+        let c = tilt.to_f64();
         let step = Rational::from(&term.weight / h).numer().clone();
         let (left, right, reach) = match &term.noise {
             Noise::Gaussian { sigma2 } => {
@@ -356,6 +411,15 @@ impl Counts {
                 (window.0, window.1, (8.0 * sigma).ceil() + 1.0)
             }
             Noise::Laplace { parameter } => (0.0, shift as f64, (REACH / parameter.to_f64()).ceil()),
+            Noise::Response { .. } => (0.0, 1.0, 0.0),
+        };
+        // So that the masses of a response add up to one, or a little less.
+        let norm = match &term.noise {
+            Noise::Response { epsilon, .. } => {
+                let total: f64 = laplace_masses(epsilon.to_f64(), 1, c).iter().sum();
+                (rational::from_f64(total.ln()).ok()? / norm_unit(tilt, h)).ceil().numer().clone()
+            }
+            _ => Integer::new(),
         };
         // All far below 2^53, or too many.
         if !(left.abs() < 1e9 && right < 1e9 && reach < 1e9) {
@@ -371,12 +435,13 @@ impl Counts {
             width: (right - left + 1.0) as usize,
             reach: reach as i64,
             moves: moves as i64,
+            norm,
         })
     }
 
     /// The group for Rocq.
     fn text(&self) -> String {
-        let Counts { shift, copies, step, left, width, reach, .. } = self;
+        let Counts { shift, copies, step, left, width, reach, norm, .. } = self;
         match &self.noise {
             Noise::Gaussian { sigma2 } => {
                 let (num, den) = (sigma2.numer(), sigma2.denom());
@@ -386,17 +451,39 @@ impl Counts {
                 let (num, den) = (parameter.numer(), parameter.denom());
                 format!("LaplaceGroup {num} {den} {shift} {copies} {step} {reach}")
             }
+            Noise::Response { epsilon, infinite } => {
+                let (num, den) = (epsilon.numer(), epsilon.denom());
+                if *infinite == 0 {
+                    return format!("ResponseGroup {num} {den} {copies} {step} ({norm})");
+                }
+                let (inum, iden) = (infinite.numer(), infinite.denom());
+                format!("BoxGroup {num} {den} {inum} {iden} {copies} {step} ({norm})")
+            }
         }
     }
 
     /// The counts themselves for Rocq.
     fn law_text(&self) -> String {
-        let (name, parameter) = match &self.noise {
-            Noise::Gaussian { sigma2 } => ("Count", sigma2),
-            Noise::Laplace { parameter } => ("Laplace", parameter),
-        };
-        repeated(name, parameter, self.shift, self.copies)
+        match &self.noise {
+            Noise::Gaussian { sigma2 } => repeated("Count", sigma2, self.shift, self.copies),
+            Noise::Laplace { parameter } => repeated("Laplace", parameter, self.shift, self.copies),
+            Noise::Response { epsilon, infinite } if *infinite == 0 => {
+                equal_counts(&format!("Response {}", quotient(epsilon)), self.copies)
+            }
+            Noise::Response { epsilon, infinite } => {
+                equal_counts(&format!("Box {} {}", quotient(epsilon), quotient(infinite)), self.copies)
+            }
+        }
     }
+}
+
+/// By how many steps the responses move a row out of its window, which moves by a whole number of steps with each.
+fn drift(terms: &[Term], h: &Rational, c: f64) -> f64 {
+    let one = |term: &Term| {
+        let steps = Rational::from(&term.weight / h).to_f64() * term.noise.tilted_place(term.group.shift, c).0;
+        term.group.copies as f64 * (steps - steps.round()).abs()
+    };
+    terms.iter().filter(|term| matches!(term.noise, Noise::Response { .. })).map(one).sum()
 }
 
 /// The tilt c > 0 at which the mean loss is epsilon + 1 / c + 1 / (c + 1), to three digits after the point.

@@ -216,10 +216,8 @@ fn counts(unit: &[&Group]) -> Result<Vec<Counts>> {
     let mut all: Vec<Counts> = Vec::new();
     for group in unit.iter().filter(|group| group.shift > 0 && group.copies > 0) {
         let sigma2 = group.law.discrete_sigma2().filter(|_| group.law.key() == GAUSSIAN).ok_or_else(|| {
-            let name = group.law.described();
-            unprovable(&format!(
-                "on a coarser lattice of losses are only for discrete Gaussian noise, not for {name} noise"
-            ))
+            let name = group.law.in_words();
+            unprovable(&format!("on a coarser lattice of losses are only for discrete Gaussian noise, not for {name}"))
         })?;
         match all.iter_mut().find(|one| one.sigma2 == *sigma2 && one.shift == group.shift) {
             Some(one) => one.copies += group.copies,
