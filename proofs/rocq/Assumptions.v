@@ -1,102 +1,123 @@
 (** * What the theorems rest on
 
-    Compiling this file prints the axioms of every theorem that is quoted elsewhere; the script [check] compares them with the
+    Compiling this file prints the axioms of all theorems that are quoted elsewhere, together; the script [check] compares them with the
     file allowed-assumptions. *)
 
-From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Infinite.
+From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
 From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units.
-From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta Calibration TradeoffPoint TwoCounts UnitsPath PersonsPath UnitsPairs Headlines.
+From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint UnitsPath PersonsPath UnitsPairs Headlines.
 
-Print Assumptions P_sums_to_one.
-Print Assumptions gaussian_is_law.
-Print Assumptions laplace_is_law.
-Print Assumptions gap_summable.
-Print Assumptions delta_is_enough.
-Print Assumptions delta_is_needed.
-Print Assumptions delta_is_symmetric.
-Print Assumptions smallest_epsilon_is_between.
-Print Assumptions transform_converges.
-Print Assumptions trapezoid_is_an_upper_bound.
-Print Assumptions trapezoid_is_the_sum_of_aliases.
-Print Assumptions theta_at_most.
-Print Assumptions Count_moment.
-Print Assumptions Count_moment_at_most.
-Print Assumptions transform_at_most.
-Print Assumptions kernel_at_most.
-Print Assumptions nodes_not_evaluated.
-Print Assumptions pair_at_most.
-Print Assumptions sum_of_pairs_at_most.
-Print Assumptions aliases_at_most.
-Print Assumptions factor_is_small.
-Print Assumptions spread_limit.
-Print Assumptions transform_is_small.
-Print Assumptions upper_end.
-Print Assumptions rule_without_aliases.
-Print Assumptions lower_end.
-Print Assumptions by_images.
-Print Assumptions factor_by_images.
-Print Assumptions factor_im_by_images.
-Print Assumptions variance_at_least.
-Print Assumptions kernel_beyond.
-Print Assumptions factors_beyond.
-Print Assumptions profile_by_order.
-Print Assumptions best_order.
-Print Assumptions kept_outcomes.
-Print Assumptions logarithm_between.
-Print Assumptions posterior_by_loss.
-Print Assumptions order_function_is_concave.
-Print Assumptions continuous_profile.
-Print Assumptions tail_at_0.
-Print Assumptions normal_tail_by_series.
-Print Assumptions profile_grows_with_the_shift.
-Print Assumptions delta_is_profile.
-Print Assumptions approximate_losses.
-Print Assumptions errors_add_up.
-Print Assumptions one_ratio.
-Print Assumptions mass_with_own_outcomes.
-Print Assumptions mass_without_own_outcomes.
-Print Assumptions profile_of_both_directions.
-Print Assumptions larger_of_both_directions.
-Print Assumptions infinite_losses.
-Print Assumptions infinite_losses_compose.
-Print Assumptions table_up_sound.
-Print Assumptions table_down_sound.
-Print Assumptions certified_is_true.
-Print Assumptions certified_below_is_true.
-Print Assumptions Below.epsilon_is_between.
-Print Assumptions Below.delta_is_between.
-Print Assumptions Below.noise_is_enough.
-Print Assumptions Response_lawful.
-Print Assumptions Box_lawful.
-Print Assumptions box_has_its_delta.
-Print Assumptions box_is_private.
-Print Assumptions delta_with_infinite_losses.
-Print Assumptions certified_infinite_is_true.
-Print Assumptions certified_below_infinite_is_true.
-Print Assumptions Infinite.epsilon_is_between.
-Print Assumptions Infinite.delta_is_between.
-Print Assumptions delta_of_merged.
-Print Assumptions split_merges.
-Print Assumptions test_bounds_delta.
-Print Assumptions test_proves_is_true.
-Print Assumptions Fine.epsilon_is_between.
-Print Assumptions power_at_most.
-Print Assumptions some_test.
-Print Assumptions tradeoff_point.
-Print Assumptions OneCount.delta_is_between.
-Print Assumptions State.epsilon_is_between.
-Print Assumptions Release.epsilon_is_between.
-Print Assumptions LaplaceCounts.epsilon_is_between.
-Print Assumptions Responses.epsilon_is_between.
-Print Assumptions Boxes.epsilon_is_between.
-Print Assumptions BoxesDelta.delta_is_between.
-Print Assumptions Calibration.noise_is_enough.
-Print Assumptions TradeoffPoint.tradeoff_point_is_between.
-Print Assumptions TwoCounts.epsilon_is_between.
-Print Assumptions UnitsPath.epsilon_is_between.
-Print Assumptions PersonsPath.epsilon_is_between.
-Print Assumptions UnitsPairs.worst_epsilon_is_between.
-Print Assumptions state_epsilon.
-Print Assumptions release_epsilon.
-Print Assumptions release_is_private.
-Print Assumptions release_at_20_33.
+Definition theorems := (
+  @P_sums_to_one,
+  @gaussian_is_law,
+  @laplace_is_law,
+  @gap_summable,
+  @delta_is_enough,
+  @delta_is_needed,
+  @delta_is_symmetric,
+  @smallest_epsilon_is_between,
+  @transform_converges,
+  @trapezoid_is_an_upper_bound,
+  @trapezoid_is_the_sum_of_aliases,
+  @theta_at_most,
+  @Count_moment,
+  @Count_moment_at_most,
+  @transform_at_most,
+  @kernel_at_most,
+  @nodes_not_evaluated,
+  @pair_at_most,
+  @sum_of_pairs_at_most,
+  @aliases_at_most,
+  @factor_is_small,
+  @spread_limit,
+  @transform_is_small,
+  @upper_end,
+  @rule_without_aliases,
+  @lower_end,
+  @by_images,
+  @factor_by_images,
+  @factor_im_by_images,
+  @variance_at_least,
+  @kernel_beyond,
+  @factors_beyond,
+  @profile_by_order,
+  @best_order,
+  @kept_outcomes,
+  @logarithm_between,
+  @posterior_by_loss,
+  @order_function_is_concave,
+  @continuous_profile,
+  @tail_at_0,
+  @normal_tail_by_series,
+  @profile_grows_with_the_shift,
+  @delta_is_profile,
+  @approximate_losses,
+  @errors_add_up,
+  @one_ratio,
+  @mass_with_own_outcomes,
+  @mass_without_own_outcomes,
+  @profile_of_both_directions,
+  @larger_of_both_directions,
+  @infinite_losses,
+  @infinite_losses_compose,
+  @table_up_sound,
+  @table_down_sound,
+  @certified_is_true,
+  @certified_below_is_true,
+  @Below.epsilon_is_between,
+  @Below.delta_is_between,
+  @Below.noise_is_enough,
+  @Response_lawful,
+  @Box_lawful,
+  @Truncated_lawful,
+  @Answers_lawful,
+  @truncated_beside,
+  @lost_up_bound,
+  @lost_down_bound,
+  @box_has_its_delta,
+  @box_is_private,
+  @guarantee_is_processed,
+  @guarantees_compose,
+  @private_is_guaranteed,
+  @delta_with_infinite_losses,
+  @certified_infinite_is_true,
+  @certified_below_infinite_is_true,
+  @Infinite.epsilon_is_between,
+  @Infinite.delta_is_between,
+  @Infinite.noise_is_enough,
+  @delta_of_merged,
+  @split_merges,
+  @test_bounds_delta,
+  @test_proves_is_true,
+  @Fine.epsilon_is_between,
+  @Fine.delta_is_between,
+  @Fine.noise_is_enough,
+  @power_at_most,
+  @some_test,
+  @tradeoff_point,
+  @OneCount.delta_is_between,
+  @State.epsilon_is_between,
+  @Release.epsilon_is_between,
+  @LaplaceCounts.epsilon_is_between,
+  @Responses.epsilon_is_between,
+  @Boxes.epsilon_is_between,
+  @BoxesDelta.delta_is_between,
+  @BoxesPoint.tradeoff_point_is_between,
+  @Truncated.epsilon_is_between,
+  @TruncatedCalibration.noise_is_enough,
+  @Calibration.noise_is_enough,
+  @TradeoffPoint.tradeoff_point_is_between,
+  @TwoCounts.epsilon_is_between,
+  @TwoCountsDelta.delta_is_between,
+  @TwoCountsCalibration.noise_is_enough,
+  @TwoCountsPoint.tradeoff_point_is_between,
+  @UnitsPath.epsilon_is_between,
+  @PersonsPath.epsilon_is_between,
+  @UnitsPairs.worst_epsilon_is_between,
+  @state_epsilon,
+  @release_epsilon,
+  @release_is_private,
+  @release_at_20_33
+).
+
+Print Assumptions theorems.

@@ -322,7 +322,7 @@ Proof.
   intros H; apply andb_prop in H; destruct H as [Hg Hgs]. destruct (IH Hgs) as [He Hc]. rewrite He, Bool.andb_true_r.
   cbn [carriers composition flat_map]; fold (carriers gs) (composition gs); rewrite Hc.
   revert Hg; unfold plain, exact, aligned, whole_outputs, finite, carrier_of, count_of, noisy.
-  destruct (law g) as [| |num den [|i|i] iden nn|]; try discriminate; now intros _.
+  destruct (law g) as [| |num den [|i|i] iden nn|[ | | ] num den b nn|]; try discriminate; now intros _.
 Qed.
 
 Theorem certified_below_is_true k before ds :

@@ -6,32 +6,32 @@ From Coq Require Import Reals ZArith List.
 From DpAssay Require Import HockeyStick Laplace Response Certificate Private Infinite.
 Import ListNotations.
 
-(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.
+(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach.
    ResponseGroup: num den copies, then step norm. BoxGroup: num den, probability of an infinite loss, copies, then step norm. *)
 Definition above : certificate := Certificate
-  [LaplaceGroup 1 10 1 5 1 211;
+  [LaplaceGroup 1 10 1 5 1 (-766603) 211;
    ResponseGroup 3 10 5 3 (-1763755);
    BoxGroup 1 2 1 10000000 10 5 (-2186925)]%Z
   (30) (10) (* epsilon *)
   (902454) (10000000) (* delta of the finite losses *)
   (1) (5) (* step of the lattice of losses *)
   (1217) (1000) (* tilt *)
-  83 (-20) 125 33 (* period, first index, bits, squarings *).
+  83 (-20) 128 33 (* period, first index, bits, squarings *).
 
 Definition below : certificate := Certificate
-  [LaplaceGroup 1 10 1 5 1 211;
+  [LaplaceGroup 1 10 1 5 1 (-766603) 211;
    ResponseGroup 3 10 5 3 (-1763755);
    BoxGroup 1 2 1 10000000 10 5 (-2186925)]%Z
   (30) (10) (* epsilon *)
   (902453) (10000000) (* delta of the finite losses *)
   (1) (5) (* step of the lattice of losses *)
   (1217) (1000) (* tilt *)
-  140 (-20) 125 33 (* period, first index, bits, squarings *).
+  144 (-20) 128 33 (* period, first index, bits, squarings *).
 
 Lemma above_holds : certified_infinite above (902464) (10000000) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
-Lemma below_holds : certified_below_infinite below 70 [0; -1; -1]%Z (902462) (10000000) = true.
+Lemma below_holds : certified_below_infinite below 72 [0; -1; -1]%Z (902462) (10000000) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Open Scope R_scope.

@@ -6,7 +6,7 @@ From Coq Require Import Reals ZArith List.
 From DpAssay Require Import HockeyStick Laplace Certificate Private Below.
 Import ListNotations.
 
-(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach. *)
+(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach. *)
 Definition above : certificate := Certificate
   [Group 51 10 1 10 1 (-20) 31 20]%Z
   (100) (10) (* epsilon *)

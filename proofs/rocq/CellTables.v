@@ -81,7 +81,7 @@ Section Tables.
   Qed.
 
   Lemma atoms_table_below xa xn atoms left n :
-    (forall x u, (forall y, 0 <= u y) ->
+    (forall x u, In x (zlist xa xn) -> (forall y, 0 <= u y) ->
        lsum (fun pv => IZR (snd pv) / IZR whole * u (fst pv)) (atoms x) <= q x * u (place (snd cm) x)) ->
     in_window left n (flat_map atoms (zlist xa xn)) = true ->
     table_below c h cm left n (fun y => IZR (at_place (flat_map atoms (zlist xa xn)) y) / IZR whole).
@@ -89,7 +89,7 @@ Section Tables.
     intros Hin Hw; destruct (list_in_range (zlist xa xn)) as [A0 HA]; exists A0; intros A u HA0 Hu.
     rewrite sum_by_places, lsum_flat_map by assumption. fold q.
     apply Rle_trans with (lsum (fun x => q x * u (place (snd cm) x)) (zlist xa xn)).
-    - apply lsum_le; intros x; now apply Hin.
+    - apply lsum_le_in; intros x Hx; now apply Hin.
     - apply lsum_incl; [intros; apply Rmult_le_pos; auto | apply NoDup_zlist | now apply HA].
   Qed.
 End Tables.
@@ -346,7 +346,7 @@ Section Computed.
       assert (Hzu' : 0 < IZR zu) by (apply Rlt_le_trans with (mass s * one); [now apply Rmult_lt_0_compat | assumption]).
       assert (Hzu := lt_IZR _ _ Hzu').
       apply atoms_table_below; try assumption.
-      intros x u Hu; cbn [near_atoms_down lsum fst snd]. rewrite Rplus_0_r.
+      intros x u _ Hu; cbn [near_atoms_down lsum fst snd]. rewrite Rplus_0_r.
       replace (place (snd cm) x) with (nearest num den m hn hd x) by reflexivity.
       apply Rmult_le_compat_r; [apply Hu|]. rewrite tilted_near. set (y := nearest num den m hn hd x).
       destruct (exp_down_signed_bound (prec k) (squarings k) (exponent_num k kind num den m nk x y) _ exponent_den_pos) as [Hd _].

@@ -8,7 +8,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Cells Walk Tables Response Fixed Rows.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Cells Walk Tables Response Bounded Fixed Rows.
 Import ListNotations.
 
 (** ** Data *)
@@ -17,12 +17,17 @@ Import ListNotations.
     its cell, for upper ends; or all losses rounded to the nearest point, seen from either neighbor, for lower ends. *)
 Inductive cells := Split | Near | Far.
 
+(** Noise on finitely many integers: discrete Gaussian or discrete Laplace noise from -bound to bound, or one of that many answers. *)
+Inductive bounded := GaussWithin | LapWithin | OneOf.
+
 (** The noise of a count: its variance proxy sigma2, or its parameter epsilon, is num / den. Of randomized response, with probability inum / iden
-    the output is one that only one neighbor can have; nn is a hint, the norm. *)
+    the output is one that only one neighbor can have; nn is a hint, the norm: tilted masses are in units of its exponential. *)
 Inductive noise :=
   | Gauss (num den : Z)
-  | Lap (num den : Z)
+  | Lap (num den nn : Z)
   | Resp (num den inum iden nn : Z)
+  | Bounded (kind : bounded) (num den bound : Z)
+      (nn : Z)  (* hint: the norm *)
   | Cell (kind : cells) (num den : Z)
       (hn hd : Z)  (* the step of the coarse lattice *)
       (nk : Z)     (* hint: the norm in steps *)
@@ -39,10 +44,16 @@ Record group := Terms {
 
 Definition Group (num den move : Z) : nat -> Z -> Z -> nat -> nat -> group :=
   Terms (Gauss num den) move.
-Definition LaplaceGroup (num den move : Z) (copies : nat) (stride : Z) (reach : nat) : group :=
-  Terms (Lap num den) move copies stride 0 (S (Z.to_nat move)) reach.
+Definition LaplaceGroup (num den move : Z) (copies : nat) (stride nn : Z) (reach : nat) : group :=
+  Terms (Lap num den nn) move copies stride 0 (S (Z.to_nat move)) reach.
 Definition BoxGroup (num den inum iden : Z) (copies : nat) (stride nn : Z) : group :=
   Terms (Resp num den inum iden nn) 1 copies stride 0 2 0.
+Definition TruncatedGroup (num den bound move : Z) (copies : nat) (stride nn left : Z) (width : nat) : group :=
+  Terms (Bounded GaussWithin num den bound nn) move copies stride left width 0.
+Definition TruncatedLaplaceGroup (num den bound move : Z) (copies : nat) (stride nn left : Z) (width : nat) : group :=
+  Terms (Bounded LapWithin num den bound nn) move copies stride left width 0.
+Definition AnswersGroup (num den answers : Z) (copies : nat) (stride nn : Z) : group :=
+  Terms (Bounded OneOf num den answers nn) 2 copies stride 0 3 0.
 Definition ResponseGroup (num den : Z) : nat -> Z -> Z -> group := BoxGroup num den 0 1.
 
 Record certificate := Certificate {
@@ -63,9 +74,12 @@ Definition CellGroup (kind : cells) (num den move : Z) (copies : nat) (hn hd nk 
 Definition noisy (l : noise) (m : Z) : count :=
   match l with
   | Gauss num den => Count (IZR num / IZR den) m
-  | Lap num den => Laplace (IZR num / IZR den) m
+  | Lap num den _ => Laplace (IZR num / IZR den) m
   | Resp num den 0 _ _ => Response (IZR num / IZR den)
   | Resp num den inum iden _ => Box (IZR num / IZR den) (IZR inum / IZR iden)
+  | Bounded GaussWithin num den b _ => TruncatedGaussian (IZR num / IZR den) b m
+  | Bounded LapWithin num den b _ => TruncatedLaplace (IZR num / IZR den) b m
+  | Bounded OneOf num den n _ => Answers (IZR num / IZR den) (Z.to_nat n)
   | Cell _ num den _ _ _ _ _ => Count (IZR num / IZR den) m
   end.
 
@@ -82,6 +96,38 @@ Definition cell_place (kind : cells) (num den m hn hd y : Z) : Z :=
   | _ => nearest num den m hn hd y
   end.
 
+(** Of bounded noise: the outputs that both neighbors can have, the weight exp(- energy_num / energy_den) of one, and its place. *)
+Section Common.
+  Variables (kind : bounded) (num den bound m : Z).
+
+  Definition first_common : Z := match kind with OneOf => 0 | _ => m - bound end.
+  Definition commons : nat := match kind with OneOf => Z.to_nat bound | _ => overlap bound m end.
+  Definition common_outputs : list Z := zlist first_common commons.
+
+  Definition energy_num (x : Z) : Z :=
+    match kind with GaussWithin => x * x * den | LapWithin => Z.abs x * num | OneOf => if x =? 0 then 0 else num end.
+  Definition energy_den : Z := match kind with GaussWithin => 2 * num | _ => den end.
+
+  Definition common_place (x : Z) : Z :=
+    match kind with GaussWithin => x | LapWithin => clamp m x | OneOf => answer_place x end.
+
+  (** The weights of both neighbors. *)
+  Definition own_weight : Z -> R :=
+    match kind with
+    | GaussWithin => weight (IZR num / IZR den)
+    | LapWithin => geometric (IZR num / IZR den)
+    | OneOf => answer (IZR num / IZR den) 0
+    end.
+  Definition other_weight : Z -> R :=
+    match kind with
+    | GaussWithin => fun x => weight (IZR num / IZR den) (x - m)
+    | LapWithin => fun x => geometric (IZR num / IZR den) (x - m)
+    | OneOf => answer (IZR num / IZR den) 1
+    end.
+
+  Definition common_count : count := common_part own_weight other_weight first_common commons.
+End Common.
+
 (** The count whose law the walk adds up: of one with infinite losses its law given that the loss is finite. *)
 Definition carrier_of (g : group) : count :=
   match law g with
@@ -89,6 +135,7 @@ Definition carrier_of (g : group) : count :=
     SplitCount (IZR num / IZR den) (IZR hn / IZR hd) (move g) (lower_cell num den (move g) hn hd)
   | Cell Far num den _ _ _ _ _ => Pair (fun x => gaussian (IZR num / IZR den) (x - move g)) (gaussian (IZR num / IZR den))
   | Resp num den _ _ _ => Response (IZR num / IZR den)
+  | Bounded kind num den b _ => common_count kind num den b (move g)
   | _ => count_of g
   end.
 
@@ -97,7 +144,13 @@ Definition aligned (g : group) : bool :=
   match law g with Cell Near _ _ _ _ _ _ _ | Cell Far _ _ _ _ _ _ _ => false | _ => true end.
 
 (** All losses are finite. *)
-Definition finite (g : group) : bool := match law g with Resp _ _ inum _ _ => (inum =? 0)%Z | _ => true end.
+Definition finite (g : group) : bool :=
+  match law g with
+  | Resp _ _ inum _ _ => (inum =? 0)%Z
+  | Bounded OneOf _ _ _ _ => true
+  | Bounded _ _ _ _ _ => false
+  | _ => true
+  end.
 
 Definition exact (g : group) : bool := (aligned g && finite g)%bool.
 
@@ -256,25 +309,34 @@ Section Compute.
   (** *** The table of discrete Laplace noise *)
 
   Section Lap.
-    Variables (num den m : Z) (b : nat).
+    Variables (num den m : Z) (b : nat) (nn : Z).
+
+    (** exp(- norm_num / norm_den) is one over the unit of the masses. *)
+    Definition norm_num : Z := c_num k ^ 2 * h_num k * nn.
+    Definition norm_den : Z := c_den k ^ 2 * h_den k * (2 * norm_unit).
 
     Definition geometric_up (y : Z) : Z := exp_up p r (num * (c_den k + 2 * c_num k) * y) (den * c_den k).
     Definition geometric_down (y : Z) : Z := exp_down p r (num * (c_den k + 2 * c_num k) * y) (den * c_den k).
     Definition ends (y inside : Z) : Z := if y =? 0 then one else if y =? m then one else inside.
 
-    Definition lap_up (q_down y : Z) : Z :=
-      quotient_up (geometric_up y * ends y (one - q_down) * whole) ((one + q_down) * one).
+    Definition lap_up (unit q_down y : Z) : Z :=
+      quotient_up (geometric_up y * unit * ends y (one - q_down) * whole) ((one + q_down) * one * one).
     (** Only outputs up to [b] beyond either true value are counted. *)
-    Definition lap_down (q_up beyond y : Z) : Z :=
-      quotient_down (geometric_down y * ends y (one - q_up) * (one - beyond) * whole) ((one + q_up) * one * one).
+    Definition lap_down (unit q_up beyond y : Z) : Z :=
+      quotient_down (geometric_down y * unit * ends y (one - q_up) * (one - beyond) * whole) ((one + q_up) * one * one * one).
 
     Definition lap_table_up : option (list Z * Z) :=
-      let q := exp_down p r num den in Some (map (lap_up q) (zlist 0 (S (Z.to_nat m))), 0).
+      let q := exp_down p r num den in
+      match exp_up_signed p r norm_num norm_den with
+      | Some unit => Some (map (lap_up unit q) (zlist 0 (S (Z.to_nat m))), 0)
+      | None => None
+      end.
 
     Definition lap_table_down : option (list Z) :=
       let q := exp_up p r num den in
       let beyond := exp_up p r (num * Z.of_nat (S b)) den in
-      if (q <=? one) && (beyond <=? one) then Some (map (lap_down q beyond) (zlist 0 (S (Z.to_nat m)))) else None.
+      let unit := exp_down_signed p r norm_num norm_den in
+      if (q <=? one) && (beyond <=? one) then Some (map (lap_down unit q beyond) (zlist 0 (S (Z.to_nat m)))) else None.
   End Lap.
 
   (** *** The table of randomized response *)
@@ -300,18 +362,79 @@ Section Compute.
       Some [down 0; down 1].
   End Resp.
 
+  (** *** The table of bounded noise: all outputs are listed *)
+
+  Section Bounded.
+    Variables (kind : bounded) (num den bound nn m st : Z).
+    Let xs := common_outputs kind bound m.
+
+    (** exp(- exponent) is the tilted weight of output x. *)
+    Definition bounded_num (x : Z) : Z :=
+      energy_num kind num den x * (c_den k ^ 2 * h_den k * (2 * norm_unit))
+      + energy_den kind num den * (c_num k * h_num k * (st * common_place kind m x) * (c_den k * (2 * norm_unit)) + c_num k ^ 2 * h_num k * nn).
+    Definition bounded_den : Z := energy_den kind num den * (c_den k ^ 2 * h_den k * (2 * norm_unit)).
+
+    (** Sums of weights. *)
+    Definition weights_up (l : list Z) : Z := zsum (map (fun x => exp_up p r (energy_num kind num den x) (energy_den kind num den)) l).
+    Definition weights_down (l : list Z) : Z := zsum (map (fun x => exp_down p r (energy_num kind num den x) (energy_den kind num den)) l).
+
+    Fixpoint bounded_atoms_up (z : Z) (l : list Z) : option (list (Z * Z)) :=
+      match l with
+      | [] => Some []
+      | x :: l' =>
+        match exp_up_signed p r (bounded_num x) bounded_den, bounded_atoms_up z l' with
+        | Some v, Some atoms => Some ((common_place kind m x, quotient_up (v * whole) z) :: atoms)
+        | _, _ => None
+        end
+      end.
+
+    Definition bounded_atoms_down (z x : Z) : list (Z * Z) :=
+      [(common_place kind m x, quotient_down (exp_down_signed p r (bounded_num x) bounded_den * whole) z)].
+
+    Definition bounded_table_up (a : Z) (w : nat) : option (list Z * Z) :=
+      let z := weights_down xs in
+      match bounded_atoms_up z xs with
+      | Some atoms => if (0 <? z) && in_window a w atoms then Some (map (at_place atoms) (zlist a w), 0) else None
+      | None => None
+      end.
+
+    Definition bounded_table_down (a : Z) (w : nat) : option (list Z) :=
+      let atoms := flat_map (bounded_atoms_down (weights_up xs)) xs in
+      if in_window a w atoms then Some (map (at_place atoms) (zlist a w)) else None.
+
+    (** The probability of an output that the other neighbor cannot have, in units of 2^-bits. *)
+    Definition lost_up : Z :=
+      match kind with
+      | OneOf => 0
+      | _ => let z := weights_down (zlist (- bound) (outputs bound)) in
+             if 0 <? z then quotient_up (weights_up (zlist (- bound) (Z.to_nat m)) * one) z else one
+      end.
+    Definition lost_down : Z :=
+      match kind with
+      | OneOf => 0
+      | _ => quotient_down (weights_down (zlist (- bound) (Z.to_nat m)) * one) (weights_up (zlist (- bound) (outputs bound)))
+      end.
+  End Bounded.
+
   (** *** Any law *)
 
   (** The losses of a count are on the lattice. *)
   Definition lattice_ok (g : group) : bool :=
     match law g with
     | Gauss num den => (0 <? num) && (0 <? den) && (move g * den * h_den k =? stride g * h_num k * num)
-    | Lap num den =>
+    | Lap num den _ =>
       (0 <? num) && (0 <? den) && (0 <? move g) && (left g =? 0) && (Nat.eqb (width g) (S (Z.to_nat (move g))))
       && (2 * num * h_den k =? stride g * h_num k * den)
     | Resp num den inum iden _ =>
       (0 <? num) && (0 <? den) && (0 <=? inum) && (inum <? iden) && (move g =? 1) && (left g =? 0) && (Nat.eqb (width g) 2)
       && (2 * num * h_den k =? stride g * h_num k * den)
+    | Bounded kind num den b _ =>
+      (0 <? num) && (0 <? den)
+      && match kind with
+         | GaussWithin => (0 <? move g) && (move g <=? 2 * b) && (move g * den * h_den k =? stride g * h_num k * num)
+         | LapWithin => (0 <? move g) && (move g <=? 2 * b) && (2 * num * h_den k =? stride g * h_num k * den)
+         | OneOf => (move g =? 2) && (2 <=? b) && (num * h_den k =? stride g * h_num k * den)
+         end
     | Cell kind num den hn hd nk xa xn =>
       (0 <? num) && (0 <? den) && (0 <? hn) && (0 <? hd) && (stride g =? 1)
       && match kind with Split => hn * h_den k =? h_num k * hd | _ => true end
@@ -321,8 +444,9 @@ Section Compute.
   Definition table_up (g : group) : option (list Z * Z) :=
     match law g with
     | Gauss num den => gauss_table_up num den (move g) (left g) (width g) (reach g)
-    | Lap num den => lap_table_up num den (move g)
+    | Lap num den nn => lap_table_up num den (move g) nn
     | Resp num den _ _ nn => resp_table_up num den nn
+    | Bounded kind num den b nn => bounded_table_up kind num den b nn (move g) (stride g) (left g) (width g)
     | Cell kind num den hn hd nk xa xn => cell_table_up kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
@@ -330,8 +454,9 @@ Section Compute.
   Definition table_down (g : group) : option (list Z) :=
     match law g with
     | Gauss num den => gauss_table_down num den (move g) (left g) (width g) (reach g)
-    | Lap num den => lap_table_down num den (move g) (reach g)
+    | Lap num den nn => lap_table_down num den (move g) (reach g) nn
     | Resp num den _ _ nn => resp_table_down num den nn
+    | Bounded kind num den b nn => bounded_table_down kind num den b nn (move g) (stride g) (left g) (width g)
     | Cell kind num den hn hd nk xa xn => cell_table_down kind num den (move g) hn hd nk xa xn (reach g) (left g) (width g)
     end.
 
@@ -413,8 +538,7 @@ Section Compute.
   Definition own_norm_steps (g : group) : Z :=
     match law g with
     | Gauss _ _ => norm_unit * (move g * stride g)
-    | Lap _ _ => 0
-    | Resp _ _ _ _ nn => nn
+    | Lap _ _ nn | Resp _ _ _ _ nn | Bounded _ _ _ _ nn => nn
     | Cell _ _ _ _ _ nk _ _ => norm_unit * nk
     end.
   Definition norm_steps : Z := zsum (map (fun g => Z.of_nat (copies g) * own_norm_steps g) (groups k)).

@@ -74,8 +74,8 @@ Lemma faces_facts g g' :
   /\ forall k k', opposite (term_of k g) (term_of k' g').
 Proof.
   unfold faces, term_of, carrier_of, count_of, noisy, reading_of, base_steps.
-  destruct (law g) as [| | |[ | | ] num den hn hd nk xa xn]; try discriminate.
-  destruct (law g') as [| | |[ | | ] num' den' hn' hd' nk' xa' xn']; try discriminate.
+  destruct (law g) as [| | | |[ | | ] num den hn hd nk xa xn]; try discriminate.
+  destruct (law g') as [| | | |[ | | ] num' den' hn' hd' nk' xa' xn']; try discriminate.
   rewrite !Bool.andb_true_iff, !Z.eqb_eq, Nat.eqb_eq. intros [[[[[<- <-] <-] <-] Hm] Hc].
   repeat split; try assumption; cbn [P1 Q1 fst snd Count step place cell_place]; now rewrite ?Hm.
 Qed.
@@ -151,6 +151,29 @@ Proof.
 Qed.
 
 (** ** The claims of files *)
+
+(** delta at an eps: both ends. *)
+Theorem delta_is_between above one other before ds cs eps_n eps_d dn dd eps b d :
+  certified above = true -> test_proves one other before ds eps_n eps_d dn dd = true ->
+  composition (groups above) = cs -> composition (groups one) = cs ->
+  claimed_eps above = eps -> IZR eps_n / IZR eps_d = eps -> claimed_delta above = d -> IZR dn / IZR dd = b ->
+  b < delta cs eps <= d.
+Proof.
+  intros Ha Hb <- E <- Ee <- <-. apply certified_is_true in Ha; apply test_proves_is_true in Hb. rewrite E, Ee in Hb. tauto.
+Qed.
+
+(** Noise that is enough for an eps at a delta, and other noise that is not. *)
+Theorem noise_is_enough above one other before ds cs cs' eps_n eps_d dn dd eps d :
+  certified above = true -> test_proves one other before ds eps_n eps_d dn dd = true ->
+  composition (groups above) = cs -> composition (groups one) = cs' ->
+  claimed_eps above = eps -> IZR eps_n / IZR eps_d = eps -> claimed_delta above = d -> IZR dn / IZR dd = d ->
+  private cs eps d /\ ~ private cs' eps d.
+Proof.
+  intros Ha Hb <- <- <- Ee <- Ed. apply certified_is_true in Ha; apply test_proves_is_true in Hb. rewrite Ee, Ed in Hb.
+  destruct Ha as [Pa Da], Hb as [Pb Db]. split.
+  - apply delta_means_private; [assumption | apply composition_symmetric | assumption].
+  - now apply not_private.
+Qed.
 
 Theorem epsilon_is_between above one other before ds cs eps_n eps_d dn dd d a b :
   certified above = true -> test_proves one other before ds eps_n eps_d dn dd = true ->

@@ -176,10 +176,10 @@ End Law.
 Definition clamp (m x : Z) : Z := Z.max 0 (Z.min m x).
 
 (** The loss is e (m - 2 place). *)
-Definition Laplace_reading (e : R) (m st : Z) : reading := Reading st (clamp m) (e * IZR m) 0.
+Definition Laplace_reading (e : R) (m st : Z) (nm : R) : reading := Reading st (clamp m) (e * IZR m) nm.
 
-Lemma Laplace_reads h e m st :
-  (0 < m)%Z -> 2 * e = IZR st * h -> reads h (Laplace e m) (Laplace_reading e m st).
+Lemma Laplace_reads h e m st nm :
+  (0 < m)%Z -> 2 * e = IZR st * h -> reads h (Laplace e m) (Laplace_reading e m st nm).
 Proof.
   intros Hm Hst x; cbn [P1 Q1 Laplace step place base Laplace_reading]; unfold laplace.
   rewrite (Rmult_assoc _ (exp _) (exp _)), <- exp_plus; f_equal; f_equal.

@@ -7,7 +7,7 @@ From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Walk Ta
 Import ListNotations.
 Open Scope R_scope.
 
-Opaque exp_up exp_down.
+Opaque exp_up exp_down exp_up_signed exp_down_signed.
 
 Lemma whole_pos : 0 < IZR whole.
 Proof. apply IZR_lt; reflexivity. Qed.
@@ -258,7 +258,8 @@ Section Laws.
   (** ** Discrete Laplace noise *)
 
   Section Lap.
-    Variables (num den m : Z) (b : nat).
+    Variables (num den m : Z) (b : nat) (nn : Z).
+    Hypothesis Hh2 : (0 < h_den k)%Z.
     Hypothesis Hnum : (0 < num)%Z.
     Hypothesis Hden : (0 < den)%Z.
     Hypothesis Htilt : (0 < c_num k)%Z.
@@ -266,6 +267,9 @@ Section Laws.
     Let e : R := IZR num / IZR den.
     Let q : R := exp (- e).
     Let c : R := tilt k.
+    Let nm : R := (tilt k)² * (spacing k * (IZR nn / IZR norm_unit) / 2).
+    Let U : R := exp (- nm).
+    Let HU : 0 < U. Proof. apply exp_pos. Qed.
     Let Hnum' : 0 < IZR num. Proof. now apply IZR_lt. Qed.
     Let Hden' : 0 < IZR den. Proof. now apply IZR_lt. Qed.
 
@@ -282,14 +286,27 @@ Section Laws.
     Let exponent y : - (e * (1 + 2 * c) * IZR y) = - (IZR (num * (c_den k + 2 * c_num k) * y) / IZR (den * c_den k)).
     Proof. unfold e, c, tilt; rewrite !mult_IZR, plus_IZR, mult_IZR; field; lra. Qed.
 
+    Lemma norm_den_pos : (0 < norm_den k)%Z.
+    Proof. unfold norm_den; rewrite Z.pow_2_r. repeat apply Z.mul_pos_pos; assumption || reflexivity. Qed.
+
+    Let unit_is : U = exp (- (IZR (norm_num k nn) / IZR (norm_den k))).
+    Proof.
+      assert (H2 := IZR_lt _ _ Hh2). assert (Hu : 0 < IZR norm_unit) by (apply IZR_lt; reflexivity).
+      unfold U; f_equal; unfold norm_num, norm_den, nm, tilt, spacing. rewrite !Z.pow_2_r, !mult_IZR. unfold Rsqr; field; lra.
+    Qed.
+
+    Let split_mass y : exp (- (e * (1 + 2 * c) * IZR y + nm)) = exp (- (e * (1 + 2 * c) * IZR y)) * U.
+    Proof. unfold U; rewrite <- exp_plus; f_equal; ring. Qed.
+
     Let at_ends (y : Z) : R := if (y =? 0)%Z then 1 else if (y =? m)%Z then 1 else 1 - q.
 
-    Lemma lap_up_bound y :
-      (0 <= y)%Z ->
-      laplace_mass c e m y
-      <= IZR (lap_up k num den m (exp_down (prec k) (squarings k) num den) y) / IZR whole.
+    Lemma lap_up_bound unit y :
+      exp_up_signed (prec k) (squarings k) (norm_num k nn) (norm_den k) = Some unit -> (0 <= y)%Z ->
+      laplace_mass c e m nm y
+      <= IZR (lap_up k num den m unit (exp_down (prec k) (squarings k) num den) y) / IZR whole.
     Proof.
-      intros Hy; assert (Hw := whole_pos). destruct q_down as [Hq Hq0]; unfold below in Hq; fold one in Hq.
+      intros Hunit Hy; assert (Hw := whole_pos). apply (exp_up_signed_bound _ _ _ _ _ norm_den_pos) in Hunit.
+      rewrite <- unit_is in Hunit; unfold above in Hunit; fold one in Hunit. destruct q_down as [Hq Hq0]; unfold below in Hq; fold one in Hq.
       set (v := exp_down (prec k) (squarings k) num den) in *. assert (Hv := IZR_le _ _ Hq0).
       assert (Hg : above (prec k) (exp (- (e * (1 + 2 * c) * IZR y))) (geometric_up k num den y))
         by (rewrite exponent; apply exp_up_bound; nia).
@@ -303,27 +320,32 @@ Section Laws.
       apply le_div_iff; [assumption|]. unfold lap_up.
       eapply Rle_trans; [|apply quotient_up_bound; generalize (two_to_pos (prec k)); nia].
       rewrite !mult_IZR, plus_IZR; fold one G F.
-      unfold laplace_mass; fold E q; fold (at_ends y).
-      apply Rle_trans with (at_ends y * E / (1 + IZR v / one) * IZR whole).
-      - apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|].
+      unfold laplace_mass; rewrite split_mass; fold E q; fold (at_ends y).
+      apply Rle_trans with (at_ends y * (E * U) / (1 + IZR v / one) * IZR whole).
+      - apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; [apply Rmult_le_pos; [lra | left; now apply Rmult_lt_0_compat]|].
         apply Rinv_le_contravar.
         + assert (0 <= IZR v / one) by (apply Rmult_le_pos; [assumption | left; now apply Rinv_0_lt_compat]). lra.
         + apply Rplus_le_compat_l. apply div_le_iff; assumption.
-      - replace (at_ends y * E / (1 + IZR v / one) * IZR whole)
-          with ((E * one) * (at_ends y * one) * (IZR whole / ((one + IZR v) * one))) by (field; lra).
-        replace (G * F * IZR whole / ((one + IZR v) * one)) with (G * F * (IZR whole / ((one + IZR v) * one))) by (field; lra).
+      - replace (at_ends y * (E * U) / (1 + IZR v / one) * IZR whole)
+          with ((E * one) * (U * one) * (at_ends y * one) * (IZR whole / ((one + IZR v) * one * one))) by (field; lra).
+        replace (G * IZR unit * F * IZR whole / ((one + IZR v) * one * one))
+          with (G * IZR unit * F * (IZR whole / ((one + IZR v) * one * one))) by (field; lra).
+        assert (0 < E * one) by now apply Rmult_lt_0_compat. assert (0 < U * one) by now apply Rmult_lt_0_compat.
         apply Rmult_le_compat_r.
-        + apply Rmult_le_pos; [lra|]. left; apply Rinv_0_lt_compat. apply Rmult_lt_0_compat; lra.
-        + apply Rmult_le_compat; try assumption; apply Rmult_le_pos; lra.
+        + apply Rmult_le_pos; [lra|]. left; apply Rinv_0_lt_compat. repeat apply Rmult_lt_0_compat; lra.
+        + apply Rmult_le_compat; try assumption; [apply Rmult_le_pos; lra | apply Rmult_le_pos; lra | apply Rmult_le_compat; lra].
     Qed.
 
     Lemma lap_down_bound y :
       let qu := exp_up (prec k) (squarings k) num den in
       let beyond := exp_up (prec k) (squarings k) (num * Z.of_nat (S b)) den in
+      let unit := exp_down_signed (prec k) (squarings k) (norm_num k nn) (norm_den k) in
       (0 <= y)%Z -> (qu <= two_to (prec k))%Z -> (beyond <= two_to (prec k))%Z ->
-      IZR (lap_down k num den m qu beyond y) / IZR whole <= laplace_mass c e m y * (1 - exp (- (e * INR (S b)))).
+      IZR (lap_down k num den m unit qu beyond y) / IZR whole <= laplace_mass c e m nm y * (1 - exp (- (e * INR (S b)))).
     Proof.
-      intros qu beyond Hy Hqu Hbeyond; assert (Hw := whole_pos).
+      intros qu beyond unit Hy Hqu Hbeyond; assert (Hw := whole_pos).
+      destruct (exp_down_signed_bound (prec k) (squarings k) (norm_num k nn) _ norm_den_pos) as [Hunit Hunit0].
+      rewrite <- unit_is in Hunit; fold unit in Hunit, Hunit0; unfold below in Hunit; fold one in Hunit. apply IZR_le in Hunit0.
       apply IZR_le in Hqu, Hbeyond; fold one in Hqu, Hbeyond.
       assert (Hq := q_up); unfold above in Hq; fold one qu in Hq.
       assert (Hb : above (prec k) (exp (- (e * INR (S b)))) beyond).
@@ -347,20 +369,23 @@ Section Laws.
       apply div_le_iff; [assumption|]. unfold lap_down.
       eapply Rle_trans; [apply quotient_down_bound; generalize (two_to_pos (prec k)); nia|].
       rewrite !mult_IZR, minus_IZR, plus_IZR; fold one G F.
-      unfold laplace_mass; fold E q; fold (at_ends y).
-      apply Rle_trans with (at_ends y * E / (1 + IZR qu / one) * (1 - B) * IZR whole).
-      - replace (G * F * (one - IZR beyond) * IZR whole / ((one + IZR qu) * one * one))
-          with (G * F * (one - IZR beyond) * (IZR whole / ((one + IZR qu) * one * one))) by (field; lra).
-        replace (at_ends y * E / (1 + IZR qu / one) * (1 - B) * IZR whole)
-          with ((E * one) * (at_ends y * one) * ((1 - B) * one) * (IZR whole / ((one + IZR qu) * one * one))) by (field; lra).
+      unfold laplace_mass; rewrite split_mass; fold E q; fold (at_ends y).
+      apply Rle_trans with (at_ends y * (E * U) / (1 + IZR qu / one) * (1 - B) * IZR whole).
+      - replace (G * IZR unit * F * (one - IZR beyond) * IZR whole / ((one + IZR qu) * one * one * one))
+          with (G * IZR unit * F * (one - IZR beyond) * (IZR whole / ((one + IZR qu) * one * one * one))) by (field; lra).
+        replace (at_ends y * (E * U) / (1 + IZR qu / one) * (1 - B) * IZR whole)
+          with ((E * one) * (U * one) * (at_ends y * one) * ((1 - B) * one) * (IZR whole / ((one + IZR qu) * one * one * one))) by (field; lra).
         apply Rmult_le_compat_r.
-        + apply Rmult_le_pos; [lra|]. left; apply Rinv_0_lt_compat. apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat|]; lra.
-        + apply Rmult_le_compat; [apply Rmult_le_pos; lra | lra | apply Rmult_le_compat; lra | lra].
+        + apply Rmult_le_pos; [lra|]. left; apply Rinv_0_lt_compat. repeat apply Rmult_lt_0_compat; lra.
+        + assert (G * IZR unit <= E * one * (U * one)) by (apply Rmult_le_compat; lra).
+          assert (0 <= G * IZR unit) by (apply Rmult_le_pos; lra).
+          apply Rmult_le_compat; [apply Rmult_le_pos; lra | lra | apply Rmult_le_compat; lra | lra].
       - apply Rmult_le_compat_r; [lra|].
         assert (HB1 : 0 <= 1 - B).
         { apply Rmult_le_reg_r with one; [assumption|]. lra. }
         apply Rmult_le_compat_r; [assumption|].
         assert (0 <= at_ends y) by (apply Rmult_le_reg_r with one; lra).
+        assert (0 < E * U) by now apply Rmult_lt_0_compat.
         apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|].
         apply Rinv_le_contravar; [lra|]. apply Rplus_le_compat_l. apply le_div_iff; assumption.
     Qed.

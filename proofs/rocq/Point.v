@@ -6,7 +6,7 @@
 From Coq Require Import Reals ZArith QArith Qreals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List.
-From DpAssay Require Import Sums Gaussian HockeyStick Fixed Certificate Laws Soundness Below Tradeoff.
+From DpAssay Require Import Sums Gaussian HockeyStick Fixed Certificate Laws Soundness Below Infinite Fine Tradeoff.
 Import ListNotations.
 
 Opaque exp_up exp_down.
@@ -103,17 +103,35 @@ Qed.
 
 (** ** Bounds from certificates *)
 
-(** The two certificates of delta at one eps. *)
-Record ends_at := Ends { above : certificate; below : certificate; before : nat; moves : list Z }.
+(** What shows both ends of delta at one eps: two certificates; with infinite losses they are about the finite ones, and delta of all is above bn / bd
+    and at most an / ad; on a coarse lattice a certificate and a test, which shows that delta is above bn / bd. *)
+Inductive ends_at :=
+  | Ends (a b : certificate) (before : nat) (moves : list Z)
+  | InfiniteEnds (a b : certificate) (before : nat) (moves : list Z) (bn bd an ad : Z)
+  | FineEnds (a one other : certificate) (before : nat) (moves : list Z) (bn bd : Z).
+
+Definition above (e : ends_at) : certificate := match e with Ends a _ _ _ | InfiniteEnds a _ _ _ _ _ _ _ | FineEnds a _ _ _ _ _ _ => a end.
+Definition below (e : ends_at) : certificate := match e with Ends _ b _ _ | InfiniteEnds _ b _ _ _ _ _ _ | FineEnds _ b _ _ _ _ _ => b end.
+
+Definition same_eps (a b : certificate) : bool := (eps_num a =? eps_num b)%Z && (eps_den a =? eps_den b)%Z.
 
 Definition ends_ok (e : ends_at) : bool :=
-  certified (above e) && certified_below (below e) (before e) (moves e)
-  && (eps_num (above e) =? eps_num (below e))%Z && (eps_den (above e) =? eps_den (below e))%Z.
+  match e with
+  | Ends a b before moves => certified a && certified_below b before moves && same_eps a b
+  | InfiniteEnds a b before moves bn bd an ad =>
+    certified_infinite a an ad && certified_below_infinite b before moves bn bd && (0 <? ad)%Z && (0 <? bd)%Z && same_eps a b
+  | FineEnds a one other before moves bn bd =>
+    certified a && test_proves one other before moves (eps_num a) (eps_den a) bn bd && (0 <? bd)%Z
+  end.
 
 Definition quotient (num den : Z) : rational := num # Z.to_pos den.
 
 Definition deltas (e : ends_at) : rational * rational :=
-  (quotient (delta_num (below e)) (delta_den (below e)), quotient (delta_num (above e)) (delta_den (above e))).
+  match e with
+  | Ends a b _ _ => (quotient (delta_num b) (delta_den b), quotient (delta_num a) (delta_den a))
+  | InfiniteEnds _ _ _ _ bn bd an ad => (quotient bn bd, quotient an ad)
+  | FineEnds a _ _ _ _ bn bd => (quotient bn bd, quotient (delta_num a) (delta_den a))
+  end.
 
 (** Bounds of e^eps; nothing if that of e^-eps is zero. *)
 Definition exps (e : ends_at) : option (rational * rational) :=
@@ -141,30 +159,38 @@ Section Ends.
   Hypothesis Hb : composition (groups (below e)) = cs.
   Let eps := claimed_eps (above e).
 
-  Let facts : certified (above e) = true /\ certified_below (below e) (before e) (moves e) = true
-              /\ claimed_eps (below e) = eps.
+  Let same a b : same_eps a b = true -> claimed_eps b = claimed_eps a.
+  Proof. unfold same_eps, claimed_eps; rewrite Bool.andb_true_iff, !Z.eqb_eq. now intros [-> ->]. Qed.
+
+  Let facts : positive_data (above e) = true /\ proper cs /\ between (deltas e) (delta cs eps).
   Proof.
-    generalize Hok; unfold ends_ok; rewrite !Bool.andb_true_iff, !Z.eqb_eq.
-    intros [[[H1 H2] H3] H4]; repeat split; try assumption. unfold eps, claimed_eps; now rewrite H3, H4.
+    generalize Hok Ha Hb; unfold ends_ok, eps, between.
+    destruct e as [a b before moves|a b before moves bn bd an ad|a one other before moves bn bd]; cbn [above below deltas fst snd];
+      rewrite !Bool.andb_true_iff, ?Z.ltb_lt.
+    - intros [[H1 H2] He%same] Ea Eb. assert (D1 := certified_positive _ H1). split; [assumption|].
+      destruct (positive_numbers _ D1) as (_ & _ & _ & _ & _ & P1 & _).
+      destruct (positive_numbers _ (certified_below_positive _ _ _ H2)) as (_ & _ & _ & _ & _ & P2 & _).
+      apply certified_is_true in H1; apply certified_below_is_true in H2. rewrite Ea in H1; rewrite Eb, He in H2.
+      split; [tauto|]. rewrite !quotient_R by assumption. unfold claimed_delta in *; split; [left|]; tauto.
+    - intros [[[[H1 H2] P1] P2] He%same] Ea Eb. split; [now apply certified_infinite_positive in H1|].
+      apply certified_infinite_is_true in H1; apply certified_below_infinite_is_true in H2. rewrite Ea in H1; rewrite Eb, He in H2.
+      split; [tauto|]. rewrite !quotient_R by assumption. split; [left|]; tauto.
+    - intros [[H1 H2] P2] Ea Eb. assert (D1 := certified_positive _ H1). split; [assumption|].
+      destruct (positive_numbers _ D1) as (_ & _ & _ & _ & _ & P1 & _).
+      apply certified_is_true in H1; apply test_proves_is_true in H2. rewrite Ea in H1; rewrite Eb in H2.
+      split; [tauto|]. rewrite !quotient_R by assumption. unfold claimed_delta, claimed_eps in *; split; [left|]; tauto.
   Qed.
 
   Lemma ends_proper : proper cs.
-  Proof. destruct facts as (H & _); rewrite <- Ha; apply (certified_is_true _ H). Qed.
+  Proof. apply facts. Qed.
 
   Lemma deltas_between : between (deltas e) (delta cs eps).
-  Proof.
-    destruct facts as (H1 & H2 & H3).
-    destruct (positive_numbers _ (certified_positive _ H1)) as (_ & _ & _ & _ & _ & D1 & _).
-    destruct (positive_numbers _ (certified_below_positive _ _ _ H2)) as (_ & _ & _ & _ & _ & D2 & _).
-    apply certified_is_true in H1; apply certified_below_is_true in H2. rewrite Ha in H1; rewrite Hb, H3 in H2.
-    unfold between, deltas; cbn [fst snd]. rewrite !quotient_R by assumption.
-    unfold claimed_delta in *; split; [left|]; tauto.
-  Qed.
+  Proof. apply facts. Qed.
 
   Lemma exps_between b : exps e = Some b -> between b (exp eps).
   Proof.
     destruct facts as (H1 & _).
-    destruct (positive_numbers _ (certified_positive _ H1)) as (_ & _ & _ & _ & D & _).
+    destruct (positive_numbers _ H1) as (_ & _ & _ & _ & D & _).
     unfold exps; destruct (exp_up_signed _ _ _ _) as [v|] eqn:E; [|discriminate]; intros [= <-].
     assert (Hu := IZR_two_to_pos (prec (above e))); assert (Hz := two_to_pos (prec (above e))).
     assert (Ee : eps = - (IZR (- eps_num (above e)) / IZR (eps_den (above e)))).
@@ -188,7 +214,7 @@ Proof.
   destruct (exps x) as [ex|] eqn:Ex; [|discriminate].
   destruct (exps y) as [ey|] eqn:Ey; [|discriminate].
   destruct (exps z) as [ez|] eqn:Ez; [|discriminate].
-  apply (point_is_between cs _ _ _ _ _ _ _ _ _ _ _ _ (ends_proper x cs Hx Ax) H
+  apply (point_is_between cs _ _ _ _ _ _ _ _ _ _ _ _ (ends_proper x cs Hx Ax Bx) H
            (deltas_between x cs Hx Ax Bx) (deltas_between y cs Hy Ay By) (deltas_between z cs Hz Az Bz)
-           (exps_between x Hx ex Ex) (exps_between y Hy ey Ey) (exps_between z Hz ez Ez)).
+           (exps_between x cs Hx Ax Bx ex Ex) (exps_between y cs Hy Ay By ey Ey) (exps_between z cs Hz Az Bz ez Ez)).
 Qed.

@@ -6,7 +6,7 @@ From Coq Require Import Reals ZArith List.
 From DpAssay Require Import HockeyStick Laplace Response Certificate Private Below.
 Import ListNotations.
 
-(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.
+(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach.
    ResponseGroup: num den copies, then step norm. BoxGroup: num den, probability of an infinite loss, copies, then step norm. *)
 Definition above : certificate := Certificate
   [ResponseGroup 1 10 100 1 (-143436)]%Z

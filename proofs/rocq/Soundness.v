@@ -3,7 +3,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Uint63.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Response Fixed Rows Certificate Laws CellTables AnyLaw.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Directions Cells Walk Tables Response Fixed Rows Certificate Laws CellTables BoundedTables AnyLaw.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -209,9 +209,9 @@ Section Bases.
     lattice_ok k g = true -> base (reading_of k g) = spacing k * IZR (base_steps g) / 2.
   Proof.
     destruct (positive_numbers k Hdata) as (_ & Hh2%IZR_lt & _).
-    unfold lattice_ok, reading_of, base_steps, spacing; destruct (law g) as [num den|num den|num den inum iden nn|];
-      [| | |intros _; cbn [base]; unfold Rdiv; ring];
-      rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading Response_reading].
+    unfold lattice_ok, reading_of, base_steps, spacing; destruct (law g) as [num den|num den nn|num den inum iden nn|kind num den b nn|];
+      [| | | |intros _; cbn [base]; unfold Rdiv; ring];
+      rewrite !Bool.andb_true_iff, ?Z.ltb_lt, ?Z.eqb_eq; cbn [base Count_reading Laplace_reading Response_reading common_reading].
     - intros [[Hn%IZR_lt Hd%IZR_lt] H]; apply (f_equal IZR) in H; rewrite !mult_IZR in H. rewrite mult_IZR.
       replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
         with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR num) / (2 * IZR num * IZR (h_den k))) by (field; lra).
@@ -224,6 +224,18 @@ Section Bases.
       replace (IZR (h_num k) / IZR (h_den k) * (1 * IZR (stride g)) / 2)
         with ((IZR (stride g) * IZR (h_num k) * IZR den) / (2 * IZR den * IZR (h_den k))) by (field; lra).
       rewrite <- H; field; lra.
+    - intros [[Hn%IZR_lt Hd%IZR_lt] H].
+      destruct kind; rewrite !Bool.andb_true_iff, !Z.eqb_eq in H; destruct H as [[Hm _] H];
+        apply (f_equal IZR) in H; rewrite !mult_IZR in H; rewrite mult_IZR.
+      + replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
+          with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR num) / (2 * IZR num * IZR (h_den k))) by (field; lra).
+        rewrite <- H; field; lra.
+      + replace (IZR (h_num k) / IZR (h_den k) * (IZR (move g) * IZR (stride g)) / 2)
+          with (IZR (move g) * (IZR (stride g) * IZR (h_num k) * IZR den) / (2 * IZR den * IZR (h_den k))) by (field; lra).
+        rewrite <- H; field; lra.
+      + rewrite Hm. replace (IZR (h_num k) / IZR (h_den k) * (2 * IZR (stride g)) / 2)
+          with ((IZR (stride g) * IZR (h_num k) * IZR den) / (IZR den * IZR (h_den k))) by (field; lra).
+        rewrite <- H; field; lra.
   Qed.
 
   Lemma norm_of_term g :
@@ -235,7 +247,8 @@ Section Bases.
     intros H; assert (Hb := base_of_term g H); revert Hb.
     unfold reading_of, own_norm_steps, base_steps; destruct (law g); cbn [base norm Count_reading Laplace_reading Response_reading].
     - intros ->; rewrite (mult_IZR norm_unit). field; lra.
-    - intros _; unfold Rdiv; ring.
+    - reflexivity.
+    - reflexivity.
     - reflexivity.
     - intros _; rewrite mult_IZR. field; lra.
   Qed.

@@ -6,7 +6,7 @@ From Coq Require Import Reals ZArith List.
 From DpAssay Require Import HockeyStick Laplace Certificate Private Below.
 Import ListNotations.
 
-(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach. *)
+(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach. *)
 Definition above : certificate := Certificate
   [Group 50000 10001 1 10 1 (-20) 31 19]%Z
   (101254175) (10000000) (* epsilon *)

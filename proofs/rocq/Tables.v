@@ -134,34 +134,34 @@ Section Tables.
   (** ** Discrete Laplace noise *)
 
   Section Laplace.
-    Variables (e : R) (m st : Z).
+    Variables (e : R) (m st : Z) (nm : R).
     Hypothesis He : 0 < e.
     Hypothesis Hmove : (0 < m)%Z.
     Hypothesis Hst : 2 * e = IZR st * h.
-    Let cm := (Laplace e m, Laplace_reading e m st).
+    Let cm := (Laplace e m, Laplace_reading e m st nm).
     Let q := exp (- e).
 
-    (** The tilted masses by place, with r = q^(1 + 2 c): 1, then (1 - q) r^y, and r^m, all over 1 + q. *)
+    (** The tilted masses by place, with r = q^(1 + 2 c): 1, then (1 - q) r^y, and r^m, all over 1 + q and the unit. *)
     Definition laplace_mass (y : Z) : R :=
-      (if (y =? 0)%Z then 1 else if (y =? m)%Z then 1 else 1 - q) * exp (- (e * (1 + 2 * c) * IZR y)) / (1 + q).
+      (if (y =? 0)%Z then 1 else if (y =? m)%Z then 1 else 1 - q) * exp (- (e * (1 + 2 * c) * IZR y + nm)) / (1 + q).
 
-    Let tilt_of y : R := exp (- (2 * e * c * IZR y)).
+    Let tilt_of y : R := exp (- (2 * e * c * IZR y + nm)).
 
     Lemma Laplace_tilted x : tilted_law c h cm x = laplace e x * tilt_of (clamp m x).
     Proof.
       unfold tilted_law, cm; cbn [fst snd P1 Laplace step place norm Laplace_reading].
-      rewrite Ropp_0, exp_0, Rmult_1_r; unfold tilt_of; f_equal; f_equal.
+      unfold tilt_of; rewrite Rmult_assoc, <- exp_plus; f_equal; f_equal.
       rewrite mult_IZR. replace (c * h * (IZR st * IZR (clamp m x))) with (IZR st * h * c * IZR (clamp m x)) by ring.
-      now rewrite <- Hst.
+      rewrite <- Hst; ring.
     Qed.
 
-    Let first : laplace_mass 0 = / (1 + q).
-    Proof. unfold laplace_mass; cbn [Z.eqb]; rewrite Rmult_0_r, Ropp_0, exp_0; unfold Rdiv; ring. Qed.
+    Let first : laplace_mass 0 = tilt_of 0 / (1 + q).
+    Proof. unfold laplace_mass, tilt_of; cbn [Z.eqb]; rewrite !Rmult_0_r; unfold Rdiv; ring. Qed.
 
     Let last : laplace_mass m = exp (- (e * IZR m)) / (1 + q) * tilt_of m.
     Proof.
       unfold laplace_mass; rewrite Z.eqb_refl. destruct (Z.eqb_spec m 0); [lia|].
-      replace (exp (- (e * (1 + 2 * c) * IZR m))) with (exp (- (e * IZR m)) * tilt_of m)
+      replace (exp (- (e * (1 + 2 * c) * IZR m + nm))) with (exp (- (e * IZR m)) * tilt_of m)
         by (unfold tilt_of; rewrite <- exp_plus; f_equal; ring).
       unfold Rdiv; ring.
     Qed.
@@ -169,7 +169,7 @@ Section Tables.
     Let inner y : (0 < y < m)%Z -> laplace_mass y = laplace e y * tilt_of y.
     Proof.
       intros Hy; unfold laplace_mass. destruct (Z.eqb_spec y 0); [lia|]. destruct (Z.eqb_spec y m); [lia|].
-      replace (exp (- (e * (1 + 2 * c) * IZR y))) with (exp (- (e * IZR y)) * tilt_of y)
+      replace (exp (- (e * (1 + 2 * c) * IZR y + nm))) with (exp (- (e * IZR y)) * tilt_of y)
         by (unfold tilt_of; rewrite <- exp_plus; f_equal; ring).
       rewrite laplace_right by lia. unfold Rdiv; fold q; ring.
     Qed.
@@ -198,13 +198,13 @@ Section Tables.
       rewrite (lsum_filter_split _ (fun x => (x <? m)%Z) (filter (fun x => negb (x <=? 0)%Z) L)), Rplus_assoc.
       assert (Htilt : 0 < tilt_of m) by apply exp_pos.
       repeat apply Rplus_le_compat.
-      - rewrite (lsum_ext_in _ (fun x => laplace e x * u 0%Z)).
-        + rewrite lsum_scale_r; apply Rmult_le_compat_r; [apply Hu|]. rewrite first.
+      - rewrite (lsum_ext_in _ (fun x => laplace e x * (tilt_of 0 * u 0%Z))).
+        + rewrite lsum_scale_r, first. replace (tilt_of 0 / (1 + q) * u 0%Z) with (/ (1 + q) * (tilt_of 0 * u 0%Z)) by (unfold Rdiv; ring).
+          apply Rmult_le_compat_r; [apply Rmult_le_pos; [left; apply exp_pos | apply Hu]|].
           eapply Rle_trans; [apply (left_tail_at_most e He 0); [lia | now apply NoDup_filter |]|].
           * intros x Hx; apply filter_In in Hx; lia.
           * rewrite Rmult_0_r, exp_0; unfold q, Rdiv; lra.
-        + intros x Hx; apply filter_In in Hx. replace (clamp m x) with 0%Z by (unfold clamp; lia).
-          unfold tilt_of; rewrite Rmult_0_r, Ropp_0, exp_0; ring.
+        + intros x Hx; apply filter_In in Hx. replace (clamp m x) with 0%Z by (unfold clamp; lia). ring.
       - rewrite (lsum_ext_in _ (fun x => laplace_mass x * u x)).
         + apply lsum_incl; [| now apply NoDup_filter, NoDup_filter |].
           * intros x; apply Rmult_le_pos; [|apply Hu]. unfold laplace_mass.
@@ -243,11 +243,9 @@ Section Tables.
       rewrite sum_of_places; unfold L; rewrite !lsum_app, Rplus_assoc.
       assert (Htilt : 0 < tilt_of m) by apply exp_pos.
       repeat apply Rplus_le_compat.
-      - rewrite (lsum_ext_in _ (fun x => laplace e x * u 0%Z) (zlist (- Z.of_nat r) (S r))).
-        + rewrite lsum_scale_r; apply Rmult_le_compat_r; [apply Hu|]. rewrite first, (left_sum e He).
-          right; unfold k, q, Rdiv; ring.
-        + intros x Hx%in_zlist; rewrite Laplace_tilted. replace (clamp m x) with 0%Z by (unfold clamp; lia).
-          unfold tilt_of; rewrite Rmult_0_r, Ropp_0, exp_0; ring.
+      - rewrite (lsum_ext_in _ (fun x => laplace e x * (tilt_of 0 * u 0%Z)) (zlist (- Z.of_nat r) (S r))).
+        + rewrite lsum_scale_r, first, (left_sum e He). right; unfold k, q, Rdiv; ring.
+        + intros x Hx%in_zlist; rewrite Laplace_tilted. replace (clamp m x) with 0%Z by (unfold clamp; lia). ring.
       - apply lsum_le_in; intros x Hx%in_zlist; rewrite Laplace_tilted, inner by lia.
         replace (clamp m x) with x by (unfold clamp; lia).
         apply Rmult_le_compat_r; [apply Hu|].

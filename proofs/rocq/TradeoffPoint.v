@@ -6,7 +6,7 @@ From Coq Require Import Reals ZArith List.
 From DpAssay Require Import HockeyStick Laplace Certificate Tradeoff Point.
 Import ListNotations.
 
-(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach. *)
+(* Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach. *)
 Definition x_above : certificate := Certificate
   [Group 50000 10001 1 10 1 (-16) 31 19]%Z
   (140004) (100000) (* epsilon *)

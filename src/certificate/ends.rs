@@ -7,6 +7,9 @@ use crate::{
     numeric::Enclosure,
 };
 
+/// Digits of an answer in addition to those of the claim: the distance of the ends from the truth is available for the bounds of the checker.
+pub(super) const MORE: u32 = 4;
+
 /// Decimals outside of an enclosure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outward {

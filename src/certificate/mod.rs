@@ -71,12 +71,9 @@ use crate::{
     risk,
 };
 use claim::Paths;
-use ends::Outward;
+use ends::{MORE, Outward};
 use parts::Aim;
 use points::Points;
-
-/// The distance of the ends from the truth is available for the bounds of the checker.
-const MORE: u32 = 4;
 
 /// A claim with the hints that prove its two ends.
 #[derive(Clone, Debug)]

@@ -42,10 +42,10 @@ fn unprovable(why: impl Into<String>) -> Error {
 fn why_not(law: &Law) -> String {
     let because = match law {
         Law::TruncatedLaplace { .. } | Law::TruncatedGaussian { .. } => {
-            ": its masses are irrational numbers, and those of a table are fractions"
+            ": its masses are irrational numbers, and those of a table are fractions; a theorem for Rocq can be about it"
         }
         Law::RandomizedResponse { .. } => {
-            " with more than two answers: their probabilities are irrational numbers; with two it is the same as pure DP"
+            " with more than two answers: their probabilities are irrational numbers; with two it is the same as pure DP, and a theorem for Rocq can be about more"
         }
         Law::Laplace { .. } | Law::BoundedRange { .. } => {
             ": its losses have a density, and a checker sums over losses that it can list"
@@ -61,7 +61,7 @@ fn why_not(law: &Law) -> String {
 impl Terms {
     /// Those of a composition. An error for laws that the format does not have, or that are beyond the limits of a checker.
     pub(super) fn of(one: &Composition) -> Result<Terms> {
-        let (mut finite, mut merged, mut given) = (Rational::from(1), BTreeMap::new(), BTreeMap::new());
+        let (mut finite, mut merged) = (Rational::from(1), BTreeMap::new());
         for counts in one.counts() {
             let (law, shift) = match &counts.law {
                 Law::Pure { epsilon } => (of_response(epsilon, counts.shift), 1),
@@ -81,12 +81,6 @@ impl Terms {
                 let why = "neighbors have no output in common, so that delta is 1 at every epsilon: there is nothing to certify";
                 return Err(unprovable(why));
             }
-            let own = match &counts.law {
-                Law::Pure { epsilon } => Law::Pure { epsilon: Rational::from(epsilon * counts.shift) },
-                Law::RandomizedResponse { epsilon, .. } => Law::Pure { epsilon: epsilon.clone() },
-                other => other.clone(),
-            };
-            *given.entry((place(&own), own, shift)).or_insert(0_u64) += counts.count;
             *merged.entry((place(&law), law, shift)).or_insert(0_u64) += counts.count;
         }
         let infinite: Rational = 1 - finite;
@@ -95,13 +89,29 @@ impl Terms {
                 "the probability of an infinite loss is a fraction of more than 390 digits; certificates have none so long",
             ));
         }
-        let list = |merged: BTreeMap<(usize, Law, u64), u64>| -> Vec<Group> {
-            merged.into_iter().map(|((_, law, shift), copies)| Group { law, shift, copies }).collect()
-        };
-        let (groups, given) = (list(merged), list(given));
+        let groups = in_order(merged);
         check_tables(&groups)?;
-        Ok(Terms { groups, given, infinite })
+        Ok(Terms { groups, given: as_given(one), infinite })
     }
+}
+
+/// The counts of a composition with guarantees themselves, each of a change by one, merged and in order; of any law.
+pub(super) fn as_given(one: &Composition) -> Vec<Group> {
+    let mut given = BTreeMap::new();
+    for counts in one.counts() {
+        let (law, shift) = match &counts.law {
+            Law::Pure { epsilon } => (Law::Pure { epsilon: Rational::from(epsilon * counts.shift) }, 1),
+            Law::RandomizedResponse { epsilon, answers: 2 } => (Law::Pure { epsilon: epsilon.clone() }, 1),
+            law @ (Law::RandomizedResponse { .. } | Law::Approximate { .. }) => (law.clone(), 1),
+            law => (law.clone(), counts.shift),
+        };
+        *given.entry((place(&law), law, shift)).or_insert(0_u64) += counts.count;
+    }
+    in_order(given)
+}
+
+fn in_order(merged: BTreeMap<(usize, Law, u64), u64>) -> Vec<Group> {
+    merged.into_iter().map(|((_, law, shift), copies)| Group { law, shift, copies }).collect()
 }
 
 /// The pair that dominates all epsilon-DP mechanisms, for groups of this size.

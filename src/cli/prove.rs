@@ -62,7 +62,7 @@ pub struct Args {
     )]
     row: Option<String>,
     /// The certificate, a JSON file; an existing one is replaced
-    #[arg(long, value_name = "FILE", required_unless_present = "checker")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["checker", "rocq"])]
     out: Option<PathBuf>,
     /// The checker too, one file of plain Python [default: check.py beside the certificate]; an older checker is replaced
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -70,7 +70,8 @@ pub struct Args {
     /// Without the commit of this program: the same claim gives the same bytes, from any build of a version
     #[arg(long)]
     reproducible: bool,
-    /// The claim as a theorem for Rocq too, with as many digits as it can compute: a file that proofs/rocq/check compiles; an existing one is replaced
+    /// The claim as a theorem for Rocq, with as many digits as it can compute: a file that proofs/rocq/check compiles; an existing one is replaced. Without --out
+    /// also about truncated noise and randomized response with more answers, of which there is no certificate
     #[arg(long, value_name = "FILE.v")]
     rocq: Option<PathBuf>,
     /// Both ends of the claim within a relative distance of 10^-D; a check of more digits takes longer
@@ -88,15 +89,22 @@ enum Match {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let checker = args.checker()?;
-    let Some(out) = &args.out else { return args.checker_alone(checker) };
-    let rocq = args.rocq.as_deref();
-    let files: Vec<&Path> = [Some(out.as_path()), rocq, checker.as_deref()].into_iter().flatten().collect();
+    let (out, rocq) = (args.out.as_deref(), args.rocq.as_deref());
+    let files: Vec<&Path> = [out, rocq, checker.as_deref()].into_iter().flatten().collect();
     if let Some((_, twice)) = files.iter().enumerate().find(|(at, file)| files[..*at].contains(file)) {
         bail!("{}: named for two outputs; --out, --rocq and --checker each write a file of their own", twice.display());
     }
+    if let Some(path) = rocq {
+        check_module(path)?;
+    }
+    let out = match (out, rocq) {
+        (Some(out), _) => out,
+        (None, Some(path)) => return args.theorem_alone(path, checker),
+        (None, None) => return args.checker_alone(checker),
+    };
     progress::stage("hints of the certificate");
     let (certificate, subject) = args.certificate()?;
-    let formal = rocq.map(|path| formal_claim(&certificate, path)).transpose()?;
+    let formal = rocq.map(|_| formal_claim(&certificate)).transpose()?;
     certificate.write(out)?;
     if let (Some(formal), Some(path)) = (&formal, rocq) {
         formal.write(path)?;
@@ -136,7 +144,7 @@ impl Args {
     /// Writes the checker and no certificate.
     fn checker_alone(&self, checker: Option<PathBuf>) -> Result<Exit> {
         let asks = [&self.delta, &self.epsilon, &self.alpha, &self.row].iter().any(|text| text.is_some());
-        if asks || self.calibrate || self.rocq.is_some() || self.subject.is_given() {
+        if asks || self.calibrate || self.subject.is_given() {
             bail!(
                 "--out is missing: give a file for the certificate; --checker alone writes the checker and nothing else"
             );
@@ -154,6 +162,54 @@ impl Args {
         Ok(Exit::Done)
     }
 
+    /// Writes the theorem and no certificate.
+    fn theorem_alone(&self, path: &Path, checker: Option<PathBuf>) -> Result<Exit> {
+        progress::stage("hints of the theorem");
+        let (formal, subject) = match self.asked()? {
+            Asked::Row(_) => (formal_claim(&self.searched()?.0)?, None),
+            Asked::Of(question) => {
+                let subject = self.subject.resolve()?;
+                let formal = FormalClaim::prove(&subject, &question, self.digits).map_err(named).context("--rocq")?;
+                (formal, Some(subject))
+            }
+            Asked::Calibration(promise, grid) => {
+                let subject = self.subject.resolve()?;
+                (FormalClaim::calibrated(&subject, &promise, grid).context("--rocq")?, Some(subject))
+            }
+        };
+        formal.write(path)?;
+        if let Some(path) = &checker {
+            certificate::write_checker(path)?;
+        }
+        if self.json {
+            let mut object = json!({ "file": null, "checker": checker, "rocq": self.theorem_object(&formal) });
+            if let Some(subject) = &subject {
+                put_relation(&mut object, subject);
+            }
+            output::json(&object)?;
+        } else {
+            let of = match &subject {
+                Some(subject) => format!("{}\n{} neighbors\n", subject.title, subject.neighbors.name()),
+                None => self.row.clone().unwrap_or_default() + "\n",
+            };
+            let note = subject.as_ref().and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
+            output::text(&format!("{of}{}{note}", theorem_in_words(&formal, path)))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The numbers of the theorem.
+    fn theorem_object(&self, formal: &FormalClaim) -> Value {
+        let mut theorem = json!({ "file": self.rocq });
+        for (name, [lower, upper]) in formal.numbers() {
+            theorem[name] = match lower == upper {
+                true => exact(upper),
+                false => json!({ "lower": exact(lower), "upper": exact(upper) }),
+            };
+        }
+        theorem
+    }
+
     /// The certificate, and its subject, unless that is a row of a paper.
     fn certificate(&self) -> Result<(Certificate, Option<Resolved>)> {
         let (mut certificate, subject) = self.searched()?;
@@ -164,13 +220,31 @@ impl Args {
     }
 
     fn searched(&self) -> Result<(Certificate, Option<Resolved>)> {
+        match self.asked()? {
+            Asked::Row(row) => {
+                let digits = self.digits.min(12);
+                let found = match deployments::proof::certificate(row, digits).context("--row")? {
+                    Some(found) => found,
+                    None => certified::certificate(row, digits).context("--row")?,
+                };
+                Ok((found, None))
+            }
+            Asked::Calibration(promise, grid) => {
+                let subject = self.subject.resolve()?;
+                Ok((Certificate::calibrated(&subject, &promise, grid)?, Some(subject)))
+            }
+            Asked::Of(question) => {
+                let subject = self.subject.resolve()?;
+                let certificate = Certificate::prove(&subject, &question, self.digits).map_err(named);
+                Ok((certificate?, Some(subject)))
+            }
+        }
+    }
+
+    /// The number to certify.
+    fn asked(&self) -> Result<Asked<'_>> {
         if let Some(row) = &self.row {
-            let digits = self.digits.min(12);
-            let found = match deployments::proof::certificate(row, digits).context("--row")? {
-                Some(found) => found,
-                None => certified::certificate(row, digits).context("--row")?,
-            };
-            return Ok((found, None));
+            return Ok(Asked::Row(row));
         }
         let delta =
             || -> Result<Option<Delta>> { self.delta.as_deref().map(|text| quantity("--delta", text)).transpose() };
@@ -183,9 +257,7 @@ impl Args {
             };
             let (grid_of, decimals) =
                 if self.scale_all { (GridOf::Factor, FACTOR_DECIMALS) } else { (GridOf::SmallestSigma2, DECIMALS) };
-            let grid = (grid_of, self.decimals.unwrap_or(decimals));
-            let subject = self.subject.resolve()?;
-            return Ok((Certificate::calibrated(&subject, &promise, grid)?, Some(subject)));
+            return Ok(Asked::Calibration(promise, (grid_of, self.decimals.unwrap_or(decimals))));
         }
         let question = match (delta()?, &self.epsilon, &self.alpha) {
             (Some(delta), None, None) => Question::Epsilon { delta },
@@ -194,14 +266,7 @@ impl Args {
             (None, None, None) => bail!("say what to certify: --delta, --epsilon, --alpha, --calibrate or --row"),
             _ => bail!("--delta, --epsilon and --alpha: give one of them, or --calibrate with --delta and --epsilon"),
         };
-        let subject = self.subject.resolve()?;
-        let certificate = Certificate::prove(&subject, &question, self.digits).map_err(|error| match error {
-            dp_assay::Error::OutOfRange { what, value, expected } if what == "alpha" => {
-                dp_assay::Error::OutOfRange { what: "--alpha".to_string(), value, expected }
-            }
-            other => other,
-        });
-        Ok((certificate?, Some(subject)))
+        Ok(Asked::Of(question))
     }
 
     fn object(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> Value {
@@ -220,16 +285,7 @@ impl Args {
         object["source"] = certificate.source.json();
         object["file"] = json!(out);
         object["checker"] = json!(checker);
-        object["rocq"] = formal.map_or(Value::Null, |formal| {
-            let mut theorem = json!({ "file": self.rocq });
-            for (name, [lower, upper]) in formal.numbers() {
-                theorem[name] = match lower == upper {
-                    true => exact(upper),
-                    false => json!({ "lower": exact(lower), "upper": exact(upper) }),
-                };
-            }
-            theorem
-        });
+        object["rocq"] = formal.map_or(Value::Null, |formal| self.theorem_object(formal));
         let hints = |all: &[Hints]| -> Value { all.iter().map(in_json).collect() };
         object["proofs"] = json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) });
         object
@@ -247,11 +303,7 @@ impl Args {
             }
         };
         let theorem = match (formal, &self.rocq) {
-            (Some(formal), Some(path)) => format!(
-                "\nThe theorem {} is in {file}. To check it: proofs/rocq/check {file}\n",
-                formal.in_words(),
-                file = path.display()
-            ),
+            (Some(formal), Some(path)) => theorem_in_words(formal, path),
             _ => String::new(),
         };
         let note = subject.and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
@@ -324,8 +376,36 @@ fn ends_in_words(claim: &Claim) -> (String, String) {
     }
 }
 
-/// The claim of the Rocq file, whose name has to be that of a module.
-fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
+/// The number to certify.
+enum Asked<'a> {
+    Of(Question),
+    Calibration(Promise, (GridOf, u32)),
+    /// That of a published value.
+    Row(&'a str),
+}
+
+/// An error about alpha names the option.
+fn named(error: dp_assay::Error) -> dp_assay::Error {
+    match error {
+        dp_assay::Error::OutOfRange { what, value, expected } if what == "alpha" => {
+            dp_assay::Error::OutOfRange { what: "--alpha".to_string(), value, expected }
+        }
+        other => other,
+    }
+}
+
+fn theorem_in_words(formal: &FormalClaim, path: &Path) -> String {
+    let file = path.display();
+    format!("\nThe theorem {} is in {file}. To check it: proofs/rocq/check {file}\n", formal.in_words())
+}
+
+/// The claim of the Rocq file.
+fn formal_claim(certificate: &Certificate) -> Result<FormalClaim> {
+    FormalClaim::new(&certificate.claim, certificate.points.as_ref()).context("--rocq")
+}
+
+/// An error unless the name of a Rocq file is that of a module.
+fn check_module(path: &Path) -> Result<()> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let letters = stem.starts_with(|c: char| c.is_ascii_alphabetic())
         && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -335,7 +415,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
             path.display()
         );
     }
-    FormalClaim::new(&certificate.claim, certificate.points.as_ref()).context("--rocq")
+    Ok(())
 }
 
 /// The work of a checker for one end.

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    infinite,
+    infinite::Kept,
     number::{Number, unprovable},
     walk::{MARGIN, Side, Walk},
 };
@@ -14,6 +14,8 @@ use crate::{
     numeric::rational,
 };
 
+/// The fewest and the most significant digits of an epsilon.
+const DIGITS: std::ops::Range<u32> = 3..9;
 /// Digits of a delta.
 pub(super) const DELTA_DIGITS: u32 = 6;
 
@@ -31,7 +33,7 @@ impl End {
     /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
     pub(super) fn new(path: &[&Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
         let walk = Walk::new(path, epsilon, side)?;
-        let finite = infinite::kept(path).map(|kept| infinite::of_finite(delta, &kept, side)).transpose()?;
+        let finite = Kept::of(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
         let shown = finite.as_ref().unwrap_or(delta).to_f64().ln();
         let holds = match (walk.ln_delta(epsilon), side) {
             (None, _) => false,
@@ -55,11 +57,35 @@ impl End {
         let rounded =
             |delta: &Rational| if side == Side::Above { round_up(delta, digits) } else { round_down(delta, digits) };
         let delta = rounded(&rational::from_f64(delta)?);
-        let (delta, finite) = match infinite::kept(path) {
-            Some(kept) => (rounded(&infinite::of_all(&delta, &kept)), Some(delta)),
+        let (delta, finite) = match Kept::of(path)? {
+            Some(kept) => (rounded(&kept.of_all(&delta, side)), Some(delta)),
             None => (delta, None),
         };
         Ok(End { epsilon: epsilon.clone(), delta, finite, walk })
+    }
+
+    /// One end of the smallest epsilon, as close to the certified one as the rounding of the rows allows.
+    pub(super) fn of_epsilon(path: &[&Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
+        let finite = Kept::of(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
+        let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
+        // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
+        let walk = Walk::new(path, certified, side)?;
+        let ln_shown = finite.as_ref().unwrap_or(delta).to_f64().ln();
+        let missing = (walk.ln_delta(certified).ok_or_else(few)? - ln_shown).abs() + 2.0 * MARGIN;
+        let step = 1.2 * missing / walk.tilt();
+        let away = rational::from_f64(step)?;
+        let magnitude = certified.to_f64().log10().floor() - step.log10().floor() + 1.0;
+        let most = if magnitude < f64::from(DIGITS.end) { magnitude as u32 } else { DIGITS.end };
+        for digits in (DIGITS.start..=most).rev() {
+            let epsilon = match side {
+                Side::Above => round_up(&Rational::from(certified + &away), digits),
+                Side::Below => round_down(&Rational::from(certified - &away).max(Rational::new()), digits),
+            };
+            if let Some(end) = End::new(path, &epsilon, delta, side)? {
+                return Ok(end);
+            }
+        }
+        Err(few())
     }
 
     /// Whether some losses are infinite.
@@ -69,12 +95,9 @@ impl End {
 
     /// The certificate for Rocq, with this name.
     pub(super) fn definition(&self, name: &str) -> String {
-        let (shown, what) = match &self.finite {
-            Some(finite) => (finite, "delta of the finite losses"),
-            None => (&self.delta, "delta"),
-        };
+        let shown = self.finite.as_ref().unwrap_or(&self.delta);
         let (epsilon, delta) = (Number::new(&self.epsilon), Number::new(shown));
-        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()], what);
+        let fields = self.walk.text(&self.epsilon, [&epsilon.fields(), &delta.fields()], self.is_infinite());
         format!("Definition {name} : certificate := {fields}\n")
     }
 

@@ -1,9 +1,9 @@
 //! Infinite losses, by `proofs/rocq/Infinite.v`: with K the probability that all losses are finite, delta = 1 - K (1 - delta0), where delta0 is
 //! that of the finite losses, which a walk bounds.
 
-use rug::{Rational, ops::Pow};
+use rug::{Float, Rational, ops::Pow};
 
-use super::{number::unprovable, walk::Side};
+use super::{laws::Noise, number::unprovable, rows::INFINITE_BITS, walk::Side};
 use crate::{
     certificate::ends::{round_down, round_up},
     error::Result,
@@ -13,9 +13,19 @@ use crate::{
 
 /// Digits of a delta of the finite losses.
 const DIGITS: u32 = 12;
+/// Bits of numbers here, and the most counts: a file rounds K at each.
+const BITS: u32 = 256;
+const MOST_COPIES: u64 = 1 << 18;
 
-/// K, if it is not 1: the product of 1 - delta over all guarantees.
-pub(super) fn kept(path: &[&Group]) -> Option<Rational> {
+/// Bounds of K, wider than those of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kept {
+    lower: Rational,
+    upper: Rational,
+}
+
+/// The product of 1 - delta over all guarantees, if there is one with a delta.
+pub(super) fn of_guarantees(path: &[&Group]) -> Option<Rational> {
     let factor = |group: &&Group| match &group.law {
         // At most 1000 copies.
         Law::Approximate { delta, .. } => Some(Rational::from(1 - delta).pow(u32::try_from(group.copies).ok()?)),
@@ -24,24 +34,69 @@ pub(super) fn kept(path: &[&Group]) -> Option<Rational> {
     path.iter().filter_map(factor).reduce(|all, one| all * one)
 }
 
-/// delta0 at which the finite losses show that delta of all is at most, or above, this one.
-pub(super) fn of_finite(delta: &Rational, kept: &Rational, side: Side) -> Result<Rational> {
-    let infinite = Rational::from(1 - kept);
-    // At most delta: K (1 - delta0) >= 1 - delta, so delta0 is rounded down. Above it: K (1 - delta0) <= 1 - delta, up.
-    let exact = Rational::from(delta - &infinite) / kept;
-    if exact <= 0 {
-        return Err(unprovable(&format!(
-            "need a delta above the probability of an infinite loss, which is {}: at {} no epsilon is enough",
-            rational::display(&infinite),
-            rational::display(delta)
-        )));
+impl Kept {
+    /// K, unless all losses are finite.
+    pub(super) fn of(path: &[&Group]) -> Result<Option<Kept>> {
+        let (mut logarithms, mut some) = ([Float::new(BITS), Float::new(BITS)], false);
+        for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
+            let infinite = match Noise::of(group)? {
+                Noise::Response { infinite, .. } => {
+                    [Float::with_val(BITS, &infinite), Float::with_val(BITS, &infinite)]
+                }
+                Noise::Bounded(bounded) => bounded.infinite(group.shift).map(|loss| Float::with_val(BITS, loss)),
+                _ => continue,
+            };
+            some |= infinite[1] > 0;
+            for (sum, one) in logarithms.iter_mut().zip(infinite) {
+                *sum += (-one).ln_1p() * group.copies;
+            }
+        }
+        if !some {
+            return Ok(None);
+        }
+        if path.iter().map(|group| group.copies).sum::<u64>() > MOST_COPIES {
+            return Err(unprovable(&format!("with infinite losses are about {MOST_COPIES} counts or fewer")));
+        }
+        // More than the rounding here, and that of a file of so many bits.
+        let margin = Float::with_val(BITS, MOST_COPIES) >> (INFINITE_BITS - 2);
+        let bound = |ln: &Float, sign: i32| Float::with_val(BITS, ln.exp_ref()) + Float::with_val(BITS, sign * &margin);
+        let [upper, lower] = [bound(&logarithms[0], 1), bound(&logarithms[1], -1)];
+        if lower <= 0 {
+            return Err(unprovable("need a probability of infinite losses that is not nearly 1"));
+        }
+        let exact = |value: &Float| value.to_rational().ok_or_else(|| unprovable("need a finite number"));
+        Ok(Some(Kept { lower: exact(&lower)?, upper: exact(&upper)? }))
     }
-    Ok(if side == Side::Above { round_down(&exact, DIGITS) } else { round_up(&exact, DIGITS) })
+
+    /// delta0 at which the finite losses show that delta of all is at most, or above, this one.
+    pub(super) fn of_finite(&self, delta: &Rational, side: Side) -> Result<Rational> {
+        // At most delta: K (1 - delta0) >= 1 - delta, so delta0 is rounded down. Above it: K (1 - delta0) < 1 - delta, up.
+        let kept = self.on(side);
+        let infinite = Rational::from(1 - kept);
+        let exact = Rational::from(delta - &infinite) / kept;
+        if exact <= 0 {
+            return Err(unprovable(&format!(
+                "need a delta above the probability of an infinite loss, which is {}: at {} no epsilon is enough",
+                shown(&infinite),
+                rational::display(delta)
+            )));
+        }
+        Ok(if side == Side::Above { round_down(&exact, DIGITS) } else { round_up(&exact, DIGITS) })
+    }
+
+    /// The delta of all losses that delta0 shows.
+    pub(super) fn of_all(&self, finite: &Rational, side: Side) -> Rational {
+        1 - self.on(side) * Rational::from(1 - finite)
+    }
+
+    fn on(&self, side: Side) -> &Rational {
+        if side == Side::Above { &self.lower } else { &self.upper }
+    }
 }
 
-/// The delta of all losses that delta0 shows.
-pub(super) fn of_all(finite: &Rational, kept: &Rational) -> Rational {
-    1 - kept * Rational::from(1 - finite)
+/// A probability with a few digits.
+fn shown(value: &Rational) -> String {
+    rational::display(&round_up(&Rational::from(value).max(Rational::new()), 6))
 }
 
 #[cfg(test)]
@@ -53,14 +108,30 @@ mod tests {
     fn a_delta_of_the_finite_losses_is_rounded_to_the_safe_side() {
         let all = groups(&["5", "approximate:1:1/1000x3", "pure:1/2", "approximate:2:1/3"]);
         let path: Vec<&Group> = all.iter().collect();
-        let kept = kept(&path).unwrap();
-        assert_eq!(kept, Rational::from((999, 1000)).pow(3_u32) * Rational::from((2, 3)));
+        let exact = of_guarantees(&path).unwrap();
+        assert_eq!(exact, Rational::from((999, 1000)).pow(3_u32) * Rational::from((2, 3)));
+        let kept = Kept::of(&path).unwrap().unwrap();
+        assert!(kept.lower < exact && exact < kept.upper);
         let delta = Rational::from((1, 2));
-        let [above, below] = [Side::Above, Side::Below].map(|side| of_finite(&delta, &kept, side).unwrap());
-        assert!(of_all(&above, &kept) <= delta && of_all(&below, &kept) >= delta && above < below);
+        let [above, below] = [Side::Above, Side::Below].map(|side| kept.of_finite(&delta, side).unwrap());
+        assert!(
+            kept.of_all(&above, Side::Above) <= delta && kept.of_all(&below, Side::Below) >= delta && above < below
+        );
         assert!(Rational::from(&below - &above) <= Rational::from((1, 1_000_000_000_000_u64)));
-        let small = of_finite(&Rational::from((1, 3)), &kept, Side::Above).unwrap_err().to_string();
+        let small = kept.of_finite(&Rational::from((1, 3)), Side::Above).unwrap_err().to_string();
         assert!(small.contains("probability of an infinite loss"), "{small}");
-        assert_eq!(super::kept(&path[..1]), None);
+        assert_eq!(Kept::of(&path[..1]).unwrap(), None);
+        assert_eq!(Kept::of(&path[2..3]).unwrap(), None);
+    }
+
+    #[test]
+    fn the_ends_of_truncated_noise_are_lost() {
+        let all = groups(&["truncated-gaussian:4:9x3@2", "truncated-laplace:1/2:20", "randomized-response:1:3"]);
+        let path: Vec<&Group> = all.iter().collect();
+        let kept = Kept::of(&path).unwrap().unwrap();
+        let lost = |group: &Group| group.law.finite(group.shift).unwrap().infinite_mass(200).approximate();
+        let exact = (1.0 - lost(&all[0])).powi(3) * (1.0 - lost(&all[1]));
+        assert!(kept.lower.to_f64() <= exact + 1e-15 && exact <= kept.upper.to_f64() + 1e-15);
+        assert!(Rational::from(&kept.upper - &kept.lower).to_f64() < 1e-6 * (1.0 - exact));
     }
 }

@@ -4,12 +4,15 @@
 //! The computation walks over lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). `walk` repeats it in the same
 //! integers, so that the file states what its computation can prove: the ends of the claim, with fewer digits.
 
+mod bounded;
 mod end;
 mod fine;
 mod infinite;
+mod laws;
 mod number;
 mod point;
 mod rows;
+mod statement;
 mod walk;
 
 use std::path::Path;
@@ -17,23 +20,34 @@ use std::path::Path;
 use rug::Rational;
 
 use super::{
-    claim::{Claim, Question, Target},
-    ends::{round_down, round_up},
+    claim::{Claim, Ends, Paths, Question, Target},
+    ends::{MORE, Outward},
+    points::Points,
+    terms::as_given,
 };
-use crate::{error::Result, io::files, law::Group, numeric::rational};
+use crate::{
+    account::{
+        Account, Whole,
+        promise::{self, GridOf, Promise},
+    },
+    error::Result,
+    io::files,
+    law::Group,
+    numeric::rational,
+    release::subject::Resolved,
+};
 use end::{DELTA_DIGITS, End};
-use fine::Fine;
-use number::{Number, unprovable};
+use fine::{Fine, FineEnds};
+use number::unprovable;
 use point::Point;
-use walk::{MARGIN, Side, Walk};
-
-/// The most and the fewest significant digits of an end.
-const DIGITS: std::ops::Range<u32> = 3..9;
+use statement::Statement;
+use walk::{Side, Walk};
 
 /// The fields of groups.
 const GROUPS: &str =
-    "Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step reach.";
+    "Group: num den move copies, then step left width reach. LaplaceGroup: num den move copies, then step norm reach.";
 const RESPONSES: &str = "ResponseGroup: num den copies, then step norm. BoxGroup: num den, probability of an infinite loss, copies, then step norm.";
+const BOUNDED: &str = "TruncatedGroup, TruncatedLaplaceGroup: num den bound move copies, then step norm left width. AnswersGroup: num den answers copies, then step norm.";
 const CELLS: &str = "CellGroup: kind num den move copies, then the step of the lattice, norm, first output, outputs, left, width, reach.";
 
 /// A claim with the hints that prove it, for compositions of counts with noise on the integers.
@@ -56,37 +70,56 @@ enum Formal {
     },
     /// A smallest epsilon on a coarser lattice, also of the worst of many compositions.
     Fine(Box<Fine>),
+    /// Two statements about delta on a coarser lattice.
+    FineEnds { statement: Statement, ends: Box<FineEnds> },
     /// A point of the trade-off function.
     Point(Box<Point>),
 }
 
-/// The meaning of two statements about delta.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Statement {
-    /// The smallest epsilon at a delta.
-    Epsilon,
-    /// delta at an epsilon.
-    Delta,
-    /// Noise that is enough for an epsilon at a delta, and less noise that is not.
-    Scale,
+/// The number to prove, and where it is.
+struct Request {
+    question: Question,
+    ends: Ends,
+    /// Of a point of a trade-off function: three values of epsilon.
+    lines: Option<[Rational; 3]>,
 }
 
 impl Formal {
-    /// The claim of one composition.
-    fn of_one(path: &[&Group], claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<Formal> {
-        let ends = |statement: Statement, above: End, below: End| Formal::Ends {
-            statement,
-            above: Box::new(above),
-            below: Box::new(below),
+    fn ends(statement: Statement, above: End, below: End) -> Formal {
+        Formal::Ends { statement, above: Box::new(above), below: Box::new(below) }
+    }
+
+    /// The factor of the upper end on all noise is enough, and that of the lower end is not.
+    fn of_scale(path: &[&Group], ends: &Ends, epsilon: &Rational, delta: &Rational) -> Result<Formal> {
+        let scaled = |factor: &Rational| -> Vec<Group> {
+            path.iter().map(|&group| Group { law: group.law.times(factor), ..group.clone() }).collect()
         };
-        let is_infinite = infinite::kept(path).is_some();
+        let (enough, less) = (scaled(&ends.upper), scaled(&ends.lower));
+        let (enough, less) = (all(&enough), all(&less));
+        if Walk::is_too_long(&enough, epsilon)? || Walk::is_too_long(&less, epsilon)? {
+            let ends = FineEnds::of_scale([&enough, &less], epsilon, delta)?;
+            return Ok(Formal::FineEnds { statement: Statement::Scale, ends: Box::new(ends) });
+        }
+        let close = || unprovable("need a larger step between the two factors: 30 bits do not separate these");
+        let enough = End::new(&enough, epsilon, delta, Side::Above)?.ok_or_else(close)?;
+        let less = End::new(&less, epsilon, delta, Side::Below)?.ok_or_else(close)?;
+        Ok(Formal::ends(Statement::Scale, enough, less))
+    }
+
+    /// The claim of one composition.
+    fn of_one(path: &[&Group], claim: &Request) -> Result<Formal> {
         Ok(match &claim.question {
             Question::Epsilon { delta } if Walk::is_too_long(path, &claim.ends.upper)? => {
                 Formal::Fine(Box::new(Fine::new(&[path.to_vec()], delta, &claim.ends.upper)?))
             }
             Question::Epsilon { delta } => {
-                let (above, below) = epsilon_ends(path, delta, claim)?;
-                ends(Statement::Epsilon, above, below)
+                let above = End::of_epsilon(path, delta, &claim.ends.upper, Side::Above)?;
+                let below = End::of_epsilon(path, delta, &claim.ends.lower, Side::Below)?;
+                Formal::ends(Statement::Epsilon, above, below)
+            }
+            Question::Delta { epsilon } if Walk::is_too_long(path, epsilon)? => {
+                let ends = FineEnds::new(path, [epsilon, &claim.ends.upper], DELTA_DIGITS, 1)?;
+                Formal::FineEnds { statement: Statement::Delta, ends: Box::new(ends) }
             }
             Question::Delta { epsilon } => {
                 let above = End::of_delta(path, epsilon, Side::Above, DELTA_DIGITS)?;
@@ -94,31 +127,16 @@ impl Formal {
                 if above.delta >= 1 {
                     return Err(unprovable("show no delta below one here"));
                 }
-                ends(Statement::Delta, above, below)
+                Formal::ends(Statement::Delta, above, below)
             }
-            Question::Scale { .. } | Question::Beta { .. } if is_infinite => {
-                return Err(unprovable(
-                    "of calibrations and of trade-off points are about losses that are finite, and a guarantee with a delta has others",
-                ));
+            Question::Scale { delta, target: Target::Epsilon(epsilon), .. } => {
+                Formal::of_scale(path, &claim.ends, epsilon, delta)?
             }
-            Question::Scale { delta, target, .. } => {
-                let Target::Epsilon(epsilon) = target else {
-                    return Err(unprovable(
-                        "of calibrations are about a given epsilon, and that of zCDP is irrational",
-                    ));
-                };
-                let scaled = |factor: &Rational| -> Vec<Group> {
-                    path.iter().map(|&group| Group { law: group.law.times(factor), ..group.clone() }).collect()
-                };
-                let close = || unprovable("need a larger step between the two factors: 30 bits do not separate these");
-                let enough =
-                    End::new(&all(&scaled(&claim.ends.upper)), epsilon, delta, Side::Above)?.ok_or_else(close)?;
-                let less =
-                    End::new(&all(&scaled(&claim.ends.lower)), epsilon, delta, Side::Below)?.ok_or_else(close)?;
-                ends(Statement::Scale, enough, less)
+            Question::Scale { .. } => {
+                return Err(unprovable("of calibrations are about a given epsilon, and that of zCDP is irrational"));
             }
             Question::Beta { alpha } => {
-                let [_, middle, _] = lines.ok_or_else(|| unprovable("need the point's lines"))?;
+                let [_, middle, _] = claim.lines.as_ref().ok_or_else(|| unprovable("need the point's lines"))?;
                 Formal::Point(Box::new(Point::new(path, alpha, middle)?))
             }
             Question::Zcdp { .. }
@@ -136,27 +154,79 @@ impl Formal {
 impl FormalClaim {
     /// The claim of a certificate, with fewer digits: as many as 30 bits can prove. `lines`: those of a point of a trade-off function.
     ///
-    /// Refused are claims about continuous noise; on a lattice that is too fine, and of several paths, all but the smallest epsilon.
+    /// Refused are claims about continuous noise; on a lattice that is too fine, counts that are not discrete Gaussian; of several paths all but the smallest epsilon.
     pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
         let units: Vec<Vec<&Group>> =
             claim.paths.units().iter().map(|unit| claim.paths.given_of_unit(unit).collect()).collect();
         // Of a certificate that was read the guarantees themselves are not known.
-        let known =
-            |unit: &Vec<&Group>| 1 - infinite::kept(unit).unwrap_or_else(|| Rational::from(1)) == claim.paths.infinite;
+        let known = |unit: &Vec<&Group>| {
+            1 - infinite::of_guarantees(unit).unwrap_or_else(|| Rational::from(1)) == claim.paths.infinite
+        };
         if !units.iter().all(known) {
             return Err(unprovable(
                 "need each guarantee with its delta, and not the probability of all infinite losses",
             ));
         }
-        let proof = match (&units[..], &claim.question) {
-            (_, Question::Epsilon { .. }) if claim.ends.lower == 0 => {
+        let request = Request { question: claim.question.clone(), ends: claim.ends.clone(), lines: lines.cloned() };
+        FormalClaim::of(claim.subject.clone(), &units, &request)
+    }
+
+    /// A claim of its own, also about laws that certificates do not have: of epsilon, delta or a trade-off point.
+    ///
+    /// Refused as by [`FormalClaim::new`], with ends within a relative distance of 10^-digits in place of a certificate's.
+    pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<FormalClaim> {
+        let mut lines = None;
+        let value = match question {
+            Question::Epsilon { delta } => subject.whole.epsilon(delta, digits + MORE)?.value,
+            Question::Delta { epsilon } => subject.whole.delta(epsilon, digits + MORE)?.value,
+            Question::Beta { alpha } => {
+                let points = Points::around(&subject.whole, alpha, digits)?;
+                lines = Some(points.epsilons);
+                points.value
+            }
+            other => {
+                return Err(unprovable(&format!("without a certificate are not about {}", other.about())));
+            }
+        };
+        let Outward { lower, upper, .. } = Outward::new(&value, digits)?;
+        let request = Request { question: question.clone(), ends: Ends { lower, upper }, lines };
+        FormalClaim::of_subject(subject, &request)
+    }
+
+    /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
+    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<FormalClaim> {
+        let Promise::Epsilon { delta, epsilon } = promise else {
+            return Err(unprovable("of calibrations are about a given epsilon, and that of zCDP is irrational"));
+        };
+        let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
+        let lower = found.before.ok_or_else(|| unprovable("need a grid with smaller noise, which is not enough"))?;
+        let question = Question::Scale { delta: delta.clone(), target: Target::Epsilon(epsilon.clone()), grid };
+        let request = Request { question, ends: Ends { lower, upper: found.factor }, lines: None };
+        FormalClaim::of_subject(subject, &request)
+    }
+
+    fn of_subject(subject: &Resolved, request: &Request) -> Result<FormalClaim> {
+        let units: Vec<Vec<Group>> = match &subject.whole {
+            Whole::Composition(one) => vec![as_given(one)],
+            Whole::WorstPath(_) => {
+                let paths = Paths::of(&subject.whole)?;
+                paths.units().iter().map(|unit| paths.given_of_unit(unit).cloned().collect()).collect()
+            }
+        };
+        let units: Vec<Vec<&Group>> = units.iter().map(|unit| all(unit)).collect();
+        FormalClaim::of(subject.title.clone(), &units, request)
+    }
+
+    fn of(title: String, units: &[Vec<&Group>], request: &Request) -> Result<FormalClaim> {
+        let proof = match (units, &request.question) {
+            (_, Question::Epsilon { .. }) if request.ends.lower == 0 => {
                 return Err(unprovable("are about a smallest epsilon above zero"));
             }
-            ([path], _) => Formal::of_one(path, claim, lines)?,
-            (_, Question::Epsilon { delta }) => Formal::Fine(Box::new(Fine::new(&units, delta, &claim.ends.upper)?)),
+            ([path], _) => Formal::of_one(path, request)?,
+            (_, Question::Epsilon { delta }) => Formal::Fine(Box::new(Fine::new(units, delta, &request.ends.upper)?)),
             _ => return Err(unprovable("are about one composition, and of the worst of many about epsilon only")),
         };
-        Ok(FormalClaim { title: claim.subject.clone(), proof })
+        Ok(FormalClaim { title, proof })
     }
 
     /// The text of the file.
@@ -168,21 +238,28 @@ impl FormalClaim {
             .map(|c| if c.is_alphanumeric() || " .,:;&@/+=%-".contains(c) { c } else { ' ' })
             .collect();
         let (module, hints, body) = match &self.proof {
-            Formal::Point(point) => ("Tradeoff Point", GROUPS, point.text()),
+            Formal::Point(point) => {
+                ("Tradeoff Point", if point.walk().is_some() { GROUPS } else { CELLS }, point.text())
+            }
             Formal::Ends { statement, above, below } => {
                 let module = if above.is_infinite() { "Private Infinite" } else { "Private Below" };
-                (module, GROUPS, ends_text(*statement, above, below))
+                (module, GROUPS, statement.text(above, below))
             }
             Formal::Fine(fine) => (fine.modules(), CELLS, fine.text()),
+            Formal::FineEnds { statement, ends } => ("Private Fine", CELLS, statement.fine_text(ends)),
         };
         let (response, hints) = match self.has_responses() {
             true => (" Response", format!("{hints}\n   {RESPONSES}")),
             false => ("", hints.to_string()),
         };
+        let (bounded, hints) = match self.has_bounded() {
+            true => (" Bounded", format!("{hints}\n   {BOUNDED}")),
+            false => ("", hints),
+        };
         format!(
             "(** {}\n\n    Written by `assay prove --rocq`. Checked by computing with integers, see Certificate.v of proofs/rocq. *)\n\n\
              From Coq Require Import Reals ZArith List.\n\
-             From DpAssay Require Import HockeyStick Laplace{response} Certificate {module}.\nImport ListNotations.\n\n\
+             From DpAssay Require Import HockeyStick Laplace{response}{bounded} Certificate {module}.\nImport ListNotations.\n\n\
              (* {hints} *)\n{body}",
             title.trim(),
         )
@@ -190,10 +267,19 @@ impl FormalClaim {
 
     /// Whether there are guarantees among the counts.
     fn has_responses(&self) -> bool {
+        self.walk().is_some_and(Walk::has_responses)
+    }
+
+    /// Whether there is noise on finitely many integers among them.
+    fn has_bounded(&self) -> bool {
+        self.walk().is_some_and(Walk::has_bounded)
+    }
+
+    fn walk(&self) -> Option<&Walk> {
         match &self.proof {
-            Formal::Point(point) => point.walk().has_responses(),
-            Formal::Ends { above, .. } => above.walk.has_responses(),
-            Formal::Fine(_) => false,
+            Formal::Point(point) => point.walk(),
+            Formal::Ends { above, .. } => Some(&above.walk),
+            Formal::Fine(_) | Formal::FineEnds { .. } => None,
         }
     }
 
@@ -212,16 +298,13 @@ impl FormalClaim {
             Formal::Fine(fine) => {
                 format!("{} <= epsilon({}) <= {}", show(&fine.lower), show(&fine.delta), show(&fine.upper))
             }
-            Formal::Ends { statement, above, below } => {
-                let (epsilon, delta) = (show(&above.epsilon), show(&above.delta));
-                match statement {
-                    Statement::Epsilon => format!("{} <= epsilon({delta}) <= {epsilon}", show(&below.epsilon)),
-                    Statement::Delta => format!("{} < delta({epsilon}) <= {delta}", show(&below.delta)),
-                    Statement::Scale => {
-                        format!("delta({epsilon}) <= {delta} with this noise, and not with the next smaller")
-                    }
-                }
+            Formal::Ends { statement: Statement::Epsilon, above, below } => {
+                format!("{} <= epsilon({}) <= {}", show(&below.epsilon), show(&above.delta), show(&above.epsilon))
             }
+            Formal::Ends { statement, above, below } => {
+                statement.about_delta([&above.epsilon, &below.delta, &above.delta])
+            }
+            Formal::FineEnds { statement, ends } => statement.about_delta([&ends.epsilon, &ends.lower, &ends.upper]),
         }
     }
 
@@ -234,6 +317,9 @@ impl FormalClaim {
             Formal::Fine(fine) => {
                 vec![("epsilon", [&fine.lower, &fine.upper]), ("delta", [&fine.delta, &fine.delta])]
             }
+            Formal::FineEnds { ends, .. } => {
+                vec![("epsilon", [&ends.epsilon, &ends.epsilon]), ("delta", [&ends.lower, &ends.upper])]
+            }
             Formal::Ends { above, below, .. } => {
                 vec![("epsilon", [&below.epsilon, &above.epsilon]), ("delta", [&below.delta, &above.delta])]
             }
@@ -245,82 +331,10 @@ fn all(groups: &[Group]) -> Vec<&Group> {
     groups.iter().collect()
 }
 
-/// Two certificates, their computations and the theorem.
-fn ends_text(statement: Statement, above: &End, below: &End) -> String {
-    let counts = above.walk.counts_text(5);
-    let number = |value: &Rational| Number::new(value).to_string();
-    let equal = |many: usize| vec!["eq_refl"; many].join(" ");
-    let (epsilon, delta) = (number(&above.epsilon), number(&above.delta));
-    let holes = |many: usize| vec!["_"; many].join(" ");
-    // With infinite losses the computations have the theorem's delta, which is not that of the certificates.
-    let (of_epsilon, of_delta) = if above.is_infinite() { ((8, 7), (10, 6)) } else { ((6, 8), (6, 6)) };
-    let theorem = match statement {
-        Statement::Epsilon => format!(
-            "Theorem epsilon_is_between :\n  smallest_epsilon\n    ({counts})\n    {delta} {} {epsilon}.\n\
-             Proof. exact (epsilon_is_between above below {} above_holds below_holds {}). Qed.\n",
-            number(&below.epsilon),
-            holes(of_epsilon.0),
-            equal(of_epsilon.1),
-        ),
-        Statement::Delta => format!(
-            "Theorem delta_is_between :\n  {}\n  < delta\n    ({counts})\n    {epsilon}\n  <= {delta}.\n\
-             Proof. exact (delta_is_between above below {} above_holds below_holds {}). Qed.\n",
-            number(&below.delta),
-            holes(of_delta.0),
-            equal(of_delta.1),
-        ),
-        Statement::Scale => format!(
-            "Theorem noise_is_enough :\n  private\n    ({counts})\n    {epsilon} {delta}\n  /\\ ~ private\n    ({})\n    {epsilon} {delta}.\n\
-             Proof. exact (noise_is_enough above below _ _ _ _ _ _ above_holds below_holds {}). Qed.\n",
-            below.walk.counts_text(5),
-            equal(6),
-        ),
-    };
-    format!(
-        "{}{}{}{}Open Scope R_scope.\n\n{theorem}",
-        above.definition("above"),
-        below.definition("below"),
-        above.lemma("above"),
-        below.lemma("below"),
-    )
-}
-
-/// Both ends of the smallest epsilon, as close to the certified ones as the rounding of the rows allows.
-fn epsilon_ends(path: &[&Group], delta: &Rational, claim: &Claim) -> Result<(End, End)> {
-    let (lower, upper) = (&claim.ends.lower, &claim.ends.upper);
-    Ok((epsilon_end(path, delta, upper, Side::Above)?, epsilon_end(path, delta, lower, Side::Below)?))
-}
-
-fn epsilon_end(path: &[&Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
-    let finite = infinite::kept(path).map(|kept| infinite::of_finite(delta, &kept, side)).transpose()?;
-    let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
-    // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
-    let walk = Walk::new(path, certified, side)?;
-    let missing = (walk.ln_delta(certified).ok_or_else(few)? - finite.as_ref().unwrap_or(delta).to_f64().ln()).abs()
-        + 2.0 * MARGIN;
-    let step = 1.2 * missing / walk.tilt();
-    let away = rational::from_f64(step)?;
-    let magnitude = certified.to_f64().log10().floor() - step.log10().floor() + 1.0;
-    let most = if magnitude < f64::from(DIGITS.end) { magnitude as u32 } else { DIGITS.end };
-    for digits in (DIGITS.start..=most).rev() {
-        let epsilon = match side {
-            Side::Above => round_up(&Rational::from(certified + &away), digits),
-            Side::Below => round_down(&Rational::from(certified - &away).max(Rational::new()), digits),
-        };
-        if let Some(end) = End::new(path, &epsilon, delta, side)? {
-            return Ok(end);
-        }
-    }
-    Err(few())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{
-        account::Counts,
-        release::subject::{Resolved, Subject},
-    };
+    use super::{number::Number, *};
+    use crate::{account::Counts, release::subject::Subject};
 
     fn subject(gaussian: &[&str], laplace: &[&str]) -> Resolved {
         let gaussian = gaussian.iter().map(|text| text.parse::<Counts>().unwrap());
@@ -363,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn guarantees_are_enclosed_closely() {
+    fn guarantees_and_bounded_noise_are_enclosed_closely() {
         use crate::account::{Account, Epsilon};
         use crate::loss::testing::groups;
         for (texts, epsilon) in [
@@ -372,6 +386,12 @@ mod tests {
             (&["approximate:1/2:1/10000000x10"], "4"),
             (&["5x10", "discrete-laplace:1/10x5", "pure:3/10x5", "approximate:1/2:1/1000x2"], "3"),
             (&["approximate:1:1/10x3"], "1"),
+            (&["discrete-laplace:1/10x300"], "9"),
+            (&["truncated-gaussian:4:9x5"], "1/2"),
+            (&["truncated-gaussian:4:3@2", "5x3"], "1"),
+            (&["truncated-laplace:1/3:20x4@2", "randomized-response:1/2:4x5"], "2"),
+            (&["truncated-laplace:1:3@5"], "1/2"),
+            (&["randomized-response:1:30x3"], "3/2"),
         ] {
             let path = groups(texts);
             let singles = path.iter().map(|group| Counts::new(group.law.clone(), group.copies, group.shift).unwrap());

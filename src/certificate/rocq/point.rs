@@ -4,6 +4,7 @@ use rug::{Float, Rational};
 
 use super::{
     end::End,
+    fine::FineEnds,
     number::{Number, unprovable},
     walk::{Side, Walk},
 };
@@ -22,6 +23,8 @@ const DIGITS: u32 = 6;
 /// The middle value of epsilon is exact if its denominator is below the second number, else a multiple of 1 / the first.
 const SCALE: u32 = 100_000;
 const LARGEST_DENOMINATOR: u64 = 1 << 40;
+/// A delta on a coarser lattice is not computed for less than one over this.
+const LEAST_DELTA: u64 = 1_000_000_000_000;
 /// Bits of the exponentials here, and the relative distance between these and those of the file.
 const BITS: u32 = 128;
 const MARGIN: f64 = 1e-7;
@@ -39,24 +42,62 @@ pub(super) struct Point {
 /// Both ends of delta at one epsilon.
 #[derive(Clone, Debug, PartialEq)]
 struct Both {
-    above: End,
-    below: End,
+    ends: Ends,
     /// Bounds of exp(epsilon).
     exp: [Rational; 2],
 }
 
+/// On the lattice of the losses, or on a coarser one.
+#[derive(Clone, Debug, PartialEq)]
+enum Ends {
+    Exact { above: Box<End>, below: Box<End> },
+    Fine(Box<FineEnds>),
+}
+
 impl Both {
-    fn new(path: &[&Group], epsilon: &Rational) -> Result<Both> {
-        let above = End::of_delta(path, epsilon, Side::Above, DELTA_DIGITS)?;
-        let below = End::of_delta(path, epsilon, Side::Below, DELTA_DIGITS)?;
+    /// On a coarser lattice, if delta is given approximately.
+    fn new(path: &[&Group], epsilon: &Rational, about: Option<&Rational>) -> Result<Both> {
+        let ends = match about {
+            Some(delta) => Ends::Fine(Box::new(FineEnds::new(path, [epsilon, delta], DELTA_DIGITS, 3)?)),
+            None => Ends::Exact {
+                above: Box::new(End::of_delta(path, epsilon, Side::Above, DELTA_DIGITS)?),
+                below: Box::new(End::of_delta(path, epsilon, Side::Below, DELTA_DIGITS)?),
+            },
+        };
         let exp = Float::with_val(BITS, epsilon).exp();
         // The file's bounds are within MARGIN of exp(epsilon).
         let end = |side: f64| rational::from_f64(Float::with_val(BITS, &exp * (1.0 + side * 2.0 * MARGIN)).to_f64());
-        Ok(Both { above, below, exp: [end(-1.0)?, end(1.0)?] })
+        Ok(Both { ends, exp: [end(-1.0)?, end(1.0)?] })
     }
 
     fn delta(&self) -> [&Rational; 2] {
-        [&self.below.delta, &self.above.delta]
+        match &self.ends {
+            Ends::Exact { above, below } => [&below.delta, &above.delta],
+            Ends::Fine(ends) => [&ends.lower, &ends.upper],
+        }
+    }
+
+    /// The certificates and their list, with this name.
+    fn text(&self, name: &str) -> [String; 2] {
+        let fields = |delta: &Rational| Number::new(delta).fields();
+        match &self.ends {
+            Ends::Fine(ends) => {
+                let certificates = ends.definitions(&format!("{name}_"));
+                let list =
+                    format!("FineEnds {name}_above {name}_one {name}_other {} {}", ends.hints(), fields(&ends.lower));
+                [certificates, list]
+            }
+            Ends::Exact { above, below } => {
+                let certificates =
+                    above.definition(&format!("{name}_above")) + &below.definition(&format!("{name}_below"));
+                let [before, moves] = below.walk.hints_below();
+                let (constructor, deltas) = match above.is_infinite() {
+                    true => ("InfiniteEnds", format!(" {} {}", fields(&below.delta), fields(&above.delta))),
+                    false => ("Ends", String::new()),
+                };
+                [certificates, format!("{constructor} {name}_above {name}_below {before} {moves}{deltas}")]
+            }
+        }
     }
 }
 
@@ -76,7 +117,13 @@ impl Point {
         // Losses, where two lines meet, are exact; other values of epsilon need few digits.
         let rounded = || Rational::from((Rational::from(middle * SCALE).round().numer().clone(), SCALE));
         let middle = if *middle.denom() < LARGEST_DENOMINATOR { middle.clone() } else { rounded() };
-        let center = Both::new(path, &middle)?;
+        // delta on a coarser lattice is about that of the line's height; it is needed to a factor only.
+        let about = match Walk::is_too_long(path, &middle)? {
+            true => Some(Rational::from((1, LEAST_DELTA))),
+            false => None,
+        };
+        let both = |epsilon: &Rational| Both::new(path, epsilon, about.as_ref());
+        let center = both(&middle)?;
         let mut best: Option<Point> = None;
         for units in DISTANCES {
             let distance = Rational::from((units, 10_000_u32));
@@ -84,7 +131,7 @@ impl Point {
             if first < 0 {
                 continue;
             }
-            let at = [Both::new(path, &first)?, center.clone(), Both::new(path, &Rational::from(&middle + &distance))?];
+            let at = [both(&first)?, center.clone(), both(&Rational::from(&middle + &distance))?];
             let width = |point: &Point| Rational::from(&point.upper - &point.lower);
             let closer = |point: &Point| best.as_ref().is_none_or(|best| width(point) < width(best));
             if let Some(point) = enclosed(alpha, at).filter(closer) {
@@ -94,20 +141,31 @@ impl Point {
         best.ok_or_else(few)
     }
 
-    /// The counts, as one of the walks has them.
-    pub(super) fn walk(&self) -> &Walk {
-        &self.at[1].above.walk
+    /// One of the walks on the lattice of the losses.
+    pub(super) fn walk(&self) -> Option<&Walk> {
+        match &self.at[1].ends {
+            Ends::Exact { above, .. } => Some(&above.walk),
+            Ends::Fine(_) => None,
+        }
+    }
+
+    fn counts_text(&self) -> String {
+        match &self.at[1].ends {
+            Ends::Exact { above, .. } => above.walk.counts_text(5),
+            Ends::Fine(ends) => {
+                let [counts, _] = ends.counts_text();
+                counts
+            }
+        }
     }
 
     /// The certificates, their computation and the theorem for Rocq.
     pub(super) fn text(&self) -> String {
         let (mut certificates, mut ends) = (String::new(), String::new());
         for (name, both) in ["x", "y", "z"].iter().zip(&self.at) {
-            for (side, end) in [("above", &both.above), ("below", &both.below)] {
-                certificates += &end.definition(&format!("{name}_{side}"));
-            }
-            let [before, moves] = both.below.walk.hints_below();
-            ends += &format!("Definition {name} : ends_at := Ends {name}_above {name}_below {before} {moves}.\n");
+            let [theirs, list] = both.text(name);
+            certificates += &theirs;
+            ends += &format!("Definition {name} : ends_at := {list}.\n");
         }
         let numbers = [&self.alpha, &self.lower, &self.upper].map(Number::new);
         let quotients = numbers.each_ref().map(|number| format!("(quotient {})", number.fields())).join(" ");
@@ -115,7 +173,7 @@ impl Point {
             "{certificates}{ends}\nLemma point_holds : point_certified {quotients} x y z = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n\
              Open Scope R_scope.\n\nTheorem tradeoff_point_is_between :\n  tradeoff_is_between\n    ({counts})\n    {theirs}.\n\
              Proof. exact (tradeoff_point _ _ _ x y z _ _ _ _ point_holds {equal}). Qed.\n",
-            counts = self.walk().counts_text(5),
+            counts = self.counts_text(),
             theirs = numbers.each_ref().map(Number::to_string).join(" "),
             equal = ["eq_refl"; 5].join(" "),
         )

@@ -4,6 +4,8 @@
 pub(super) const TOP: u64 = 1 << 31;
 /// Bits of rows and tables.
 pub(super) const BITS: u32 = 30;
+/// The fewest bits of all other numbers of a file with infinite losses.
+pub(super) const INFINITE_BITS: u32 = 128;
 
 /// A circle with one more count, rounded up. `tail` bounds the tilted mass outside of the table; `from(i)` is the entry that the place `i`
 /// of the table brings to entry 0.

@@ -4,14 +4,11 @@
 use rug::{Integer, Rational};
 
 use super::{
-    number::{Number, equal_counts, quotient, repeated, unprovable},
-    rows::{BITS, TOP, in_window, on_circle},
+    laws::{Hints, Noise, laplace_masses},
+    number::{Number, unprovable},
+    rows::{BITS, INFINITE_BITS, TOP, in_window, on_circle},
 };
-use crate::{
-    error::Result,
-    law::{Group, Law},
-    numeric::rational,
-};
+use crate::{error::Result, law::Group, numeric::rational};
 
 /// Rows and tables are in units of one of this.
 const WHOLE: f64 = (1_u64 << BITS) as f64;
@@ -30,9 +27,6 @@ const FALL_BELOW: f64 = 32.0;
 const REACH: f64 = 21.0;
 /// The fraction of half a step of the lattice in which norms are written.
 const NORM_UNIT: u32 = 1 << 20;
-/// The laws that `proofs/rocq` knows.
-pub(super) const GAUSSIAN: &str = "discrete-gaussian";
-const LAPLACE: &str = "discrete-laplace";
 /// The relative distance between the exponentials here and those of the file.
 pub(super) const MARGIN: f64 = 1e-7;
 
@@ -59,24 +53,8 @@ struct Counts {
     reach: i64,
     /// By how many steps of the lattice the window of a row moves down with each count.
     moves: i64,
-    /// Of a response: the logarithm of the unit of its tilted masses, in units of c^2 h / (2 NORM_UNIT).
+    /// The logarithm of the unit of the tilted masses, in units of c^2 h / (2 NORM_UNIT). Gaussian masses have their own unit.
     norm: Integer,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Noise {
-    Gaussian {
-        sigma2: Rational,
-    },
-    Laplace {
-        parameter: Rational,
-    },
-    /// Two answers of randomized response, which dominate every epsilon-DP mechanism; beside an output that only one neighbor can have, of this
-    /// probability. The walk is about the answers, whose losses are those of discrete Laplace noise on a count that moves by one.
-    Response {
-        epsilon: Rational,
-        infinite: Rational,
-    },
 }
 
 /// The exact lattice of a composition, and the hints of one end.
@@ -91,57 +69,6 @@ pub(super) struct Walk {
     tilt: Rational,
     period: usize,
     side: Side,
-}
-
-impl Noise {
-    fn of(group: &Group) -> Result<Noise> {
-        let law = &group.law;
-        match law {
-            Law::Pure { epsilon } => {
-                return Ok(Noise::Response { epsilon: epsilon.clone(), infinite: Rational::new() });
-            }
-            Law::Approximate { epsilon, delta } => {
-                return Ok(Noise::Response { epsilon: epsilon.clone(), infinite: delta.clone() });
-            }
-            _ => {}
-        }
-        match (law.key(), law.discrete_sigma2()) {
-            (GAUSSIAN, Some(sigma2)) => Ok(Noise::Gaussian { sigma2: sigma2.clone() }),
-            (LAPLACE, _) => Ok(Noise::Laplace { parameter: law.parameter().clone() }),
-            _ => {
-                let name = law.described();
-                Err(unprovable(&format!(
-                    "are about discrete Gaussian and discrete Laplace noise and guarantees, not yet about {name} noise"
-                )))
-            }
-        }
-    }
-
-    /// Mean and variance of the place of an output, and with it of its loss, under the law tilted by `c`.
-    fn tilted_place(&self, shift: u64, c: f64) -> (f64, f64) {
-        match self {
-            Noise::Gaussian { sigma2 } => (-c * shift as f64, sigma2.to_f64()),
-            Noise::Laplace { parameter } | Noise::Response { epsilon: parameter, .. } => {
-                let masses = laplace_masses(parameter.to_f64(), shift, c);
-                let total: f64 = masses.iter().sum();
-                let moment = |power: i32| -> f64 {
-                    masses.iter().enumerate().map(|(y, mass)| mass * (y as f64).powi(power)).sum::<f64>() / total
-                };
-                let mean = moment(1);
-                (mean, moment(2) - mean * mean)
-            }
-        }
-    }
-}
-
-/// The tilted masses of discrete Laplace noise by place: 1, then (1 - q) r^y with r = q^(1 + 2 c), and r^shift, all over 1 + q.
-fn laplace_masses(parameter: f64, shift: u64, c: f64) -> Vec<f64> {
-    let q = (-parameter).exp();
-    let mass = |y: u64| {
-        let inside = if y == 0 || y == shift { 1.0 } else { -(-parameter).exp_m1() };
-        inside * (-parameter * (1.0 + 2.0 * c) * y as f64).exp() / (1.0 + q)
-    };
-    (0..=shift).map(mass).collect()
 }
 
 /// c^2 h / 2 in the fraction in which norms are written.
@@ -170,11 +97,7 @@ impl Term<'_> {
 
 impl Walk {
     pub(super) fn new(path: &[&Group], epsilon: &Rational, side: Side) -> Result<Walk> {
-        let too_fine = || {
-            unprovable(
-                "would take too long here: the lattice of the losses is too fine, and a coarser one is only for the smallest epsilon",
-            )
-        };
+        let too_fine = || unprovable("would take too long here: the lattice of the losses is too fine");
         Walk::if_short(path, epsilon, side)?.ok_or_else(too_fine)
     }
 
@@ -192,8 +115,7 @@ impl Walk {
             if matches!(noise, Noise::Laplace { .. }) && group.shift as f64 >= LONGEST_ROW {
                 return Ok(None);
             }
-            let weight = group.weight();
-            let base = Rational::from(&weight * group.shift) / 2_u32;
+            let (weight, base) = noise.losses(group.shift);
             terms.push(Term { group, noise, weight, base });
         }
         let h = terms.iter().map(|term| term.weight.clone()).reduce(|h, weight| rational::gcd(&h, &weight));
@@ -217,6 +139,10 @@ impl Walk {
             let Some(one) = Counts::new(&term, &h, &tilt) else { return Ok(None) };
             products += one.width as f64 * period * one.copies as f64;
             products += EXPONENTIAL * (one.width as f64 + 2.0 * one.reach as f64);
+            if let Noise::Bounded(bounded) = &one.noise {
+                let exponentials = bounded.exponentials(one.shift);
+                products += EXPONENTIAL * exponentials + exponentials * one.width as f64;
+            }
             if products.is_nan() || products >= MOST_PRODUCTS {
                 return Ok(None);
             }
@@ -234,11 +160,11 @@ impl Walk {
         (Rational::from(epsilon - &self.offset) / &self.h).ceil().numer().clone()
     }
 
-    /// The exponent of the last factor, exp(-y): c h lo - c^2 rho, less the norms of responses.
+    /// The exponent of the last factor, exp(-y): c h lo - c^2 rho, less the other norms.
     fn last_exponent(&self, epsilon: &Rational) -> f64 {
         let reach = Rational::from(&self.h * self.first_index(epsilon));
-        let responses: Integer = self.counts.iter().map(|counts| Integer::from(&counts.norm * counts.copies)).sum();
-        let norms = self.norm_of(&responses) + Rational::from(&self.tilt * &self.tilt) * &self.rho;
+        let others: Integer = self.counts.iter().map(|counts| Integer::from(&counts.norm * counts.copies)).sum();
+        let norms = self.norm_of(&others) + Rational::from(&self.tilt * &self.tilt) * &self.rho;
         (&self.tilt * reach - norms).to_f64()
     }
 
@@ -247,11 +173,12 @@ impl Walk {
         norm_unit(&self.tilt, &self.h) * units
     }
 
-    /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y).
-    fn precision(&self, epsilon: &Rational) -> (u32, u32) {
+    /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y). Infinite losses need more bits.
+    fn precision(&self, epsilon: &Rational, is_infinite: bool) -> (u32, u32) {
         let largest = self.last_exponent(epsilon).abs().max(WINDOW * WINDOW);
         let squarings = (largest * largest / 2e-7).log2().ceil().max(28.0);
-        (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(80.0) as u32)
+        let least = if is_infinite { f64::from(INFINITE_BITS) } else { 80.0 };
+        (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(least) as u32)
     }
 
     /// The steps before the first index where the first row of a window begins.
@@ -259,11 +186,12 @@ impl Walk {
         self.period / 2
     }
 
-    /// The certificate's fields for Rocq: groups, and all numbers but those of the claim. `what`: the kind of delta.
-    pub(super) fn text(&self, epsilon: &Rational, [epsilon_text, delta_text]: [&str; 2], what: &str) -> String {
+    /// The certificate's fields for Rocq: groups, and all numbers but those of the claim. Its delta may be that of the finite losses.
+    pub(super) fn text(&self, epsilon: &Rational, [epsilon_text, delta_text]: [&str; 2], is_infinite: bool) -> String {
         let groups: Vec<String> = self.counts.iter().map(Counts::text).collect();
         let pair = |value: &Rational| format!("({}) ({})", value.numer(), value.denom());
-        let (squarings, bits) = self.precision(epsilon);
+        let (squarings, bits) = self.precision(epsilon, is_infinite);
+        let what = if is_infinite { "delta of the finite losses" } else { "delta" };
         format!(
             "Certificate\n  [{}]%Z\n  {epsilon_text} (* epsilon *)\n  {delta_text} (* {what} *)\n  \
              {} (* step of the lattice of losses *)\n  {} (* tilt *)\n  \
@@ -291,6 +219,11 @@ impl Walk {
     /// Whether there are guarantees among the counts.
     pub(super) fn has_responses(&self) -> bool {
         self.counts.iter().any(|counts| matches!(counts.noise, Noise::Response { .. }))
+    }
+
+    /// Whether there is noise on finitely many integers among them.
+    pub(super) fn has_bounded(&self) -> bool {
+        self.counts.iter().any(|counts| matches!(counts.noise, Noise::Bounded(_)))
     }
 
     /// The hints of a lower end, besides the certificate.
@@ -359,20 +292,18 @@ impl Walk {
     fn table(&self, counts: &Counts) -> (Vec<u64>, u64) {
         let up = u64::from(self.side == Side::Above);
         let unit = |mass: f64| (mass * WHOLE).floor() as u64 + up;
+        let (c, ln_unit) = (self.tilt.to_f64(), self.norm_of(&counts.norm).to_f64());
         match &counts.noise {
-            Noise::Response { epsilon, .. } => {
-                let unit_of_masses = self.norm_of(&counts.norm).to_f64().exp();
-                let masses = laplace_masses(epsilon.to_f64(), 1, self.tilt.to_f64());
-                (masses.into_iter().map(|mass| unit(mass / unit_of_masses)).collect(), 0)
-            }
-            Noise::Laplace { parameter } => {
-                let kept = match self.side {
-                    Side::Above => 1.0,
-                    Side::Below => -(-parameter.to_f64() * (counts.reach + 1) as f64).exp_m1(),
+            Noise::Response { epsilon: parameter, .. } | Noise::Laplace { parameter } => {
+                // Of the noise itself the outputs within the reach.
+                let kept = match (&counts.noise, self.side) {
+                    (Noise::Laplace { .. }, Side::Below) => -(-parameter.to_f64() * (counts.reach + 1) as f64).exp_m1(),
+                    _ => 1.0,
                 };
-                let masses = laplace_masses(parameter.to_f64(), counts.shift, self.tilt.to_f64());
-                (masses.into_iter().map(|mass| unit(mass * kept)).collect(), 0)
+                let masses = laplace_masses(parameter.to_f64(), counts.shift, c);
+                (masses.into_iter().map(|mass| unit(mass * kept * (-ln_unit).exp())).collect(), 0)
             }
+            Noise::Bounded(bounded) => (bounded.table(counts.shift, c, ln_unit, unit), 0),
             Noise::Gaussian { sigma2 } => {
                 let (sigma2, t) = (sigma2.to_f64(), self.tilt.to_f64() * counts.shift as f64);
                 let mass: f64 =
@@ -412,14 +343,15 @@ impl Counts {
             }
             Noise::Laplace { parameter } => (0.0, shift as f64, (REACH / parameter.to_f64()).ceil()),
             Noise::Response { .. } => (0.0, 1.0, 0.0),
-        };
-        // So that the masses of a response add up to one, or a little less.
-        let norm = match &term.noise {
-            Noise::Response { epsilon, .. } => {
-                let total: f64 = laplace_masses(epsilon.to_f64(), 1, c).iter().sum();
-                (rational::from_f64(total.ln()).ok()? / norm_unit(tilt, h)).ceil().numer().clone()
+            Noise::Bounded(bounded) => {
+                let (first, last) = bounded.places(shift);
+                (first as f64, last as f64, 0.0)
             }
-            _ => Integer::new(),
+        };
+        // So that the masses add up to one, or a little less.
+        let norm = match term.noise.ln_total(shift, c) {
+            Some(total) => (rational::from_f64(total).ok()? / norm_unit(tilt, h)).ceil().numer().clone(),
+            None => Integer::new(),
         };
         // All far below 2^53, or too many.
         if !(left.abs() < 1e9 && right < 1e9 && reach < 1e9) {
@@ -441,49 +373,24 @@ impl Counts {
 
     /// The group for Rocq.
     fn text(&self) -> String {
-        let Counts { shift, copies, step, left, width, reach, norm, .. } = self;
-        match &self.noise {
-            Noise::Gaussian { sigma2 } => {
-                let (num, den) = (sigma2.numer(), sigma2.denom());
-                format!("Group {num} {den} {shift} {copies} {step} ({left}) {width} {reach}")
-            }
-            Noise::Laplace { parameter } => {
-                let (num, den) = (parameter.numer(), parameter.denom());
-                format!("LaplaceGroup {num} {den} {shift} {copies} {step} {reach}")
-            }
-            Noise::Response { epsilon, infinite } => {
-                let (num, den) = (epsilon.numer(), epsilon.denom());
-                if *infinite == 0 {
-                    return format!("ResponseGroup {num} {den} {copies} {step} ({norm})");
-                }
-                let (inum, iden) = (infinite.numer(), infinite.denom());
-                format!("BoxGroup {num} {den} {inum} {iden} {copies} {step} ({norm})")
-            }
-        }
+        let Counts { step, norm, left, width, reach, .. } = self;
+        let hints = Hints { step, norm, left: *left, width: *width, reach: *reach };
+        self.noise.group_text([self.shift, self.copies], &hints)
     }
 
     /// The counts themselves for Rocq.
     fn law_text(&self) -> String {
-        match &self.noise {
-            Noise::Gaussian { sigma2 } => repeated("Count", sigma2, self.shift, self.copies),
-            Noise::Laplace { parameter } => repeated("Laplace", parameter, self.shift, self.copies),
-            Noise::Response { epsilon, infinite } if *infinite == 0 => {
-                equal_counts(&format!("Response {}", quotient(epsilon)), self.copies)
-            }
-            Noise::Response { epsilon, infinite } => {
-                equal_counts(&format!("Box {} {}", quotient(epsilon), quotient(infinite)), self.copies)
-            }
-        }
+        self.noise.law_text([self.shift, self.copies])
     }
 }
 
-/// By how many steps the responses move a row out of its window, which moves by a whole number of steps with each.
+/// By how many steps counts other than Gaussian ones move a row out of its window, which moves by a whole number of steps with each.
 fn drift(terms: &[Term], h: &Rational, c: f64) -> f64 {
     let one = |term: &Term| {
         let steps = Rational::from(&term.weight / h).to_f64() * term.noise.tilted_place(term.group.shift, c).0;
         term.group.copies as f64 * (steps - steps.round()).abs()
     };
-    terms.iter().filter(|term| matches!(term.noise, Noise::Response { .. })).map(one).sum()
+    terms.iter().filter(|term| !matches!(term.noise, Noise::Gaussian { .. })).map(one).sum()
 }
 
 /// The tilt c > 0 at which the mean loss is epsilon + 1 / c + 1 / (c + 1), to three digits after the point.

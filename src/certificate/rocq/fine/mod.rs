@@ -6,35 +6,21 @@
 //! those that it proves.
 
 mod cells;
+mod ends;
 mod fixed;
+mod parts;
 mod plan;
 mod side;
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{
-    number::{Number, repeated, unprovable},
-    walk::GAUSSIAN,
-};
-use crate::{
-    certificate::ends::{round_down, round_up},
-    error::{Error, Result},
-    law::Group,
-};
-use cells::{Counts, Kind, Lattice};
-use fixed::Fixed;
-use plan::{MOST_PRODUCTS, Plan, too_long};
-use side::{Below, Side};
-
-/// The fewest bits and squarings of exponentials.
-const BITS: u32 = 64;
-const SQUARINGS: u32 = 22;
-/// The gain of the test over one index: it rejects an index k at the threshold or above with a probability of at least 1 - exp(-SPACING / 2).
-const SPACING: u32 = 64;
-/// Significant digits of the probabilities of the test.
-const DIGITS: u32 = 9;
-/// The most steps of a search for an end, or for a threshold.
-const STEPS: usize = 100;
+use super::number::Number;
+use crate::{error::Result, law::Group};
+use cells::Counts;
+pub(super) use ends::FineEnds;
+use parts::{STEPS, Test, above, counts, counts_text, few, precision};
+use plan::{About, MOST_PRODUCTS, Plan, too_long};
+use side::Side;
 
 /// A smallest epsilon at a delta with both ends, of the worst of all units.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,42 +40,25 @@ struct Unit {
     above: Side,
 }
 
-/// A test that shows a lower end.
-#[derive(Clone, Debug, PartialEq)]
-struct Test {
-    one: Side,
-    other: Side,
-    /// Its threshold, in multiples of SPACING.
-    at: Rational,
-    /// A lower bound on its probability to reject under the first neighbor.
-    p: Rational,
-    /// An upper bound on that under the second.
-    q: Rational,
-    below: Below,
-    fixed: Fixed,
-}
-
-fn few() -> Error {
-    unprovable("have three digits at least, and 30 bits do not show as many here")
-}
-
 impl Fine {
     /// Both ends around a certified one, of the worst of some compositions.
     pub(super) fn new(units: &[Vec<&Group>], delta: &Rational, certified: &Rational) -> Result<Fine> {
         let epsilon = certified.to_f64();
         let all = units.iter().map(|unit| counts(unit)).collect::<Result<Vec<_>>>()?;
         let fixed = precision(delta);
-        let coarsest = all.iter().map(|counts| Plan::coarsest(counts, epsilon)).collect::<Result<Vec<_>>>()?;
+        let coarsest =
+            all.iter().map(|counts| Plan::coarsest(counts, epsilon, About::Epsilon)).collect::<Result<Vec<_>>>()?;
         let least: f64 = coarsest.iter().map(|plan| plan.above).sum();
         if all.len() > 1 && least > MOST_PRODUCTS {
             return Err(too_long(least));
         }
-        let plans = all.iter().map(|counts| Plan::new(counts, epsilon)).collect::<Result<Vec<_>>>()?;
+        let plans =
+            all.iter().map(|counts| Plan::new(counts, epsilon, About::Epsilon, 1)).collect::<Result<Vec<_>>>()?;
         let sides =
             all.iter().zip(&plans).map(|(counts, plan)| above(counts, plan, fixed)).collect::<Result<Vec<_>>>()?;
         let worst = worst(&sides, certified)?;
         let (mut upper, unit) = upper_end(&sides[worst], delta, certified, plans[worst].tilt.to_f64())?;
-        let test = Test::best(&all[worst], &plans[worst], fixed, delta, certified)?;
+        let test = Test::best(&all[worst], &plans[worst], fixed, certified, |test| test.shows(delta))?;
         let lower = test.lower_end(delta, &unit)?;
         let mut shown = vec![Unit { counts: all[worst].clone(), above: sides[worst].clone() }];
         let mut products = plans[worst].products();
@@ -123,22 +92,14 @@ impl Fine {
 
     /// The certificates, their computations and the theorem for Rocq.
     pub(super) fn text(&self) -> String {
-        let Test { one, other, at, p, q, below, .. } = &self.test;
-        let numbers = [&self.upper, &self.delta, &self.lower, at, p, q].map(Number::new);
-        let [upper, delta, lower, threshold, p, q] = &numbers;
-        let (above, certified, theorem) = self.upper_text([upper, delta, lower]);
-        let moves: Vec<String> = below.moves.iter().map(i64::to_string).collect();
+        let [upper, delta, lower] = [&self.upper, &self.delta, &self.lower].map(Number::new);
+        let (above, certified, theorem) = self.upper_text([&upper, &delta, &lower]);
         format!(
-            "{above}(* The test of the lower end: at least this probability under P, at most that one under Q. *)\n{one}{other}\
+            "{above}{test}\
              Lemma above_holds : {certified} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n\
-             Lemma test_holds :\n  test_proves one other {before} [{moves}]%Z {lower_fields} {delta_fields} = true.\n\
-             Proof. vm_cast_no_check (eq_refl true). Qed.\n\nOpen Scope R_scope.\n\n{theorem}",
-            one = one.definition("one", at, [&threshold.fields(), &p.fields()]),
-            other = other.definition("other", at, [&threshold.fields(), &q.fields()]),
-            before = below.before,
-            moves = moves.join("; "),
-            lower_fields = lower.fields(),
-            delta_fields = delta.fields(),
+             {lemma}Open Scope R_scope.\n\n{theorem}",
+            test = self.test.definitions(""),
+            lemma = self.test.lemma([&self.lower, &self.delta]),
         )
     }
 
@@ -181,17 +142,8 @@ impl Fine {
 
 impl Unit {
     fn counts_text(&self) -> String {
-        let counts: Vec<String> =
-            self.counts.iter().map(|one| repeated("Count", &one.sigma2, one.shift, one.copies)).collect();
-        counts.join("\n     ++ ")
+        counts_text(&self.counts)
     }
-}
-
-/// The walk of an upper end.
-fn above(counts: &[Counts], plan: &Plan, fixed: Fixed) -> Result<Side> {
-    let Plan { step, tilt, circle, .. } = plan;
-    let lattice = Lattice { step: step.clone(), spacing: step.clone(), tilt: tilt.clone(), fixed };
-    Side::new(Kind::Split, counts, lattice, *circle).ok_or_else(few)
 }
 
 /// The composition with the largest bound of delta.
@@ -201,30 +153,6 @@ fn worst(sides: &[Side], epsilon: &Rational) -> Result<usize> {
     }
     let bounds = sides.iter().map(|side| side.upper(epsilon).ok_or_else(few)).collect::<Result<Vec<_>>>()?;
     Ok((0..sides.len()).max_by_key(|&i| &bounds[i]).unwrap_or_default())
-}
-
-/// The relative error of an exponential is y^2 / 2^(squarings + 1) at exp(-y), and y is about -ln(delta) at most.
-fn precision(delta: &Rational) -> Fixed {
-    let largest = -delta.to_f64().ln();
-    let squarings = ((largest * largest / 2e-4).log2().ceil().max(0.0) as u32).max(SQUARINGS);
-    let bits = (f64::from(squarings) + largest / std::f64::consts::LN_2 + 8.0).ceil() as u32;
-    Fixed { bits: bits.max(BITS), squarings }
-}
-
-/// The counts that change, if all of them are discrete Gaussian; equal ones together.
-fn counts(unit: &[&Group]) -> Result<Vec<Counts>> {
-    let mut all: Vec<Counts> = Vec::new();
-    for group in unit.iter().filter(|group| group.shift > 0 && group.copies > 0) {
-        let sigma2 = group.law.discrete_sigma2().filter(|_| group.law.key() == GAUSSIAN).ok_or_else(|| {
-            let name = group.law.in_words();
-            unprovable(&format!("on a coarser lattice of losses are only for discrete Gaussian noise, not for {name}"))
-        })?;
-        match all.iter_mut().find(|one| one.sigma2 == *sigma2 && one.shift == group.shift) {
-            Some(one) => one.copies += group.copies,
-            None => all.push(Counts { sigma2: sigma2.clone(), shift: group.shift, copies: group.copies }),
-        }
-    }
-    Ok(all)
 }
 
 /// The least decimal that the walk proves, and the unit of its last digit: between a fourth and a fortieth of its distance.
@@ -264,73 +192,6 @@ fn power_of_ten(exponent: i32) -> Rational {
     if exponent < 0 { power.recip() } else { power }
 }
 
-impl Test {
-    /// The test with the threshold that shows the largest lower end.
-    fn best(counts: &[Counts], plan: &Plan, fixed: Fixed, delta: &Rational, certified: &Rational) -> Result<Test> {
-        let spacing = Rational::from(SPACING);
-        let lattice = |tilt: Rational| Lattice {
-            step: plan.step.clone(),
-            spacing: spacing.clone(),
-            tilt: tilt * &plan.step / &spacing,
-            fixed,
-        };
-        // Under the other neighbor the best tilt is larger by one.
-        let one = Side::new(Kind::Near, counts, lattice(plan.tilt.clone()), plan.window).ok_or_else(few)?;
-        let other =
-            Side::new(Kind::Far, counts, lattice(Rational::from(&plan.tilt + 1_u32)), plan.circle).ok_or_else(few)?;
-        let threshold = Integer::from(Rational::from(certified / &plan.step).round().numer());
-        let at = |threshold: &Integer| Test::at(&one, &other, fixed, threshold);
-        let mut best = (threshold.clone(), at(&threshold).ok_or_else(few)?);
-        for direction in [1, -1] {
-            for _ in 0..STEPS {
-                let next = Integer::from(&best.0 + direction);
-                match at(&next).filter(|test| test.shows(delta) > best.1.shows(delta)) {
-                    Some(test) => best = (next, test),
-                    None => break,
-                }
-            }
-            // Uphill in one direction is downhill in the other.
-            if best.0 != threshold {
-                break;
-            }
-        }
-        Ok(best.1)
-    }
-
-    fn at(one: &Side, other: &Side, fixed: Fixed, threshold: &Integer) -> Option<Test> {
-        let at = Rational::from(SPACING) * (Rational::from(threshold) - Rational::from((1, 2)));
-        let below = one.lower(&at)?;
-        // The walk's bound has to be above p.
-        let p = round_down(&(below.value.clone() * Rational::from((999_999_999, 1_000_000_000))), DIGITS);
-        let q = round_up(&other.upper(&at)?, DIGITS);
-        (p > 0 && q > 0).then(|| Test { one: one.clone(), other: other.clone(), at, p, q, below, fixed })
-    }
-
-    /// The largest epsilon with p - exp(epsilon) q > delta, approximately; -infinity if there is none.
-    fn shows(&self, delta: &Rational) -> f64 {
-        let over = Rational::from(&self.p - delta);
-        if over > 0 { (over / &self.q).to_f64().ln() } else { f64::NEG_INFINITY }
-    }
-
-    /// The largest decimal that the test shows.
-    fn lower_end(&self, delta: &Rational, unit: &Rational) -> Result<Rational> {
-        let about = self.shows(delta);
-        if !(about.is_finite() && about > 0.0) {
-            return Err(few());
-        }
-        let mut end = Rational::from((about / unit.to_f64()).floor() as i64) * unit;
-        for _ in 0..STEPS {
-            let exp = self.fixed.exp_up_signed(&Rational::from(-&end)).ok_or_else(few)?;
-            let rest = &self.p - (Rational::from(exp) >> self.fixed.bits) * &self.q;
-            if rest >= *delta && end >= 0 {
-                return Ok(end);
-            }
-            end -= unit;
-        }
-        Err(few())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,6 +228,30 @@ mod tests {
                 Rational::from(&fine.upper - &fine.lower) < Rational::from(&exact * 3_u32) / 10_000_u32,
                 "{message}"
             );
+        }
+    }
+
+    #[test]
+    fn both_ends_enclose_delta_closely() {
+        use crate::account::Epsilon;
+        for (counts, epsilon) in [
+            (&["3.14159265", "2.71828183"][..], "2"),
+            (&["31.4159265x3@2", "271.828183x2@5"], "1"),
+            (&["5x10"], "10"),
+            (&["50"], "0"),
+        ] {
+            let whole = whole(counts);
+            let epsilon = parse(epsilon).unwrap();
+            let exact = whole.delta(Epsilon::new(epsilon.clone()).unwrap(), 12).unwrap().value;
+            let exact = [exact.lower_rational().unwrap(), exact.upper_rational().unwrap()];
+            let Whole::Composition(one) = &whole else { panic!("one composition") };
+            let path: Vec<&Group> = one.loss().groups().iter().collect();
+            let ends = FineEnds::new(&path, [&epsilon, &exact[1]], 6, 1).unwrap();
+            let message = format!("{counts:?} {epsilon}: {:?} {} {:?}", ends.lower, exact[0].to_f64(), ends.upper);
+            assert!(ends.lower < exact[0] && exact[1] < ends.upper, "{message}");
+            assert!(Rational::from(&ends.upper - &ends.lower) < Rational::from(&exact[1] / 50_u32), "{message}");
+            // The same noise is not both enough and not.
+            FineEnds::of_scale([&path, &path], &epsilon, &exact[1]).unwrap_err();
         }
     }
 }

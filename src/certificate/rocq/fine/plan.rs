@@ -8,7 +8,8 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// The relative distance of an end at which a finer lattice is not needed, and the one at which a lattice is too coarse: three digits.
+/// The distance of an end, in units of its number, at which a finer lattice is not needed, and the one at which a lattice is too coarse: three
+/// digits of an epsilon, two of a delta.
 const CLOSE: f64 = 5e-5;
 const FAR: f64 = 1e-3;
 /// The norms are multiples of an exponent that grows with the step: rounded up, they divide all masses by exp(LOST) at most, 9 of 30 bits.
@@ -35,18 +36,37 @@ pub(super) struct Plan {
     /// Products of the walk of an upper end and of those of a test, with all else counted as products.
     pub(super) above: f64,
     test: f64,
-    /// The relative distance of an end from epsilon.
+    /// The distance of an end, in units of its number.
     distance: f64,
     /// All masses are divided by exp(lost), about.
     lost: f64,
 }
 
+/// The number that a file is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum About {
+    Epsilon,
+    /// delta at an epsilon.
+    Delta,
+}
+
+impl About {
+    /// Distances of epsilon are in this unit. ln(delta) falls by about the tilt in one unit of epsilon.
+    fn unit(self, epsilon: f64, tilt: f64) -> f64 {
+        match self {
+            About::Epsilon => epsilon,
+            About::Delta => 10.0 / tilt,
+        }
+    }
+}
+
 impl Plan {
-    /// The coarsest lattice that is close, else the finest that is not too much work.
-    pub(super) fn new(counts: &[Counts], epsilon: f64) -> Result<Plan> {
+    /// The coarsest lattice that is close, else the finest that is not too much work for all ends of a file.
+    pub(super) fn new(counts: &[Counts], epsilon: f64, about: About, ends: u32) -> Result<Plan> {
+        let all_ends = |plan: &Plan| plan.products() * f64::from(ends);
         let mut best: Option<Plan> = None;
-        for plan in Plan::all(counts, epsilon) {
-            if !plan.is_short() {
+        for plan in Plan::all(counts, epsilon, about) {
+            if all_ends(&plan) > MOST_PRODUCTS {
                 break;
             }
             let enough = plan.is_within(CLOSE);
@@ -57,32 +77,28 @@ impl Plan {
         }
         match best {
             Some(plan) if plan.is_within(FAR) => Ok(plan),
-            _ => Err(too_long(Plan::coarsest(counts, epsilon)?.products())),
+            _ => Err(too_long(all_ends(&Plan::coarsest(counts, epsilon, about)?))),
         }
     }
 
-    /// The coarsest lattice that keeps three digits.
-    pub(super) fn coarsest(counts: &[Counts], epsilon: f64) -> Result<Plan> {
+    /// The coarsest lattice that keeps enough digits.
+    pub(super) fn coarsest(counts: &[Counts], epsilon: f64, about: About) -> Result<Plan> {
         let none = || {
             unprovable(
-                "would take too long here: the lattice of the losses is too fine, and three digits need one of a step below 2^-40",
+                "would take too long here: the lattice of the losses is too fine, and enough digits need one of a step below 2^-40",
             )
         };
-        Plan::all(counts, epsilon).find(|plan| plan.is_within(FAR)).ok_or_else(none)
+        Plan::all(counts, epsilon, about).find(|plan| plan.is_within(FAR)).ok_or_else(none)
     }
 
-    /// From this lattice on to another, each half as wide as the one before.
+    /// For an epsilon: from this lattice on to another, each half as wide as the one before.
     pub(super) fn up_to(&self, finest: &Plan, counts: &[Counts], epsilon: f64) -> impl Iterator<Item = Plan> {
-        (self.power..=finest.power).map(move |power| Plan::at(counts, epsilon, power))
+        (self.power..=finest.power).map(move |power| Plan::at(counts, epsilon, About::Epsilon, power))
     }
 
     /// Products of all three walks.
     pub(super) fn products(&self) -> f64 {
         self.above + self.test
-    }
-
-    fn is_short(&self) -> bool {
-        self.products() <= MOST_PRODUCTS
     }
 
     /// Whether the ends come as near as a relative distance.
@@ -91,11 +107,11 @@ impl Plan {
     }
 
     /// From the coarsest.
-    fn all(counts: &[Counts], epsilon: f64) -> impl Iterator<Item = Plan> {
-        (0..=FINEST).map(move |power| Plan::at(counts, epsilon, power))
+    fn all(counts: &[Counts], epsilon: f64, about: About) -> impl Iterator<Item = Plan> {
+        (0..=FINEST).map(move |power| Plan::at(counts, epsilon, about, power))
     }
 
-    fn at(counts: &[Counts], epsilon: f64, power: u32) -> Plan {
+    fn at(counts: &[Counts], epsilon: f64, about: About, power: u32) -> Plan {
         let rho: f64 = counts.iter().map(|one| one.copies as f64 * rho(one)).sum();
         let tilt = saddle(rho, epsilon);
         let (c, step, deviation) = (tilt.to_f64(), (-f64::from(power)).exp2(), (2.0 * rho).sqrt());
@@ -120,7 +136,7 @@ impl Plan {
             above: entries * circle + tables,
             test: entries * (circle + window) + 2.0 * tables,
             // To split a loss between points h apart adds h^2 / 6 to its variance on average, and a variance v moves epsilon by (c + 1) v / 2.
-            distance: (c + 1.0) * copies * step * step / (12.0 * epsilon),
+            distance: (c + 1.0) * copies * step * step / 12.0 / about.unit(epsilon, c),
             // Half a unit for each copy; a unit is c^2 h / 2.
             lost: copies * c * c * step / 4.0,
         }
@@ -130,7 +146,7 @@ impl Plan {
 /// The refusal of this many products.
 pub(super) fn too_long(products: f64) -> Error {
     unprovable(&format!(
-        "would take too long here: the lattice of the losses is too fine, and coarser ones that keep three digits are {:.0} million products; \
+        "would take too long here: the lattice of the losses is too fine, and coarser ones that keep enough digits are {:.0} million products; \
          {:.0} million are the limit",
         (products / 1e6).ceil(),
         MOST_PRODUCTS / 1e6,
