@@ -78,6 +78,8 @@ Definition theorems := (
   @box_is_private,
   @guarantee_is_processed,
   @guarantees_compose,
+  @pure_is_processed,
+  @adaptive_guarantees_compose,
   @private_is_guaranteed,
   @delta_with_infinite_losses,
   @certified_infinite_is_true,

@@ -2,7 +2,8 @@
 
     Two laws are (e, d)-indistinguishable if for every event P(E) <= exp(e) Q(E) + d, and the same with P and Q exchanged. Any two such laws are those of
     an output of [Box e d], processed further without the data (Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016, Lemma 3.2). So in any list of
-    counts one that has the guarantee can be replaced by the box, and delta does not fall: a theorem about boxes is one about all mechanisms. *)
+    counts one that has the guarantee can be replaced by the box, and delta does not fall: a theorem about boxes is one about all mechanisms,
+    also where each is chosen after the outputs of those before it were seen. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
@@ -393,4 +394,126 @@ Proof.
   split; intros l Hl; destruct (H (fun x => In x (map (fun x => [x]) l)) (lsum (P [c]) (map (fun x => [x]) l)) (lsum (Q [c]) (map (fun x => [x]) l))) as [H1 H2];
     try (apply finite_event; [intros x; first [apply P_nonneg | apply Q_nonneg]; exact Hone | now apply N]);
     unfold P, Q in *; rewrite !S in *; assumption.
+Qed.
+
+(** ** Mechanisms that are chosen after outputs were seen *)
+
+(** One count, and for each of its outputs what is asked next. *)
+Inductive adaptive := Done | Then (c : count) (next : Z -> adaptive).
+
+(** The law of all outputs of one neighbor. *)
+Fixpoint path_law (law : count -> Z -> R) (m : adaptive) (xs : list Z) : R :=
+  match m, xs with
+  | Done, [] => 1
+  | Then c next, x :: xs' => law c x * path_law law (next x) xs'
+  | _, _ => 0
+  end.
+
+(** Whatever the outputs are, the counts are those that the list stands for, in this order. *)
+Inductive allowed : list count -> adaptive -> Prop :=
+  | allowed_done : allowed [] Done
+  | allowed_then b bs c next : lawful c -> stands_for b c -> (forall x, allowed bs (next x)) -> allowed (b :: bs) (Then c next).
+
+Definition path_gap (n : nat) (m : adaptive) (a : nat) (p q : R) : R :=
+  lsum (fun xs => Rmax 0 (p * path_law P1 m xs - q * path_law Q1 m xs)) (box n a).
+
+Lemma path_gap_then n c next a p q :
+  path_gap (S n) (Then c next) a p q = lsum (fun x => path_gap n (next x) a (p * P1 c x) (q * Q1 c x)) (range a).
+Proof.
+  unfold path_gap; rewrite lsum_box_cons; apply lsum_ext; intros x; apply lsum_ext; intros xs. cbn [path_law].
+  now rewrite <- !Rmult_assoc.
+Qed.
+
+(** The same, for either order of the neighbors. *)
+Definition replaces (b c : count) : Prop := b = c \/ exists map, processed b c map.
+
+Inductive follows : list count -> adaptive -> Prop :=
+  | follows_done : follows [] Done
+  | follows_then b bs c next : lawful b -> lawful c -> replaces b c -> (forall x, follows bs (next x)) -> follows (b :: bs) (Then c next).
+
+Lemma allowed_follows bs m : allowed bs m -> follows bs m.
+Proof.
+  intros H; induction H as [|b bs c next Hc Hb _ IH]; constructor; try assumption.
+  - assert (Hp : proper [b]) by (apply (stands_for_proper [b] [c]); repeat (constructor; try assumption)). now inversion Hp.
+  - now apply stands_for_processed.
+Qed.
+
+Fixpoint swapped_paths (m : adaptive) : adaptive :=
+  match m with Done => Done | Then c next => Then (swapped c) (fun x => swapped_paths (next x)) end.
+
+Lemma follows_swapped bs m : follows bs m -> follows (map swapped bs) (swapped_paths m).
+Proof.
+  intros H; induction H as [|b bs c next [B1 B2] [C1 C2] Hr _ IH]; cbn [map swapped_paths]; constructor; try (now split); try assumption.
+  destruct Hr as [->|[f Hf]]; [now left | right; exists f; now apply processed_swapped].
+Qed.
+
+Lemma follows_wrong_length law bs m xs : follows bs m -> length xs <> length bs -> path_law law m xs = 0.
+Proof.
+  intros H; revert xs; induction H as [|b bs c next _ _ _ _ IH]; intros [|x xs] Hl; cbn in *; try reflexivity; [lia|].
+  rewrite IH by lia; ring.
+Qed.
+
+Lemma swapped_path_law m xs : path_law P1 (swapped_paths m) xs = path_law Q1 m xs /\ path_law Q1 (swapped_paths m) xs = path_law P1 m xs.
+Proof.
+  revert xs; induction m as [|c next IH]; intros [|x xs]; cbn [path_law swapped_paths]; try (split; reflexivity).
+  destruct (IH x xs) as [-> ->]; split; reflexivity.
+Qed.
+
+Lemma follows_proper bs m : follows bs m -> proper bs.
+Proof. intros H; induction H as [|b bs c next Hb _ _ _ IH]; constructor; [assumption | exact (IH 0%Z)]. Qed.
+
+Lemma gap_at_most bs m a p q :
+  follows bs m -> 0 <= p -> 0 <= q -> path_gap (length bs) m a p q <= partial_gap bs (Nat.max a 2) p q.
+Proof.
+  intros H; revert p q; induction H as [|b bs c next Hb Hc Hr _ IH]; intros p q Hp Hq.
+  { unfold path_gap, partial_gap; cbn; lra. }
+  cbn [length]; rewrite path_gap_then. apply Rle_trans with (partial_gap (c :: bs) (Nat.max a 2) p q).
+  - rewrite partial_gap_cons. apply Rle_trans with (lsum (fun x => partial_gap bs (Nat.max a 2) (p * P1 c x) (q * Q1 c x)) (range a)).
+    + apply lsum_le; intros x; apply IH; apply Rmult_le_pos; try assumption; apply Hc.
+    + apply lsum_incl; [intros; apply partial_gap_nonneg | apply NoDup_range | apply range_incl; lia].
+  - destruct Hr as [->|[f Hf]]; [lra|].
+    assert (Hcov : covers (b :: bs) (c :: bs)).
+    { apply (covers_processed b c f); try assumption. split; [reflexivity|]. intros; apply partial_gap_wider; lia. }
+    eapply Rle_trans; [now apply Hcov|]. apply partial_gap_wider; lia.
+Qed.
+
+(** No finite event distinguishes the neighbors better than delta of the list allows. *)
+Lemma path_events bs m eps l :
+  follows bs m -> NoDup l -> lsum (path_law P1 m) l <= exp eps * lsum (path_law Q1 m) l + delta bs eps.
+Proof.
+  intros H Hl. set (g := fun xs => Rmax 0 (1 * path_law P1 m xs - exp eps * path_law Q1 m xs)).
+  assert (G : lsum g l <= delta bs eps).
+  { revert l Hl; apply (box_bound (length bs)); unfold g.
+    - intros; apply Rmax_l.
+    - intros xs Hxs; rewrite !(follows_wrong_length _ bs) by assumption. apply Rmax_left; lra.
+    - intros a. eapply Rle_trans; [apply (gap_at_most bs m a 1 (exp eps) H); [lra | left; apply exp_pos]|].
+      unfold partial_gap; rewrite (lsum_ext _ (gap bs eps)) by (intros xs; unfold gap; now rewrite Rmult_1_l).
+      apply total_upper; [apply gap_summable; now apply (follows_proper bs m) | apply NoDup_box]. }
+  apply Rle_trans with (exp eps * lsum (path_law Q1 m) l + lsum g l); [|lra].
+  rewrite <- lsum_scale, <- lsum_plus; apply lsum_le; intros xs; unfold g.
+  generalize (Rmax_r 0 (1 * path_law P1 m xs - exp eps * path_law Q1 m xs)); lra.
+Qed.
+
+(** [private], for any two laws of outputs. *)
+Definition indistinguishable (p q : list Z -> R) (eps d : R) : Prop :=
+  forall E a b, is_lub (events p E) a -> is_lub (events q E) b -> a <= exp eps * b + d /\ b <= exp eps * a + d.
+
+(** The same with mechanisms that are chosen after earlier outputs were seen. *)
+Theorem adaptive_guarantees_compose bs m eps d :
+  symmetric bs -> allowed bs m -> private bs eps d -> indistinguishable (path_law P1 m) (path_law Q1 m) eps d.
+Proof.
+  intros Hsym Hm Hd. apply allowed_follows in Hm. assert (Hb := follows_proper bs m Hm).
+  apply private_means_delta in Hd; [|assumption].
+  assert (Hs : delta (map swapped bs) eps <= d).
+  { rewrite <- (delta_is_symmetric bs eps Hb Hsym) in Hd. eapply Rle_trans; [|exact Hd]. right.
+    unfold delta, delta_exchanged; apply total_ext; intros xs. unfold gap; now rewrite P_swapped, Q_swapped. }
+  assert (Hexp := exp_pos eps). intros E a b Ha Hb'; split.
+  - apply Ha; intros v (l & Hl & HE & ->). assert (H := path_events bs m eps l Hm Hl).
+    assert (lsum (path_law Q1 m) l <= b) by (apply Hb'; exists l; auto).
+    assert (exp eps * lsum (path_law Q1 m) l <= exp eps * b) by (apply Rmult_le_compat_l; lra). lra.
+  - apply Hb'; intros v (l & Hl & HE & ->). assert (H := path_events _ _ eps l (follows_swapped _ _ Hm) Hl).
+    rewrite (lsum_ext (path_law P1 (swapped_paths m)) (path_law Q1 m)), (lsum_ext (path_law Q1 (swapped_paths m)) (path_law P1 m)) in H
+      by (intros xs; apply swapped_path_law).
+    assert (lsum (path_law P1 m) l <= a) by (apply Ha; exists l; auto).
+    assert (exp eps * lsum (path_law P1 m) l <= exp eps * a) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
