@@ -125,9 +125,14 @@ impl Bounded {
         3.0 * self.outputs(shift).count() as f64
     }
 
-    /// Bounds of the probability of an output that the other neighbor cannot have, as a file computes it.
+    /// Whether there is an output that the other neighbor cannot have.
+    pub(super) fn has_infinite_loss(&self) -> bool {
+        self.kind != Kind::Answers
+    }
+
+    /// Bounds of the probability of one, as a file computes it.
     pub(super) fn infinite(&self, shift: u64) -> [f64; 2] {
-        if self.kind == Kind::Answers {
+        if !self.has_infinite_loss() {
             return [0.0; 2];
         }
         let bound = self.bound as i64;

@@ -40,13 +40,16 @@ impl Kept {
         let (mut logarithms, mut some) = ([Float::new(BITS), Float::new(BITS)], false);
         for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
             let infinite = match Noise::of(group)? {
-                Noise::Response { infinite, .. } => {
+                Noise::Response { infinite, .. } if infinite > 0 => {
                     [Float::with_val(BITS, &infinite), Float::with_val(BITS, &infinite)]
                 }
-                Noise::Bounded(bounded) => bounded.infinite(group.shift).map(|loss| Float::with_val(BITS, loss)),
+                // It may be too small for a double.
+                Noise::Bounded(bounded) if bounded.has_infinite_loss() => {
+                    bounded.infinite(group.shift).map(|loss| Float::with_val(BITS, loss))
+                }
                 _ => continue,
             };
-            some |= infinite[1] > 0;
+            some = true;
             for (sum, one) in logarithms.iter_mut().zip(infinite) {
                 *sum += (-one).ln_1p() * group.copies;
             }
@@ -76,7 +79,7 @@ impl Kept {
         let exact = Rational::from(delta - &infinite) / kept;
         if exact <= 0 {
             return Err(unprovable(&format!(
-                "need a delta above the probability of an infinite loss, which is {}: at {} no epsilon is enough",
+                "need a delta above the probability of an infinite loss, which their numbers put at {} or less; {} is not above that",
                 shown(&infinite),
                 rational::display(delta)
             )));
@@ -133,5 +136,9 @@ mod tests {
         let exact = (1.0 - lost(&all[0])).powi(3) * (1.0 - lost(&all[1]));
         assert!(kept.lower.to_f64() <= exact + 1e-15 && exact <= kept.upper.to_f64() + 1e-15);
         assert!(Rational::from(&kept.upper - &kept.lower).to_f64() < 1e-6 * (1.0 - exact));
+        // Of a probability below all doubles, too.
+        let small = groups(&["truncated-gaussian:1/10000:9"]);
+        assert!(Kept::of(&[&small[0]]).unwrap().is_some_and(|kept| kept.upper >= 1 && kept.lower < 1));
+        assert_eq!(Kept::of(&path[2..]).unwrap(), None);
     }
 }

@@ -38,6 +38,7 @@ use crate::{
 };
 use end::{DELTA_DIGITS, End};
 use fine::{Fine, FineEnds};
+use laws::Noise;
 use number::unprovable;
 use point::Point;
 use statement::Statement;
@@ -175,6 +176,7 @@ impl FormalClaim {
     ///
     /// Refused as by [`FormalClaim::new`], with ends within a relative distance of 10^-digits in place of a certificate's.
     pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<FormalClaim> {
+        let units = units_of(subject)?;
         let mut lines = None;
         let value = match question {
             Question::Epsilon { delta } => subject.whole.epsilon(delta, digits + MORE)?.value,
@@ -190,7 +192,7 @@ impl FormalClaim {
         };
         let Outward { lower, upper, .. } = Outward::new(&value, digits)?;
         let request = Request { question: question.clone(), ends: Ends { lower, upper }, lines };
-        FormalClaim::of_subject(subject, &request)
+        FormalClaim::of_units(subject, &units, &request)
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
@@ -198,21 +200,15 @@ impl FormalClaim {
         let Promise::Epsilon { delta, epsilon } = promise else {
             return Err(unprovable("of calibrations are about a given epsilon, and that of zCDP is irrational"));
         };
+        let units = units_of(subject)?;
         let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
         let lower = found.before.ok_or_else(|| unprovable("need a grid with smaller noise, which is not enough"))?;
         let question = Question::Scale { delta: delta.clone(), target: Target::Epsilon(epsilon.clone()), grid };
         let request = Request { question, ends: Ends { lower, upper: found.factor }, lines: None };
-        FormalClaim::of_subject(subject, &request)
+        FormalClaim::of_units(subject, &units, &request)
     }
 
-    fn of_subject(subject: &Resolved, request: &Request) -> Result<FormalClaim> {
-        let units: Vec<Vec<Group>> = match &subject.whole {
-            Whole::Composition(one) => vec![as_given(one)],
-            Whole::WorstPath(_) => {
-                let paths = Paths::of(&subject.whole)?;
-                paths.units().iter().map(|unit| paths.given_of_unit(unit).cloned().collect()).collect()
-            }
-        };
+    fn of_units(subject: &Resolved, units: &[Vec<Group>], request: &Request) -> Result<FormalClaim> {
         let units: Vec<Vec<&Group>> = units.iter().map(|unit| all(unit)).collect();
         FormalClaim::of(subject.title.clone(), &units, request)
     }
@@ -325,6 +321,19 @@ impl FormalClaim {
             }
         }
     }
+}
+
+/// The counts of each unit. Other laws are refused before anything is computed.
+fn units_of(subject: &Resolved) -> Result<Vec<Vec<Group>>> {
+    let units: Vec<Vec<Group>> = match &subject.whole {
+        Whole::Composition(one) => vec![as_given(one)],
+        Whole::WorstPath(_) => {
+            let paths = Paths::of(&subject.whole)?;
+            paths.units().iter().map(|unit| paths.given_of_unit(unit).cloned().collect()).collect()
+        }
+    };
+    units.iter().flatten().try_for_each(|group| Noise::of(group).map(drop))?;
+    Ok(units)
 }
 
 fn all(groups: &[Group]) -> Vec<&Group> {

@@ -134,21 +134,21 @@ impl Walk {
         if period.is_nan() || period >= LONGEST_ROW {
             return Ok(None);
         }
-        let (mut counts, mut products) = (Vec::new(), 0.0);
+        let (mut counts, mut products, mut exponentials) = (Vec::new(), 0.0, 0.0);
         for term in terms {
             let Some(one) = Counts::new(&term, &h, &tilt) else { return Ok(None) };
             products += one.width as f64 * period * one.copies as f64;
-            products += EXPONENTIAL * (one.width as f64 + 2.0 * one.reach as f64);
+            exponentials += one.width as f64 + 2.0 * one.reach as f64;
             if let Noise::Bounded(bounded) = &one.noise {
-                let exponentials = bounded.exponentials(one.shift);
-                products += EXPONENTIAL * exponentials + exponentials * one.width as f64;
-            }
-            if products.is_nan() || products >= MOST_PRODUCTS {
-                return Ok(None);
+                let listed = bounded.exponentials(one.shift);
+                exponentials += listed;
+                products += listed * one.width as f64;
             }
             counts.push(one);
         }
-        Ok(Some(Walk { counts, h, offset, rho, tilt, period: (period as usize).max(2), side }))
+        let walk = Walk { counts, h, offset, rho, tilt, period: (period as usize).max(2), side };
+        products += EXPONENTIAL * exponentials * walk.exponential(epsilon);
+        Ok((products < MOST_PRODUCTS).then_some(walk))
     }
 
     pub(super) fn tilt(&self) -> f64 {
@@ -179,6 +179,12 @@ impl Walk {
         let squarings = (largest * largest / 2e-7).log2().ceil().max(28.0);
         let least = if is_infinite { f64::from(INFINITE_BITS) } else { 80.0 };
         (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(least) as u32)
+    }
+
+    /// The work of an exponential, in units of one with the bits of most files: squarings of numbers of so many bits.
+    fn exponential(&self, epsilon: &Rational) -> f64 {
+        let (squarings, bits) = self.precision(epsilon, false);
+        (f64::from(squarings) / 33.0 * (f64::from(bits) / 125.0).powi(2)).max(1.0)
     }
 
     /// The steps before the first index where the first row of a window begins.
