@@ -12,9 +12,11 @@ use crate::{error::Result, law::Group, numeric::rational};
 
 /// Rows and tables are in units of one of this.
 const WHOLE: f64 = (1_u64 << BITS) as f64;
-/// The largest number of products of a walk: Rocq takes about a third of a microsecond for each, and a millisecond for an exponential.
+/// The largest number of products of a walk: Rocq takes about a third of a microsecond for each, four milliseconds for an exponential of 125 bits,
+/// and a microsecond to compare an output with a place.
 const MOST_PRODUCTS: f64 = 1e9;
-const EXPONENTIAL: f64 = 3e3;
+const EXPONENTIAL: f64 = 1.2e4;
+const COMPARISON: f64 = 3.0;
 /// The largest number of entries of a row.
 const LONGEST_ROW: f64 = 2e5;
 /// Deviations of the loss in a period, and of the noise on each side of a window: the truncated mass is below 10^-6 of delta.
@@ -97,7 +99,9 @@ impl Term<'_> {
 
 impl Walk {
     pub(super) fn new(path: &[&Group], epsilon: &Rational, side: Side) -> Result<Walk> {
-        let too_fine = || unprovable("would take too long here: the lattice of the losses is too fine");
+        let too_fine = || {
+            unprovable("would take too long here: the lattice of the losses is too fine, or its numbers are too long")
+        };
         Walk::if_short(path, epsilon, side)?.ok_or_else(too_fine)
     }
 
@@ -142,7 +146,7 @@ impl Walk {
             if let Noise::Bounded(bounded) = &one.noise {
                 let listed = bounded.exponentials(one.shift);
                 exponentials += listed;
-                products += listed * one.width as f64;
+                products += COMPARISON * listed * one.width as f64;
             }
             counts.push(one);
         }
