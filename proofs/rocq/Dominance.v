@@ -26,7 +26,7 @@ Record processed (b c : count) (map : Z -> Z -> R) : Prop := {
 Definition partial_gap (cs : list count) (a : nat) (p q : R) : R :=
   lsum (fun xs => Rmax 0 (p * P cs xs - q * Q cs xs)) (box (length cs) a).
 
-(** Each list of counts is at most as private as the other one. *)
+(** [bs] has as many counts as [cs], and is at most as private. *)
 Definition covers (bs cs : list count) : Prop :=
   length bs = length cs
   /\ forall a p q, 0 <= p -> 0 <= q -> partial_gap cs a p q <= partial_gap bs (Nat.max a 2) p q.
@@ -76,7 +76,7 @@ Proof.
   - apply lsum_incl; [intros; apply partial_gap_nonneg | apply NoDup_range | apply range_incl; lia].
 Qed.
 
-(** A count before one, and before the other the count of which it is a function. *)
+(** Before [cs] a count, and before [bs] the one of which it is a function. *)
 Lemma covers_processed b c map bs cs : lawful c -> processed b c map -> covers bs cs -> covers (b :: bs) (c :: cs).
 Proof.
   intros [HP HQ] [M0 M1 EP EQ] [Hl H]; split; [cbn; congruence|]. intros a p q Hp Hq; rewrite !partial_gap_cons.

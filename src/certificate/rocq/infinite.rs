@@ -60,7 +60,7 @@ impl Kept {
         if path.iter().map(|group| group.copies).sum::<u64>() > MOST_COPIES {
             return Err(unprovable(&format!("with infinite losses are about {MOST_COPIES} counts or fewer")));
         }
-        // More than the rounding here, and that of a file of so many bits.
+        // More than the rounding here, and more than that of a file with these bits.
         let margin = Float::with_val(BITS, MOST_COPIES) >> (INFINITE_BITS - 2);
         let bound = |ln: &Float, sign: i32| Float::with_val(BITS, ln.exp_ref()) + Float::with_val(BITS, sign * &margin);
         let [upper, lower] = [bound(&logarithms[0], 1), bound(&logarithms[1], -1)];

@@ -185,7 +185,7 @@ impl Walk {
         (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(least) as u32)
     }
 
-    /// The work of an exponential, in units of one with the bits of most files: squarings of numbers of so many bits.
+    /// The work of an exponential, in units of that in most files: it grows with the squarings, and with the square of the bits.
     fn exponential(&self, epsilon: &Rational) -> f64 {
         let (squarings, bits) = self.precision(epsilon, false);
         (f64::from(squarings) / 33.0 * (f64::from(bits) / 125.0).powi(2)).max(1.0)
