@@ -271,8 +271,7 @@ impl Composition {
     /// occurs twice, once in each direction. A guarantee, or a pair of hypotheses, is about either relation: it occurs once.
     pub fn for_changed_records(&self) -> Result<Self> {
         self.refuse_sampled("a record that changes under Poisson sampling: use the neighbor relation add-remove")?;
-        let twice = self.counts.iter().filter(|counts| !counts.law.is_guarantee());
-        let entered = twice.map(|counts| Counts { law: counts.law.of_opposite_record(), ..counts.clone() });
+        let entered = self.counts.iter().filter(|counts| !counts.law.is_guarantee()).map(Counts::entered);
         self.derived(self.counts.iter().cloned().chain(entered))
     }
 }

@@ -123,6 +123,21 @@ impl Counts {
         self.with(self.count.saturating_mul(times), self.shift)
     }
 
+    /// The counts that differ where a record leaves these and enters as many others: twice as many, of a law that is not symmetric half of them in the
+    /// opposite direction. An error for more than 10^12 counts.
+    pub(crate) fn left_and_entered(&self) -> Result<Vec<Self>> {
+        let entered = self.entered();
+        if entered == *self {
+            return Ok(vec![self.with(self.count.saturating_mul(2), self.shift)?]);
+        }
+        Ok(vec![self.clone(), entered])
+    }
+
+    /// As many counts that a changed record enters, where it leaves these.
+    pub(super) fn entered(&self) -> Self {
+        Counts { law: self.law.of_opposite_record(), ..self.clone() }
+    }
+
     /// The epsilon of pure differential privacy they spend; `None` where losses are unbounded, or some are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         self.largest_finite_loss().filter(|_| !self.law.has_infinite_loss())

@@ -44,24 +44,25 @@ impl Query {
         })
     }
 
-    /// The counts of all queries like it that a change of one record affects; `None` if none of their counts changes.
-    pub fn counts(&self, neighbors: Neighbors) -> Result<Option<Counts>> {
+    /// The counts of all queries like it that a change of one record affects, as [`Composition::for_changed_records`](crate::account::Composition::for_changed_records) composes them; none if none of
+    /// their counts changes.
+    pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
         self.counts_times(self.changed.times(neighbors)?)
     }
 
-    /// All counts of all queries like it, each counted `each` times.
-    pub(crate) fn counts_times(&self, each: u64) -> Result<Option<Counts>> {
+    /// All counts of all queries like it, each counted `each` times: twice where a record leaves one and enters another.
+    pub(crate) fn counts_times(&self, each: u64) -> Result<Vec<Counts>> {
         if each == 0 {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         if self.law.is_sampled() && each != 1 {
             return Err(Error::unsuitable(
                 "a record that changes under Poisson sampling: use the neighbor relation add-remove",
             ));
         }
-        let count = self.times.saturating_mul(self.cells).saturating_mul(each);
-        let counts = Counts::new(self.law.clone(), count, self.shift)?;
-        if self.free_rows { counts.with_free_rows().map(Some) } else { Ok(Some(counts)) }
+        let counts = Counts::new(self.law.clone(), self.times.saturating_mul(self.cells), self.shift)?;
+        let counts = if self.free_rows { counts.with_free_rows()? } else { counts };
+        if each == 1 { Ok(vec![counts]) } else { counts.left_and_entered() }
     }
 }
 
@@ -103,7 +104,8 @@ impl GeoLevel {
 
     /// The counts at this level that a change of one record affects; at a level with kinds those of all kinds at once, which no record has.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
-        self.queries.iter().filter_map(|query| query.counts(neighbors).transpose()).collect()
+        let each = self.queries.iter().map(|query| query.counts(neighbors)).collect::<Result<Vec<_>>>()?;
+        Ok(each.concat())
     }
 }
 

@@ -109,8 +109,8 @@ impl Release {
         self.choices(levels).into_iter().map(of).collect()
     }
 
-    /// The largest number of counts of a query, with all like it, that one record changes; `None` if none of them changes.
-    pub(super) fn query_counts(&self, level: usize, query: &Query, neighbors: Neighbors) -> Result<Option<Counts>> {
+    /// The largest number of counts of a query, with all like it, that one record changes; none if none of them changes.
+    pub(super) fn query_counts(&self, level: usize, query: &Query, neighbors: Neighbors) -> Result<Vec<Counts>> {
         let cells = match self.mix_of(level) {
             Some((_, mix)) if query.kind.as_ref() == Some(&mix.kind) => mix.most,
             _ => query.cells,

@@ -198,11 +198,16 @@ impl Subject {
             let nothing = || Err(Error::malformed(AS_GIVEN, "true without counts", expected));
             return if self.counts_as_given { nothing() } else { Ok(None) };
         }
+        self.under(&self.singles, neighbors).map(Some)
+    }
+
+    /// The composition of counts given one by one under a relation, of all of them or of one alone: the only place that decides which pairs of laws they are.
+    fn under(&self, singles: &[Counts], neighbors: Neighbors) -> Result<Composition> {
         let times = self.changed().times(neighbors)?;
-        let once = Composition::new(self.singles.iter().cloned())?;
+        let once = Composition::new(singles.iter().cloned())?;
         let is_changed = neighbors == Neighbors::Bounded && once.is_sampled();
         let all = if times == 2 || is_changed { once.for_changed_records()? } else { once };
-        self.multiplied(&all).map(Some)
+        self.multiplied(&all)
     }
 
     /// The same for the whole group and all repetitions.
@@ -214,26 +219,26 @@ impl Subject {
     /// The requested queries, each alone, and the counts given one by one; for a query about one kind of groups the largest
     /// number of counts that a record can be in.
     fn queries(&self, neighbors: Neighbors) -> Result<Vec<QueryPart>> {
-        let part = |level: Option<&str>, name: String, times: u64, counts: Counts| -> Result<QueryPart> {
-            let composition = self.multiplied(&Composition::new([counts])?)?;
-            let counts = composition.counts()[0].clone();
-            Ok(QueryPart { level: level.map(String::from), name, times, counts, composition })
+        let part = |level: Option<&str>, name: String, times: u64, composition: Composition| {
+            let count = composition.counts().iter().fold(0_u64, |all, counts| all.saturating_add(counts.count));
+            let counts = Counts { count, ..composition.counts()[0].clone() };
+            QueryPart { level: level.map(String::from), name, times, counts, composition }
         };
         let mut queries = Vec::new();
         if let Some(release) = &self.release {
             for (place, level) in release.levels.iter().enumerate() {
                 let included = self.levels.is_empty() || self.levels.contains(&level.name);
                 for query in level.queries.iter().filter(|_| included) {
-                    if let Some(counts) = release.query_counts(place, query, neighbors)? {
-                        queries.push(part(Some(&level.name), query.name.clone(), query.times, counts)?);
+                    let counts = release.query_counts(place, query, neighbors)?;
+                    if !counts.is_empty() {
+                        let composition = self.multiplied(&Composition::new(counts)?)?;
+                        queries.push(part(Some(&level.name), query.name.clone(), query.times, composition));
                     }
                 }
             }
         }
         for single in &self.singles {
-            let times = self.times(single, neighbors)?;
-            let changed = Counts::new(single.law.clone(), single.count.saturating_mul(times), single.shift)?;
-            queries.push(part(None, single.to_string(), 1, changed)?);
+            queries.push(part(None, single.to_string(), 1, self.under(std::slice::from_ref(single), neighbors)?));
         }
         Ok(queries)
     }

@@ -196,7 +196,7 @@ fn rows_move_into_cells_of_any_choice() {
     let release = parse(&text("rows = 22\nrho = \"1/2\"\n"), "f").unwrap();
     let query = &release.levels[0].queries[0];
     assert_eq!((query.sigma2().unwrap(), query.shift, query.free_rows), (&Rational::from(484), 22, true));
-    let counts = query.counts(Neighbors::Bounded).unwrap().unwrap();
+    let counts = query.counts(Neighbors::Bounded).unwrap().remove(0);
     assert_eq!((counts.count, counts.shift, counts.free_rows), (2, 22, true));
     let again = parse(&release.to_toml(), "again").unwrap();
     assert!(again.levels[0].queries[0].free_rows && again.rho == release.rho);

@@ -1,5 +1,8 @@
 use super::*;
-use crate::account::Account;
+use crate::{
+    law::{Law, NoiseTable, Pair, PerturbationTable},
+    numeric::rational::parse,
+};
 
 fn of(release: &str) -> Subject {
     Subject { release: Some(Release::find(release).unwrap()), ..Subject::default() }
@@ -190,4 +193,77 @@ fn a_release_with_groups_of_two_kinds_is_as_private_as_its_worst_mix() {
             assert!(part.deciding(&epsilon).unwrap().ends_with(ways));
         }
     }
+}
+
+/// Masses at 0, 1, ...
+fn table(masses: &[&str]) -> Counts {
+    let rows = (0..).zip(masses.iter().map(|mass| parse(mass).unwrap()));
+    Counts::new(Law::Table(Arc::new(NoiseTable::new("noise.csv", rows).unwrap())), 1, 1).unwrap()
+}
+
+fn single(counts: Counts, neighbors: Neighbors, counts_as_given: bool) -> Result<Resolved> {
+    Subject { singles: vec![counts], neighbors: Some(neighbors), counts_as_given, ..Subject::default() }.resolve()
+}
+
+#[test]
+fn the_line_of_a_single_query_is_that_of_the_whole() {
+    let read = |key: &str, text: &str| Counts::parse(key, text).unwrap();
+    let cells = [(0, 0, "3/4"), (0, 1, "1/4"), (1, 0, "1/4"), (1, 1, "1/2"), (1, 2, "1/4"), (2, 1, "1/2"), (2, 3, "1/2")];
+    let cells = cells.map(|(i, j, p)| (i, j, parse(p).unwrap()));
+    let cells = Law::Perturbation(Arc::new(PerturbationTable::new("cells.csv", cells).unwrap()));
+    let skew = [("1/2", "1/4"), ("1/3", "1/3"), ("1/6", "5/12")].map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap()));
+    let skew = Law::Pair(Arc::new(Pair::new("pair.csv", skew).unwrap()));
+    let all = [
+        read("discrete-gaussian", "5x2"),
+        read("gaussian", "5x2"),
+        read("discrete-laplace", "1/2x2@2"),
+        read("laplace", "2"),
+        read("truncated-laplace", "1/2:40"),
+        read("truncated-gaussian", "5:30"),
+        read("randomized-response", "1:3x2"),
+        read("exponential", "1/2x2"),
+        read("pure", "1/2x2"),
+        read("approximate", "1/2:1e-3"),
+        Counts::parse_sampled("1/4:gaussian:4x2").unwrap(),
+        Counts::parse_unknown_key("discrete-laplace:1/2:9x2").unwrap(),
+        Counts::parse_unknown_key("gaussian:4:9").unwrap(),
+        table(&["60/143", "2/143", "27/143", "54/143"]),
+        table(&["1/4", "1/2", "1/4"]),
+        Counts::new(cells, 1, 1).unwrap(),
+        Counts::new(skew, 2, 1).unwrap(),
+    ];
+    let mut compared = 0;
+    for counts in &all {
+        for (neighbors, given) in [(Neighbors::AddRemove, false), (Neighbors::Bounded, false), (Neighbors::Bounded, true)] {
+            let Ok(resolved) = single(counts.clone(), neighbors, given) else {
+                assert!(counts.law.is_sampled() && neighbors == Neighbors::Bounded, "{counts}");
+                continue;
+            };
+            let [query] = &resolved.queries[..] else { panic!("{counts}") };
+            let of = |account: &Composition| account.delta("1/2", 6).unwrap().value;
+            assert_eq!(of(&query.composition), of(&resolved.total), "{counts} {neighbors:?} {given}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 3 * all.len() - 2);
+}
+
+/// By the sum over all pairs of outcomes: the count that is left goes down where the one that is entered goes up.
+#[test]
+fn a_query_of_a_changed_record_has_the_count_left_and_the_count_entered() {
+    for (masses, delta, expected) in [
+        (&["60/143", "2/143", "27/143", "54/143"][..], "0.8", "3.29379135263"),
+        (&["1/100", "9/10", "5/100", "3/100", "1/100"], "0.1", "7.28605471902"),
+        (&["1/2", "1/4", "1/4"], "0.64", "0.56531380905"),
+    ] {
+        let resolved = single(table(masses), Neighbors::Bounded, false).unwrap();
+        let epsilon = resolved.queries[0].composition.epsilon(delta, 12).unwrap().value;
+        let apart = (epsilon.approximate() - expected.parse::<f64>().unwrap()).abs();
+        assert!(apart < 1e-10, "{epsilon} for {expected}");
+        assert_eq!(resolved.queries[0].counts.count, 2);
+    }
+    let keys = Counts::parse_unknown_key("discrete-laplace:1/2:4").unwrap();
+    let resolved = single(keys, Neighbors::Bounded, false).unwrap();
+    let of = |account: &Composition| account.epsilon("0.2", 9).unwrap().value;
+    assert_eq!(of(&resolved.queries[0].composition), of(&resolved.total));
 }
