@@ -7,6 +7,7 @@ use rug::Rational;
 use super::{
     counts::Counts,
     directions::{self, Directions},
+    group,
     joined::Joined,
 };
 use crate::{
@@ -245,16 +246,15 @@ impl Composition {
         Ok(Composition { stop: stop.clone(), ..Composition::of(self.counts.and(&other.counts))? })
     }
 
-    /// The composition for groups of `size` people who leave or enter together: every shift times `size`. An error if a shift exceeds its
-    /// range.
+    /// The composition for groups of up to `size` people who leave or enter together: the worst of all ways in which they share out what each of them changes.
+    /// Of log-concave noise, such as Gaussian and Laplace, that is every shift times `size`. An error where no way is proven to be the worst, and if a shift
+    /// exceeds its range.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         if size > 1 {
             let why = "a group of records under Poisson sampling: each of them is sampled on its own, which is a mixture of several shifts";
             self.refuse_sampled(why)?;
         }
-        let counts: Result<Vec<Counts>> =
-            (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
-        self.derived(counts?)
+        self.derived(self.counts.iter().map(|counts| group::of(counts, size)).collect::<Result<Vec<_>>>()?)
     }
 
     fn refuse_sampled(&self, why: &str) -> Result<()> {

@@ -6,6 +6,7 @@
 //! | [`composition`] | the privacy losses of all counts together |
 //! | `directions` | both directions of a composition that is not symmetric |
 //! | [`free_rows`] | rows that move freely among the cells of a query: all in one cell is the worst |
+//! | `group` | groups of records: the worst way in which they share out what they change |
 //! | [`conversions`] | the usual conversions: zCDP in two ways, Renyi, Gaussian and pure differential privacy |
 //! | [`compared`] | the reference for an exact epsilon: a published figure, or the smallest standard account |
 //! | [`profile`] | the queries of every account: epsilon, delta, the privacy profile, the trade-off function |
@@ -35,6 +36,7 @@ pub mod crossing;
 mod directions;
 mod epsilon;
 pub mod free_rows;
+mod group;
 mod joined;
 mod kinks;
 pub mod ledger;

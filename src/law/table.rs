@@ -144,6 +144,16 @@ impl NoiseTable {
         })
     }
 
+    /// Whether it is log-concave: m(k)^2 >= m(k - 1) m(k + 1), without gaps. Then a larger change is never less private.
+    pub fn is_log_concave(&self) -> bool {
+        let masses: Vec<(i64, &Rational)> = self.masses().collect();
+        let has_gap = masses.windows(2).any(|two| two[1].0 - two[0].0 != 1);
+        let is_concave = |three: &[(i64, &Rational)]| {
+            Rational::from(three[1].1 * three[1].1) >= Rational::from(three[0].1 * three[2].1)
+        };
+        !has_gap && masses.windows(3).all(is_concave)
+    }
+
     /// The table of the negative of the noise: its pairs have the two directions exchanged.
     pub(crate) fn reflected(&self) -> Self {
         let masses = self.masses.iter().map(|(value, mass)| (-value, mass.clone())).collect();
