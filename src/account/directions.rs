@@ -71,19 +71,36 @@ impl OneWay {
     }
 
     fn evaluator(&self, stop: &Stop) -> Evaluator {
-        let [below, above] = [&self.below, &self.above].map(|sum| sum.evaluator().until(stop));
-        let finite = match &self.uniform {
-            Some(both) => Evaluator::Uniform(Box::new(UniformEvaluator::new(both.clone(), [below, above], stop))),
-            None => Evaluator::Between(Box::new([below, above].map(|one| Evaluator::Sum(Box::new(one))))),
+        let finite = || {
+            let [below, above] = [&self.below, &self.above].map(|sum| sum.evaluator().until(stop));
+            match &self.uniform {
+                Some(both) => Evaluator::Uniform(Box::new(UniformEvaluator::new(both.clone(), [below, above], stop))),
+                None => Evaluator::Between(Box::new([below, above].map(|one| Evaluator::Sum(Box::new(one))))),
+            }
         };
-        match self.infinite_loss() {
+        let beside = |finite: Evaluator, infinite: Option<InfiniteLoss>| match infinite {
             Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
             None => finite,
+        };
+        let [least, most] = [&self.below, &self.above].map(LossSum::infinite_loss);
+        if least == most {
+            return beside(finite(), most);
         }
+        // Each end has the probability of its own pair: that of the larger one bounds nothing from below, and with it a finite loss is smaller.
+        let of_one = |sum: &LossSum, infinite| {
+            let own = match &self.uniform {
+                Some(_) => finite(),
+                None => Evaluator::Sum(Box::new(sum.evaluator().until(stop))),
+            };
+            beside(own, infinite)
+        };
+        Evaluator::Between(Box::new([of_one(&self.below, least), of_one(&self.above, most)]))
     }
 
+    /// The outcomes of infinite loss, with the least and the largest probability that they may have.
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        self.above.infinite_loss()
+        let most = self.above.infinite_loss()?;
+        Some(most.or_fewer(self.below.infinite_loss()))
     }
 
     /// ln E[exp(s L)] for s > 0, with losses on no lattice rounded up.

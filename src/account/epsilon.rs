@@ -114,11 +114,15 @@ fn beside_infinite(
             Ok(Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof: upper.proof })
         }
         Target::Zero => match largest_loss(finite, digits) {
-            Some(value) => Ok(Answer {
-                met: value.is_tight(digits),
-                value,
-                proof: Proof::bound("the largest loss that is finite: delta is the probability of an infinite one"),
-            }),
+            Some(value) => {
+                // Where no finite loss is above zero, delta is that probability from epsilon = 0 on.
+                let value = value.max(&Enclosure::double(0.0, precision::bits(digits, 64)));
+                Ok(Answer {
+                    met: value.is_tight(digits) || *value.upper() == 0,
+                    value,
+                    proof: Proof::bound("the largest loss that is finite: delta is the probability of an infinite one"),
+                })
+            }
             None => Err(infinite.too_small(delta)),
         },
     }

@@ -152,7 +152,11 @@ fn of_directions(composition: &Composition, source: Source, alpha: &Rational, di
         && (*alpha == 0 || infinite.alpha(alpha, digits).is_none())
     {
         let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
-        return with_infinite(&infinite, alpha, digits, of_finite);
+        let answer = with_infinite(&infinite, alpha, digits, of_finite)?;
+        if let Source::Directions(both) = source {
+            both.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
+        }
+        return Ok(answer);
     }
     by_lines_alone(source, composition, alpha, digits)
 }

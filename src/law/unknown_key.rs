@@ -10,8 +10,8 @@
 //! - *A known key* has other records. Its count moves by the shift, and hiding small noisy counts is a function of the noisy count: the pair is at most that of
 //!   the noise alone, which it approaches for large counts.
 //!
-//! Every key is one or the other, so the account is the worst over all numbers of new ones. d is enclosed, and the pairs for both its ends enclose that for
-//! d, because a pair of a larger d is at most as private.
+//! Every key is one or the other, so the account is the worst over all numbers of new ones. d and r = 1 - d are enclosed, each relative to itself, and the
+//! pairs for both ends enclose that for d, because a pair of a larger d is at most as private. Each of both has its own probability of an infinite loss.
 
 use std::cmp::Ordering;
 
@@ -36,8 +36,8 @@ use crate::{
 /// The name in files and options.
 pub(super) const KEY: &str = "unknown-key";
 
-/// Bits of a tail relative to itself: far more than the losses have.
-const BITS: u32 = 256;
+/// Bits of a tail relative to itself: more than the largest number of digits needs.
+const BITS: u32 = 1024;
 /// A tail below 2^-LEAST is refused.
 const LEAST: i32 = 4000;
 /// The largest sigma2 of a discrete Gaussian, whose tail is summed.
@@ -129,49 +129,73 @@ impl UnknownKey {
         UnknownKey { is_reversed: !self.is_reversed, ..self.clone() }
     }
 
-    /// Encloses P[noise >= threshold - shift], the probability that a new key is shown.
+    /// Encloses P[noise >= threshold - shift], the probability that a new key is shown, relative to itself.
     pub fn shown(&self, shift: u64) -> Enclosure {
-        let at = Rational::from(&self.threshold - shift);
+        self.tail(&Rational::from(&self.threshold - shift))
+    }
+
+    /// Encloses P[noise < threshold - shift], the probability that it stays hidden, relative to itself.
+    pub fn hidden(&self, shift: u64) -> Enclosure {
+        // By symmetry P[noise > shift - threshold]; on the integers that is from the next one on.
+        let at = Rational::from(shift - &self.threshold);
+        self.tail(&if self.is_of_integers() { at.floor() + 1_u32 } else { at })
+    }
+
+    fn is_of_integers(&self) -> bool {
+        matches!(self.noise, KeyNoise::DiscreteLaplace(_) | KeyNoise::DiscreteGaussian(_))
+    }
+
+    /// P[noise >= at].
+    fn tail(&self, at: &Rational) -> Enclosure {
         match &self.noise {
             KeyNoise::Gaussian(sigma2) => {
                 // P[N >= x] = erfc(x / sqrt(2 sigma2)) / 2
                 let twice = Enclosure::rational(&Rational::from(sigma2 * 2_u32), BITS).sqrt();
-                Enclosure::rational(&at, BITS).div(&twice).erfc().times_power_of_two(-1)
+                Enclosure::rational(at, BITS).div(&twice).erfc().times_power_of_two(-1)
             }
             KeyNoise::Laplace(scale) => {
                 // P[X >= x] = exp(-x / scale) / 2 for x >= 0, and 1 - exp(x / scale) / 2 below.
                 let size = Rational::from(at.abs_ref()) / scale;
                 let beyond = Enclosure::rational(&-size, BITS).exp().times_power_of_two(-1);
-                if at >= 0 { beyond } else { Enclosure::double(1.0, BITS).sub(&beyond) }
+                if *at >= 0 { beyond } else { Enclosure::double(1.0, BITS).sub(&beyond) }
             }
-            KeyNoise::DiscreteLaplace(epsilon) => of_integers(&at, |k| {
+            KeyNoise::DiscreteLaplace(epsilon) => of_integers(at, |k| {
                 // The masses from k >= 0 on are a geometric series: exp(-epsilon k) / (1 + exp(-epsilon)).
                 let falling = |k: &Rational| Enclosure::rational(&-Rational::from(epsilon * k), BITS).exp();
                 falling(k).div(&falling(&Rational::from(1)).add(&Enclosure::double(1.0, BITS)))
             }),
-            KeyNoise::DiscreteGaussian(sigma2) => of_integers(&at, |k| gaussian_tail(sigma2, k)),
+            KeyNoise::DiscreteGaussian(sigma2) => of_integers(at, |k| gaussian_tail(sigma2, k)),
         }
         .clamp(0.0, 1.0)
     }
 
+    /// The probabilities that a new key is shown and hidden, for the larger end of the first or the smaller one: the smaller of both is an end of its own
+    /// enclosure, and the other what is left of one.
+    fn shown_and_hidden(&self, shift: u64, rounding: Rounding) -> Result<[Rational; 2]> {
+        let [shown, hidden] = [self.shown(shift), self.hidden(shift)];
+        let end = |one: &Enclosure, is_upper: bool| {
+            let end = if is_upper { one.upper_rational() } else { one.lower_rational() };
+            end.filter(|_| one.lower().get_exp().is_some_and(|exponent| exponent > -LEAST))
+        };
+        let refused = |expected: &str| {
+            Error::out_of_range("the threshold of an unknown key", rational::display(&self.threshold), expected)
+        };
+        let rest = |end: &Rational| Rational::from(1 - end);
+        let is_up = rounding == Rounding::Up;
+        if shown.upper() <= hidden.upper() {
+            let why = "one that a new key reaches with a probability of at least 10^-1200";
+            let shown = end(&shown, is_up).ok_or_else(|| refused(why))?;
+            return Ok([shown.clone(), rest(&shown)]);
+        }
+        let why = "one below which a new key stays with a probability of at least 10^-1200";
+        let hidden = end(&hidden, !is_up).ok_or_else(|| refused(why))?;
+        Ok([rest(&hidden), hidden])
+    }
+
     /// The pair of a new key, for the larger end of its probability or the smaller one.
     pub(super) fn new_key(&self, shift: u64, rounding: Rounding) -> Result<Pair> {
-        let shown = self.shown(shift);
-        let end = match rounding {
-            Rounding::Up => shown.upper_rational(),
-            Rounding::Down => shown.lower_rational(),
-        };
-        let d = end.filter(|_| shown.lower().get_exp().is_some_and(|exponent| exponent > -LEAST));
-        let d = d.ok_or_else(|| {
-            let what = "the threshold of an unknown key";
-            Error::out_of_range(
-                what,
-                rational::display(&self.threshold),
-                "one that a new key reaches with a probability of at least 10^-1200",
-            )
-        })?;
-        let one = || Rational::from(1);
-        let outcomes = Likelihoods::of([(d.clone(), Rational::new()), (one() - d, one())]);
+        let [shown, hidden] = self.shown_and_hidden(shift, rounding)?;
+        let outcomes = Likelihoods::of([(shown, Rational::new()), (hidden, Rational::from(1))]);
         Pair::of(&self.label, if self.is_reversed { outcomes.reversed() } else { outcomes })
     }
 }

@@ -139,6 +139,17 @@ impl Evaluator {
         !matches!(self, Evaluator::Sampled(_))
     }
 
+    /// Whether some outcomes are possible for one of two neighbors only.
+    fn has_infinite_loss(&self) -> bool {
+        match self {
+            Evaluator::Infinite(..) => true,
+            Evaluator::Between(both) => both.iter().any(Evaluator::has_infinite_loss),
+            Evaluator::Largest(all) => all.iter().any(Evaluator::has_infinite_loss),
+            Evaluator::Directions(both) => both.directions.iter().any(Evaluator::has_infinite_loss),
+            Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Uniform(_) | Evaluator::Family(_) => false,
+        }
+    }
+
     /// The same by a method that shares no code with the engines that certify it: to a few digits, or fewer than one. `leader`: of a family, a unit
     /// that attains the largest as far as is known.
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
@@ -259,7 +270,10 @@ impl DirectionsEvaluator {
     pub(crate) fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         const BITS: u32 = 64;
         const SLOPES: [(u32, u32); 6] = [(0, 1), (1, 4), (1, 1), (2, 1), (4, 1), (8, 1)];
-        if let Some(known) = SecondEnclosure::at_ends(alpha)? {
+        // Where only one hypothesis can have some outcomes, f(0) is below one.
+        if let Some(known) = SecondEnclosure::at_ends(alpha)?
+            && (*alpha == 1 || !self.directions.iter().any(Evaluator::has_infinite_loss))
+        {
             return Ok(known);
         }
         let trivial = SecondEnclosure::trivial_tradeoff(alpha);

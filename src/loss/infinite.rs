@@ -29,6 +29,8 @@ use crate::{
 pub struct InfiniteLoss {
     /// The groups that have such outcomes.
     groups: Vec<Group>,
+    /// Those of a pair that is at least as private, where the pair itself is known between two: the probability is between that of both.
+    fewer: Option<Vec<Group>>,
     /// How often the composition of these groups is composed with itself.
     times: u64,
 }
@@ -54,12 +56,33 @@ impl InfiniteLoss {
     pub(crate) fn of(groups: &[Group]) -> Option<Self> {
         let has = |group: &&Group| group.law.has_infinite_loss();
         let groups: Vec<Group> = groups.iter().filter(has).cloned().collect();
-        (!groups.is_empty()).then_some(InfiniteLoss { groups, times: 1 })
+        (!groups.is_empty()).then_some(InfiniteLoss { groups, fewer: None, times: 1 })
+    }
+
+    /// The same, known to be at least as probable as these.
+    pub(crate) fn or_fewer(self, fewer: Option<Self>) -> Self {
+        match fewer {
+            Some(fewer) if fewer.groups != self.groups => InfiniteLoss { fewer: Some(fewer.groups), ..self },
+            _ => self,
+        }
     }
 
     /// That of the composition with itself.
     pub(crate) fn twice(&self) -> Self {
         InfiniteLoss { times: self.times * 2, ..self.clone() }
+    }
+
+    /// The same of the pair itself, where it is known between two.
+    fn shares_of_all(&self, bits: u32) -> (Enclosure, Enclosure) {
+        let (survival, mass) = self.shares(bits);
+        match &self.fewer {
+            None => (survival, mass),
+            Some(groups) => {
+                let fewer = InfiniteLoss { groups: groups.clone(), fewer: None, times: self.times };
+                let (other_survival, other_mass) = fewer.shares(bits);
+                (survival.hull(&other_survival), mass.hull(&other_mass))
+            }
+        }
     }
 
     /// Encloses the probability that every loss is finite, and that of its complement, both with a relative error of about 2^-bits.
@@ -89,7 +112,7 @@ impl InfiniteLoss {
 
     /// Encloses the probability of an infinite loss, to a relative width of 10^-digits or less.
     pub fn mass(&self, digits: u32) -> Enclosure {
-        self.shares(precision::bits(digits, 16)).1
+        self.shares_of_all(precision::bits(digits, 16)).1
     }
 
     /// The probability that every loss is finite, if it is known exactly and is not too long a number.
@@ -187,6 +210,6 @@ impl InfiniteLoss {
     /// f(alpha) from that of the finite losses at alpha / s.
     pub(crate) fn tradeoff(&self, finite: &Enclosure, digits: u32) -> Enclosure {
         let bits = precision::bits(digits, 64).max(finite.lower().prec());
-        self.shares(bits).0.mul(finite).clamp(0.0, 1.0)
+        self.shares_of_all(bits).0.mul(finite).clamp(0.0, 1.0)
     }
 }
