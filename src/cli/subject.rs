@@ -84,7 +84,7 @@ pub struct Subject {
     /// With bounded neighbors: single counts are already those that differ, and are not counted twice
     #[arg(long)]
     counts_as_given: bool,
-    /// Groups of K people who leave or enter together: every shift times K
+    /// Groups of up to K people who leave or enter together: the worst of all ways to share out what each of them changes, as every shift times K of Gaussian and Laplace noise
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     group: u64,
     /// K independent releases: each count is counted K times

@@ -33,7 +33,7 @@ pub struct Subject {
     pub neighbors: Option<Neighbors>,
     /// Whether single counts are already those that differ between bounded neighbors: they are not counted twice.
     pub counts_as_given: bool,
-    /// The number of people who leave or enter together: a factor on every shift.
+    /// The number of people who leave or enter together, at most: they share out what each of them changes in the worst way.
     pub group: u64,
     /// The number of releases of everything, each time with noise of its own.
     pub repeat: u64,

@@ -208,7 +208,8 @@ fn single(counts: Counts, neighbors: Neighbors, counts_as_given: bool) -> Result
 #[test]
 fn the_line_of_a_single_query_is_that_of_the_whole() {
     let read = |key: &str, text: &str| Counts::parse(key, text).unwrap();
-    let cells = [(0, 0, "3/4"), (0, 1, "1/4"), (1, 0, "1/4"), (1, 1, "1/2"), (1, 2, "1/4"), (2, 1, "1/2"), (2, 3, "1/2")];
+    let cells =
+        [(0, 0, "3/4"), (0, 1, "1/4"), (1, 0, "1/4"), (1, 1, "1/2"), (1, 2, "1/4"), (2, 1, "1/2"), (2, 3, "1/2")];
     let cells = cells.map(|(i, j, p)| (i, j, parse(p).unwrap()));
     let cells = Law::Perturbation(Arc::new(PerturbationTable::new("cells.csv", cells).unwrap()));
     let skew = [("1/2", "1/4"), ("1/3", "1/3"), ("1/6", "5/12")].map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap()));
@@ -234,7 +235,9 @@ fn the_line_of_a_single_query_is_that_of_the_whole() {
     ];
     let mut compared = 0;
     for counts in &all {
-        for (neighbors, given) in [(Neighbors::AddRemove, false), (Neighbors::Bounded, false), (Neighbors::Bounded, true)] {
+        for (neighbors, given) in
+            [(Neighbors::AddRemove, false), (Neighbors::Bounded, false), (Neighbors::Bounded, true)]
+        {
             let Ok(resolved) = single(counts.clone(), neighbors, given) else {
                 assert!(counts.law.is_sampled() && neighbors == Neighbors::Bounded, "{counts}");
                 continue;
