@@ -259,12 +259,40 @@ fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
         assert!(matches!(verdict, Verdict::ContradictsItself), "{wrong}: {verdict:?} {said:?}");
         assert!(said.iter().any(|words| words.starts_with(&format!("{rule} line {line}:"))), "{wrong}: {said:?}");
     }
-    // Both the field and its text: only the conversion from rho is left.
-    let both =
-        ENTRY.replace("epsilon: 2.0", "epsilon: 3.0").replace("\\\\(\\epsilon\\\\) = 2.0", "\\\\(\\epsilon\\\\) = 3.0");
-    let (verdict, said) = verdict_of(&both);
-    assert_eq!(verdict, Verdict::Differs, "{said:?}");
-    assert!(said[0].starts_with("conversion line 20:") && said[0].contains("by zCDP (Bun-Steinke)"), "{said:?}");
+    // Both the field and its text: only the conversion from rho is left. What rho proves holds with a larger epsilon, and a smaller one is not
+    // decided by rho: noise of another law may have it.
+    let both = |epsilon: &str| {
+        let field = ENTRY.replace("epsilon: 2.0", &format!("epsilon: {epsilon}"));
+        field.replace("\\\\(\\epsilon\\\\) = 2.0", &format!("\\\\(\\epsilon\\\\) = {epsilon}"))
+    };
+    let (verdict, said) = verdict_of(&both("3.0"));
+    assert_eq!((verdict, said.len()), (Verdict::Agrees, 0), "{said:?}");
+    let (verdict, said) = verdict_of(&both("1.0"));
+    assert_eq!((verdict, said.len()), (Verdict::Agrees, 1), "{said:?}");
+    assert!(
+        said[0].starts_with("conversion line 20:") && said[0].contains("does not follow from rho 0.0834 alone"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("by zCDP (Bun-Steinke)"), "{said:?}");
+}
+
+/// The program's own entry has an exact epsilon below every bound by its rho; nothing of it differs, and its noise is not missing.
+#[test]
+fn the_own_entry_with_its_rho_agrees() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.yaml");
+    let page = folder.path().join("page.html");
+    let (name, page) = (file.to_str().unwrap(), page.to_str().unwrap());
+    let made = ["report", "--discrete-gaussian", "4x3", "--delta", "1e-5", "--registry", name, "--out", page];
+    assay(&made).assert().success();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("epsilon: 3.71"), "{text}");
+    let with_rho = text.replacen("      delta: ", "      rho: 0.375\n      delta: ", 1);
+    assert_ne!(text, with_rho);
+    let entry = Entry::parse("own.yaml", &with_rho).unwrap();
+    let found = registry::judge(entry, &delta(), 12).unwrap();
+    assert_eq!(found.verdict, Verdict::Agrees, "{:?}", found.findings);
+    assert!(!found.missing.iter().any(|missing| missing.contains("scale of the noise")), "{:?}", found.missing);
 }
 
 /// Anything that the schema does not allow is refused with its line, and so is text that can grow or be read in two ways.

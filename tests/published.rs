@@ -570,3 +570,57 @@ fn a_report_says_what_was_verified_and_how() {
     assert!(one == other && !one.contains("| date |") && !one.contains("commit"), "{one}");
     assert!(String::from_utf8_lossy(&run(&["--reproducible"]).stderr).contains("--out"));
 }
+
+/// A mechanism with a guarantee may spend less: the worst one disproves no printed bound. The hull of two directions is no upper end.
+#[test]
+fn a_bound_from_one_side_disproves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let verdicts = |cases: &[(&str, &str, &str)]| {
+        let values: String = (cases.iter().enumerate())
+            .map(|(place, (printed, unit, compute))| {
+                value(&format!("v{place}"), &format!("'{printed}'"), unit, compute)
+            })
+            .collect();
+        let file = written(folder.path(), "bounds.toml", format!("{HEAD}{values}"));
+        let output = assay(&["verify", &file, "--json"]).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let words = rows(&answer).iter().map(|row| row["verdict"].as_str().unwrap().to_string()).collect::<Vec<_>>();
+        (words, answer)
+    };
+    let epsilon = "kind = 'epsilon', pure = '1', delta = 1e-6";
+    let sampled = "kind = 'tradeoff', sampled = '0.5:gaussian:0.1x1', alpha = '0.3'";
+    let (found, answer) = verdicts(&[
+        ("0.9", "bound", epsilon),
+        ("1", "bound", epsilon),
+        ("1.1", "nats", epsilon),
+        ("1.0", "nats", epsilon),
+        ("0.9", "nats", epsilon),
+        ("1.1", "least", epsilon),
+        ("0.6", "bound", "kind = 'correct-decision', exponential = '1x2', prior = '1/2'"),
+        ("0.65", "bound", "kind = 'correct-decision', approximate = '1:1e-7', prior = '1/2'"),
+        // By Neyman and Pearson the least error of either direction is 0.352086, and the hull of both 0.256923.
+        ("0.3515", "least", sampled),
+        ("0.25", "least", sampled),
+        ("0.71", "least", sampled),
+        // Randomized response is a mechanism, and has its epsilon.
+        ("0.9", "bound", "kind = 'epsilon', randomized-response = '1:2', delta = 1e-6"),
+    ]);
+    let expected = [
+        "undecided",
+        "agrees",
+        "differs",
+        "agrees",
+        "undecided",
+        "disproved",
+        "undecided",
+        "undecided",
+        "undecided",
+        "agrees",
+        "disproved",
+        "disproved",
+    ];
+    assert_eq!(found, expected);
+    let computed = &rows(&answer)[0]["computed"];
+    assert_eq!(computed["lower"].as_f64(), Some(0.0));
+    assert!(computed["upper"].as_f64().is_some_and(|upper| (0.999..=1.0).contains(&upper)), "{computed}");
+}

@@ -251,6 +251,7 @@ fn records(section: &Section) -> impl Iterator<Item = Value> {
 fn row_json(row: &Row) -> Value {
     let shown = |computed: &Computed| match computed {
         Computed::Value(value) => value.to_json(),
+        Computed::Bounded(bounded) => bounded.possible().to_json(),
         Computed::Statement(_) => json!(computed.shown(1)),
         Computed::NeedsData(_) => Value::Null,
     };

@@ -9,7 +9,7 @@ pub enum Verdict {
     ContradictsItself,
     /// Another figure than the printed one follows from the facts.
     Differs,
-    /// Every figure that can be recomputed is as printed.
+    /// Every figure that the stated facts decide is as printed, and there is one; figures that they do not decide are named among the reasons.
     Agrees,
     /// No figure can be recomputed from the stated facts.
     NotEnoughSaid,

@@ -16,6 +16,7 @@ use crate::{
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
+    law::Law,
     numeric::rational,
 };
 
@@ -226,6 +227,15 @@ impl Resolved {
     /// The number with which the whole is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
         Compared::of(&self.whole, &self.figures, against, delta, digits)
+    }
+
+    /// Whether some of the noise is known by a guarantee alone, so that numbers about it are upper bounds of the risk: the mechanism may spend less. An answer
+    /// of randomized response is a mechanism, and attains its pair.
+    pub fn is_known_by_guarantee(&self) -> bool {
+        let only_bounds = |query: &QueryPart| {
+            matches!(query.counts.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
+        };
+        self.queries.iter().any(only_bounds)
     }
 
     /// All noise.

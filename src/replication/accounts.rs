@@ -5,7 +5,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     account_claims::{About, AccountClaim, Question},
-    verdict::{Computed, percent_below},
+    verdict::{Bounded, Computed, percent_below},
 };
 use crate::{
     account::{
@@ -102,7 +102,37 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
             return Err(Error::fault("a claim about rho was computed from counts"));
         }
     };
-    Ok(Computed::Value(value))
+    Ok(known(question, subject, value))
+}
+
+/// The number, or what is known of it: where the mechanism is known by a guarantee alone, its risk may be smaller; and where the pair is not
+/// symmetric or there are several, the trade-off function is a convex hull that no test need attain.
+fn known(question: &Question, subject: &Resolved, value: Enclosure) -> Computed {
+    let at_most = |least: Rational, bound: Enclosure| Computed::Bounded(Bounded::AtMost { least, bound });
+    let is_hull = match &subject.whole {
+        Whole::Composition(one) => !one.is_symmetric(),
+        Whole::WorstPath(_) => true,
+    };
+    let by_guarantee = subject.is_known_by_guarantee();
+    match question {
+        Question::Tradeoff(alpha) if by_guarantee || is_hull => {
+            Computed::Bounded(Bounded::AtLeast { bound: value, most: Rational::from(1 - alpha) })
+        }
+        Question::Epsilon(_)
+        | Question::Delta(_)
+        | Question::RenyiEpsilon(_)
+        | Question::PureEpsilon
+        | Question::Advantage
+            if by_guarantee =>
+        {
+            at_most(Rational::new(), value)
+        }
+        Question::CorrectDecision(prior) if by_guarantee => {
+            at_most(prior.clone().max(Rational::from(1 - prior)), value)
+        }
+        Question::Posterior(prior, _) if by_guarantee => at_most(prior.clone(), value),
+        _ => Computed::Value(value),
+    }
 }
 
 /// Whether the exact epsilon is below the zCDP epsilon at every delta, for each part and for all together.
@@ -112,7 +142,9 @@ fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Compu
     let cases = parts.iter().flat_map(|part| deltas.iter().map(move |delta| (part, delta)));
     Computed::all_hold(cases.map(|(part, delta)| {
         let zcdp = conversions::zcdp_epsilon(part.total.rho(), delta, digits);
-        Ok(part.whole.epsilon(delta, digits)?.value.below(&zcdp))
+        let below = part.whole.epsilon(delta, digits)?.value.below(&zcdp);
+        // Of a guarantee the computed epsilon is an upper end, which disproves nothing.
+        Ok(if part.is_known_by_guarantee() && below == Certainty::No { Certainty::Undecided } else { below })
     }))
 }
 

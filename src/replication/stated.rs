@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rug::{Float, Rational};
 
-use super::verdict::Verdict;
+use super::verdict::{Bounded, Verdict};
 use crate::numeric::Enclosure;
 
 /// The rounding from the true number to the printed one.
@@ -124,6 +124,19 @@ impl Stated {
             Some(Some(true)) => Verdict::Agrees,
             Some(Some(false)) => wrong,
             Some(None) | None => Verdict::Undecided,
+        }
+    }
+
+    /// The verdict where a bound alone is known of the number. A printed bound agrees if all possible numbers keep it; another figure
+    /// agrees if it is the bound, which is what follows. What only some possible numbers satisfy is undecided.
+    pub fn judge_by_bound(&self, bounded: &Bounded) -> Verdict {
+        let is_bound = matches!(self, Stated::AtMost { .. } | Stated::AtLeast { .. });
+        if !is_bound && self.judge(bounded.bound()) == Verdict::Agrees {
+            return Verdict::Agrees;
+        }
+        match self.judge(&bounded.possible()) {
+            Verdict::Agrees if !is_bound => Verdict::Undecided,
+            verdict => verdict,
         }
     }
 

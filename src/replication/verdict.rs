@@ -76,11 +76,67 @@ impl Verdict {
     }
 }
 
+/// A number of which a bound alone is known: that of a guarantee, which a mechanism may satisfy with less, or of a hull that no test attains.
+#[derive(Clone, Debug)]
+pub enum Bounded {
+    /// It is from `least` up to the bound.
+    AtMost {
+        /// No mechanism is below it.
+        least: Rational,
+        /// The bound.
+        bound: Enclosure,
+    },
+    /// It is from the bound up to `most`.
+    AtLeast {
+        /// The bound.
+        bound: Enclosure,
+        /// No mechanism is above it.
+        most: Rational,
+    },
+}
+
+impl Bounded {
+    /// The bound.
+    pub fn bound(&self) -> &Enclosure {
+        match self {
+            Bounded::AtMost { bound, .. } | Bounded::AtLeast { bound, .. } => bound,
+        }
+    }
+
+    /// All numbers that are possible.
+    pub fn possible(&self) -> Enclosure {
+        match self {
+            Bounded::AtMost { least, bound } => Enclosure::rational(least, bound.upper().prec()).hull(bound),
+            Bounded::AtLeast { bound, most } => bound.hull(&Enclosure::rational(most, bound.lower().prec())),
+        }
+    }
+
+    /// The same in another unit.
+    pub(super) fn times(&self, factor: u32) -> Self {
+        let scaled = |bound: &Enclosure| bound.mul(&Enclosure::double(f64::from(factor), bound.upper().prec()));
+        let exact = |value: &Rational| Rational::from(value * factor);
+        match self {
+            Bounded::AtMost { least, bound } => Bounded::AtMost { least: exact(least), bound: scaled(bound) },
+            Bounded::AtLeast { bound, most } => Bounded::AtLeast { bound: scaled(bound), most: exact(most) },
+        }
+    }
+
+    /// In words, rounded to the safe side.
+    fn shown(&self, digits: usize) -> String {
+        match self {
+            Bounded::AtMost { bound, .. } => format!("at most {}", bound.upper_text(digits)),
+            Bounded::AtLeast { bound, .. } => format!("at least {}", bound.lower_text(digits)),
+        }
+    }
+}
+
 /// The result of a recomputation.
 #[derive(Clone, Debug)]
 pub enum Computed {
     /// A number.
     Value(Enclosure),
+    /// A number of which a bound alone is known.
+    Bounded(Bounded),
     /// Whether a statement holds.
     Statement(Certainty),
     /// Nothing, because these data are missing.
@@ -111,6 +167,7 @@ impl Computed {
     pub(super) fn into_value(self) -> Result<Enclosure> {
         match self {
             Computed::Value(value) => Ok(value),
+            Computed::Bounded(bounded) => Ok(bounded.possible()),
             Computed::Statement(_) | Computed::NeedsData(_) => {
                 Err(Error::fault("a statement was computed where a value was needed"))
             }
@@ -121,6 +178,7 @@ impl Computed {
     pub fn shown(&self, digits: usize) -> String {
         match self {
             Computed::Value(value) => value.shown(digits),
+            Computed::Bounded(bounded) => bounded.shown(digits),
             Computed::Statement(Certainty::Yes) => "true".to_string(),
             Computed::Statement(Certainty::No) => "false".to_string(),
             Computed::Statement(Certainty::Undecided) => "undecided".to_string(),

@@ -44,6 +44,11 @@ impl Row {
         self.computed.shown(self.digits())
     }
 
+    /// Whether the printed number is neither proven nor disproved because a bound alone is known of the computed one.
+    fn is_not_decided_by_bound(&self) -> bool {
+        self.verdict == Verdict::Undecided && matches!(self.computed, Computed::Bounded(_))
+    }
+
     fn digits(&self) -> usize {
         let least = if self.published.fraction().is_some() { 10 } else { 8 };
         (self.published.digits as usize + 1).max(least)
@@ -90,6 +95,9 @@ impl Row {
     pub fn sentences(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(self.difference_in_words());
+        all.extend(self.is_not_decided_by_bound().then(|| {
+            "Not decided: a bound alone follows from what is given, and the printed number is within it.".to_string()
+        }));
         all.extend(
             (self.verdict == Verdict::Circular).then(|| "Circular: the source of the bundled release.".to_string()),
         );
@@ -270,6 +278,7 @@ fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Compute
     };
     match computed {
         Computed::Value(value) if percent && probability => Computed::Value(value.mul(&Enclosure::double(100.0, 100))),
+        Computed::Bounded(bounded) if percent && probability => Computed::Bounded(bounded.times(100)),
         computed => computed,
     }
 }
@@ -280,7 +289,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
     let verdict = match computed {
         _ if published.stated == Stated::NotPrinted => return Ok(Verdict::NotPrinted),
         Computed::NeedsData(_) => Verdict::NeedsData,
-        Computed::Value(_) if is_claim => {
+        Computed::Value(_) | Computed::Bounded(_) if is_claim => {
             return Err(Error::conflict("the unit is claim, and a number is computed: use a unit for numbers"));
         }
         Computed::Statement(_) if !is_claim => {
@@ -293,6 +302,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
         Computed::Statement(Certainty::No) => Verdict::Disproved,
         Computed::Statement(Certainty::Undecided) => Verdict::Undecided,
         Computed::Value(value) => published.stated.judge(value),
+        Computed::Bounded(bounded) => published.stated.judge_by_bound(bounded),
     };
     Ok(if verdict == Verdict::Agrees && published.is_circular { Verdict::Circular } else { verdict })
 }

@@ -76,6 +76,13 @@ fn basis(entry: &Entry) -> Result<Option<Basis>> {
     })
 }
 
+/// Whether the mechanisms are stated with the parameter of their noise and the change of their counts.
+fn has_scales(entry: &Entry) -> bool {
+    let text = entry.text("mechanisms").unwrap_or_default().to_lowercase();
+    let has_parameter = ["sigma2 = ", "sigma = ", "scale = ", "epsilon = "].iter().any(|name| text.contains(name));
+    has_parameter && (text.contains("changed by ") || text.contains("sensitivity = "))
+}
+
 /// The facts that a proof of the parameters would need and the entry lacks.
 fn missing(entry: &Entry) -> Result<Vec<String>> {
     let mut missing = Vec::new();
@@ -112,6 +119,8 @@ fn missing(entry: &Entry) -> Result<Vec<String>> {
     if !has("composition") {
         missing.push("composition: the parts of the parameters".to_string());
     }
-    missing.push("the scale of the noise of each statistic, and by how much one unit changes it".to_string());
+    if !has_scales(entry) {
+        missing.push("the scale of the noise of each statistic, and by how much one unit changes it".to_string());
+    }
     Ok(missing)
 }

@@ -38,7 +38,7 @@ pub struct Finding {
     pub field: &'static str,
     /// The line of the file.
     pub line: usize,
-    /// Agrees, differs or contradicts itself.
+    /// Agrees, contradicts itself, or not enough said to decide.
     pub verdict: Verdict,
     /// The argument.
     pub words: String,
@@ -318,19 +318,30 @@ fn converted(rho: &Figure, epsilon: &Figure, delta: &Figure) -> Result<Option<(V
         others.push((name, account(&middle, &delta_exact)?, range));
     }
     let list = others.iter().map(|(name, value, _)| format!("{} by {name}", value.shown(4))).collect::<Vec<_>>();
-    let is_below_all = others.iter().all(|(_, _, range)| printed.upper() < range.lower());
-    let why = match is_below_all {
-        true => ", which is less than that of continuous Gaussian noise of this rho",
-        false => "",
-    };
-    let words = format!(
-        "rho {} gives no epsilon {} at delta {}{why}; it gives {}",
-        rho.text,
-        epsilon.text,
-        delta.text,
-        list.join(", ")
-    );
-    Ok(Some((Verdict::Differs, words)))
+    // What holds for every mechanism of this rho holds with every larger epsilon. The first account is that of one law alone.
+    let proven = others.iter().skip(1).find(|(_, _, range)| printed.upper() >= range.lower());
+    Ok(Some(match proven {
+        Some((name, value, _)) => {
+            let words = format!(
+                "rho {} gives epsilon {} at delta {} by {name}, so that epsilon {} holds",
+                rho.text,
+                value.upper_text(5),
+                delta.text,
+                epsilon.text
+            );
+            (Verdict::Agrees, words)
+        }
+        None => {
+            let words = format!(
+                "epsilon {} at delta {} does not follow from rho {} alone: that gives {}; the law of the noise may give less",
+                epsilon.text,
+                delta.text,
+                rho.text,
+                list.join(", ")
+            );
+            (Verdict::NotEnoughSaid, words)
+        }
+    }))
 }
 
 /// rho + 2 sqrt(rho ln(sqrt(pi rho) / delta)), from Lemma 3.6 of Bun & Steinke (2016); infinite where the root is not real.
