@@ -47,6 +47,7 @@ __all__ = [
     "UnknownKey",
     "VERSION",
     "_account",
+    "_exact",
     "_ledger",
     "allocate",
     "estimate",
@@ -365,7 +366,7 @@ class TruncatedGaussian(IntegerNoise):
 class NoiseTable(IntegerNoise):
     def __new__(
         cls,
-        rows: _Path | list[tuple[int, _Number]],
+        rows: _Path | Iterable[tuple[int, _Number]],
         count: int = 1,
         shift: int = 1,
         *,
@@ -389,7 +390,7 @@ class NoiseTable(IntegerNoise):
 class PerturbationTable(Account):
     def __new__(
         cls,
-        rows: _Path | list[tuple[int, int, _Number]],
+        rows: _Path | Iterable[tuple[int, int, _Number]],
         count: int = 1,
         shift: int = 1,
         *,
@@ -413,7 +414,7 @@ class PerturbationTable(Account):
 class Pair(Account):
     def __new__(
         cls,
-        rows: _Path | list[tuple[_Number, _Number]],
+        rows: _Path | Iterable[tuple[_Number, _Number]],
         count: int = 1,
         *,
         normalize: bool = False,
@@ -587,6 +588,7 @@ def find_number(
     decimals: int | None = None,
     digits: int = 12,
 ) -> _FoundNumber: ...
+def _exact(number: _Number) -> Fraction: ...
 def zcdp_epsilon(rho: _Number, delta: _Number, *, conversion: Literal["best-order", "optimal", "bun-steinke"] = "best-order") -> Enclosure: ...
 def zcdp_delta(rho: _Number, epsilon: _Number) -> Enclosure: ...
 def posterior_at(prior: _Number, epsilon: _Number) -> Enclosure: ...

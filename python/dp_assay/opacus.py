@@ -15,27 +15,30 @@ DPDataLoader; batches of a fixed size have other losses.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from . import Composition, Enclosure, SampledGaussian
+from ._native import _exact
 
 __all__ = ["CertifiedAccountant"]
 
 _MECHANISM = "certified"
 
 
-def _exact(number: Any) -> Fraction:
-    """A float as the shortest decimal that prints it."""
-    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(str(number))
+def _shows(noise_multiplier: Any, sample_rate: Any) -> bool:
+    """Whether a step shows anything of the records."""
+    if not 0 <= sample_rate <= 1:
+        raise ValueError(f"sample_rate = {sample_rate}: expected a probability from 0 to 1")
+    return bool(sample_rate != 0 and noise_multiplier != math.inf)
 
 
 def _check(noise_multiplier: Any, sample_rate: Any, steps: int = 1) -> None:
-    """ValueError for a step that is out of range. A rate of 0 shows nothing, and needs no account."""
+    """ValueError for a step that is out of range. A rate of 0 and infinite noise show nothing, and need no account."""
     if not noise_multiplier > 0:
         raise ValueError(f"noise_multiplier = {noise_multiplier}: expected a number above 0")
-    if sample_rate != 0:
+    if _shows(noise_multiplier, sample_rate):
         SampledGaussian(_exact(noise_multiplier) ** 2, _exact(sample_rate), steps)
 
 
@@ -69,7 +72,7 @@ class CertifiedAccountant:
     @property
     def composition(self) -> Composition | None:
         """All steps so far; None if there are none."""
-        parts = [SampledGaussian(_exact(noise) ** 2, _exact(rate), steps) for noise, rate, steps in self.history if rate != 0]
+        parts = [SampledGaussian(_exact(noise) ** 2, _exact(rate), steps) for noise, rate, steps in self.history if _shows(noise, rate)]
         return Composition(parts) if parts else None
 
     def epsilon(self, delta: Any) -> Enclosure:

@@ -47,6 +47,7 @@ mod _native {
             TruncatedLaplace,
         },
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
+        numbers::exact,
         release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,
         risk::{Attack, HierarchicalAttack, posterior_at},

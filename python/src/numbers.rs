@@ -1,4 +1,5 @@
-//! Numbers from Python, exactly: int, str, Fraction and Decimal as they are, a float as the shortest decimal that prints it.
+//! Numbers from Python, exactly and by their value: int, str, Fraction and Decimal as they are, a float as the shortest decimal that prints it.
+//! The text of an object is never read: it depends on display options.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +11,7 @@ use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyU
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyValueError},
     prelude::*,
-    types::{PyBool, PyFloat, PyInt, PyString},
+    types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTuple},
 };
 
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
         }
         one_dimensional(&value)?;
         refuse_masked(&value)?;
+        refuse_unordered(&value)?;
         let all = value.try_iter()?.map(|item| {
             let item = item?;
             if item.is_instance_of::<PyBool>() || item.is_instance_of::<PyFloat>() {
@@ -162,6 +164,7 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
             return Ok(Numbers(vec![number(&value)?]));
         }
         one_dimensional(&value)?;
+        refuse_unordered(&value)?;
         if is_array && let Ok(doubles) = value.extract::<PyReadonlyArray1<f64>>() {
             let all = doubles.as_array().iter().map(|value| of_double(*value)).collect::<PyResult<_>>()?;
             return Ok(Numbers(all));
@@ -170,6 +173,19 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
         let all = value.try_iter()?.map(|item| number(&item?)).collect::<PyResult<_>>()?;
         Ok(Numbers(all))
     }
+}
+
+/// Refuses what can be iterated without being a sequence of numbers: the bytes of a text, the keys of a dict, and sets, which have no order.
+fn refuse_unordered(value: &Bound<PyAny>) -> PyResult<()> {
+    let is_bytes = value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
+    let is_set = || value.is_instance(&value.py().import("collections.abc")?.getattr("Set")?);
+    if !is_bytes && value.cast::<PyMapping>().is_err() && !is_set()? {
+        return Ok(());
+    }
+    let name = value.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "numbers of type {name}: expected a list, an array or another sequence of numbers"
+    )))
 }
 
 /// Arrays without numbers are refused by their dtype, before their items are.
@@ -208,7 +224,8 @@ pub fn number(value: &Bound<PyAny>) -> PyResult<Rational> {
     if value.is_instance_of::<PyInt>() {
         return Ok(integer(value)?.into());
     }
-    if let Ok(double) = value.cast_exact::<PyFloat>() {
+    // Subclasses too, such as numpy.float64: by their double.
+    if let Ok(double) = value.cast::<PyFloat>() {
         return of_double(double.value());
     }
     other(value)
@@ -218,7 +235,9 @@ const EXACT: &str = "an int, str, Fraction, Decimal or float";
 
 fn wrong_type(value: &Bound<PyAny>, expected: &str) -> PyErr {
     match value.get_type().name() {
-        Ok(name) => PyTypeError::new_err(format!("a number of type {name}: expected {expected}")),
+        Ok(name) => {
+            PyTypeError::new_err(format!("a number of type {name}: expected {expected}; give a str or Fraction"))
+        }
         Err(error) => error,
     }
 }
@@ -226,37 +245,77 @@ fn wrong_type(value: &Bound<PyAny>, expected: &str) -> PyErr {
 /// Fractions, decimals and the scalars of numpy.
 fn other(value: &Bound<PyAny>) -> PyResult<Rational> {
     refuse_masked(value)?;
-    // Fraction, and any other type registered as a rational number; integers of numpy as well.
-    if let (Ok(top), Ok(bottom)) = (value.getattr("numerator"), value.getattr("denominator")) {
-        let (top, bottom) = (integer(&top)?, integer(&bottom)?);
-        if bottom == 0 {
-            return Err(PyValueError::new_err("a fraction of denominator zero"));
-        }
-        return Ok(Rational::from((top, bottom)));
+    if let Some(kind) = dtype_kind(value)? {
+        return of_numpy(value, kind);
     }
-    let is_number = value.hasattr("__float__")? && value.getattr("__float__")?.is_callable();
-    // numpy's booleans have the method too.
-    let is_number = is_number && (!value.hasattr("dtype")? || "iuf".contains(dtype_kind(value)?));
-    if !is_number || value.hasattr("ndim")? && value.getattr("ndim")?.extract::<usize>()? > 0 {
+    if let Some(decimal) = of_decimal(value)? {
+        return Ok(decimal);
+    }
+    // Fraction, and any other type registered as a rational number.
+    let (Ok(top), Ok(bottom)) = (value.getattr("numerator"), value.getattr("denominator")) else {
         return Err(wrong_type(value, EXACT));
+    };
+    let whole = |part: &Bound<PyAny>| integer(part).map_err(|_| wrong_type(value, EXACT));
+    let (top, bottom) = (whole(&top)?, whole(&bottom)?);
+    if bottom == 0 {
+        return Err(PyValueError::new_err("a fraction of denominator zero"));
     }
-    // The text of a Decimal is its exact value, that of numpy's floats the shortest decimal that prints them.
-    let text = value.str()?;
-    rational::parse(&text.to_cow()?).map_err(|_| {
-        let name = value.get_type().name().map_or_else(|_| "number".to_string(), |name| name.to_string());
-        PyValueError::new_err(format!("{text} ({name}) is not a number: expected a finite one, or {EXACT}"))
-    })
+    Ok(Rational::from((top, bottom)))
 }
 
-/// The letter by which numpy names a kind of numbers.
-fn dtype_kind(value: &Bound<PyAny>) -> PyResult<char> {
-    value.getattr("dtype")?.getattr("kind")?.extract()
+/// The letter by which numpy names the kind of a scalar or an array; `None` for objects of other libraries.
+fn dtype_kind(value: &Bound<PyAny>) -> PyResult<Option<char>> {
+    if !value.hasattr("dtype")? || !value.hasattr("__array_interface__")? {
+        return Ok(None);
+    }
+    Ok(value.getattr("dtype")?.getattr("kind")?.extract().ok())
+}
+
+/// A scalar of numpy, or an array of no dimension: floats of each width by the shortest decimal that is read as the same float.
+fn of_numpy(value: &Bound<PyAny>, kind: char) -> PyResult<Rational> {
+    if value.cast::<PyUntypedArray>().is_ok() {
+        if value.getattr("ndim")?.extract::<usize>()? > 0 || !"iufO".contains(kind) {
+            return Err(wrong_type(value, EXACT));
+        }
+        return number(&value.call_method1("__getitem__", (PyTuple::empty(value.py()),))?);
+    }
+    match kind {
+        'i' | 'u' => Ok(integer(value)?.into()),
+        'f' => {
+            let options = PyDict::new(value.py());
+            options.set_item("unique", true)?;
+            options.set_item("trim", "-")?;
+            let numpy = value.py().import("numpy")?;
+            let text: String = numpy.getattr("format_float_scientific")?.call((value,), Some(&options))?.extract()?;
+            rational::parse(&text).map_err(|_| not_finite(&text))
+        }
+        _ => Err(wrong_type(value, EXACT)),
+    }
+}
+
+/// A Decimal by its sign, digits and exponent, also of a subclass with another text; `None` for another object.
+fn of_decimal(value: &Bound<PyAny>) -> PyResult<Option<Rational>> {
+    let class = value.py().import("decimal")?.getattr("Decimal")?;
+    if !value.is_instance(&class)? {
+        return Ok(None);
+    }
+    let parts = class.call_method1("as_tuple", (value,))?;
+    let (sign, digits, exponent): (u8, Vec<u8>, Bound<PyAny>) = parts.extract()?;
+    // Of infinities and NaN the exponent is a letter.
+    let Ok(exponent) = exponent.extract::<i64>() else { return Err(not_finite(&value.str()?.to_cow()?)) };
+    let digits: String = digits.into_iter().map(|digit| char::from(b'0' + digit)).collect();
+    let text = format!("{}{digits}e{exponent}", if sign == 1 { "-" } else { "" });
+    Ok(Some(rational::parse(&text).map_err(Failure::from)?))
+}
+
+fn not_finite(shown: &str) -> PyErr {
+    PyValueError::new_err(format!("{shown} is not a number: expected a finite one"))
 }
 
 /// The shortest decimal that prints a double.
 fn of_double(value: f64) -> PyResult<Rational> {
     if !value.is_finite() {
-        return Err(PyValueError::new_err(format!("{value} is not a number: expected a finite one")));
+        return Err(not_finite(&value.to_string()));
     }
     // Rust and Python print the same shortest digits.
     Ok(rational::parse(&format!("{value:e}")).map_err(Failure::from)?)
@@ -266,10 +325,19 @@ fn integer(value: &Bound<PyAny>) -> PyResult<Integer> {
     if let Ok(small) = value.extract::<i64>() {
         return Ok(small.into());
     }
-    // Hexadecimal text has no limit of digits.
-    let text: String = value.call_method1("__format__", ("x",))?.extract()?;
+    let py = value.py();
+    let whole = py.import("operator")?.call_method1("index", (value,))?;
+    // Hexadecimal text has no limit of digits; that of int, because a subclass may have another one.
+    let text: String = py.get_type::<PyInt>().call_method1("__format__", (whole, "x"))?.extract()?;
     let digits = Integer::parse_radix(&text, 16).map_err(|_| wrong_type(value, EXACT))?;
     Ok(digits.into())
+}
+
+/// The exact value of a number, as every argument is read.
+#[pyfunction]
+#[pyo3(name = "_exact")]
+pub fn exact<'py>(py: Python<'py>, number: Exact) -> PyResult<Bound<'py, PyAny>> {
+    to_fraction(py, &number.0)
 }
 
 /// A Python int.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -350,3 +352,126 @@ def test_the_table_of_the_guide_has_every_event() -> None:
         partly = {"PoissonSampledDpEvent", "MixtureOfGaussiansDpEvent", "ZCDpEvent"}
         assert is_supported != (name in refused) or name in partly, name
     assert events <= set(made), events - set(made)
+
+
+def _every_event() -> list[Any]:
+    """An event of each class that is supported under some relation."""
+    gaussian = dp_event.GaussianDpEvent(2.0)
+    return [
+        gaussian,
+        dp_event.LaplaceDpEvent(10.0),
+        dp_event.DiscreteLaplaceDpEvent(0.1, 1),
+        DiscreteGaussianDpEvent(5, count=10),
+        _their_event()(2.5, 3, 1),
+        dp_event.RandomizedResponseDpEvent(0.5, 3),
+        _guarantee()(1.0, 0.0),
+        _guarantee()(1.0, 1e-6),
+        _exponential()(0.5),
+        dp_event.PoissonSampledDpEvent(0.01, gaussian),
+        dp_event.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0], [0.75, 0.25]),
+        dp_event.ZCDpEvent(rho=0.1),
+        dp_event.NonPrivateDpEvent(),
+        dp_event.NoOpDpEvent(),
+    ]
+
+
+def _state(own: CertifiedAccountant) -> Any:
+    return own.composition, own._rho, own._not_private
+
+
+def _equals_sequence(tree: Any, leaves: list[tuple[Any, int]], relation: Any) -> bool:
+    """Whether a tree is supported; it has to be the same as its leaves one after the other, or be refused as they are."""
+    one_by_one, whole = CertifiedAccountant(relation), CertifiedAccountant(relation)
+    try:
+        for event, count in leaves:
+            one_by_one.compose(event, count)
+    except privacy_accountant.UnsupportedEventError as refused:
+        assert not whole.supports(tree)
+        with pytest.raises(privacy_accountant.UnsupportedEventError) as error:
+            whole.compose(tree)
+        # For the same reason, and nothing of the tree was composed.
+        assert str(refused).partition("Error: ")[2] == str(error.value).partition("Error: ")[2]
+        assert _state(whole) == _state(CertifiedAccountant(relation))
+        return False
+    assert whole.supports(tree)
+    assert _state(whole.compose(tree)) == _state(one_by_one)
+    return True
+
+
+@pytest.mark.parametrize("relation", [privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_every_pair_of_events_in_a_tree_is_that_of_its_parts(relation: Any) -> None:
+    pairs = list(itertools.product(_every_event(), repeat=2))
+    supported = [_equals_sequence(dp_event.ComposedDpEvent([one, dp_event.SelfComposedDpEvent(other, 3)]), [(one, 1), (other, 3)], relation) for one, other in pairs]
+    assert 0 < sum(supported) < len(pairs)
+
+
+def test_random_trees_of_events_are_those_of_their_leaves() -> None:
+    chance, events = random.Random(7), _every_event()
+
+    def tree(depth: int, count: int) -> tuple[Any, list[tuple[Any, int]]]:
+        if depth == 0 or chance.random() < 0.2:
+            event = chance.choice(events)
+            return event, [(event, count)]
+        if chance.random() < 0.3:
+            times = chance.randint(1, 4)
+            inner, leaves = tree(depth - 1, count * times)
+            return dp_event.SelfComposedDpEvent(inner, times), leaves
+        parts = [tree(depth - 1, count) for _ in range(chance.randint(1, 3))]
+        return dp_event.ComposedDpEvent([part for part, _ in parts]), [leaf for _, leaves in parts for leaf in leaves]
+
+    relation = privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE
+    supported = [_equals_sequence(*tree(3, 1), relation) for _ in range(200)]
+    assert 0 < sum(supported) < len(supported)
+
+
+def test_no_event_of_a_tree_is_left_out() -> None:
+    run = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0)), 1000)
+    for beside in (dp_event.LaplaceDpEvent(10.0), dp_event.DiscreteLaplaceDpEvent(0.1, 1), DiscreteGaussianDpEvent(5, count=10)):
+        for order in ([beside, run], [run, beside]):
+            own = CertifiedAccountant()
+            assert not own.supports(dp_event.ComposedDpEvent(order))
+            with pytest.raises(privacy_accountant.UnsupportedEventError, match="beside Poisson-sampled noise"):
+                own.compose(dp_event.ComposedDpEvent(order))
+            assert own.composition is None
+
+
+@pytest.mark.parametrize("count", [0, -1, -5, 1.5, True, "2"])
+def test_counts_in_trees_are_positive_whole_numbers(count: Any) -> None:
+    gaussian = dp_event.GaussianDpEvent(1.0)
+    zcdp = dp_event.ZCDpEvent(rho=1.0)
+    bad = [
+        dp_event.SelfComposedDpEvent(gaussian, count),
+        dp_event.ComposedDpEvent([zcdp, dp_event.SelfComposedDpEvent(zcdp, count)]),
+        dp_event.PoissonSampledDpEvent(0.1, dp_event.SelfComposedDpEvent(gaussian, count)),
+        DiscreteGaussianDpEvent(5, count=count),
+    ]
+    for event in bad:
+        own = CertifiedAccountant().compose(gaussian)
+        assert not own.supports(event)
+        with pytest.raises(privacy_accountant.UnsupportedEventError, match="count = "):
+            own.compose(event)
+        assert own.composition == Gaussian(1)
+
+
+def test_a_count_below_one_of_an_event_is_refused() -> None:
+    own = CertifiedAccountant().compose(dp_event.GaussianDpEvent(1.0))
+    with pytest.raises(privacy_accountant.UnsupportedEventError, match="count = -1"):
+        own.compose(dp_event.GaussianDpEvent(1.0), -1)
+    with pytest.raises(ValueError, match="must be positive"):
+        own.compose(dp_event.GaussianDpEvent(1.0), 0)
+    assert own.composition == Gaussian(1)
+
+
+def test_negative_noise_is_refused_and_infinite_noise_shows_nothing() -> None:
+    sampled = lambda event: dp_event.PoissonSampledDpEvent(0.1, event)  # noqa: E731
+    negative = [dp_event.GaussianDpEvent(-2.0), dp_event.LaplaceDpEvent(-2.0), dp_event.DiscreteLaplaceDpEvent(-1.0, 1), DiscreteGaussianDpEvent(-1)]
+    negative += [sampled(dp_event.GaussianDpEvent(-2.0)), sampled(dp_event.GaussianDpEvent(-math.inf)), dp_event.GaussianDpEvent(-math.inf)]
+    negative += [dp_event.MixtureOfGaussiansDpEvent(-1.0, [0.0, 1.0], [0.5, 0.5]), dp_event.ZCDpEvent(rho=-1.0)]
+    for event in negative:
+        assert not CertifiedAccountant().supports(event), event
+    infinite = [dp_event.GaussianDpEvent(math.inf), dp_event.LaplaceDpEvent(math.inf), DiscreteGaussianDpEvent(math.inf)]
+    infinite += [sampled(dp_event.GaussianDpEvent(math.inf)), dp_event.MixtureOfGaussiansDpEvent(math.inf, [0.0, 1.0], [0.5, 0.5])]
+    for event in infinite:
+        assert CertifiedAccountant().compose(event).get_epsilon(1e-6) == 0, event
+    for event in (dp_event.DiscreteLaplaceDpEvent(math.inf, 1), dp_event.ZCDpEvent(rho=math.inf)):
+        assert CertifiedAccountant().compose(event).get_epsilon(1e-6) == math.inf, event

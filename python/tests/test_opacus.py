@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,3 +71,12 @@ def test_a_rate_of_zero_spends_nothing() -> None:
     accountant = CertifiedAccountant()
     accountant.step(noise_multiplier=1.0, sample_rate=0)
     assert accountant.get_epsilon(1e-5) == 0 and len(accountant) == 1
+
+
+def test_infinite_noise_shows_nothing() -> None:
+    accountant = CertifiedAccountant()
+    accountant.step(noise_multiplier=math.inf, sample_rate=0.1)
+    assert accountant.get_epsilon(1e-5) == 0 and len(accountant) == 1
+    for rate in (-0.1, 1.5, math.nan, math.inf):
+        with pytest.raises(ValueError, match="sample_rate"):
+            accountant.step(noise_multiplier=math.inf, sample_rate=rate)

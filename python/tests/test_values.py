@@ -8,6 +8,8 @@ import pickle
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy
 import pytest
@@ -240,3 +242,62 @@ def test_a_release_is_pickled_with_its_statements(tmp_path: Path) -> None:
     kept = pickle.dumps(release)
     own.unlink()
     assert pickle.loads(kept) == release
+
+
+class _Rounded(float):
+    """A float whose text is not its value."""
+
+    def __str__(self) -> str:
+        return "0.99"
+
+    __repr__ = __str__
+
+
+class _Named(Decimal):
+    """A Decimal whose text is not its value."""
+
+    def __str__(self) -> str:
+        return "one"
+
+
+def test_numbers_are_read_by_their_value_and_not_by_their_text() -> None:
+    assert DiscreteGaussian(_Rounded(0.9949)).sigma2 == Fraction(9949, 10000)
+    assert DiscreteGaussian(_Named("1.50")).sigma2 == Fraction(3, 2)
+    value = 0.12345678901234564
+    with numpy.printoptions(legacy="1.13", precision=3):
+        assert DiscreteGaussian(numpy.float64(value)).sigma2 == Fraction(repr(value))
+        for kind in (numpy.float16, numpy.float32, numpy.longdouble):
+            for number in (kind("0.1"), numpy.array(kind("0.1"))):
+                assert DiscreteGaussian(number).sigma2 == Fraction(1, 10), kind
+        assert DiscreteGaussian(numpy.float32("0.12345679")).sigma2 == Fraction("0.12345679")
+
+
+@pytest.mark.parametrize("number", [numpy.timedelta64(5, "s"), numpy.bool_(True), 1j, b"1", None, SimpleNamespace(__float__=lambda: 1.0), numpy.array([1.0])])
+def test_what_is_no_exact_number_is_a_type_error(number: Any) -> None:
+    with pytest.raises(TypeError, match="give a str or Fraction"):
+        DiscreteGaussian(number)
+
+
+def test_an_object_with_a_text_of_a_number_is_a_type_error() -> None:
+    class Rounding:
+        def __float__(self) -> float:
+            return 4.996
+
+        def __str__(self) -> str:
+            return "5.0"
+
+    with pytest.raises(TypeError, match="a number of type Rounding: .*give a str or Fraction"):
+        DiscreteGaussian(Rounding())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, Decimal("NaN"), Decimal("-Infinity"), numpy.float32("nan"), numpy.longdouble("inf")])
+def test_what_is_not_finite_is_a_value_error(number: Any) -> None:
+    with pytest.raises(ValueError, match="expected a finite one"):
+        DiscreteGaussian(number)
+
+
+@pytest.mark.parametrize("numbers", [b"12", bytearray(b"12"), {0.5: 1}, {0.5: 1}.keys(), {0.25, 0.5}, frozenset([0.5])])
+def test_bytes_dicts_and_sets_are_no_sequences_of_numbers(numbers: Any) -> None:
+    for ask in (DiscreteGaussian(5).profile, DiscreteGaussian(5).tradeoff):
+        with pytest.raises(TypeError, match="expected a list, an array or another sequence of numbers"):
+            ask(numbers)
