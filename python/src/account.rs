@@ -594,7 +594,8 @@ impl Account {
 /// Several mechanisms about the same person, composed.
 ///
 /// parts: accounts (counts, compositions, levels, calibrated accounts, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
-/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded", or a synonym of either; that of the parts if None. group: the number of people who
+/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded", or a synonym of either; that of the parts if None. Counts of noise are counted under it, whatever
+/// relation they had; a guarantee, pair or randomized response that was given for another relation is refused. group: the number of people who
 /// leave or enter together. counts_as_given: as in DiscreteGaussian; that of the parts if None.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
 pub struct Composition;
@@ -611,6 +612,27 @@ impl Composition {
 fn not_a_part(part: &Bound<PyAny>) -> PyErr {
     let name = part.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string());
     PyTypeError::new_err(format!("a part of type {name}: expected an account, or a text such as \"5x10@1\""))
+}
+
+/// A part that is given as a text: discrete Gaussian noise, and no other.
+fn in_text(text: &str) -> PyResult<Counts> {
+    text.parse().map_err(|error: dp_assay::Error| {
+        PyValueError::new_err(format!(
+            "part {text:?}: {error}; a text is discrete Gaussian noise, as \"5x10@1\" for sigma2 = 5 on 10 counts, and each other law has a class, such as Laplace(1)"
+        ))
+    })
+}
+
+/// Refuses another relation for guarantees, pairs and responses that were given for one: they do not determine what holds under the other.
+pub fn keep_guarantees(subject: &Subject, given: Option<Neighbors>) -> PyResult<()> {
+    let (Some(given), Some(own)) = (given, subject.neighbors) else { return Ok(()) };
+    let Some(single) = subject.singles.iter().find(|single| single.law.is_guarantee() && own != given) else {
+        return Ok(());
+    };
+    let (own, given) = (own.name(), given.name());
+    Err(PyValueError::new_err(format!(
+        "{single} is given for {own} neighbors, here neighbors = {given:?}: give the guarantee for that relation"
+    )))
 }
 
 /// Whether the counts of all parts are as given for bounded neighbors: what is said of all, or else of each.
@@ -647,12 +669,13 @@ impl Composition {
         for part in parts.try_iter()? {
             let part = part?;
             if let Ok(text) = part.extract::<String>() {
-                all.singles.push(quick(text.parse())?);
+                all.singles.push(in_text(&text)?);
                 as_given.push(counts_as_given.unwrap_or(false));
                 continue;
             }
             let account = part.cast::<Account>().map_err(|_| not_a_part(&part))?;
             let own = account.get().subject();
+            keep_guarantees(own, given)?;
             if let Some(release) = &own.release {
                 join(&mut all, release, &own.levels)?;
             }
@@ -666,7 +689,9 @@ impl Composition {
         if given.is_none() {
             relations.dedup();
             if relations.len() > 1 {
-                return Err(PyValueError::new_err("the parts have different neighbor relations: give neighbors"));
+                return Err(PyValueError::new_err(
+                    "the parts have different neighbor relations: give neighbors, and guarantees for that relation",
+                ));
             }
             all.neighbors = relations.pop();
         }

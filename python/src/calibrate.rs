@@ -79,6 +79,11 @@ impl Account {
         };
         let grid = grid_of(grid, decimals)?;
         let resolved = self.resolved();
+        if grid.0 == GridOf::SmallestSigma2
+            && quick(resolved.noise())?.counts().iter().all(|part| part.law.sigma2().is_none())
+        {
+            return Err(PyValueError::new_err(NO_SIGMA2));
+        }
         let (found, least, (name, value), target, compared) = work::run(py, move |_| {
             const TARGET_DIGITS: u32 = 40;
             let (promise, compared) = match &goal {
@@ -481,6 +486,9 @@ fn target_of(query: &Bound<PyDict>) -> PyResult<QueryTarget> {
 }
 
 /// The grid of a name, with its number of decimals.
+/// Where the grid is that of the smallest sigma2, and there is none.
+const NO_SIGMA2: &str = "no Gaussian noise has a sigma2 of its own to calibrate (that of a sample belongs to its rate): grid=\"factor\" finds a common factor on all noise, and find_number() one number of a mechanism";
+
 fn grid_of(name: &str, decimals: Option<u32>) -> PyResult<(GridOf, u32)> {
     match name {
         "sigma2" => Ok((GridOf::SmallestSigma2, decimals.unwrap_or(2))),

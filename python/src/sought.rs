@@ -6,6 +6,8 @@ use dp_assay::{
         promise::Promise,
         sought::{Found, Question},
     },
+    error,
+    loss::law::Law,
     numeric::Enclosure as Interval,
     release::subject::Subject,
     risk::promise::RiskPromise,
@@ -14,7 +16,7 @@ use dp_assay::{
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    account::{Account, delta_of, epsilon_of, neighbors_of},
+    account::{Account, delta_of, epsilon_of, keep_guarantees, neighbors_of},
     calibrate::risk_of,
     enclosure::Enclosure,
     numbers::{self, Exact, to_fraction},
@@ -50,11 +52,14 @@ pub fn find_number<'py>(
     #[pyo3(from_py_with = numbers::digits)] digits: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let goal = Goal::of(epsilon, delta, [advantage, alpha, beta, posterior, prior])?;
+    known_option(option)?;
     let Some(question) = quick(Question::of(option, text, false))? else {
         return Err(PyValueError::new_err(format!("text = {text:?}: expected a question mark in place of a number")));
     };
     let mut others = beside.map_or_else(Subject::default, |beside| beside.subject().clone());
-    others.neighbors = neighbors_of(neighbors)?.or(others.neighbors);
+    let given = neighbors_of(neighbors)?;
+    keep_guarantees(&others, given)?;
+    others.neighbors = given.or(others.neighbors);
     let decimals = quick(question.decimals(decimals))?;
     let name = question.number.name;
     let (found, subject, reached, target) = work::run(py, move |_| {
@@ -78,6 +83,16 @@ pub fn find_number<'py>(
     answer.set_item(reached.0, Bound::new(py, Enclosure::from(reached.1))?)?;
     answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;
     Ok(answer)
+}
+
+/// Refuses an option that is not the name of a law or of another mechanism in texts.
+fn known_option(option: &str) -> PyResult<()> {
+    const OTHERS: [&str; 5] = ["sampled", "unknown-key", "table", "p-table", "pair"];
+    let mut known = OTHERS.into_iter().chain(Law::KEYS);
+    if known.clone().all(|known| known != option) {
+        return Err(PyValueError::new_err(error::unknown("option", option, "the options are", &mut known)));
+    }
+    Ok(())
 }
 
 /// A target that does not depend on the present noise.

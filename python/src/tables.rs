@@ -4,8 +4,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use dp_assay::law::{Law, NoiseTable as Noise, Pair as Hypotheses, PerturbationTable as Cells, UnknownKey as Keys};
 use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyDict, PyList},
+    types::{PyDict, PyList, PyString, PyTuple},
 };
 
 use crate::{
@@ -17,12 +18,67 @@ use crate::{
 };
 
 /// The rows of a table, or the CSV file that has them.
-#[derive(FromPyObject)]
 enum Source<T> {
-    #[pyo3(transparent, annotation = "path")]
     File(PathBuf),
-    #[pyo3(transparent, annotation = "list of tuples")]
     Rows(Vec<T>),
+}
+
+/// A row of a table, and its columns in words.
+trait Row: for<'a, 'py> FromPyObject<'a, 'py> {
+    const COLUMNS: &'static str;
+}
+
+impl Row for (i64, Exact) {
+    const COLUMNS: &'static str = "(value, probability)";
+}
+
+impl Row for (u64, u64, Exact) {
+    const COLUMNS: &'static str = "(true count, published value, probability)";
+}
+
+impl Row for (Exact, Exact) {
+    const COLUMNS: &'static str = "(p, q)";
+}
+
+/// A path, or any iterable of rows, of which each is a sequence. A dict, whose keys alone would be read, is refused.
+fn source<T: Row>(rows: &Bound<PyAny>) -> PyResult<Source<T>> {
+    if let Ok(path) = rows.extract::<PathBuf>() {
+        return Ok(Source::File(path));
+    }
+    let refused = |what: &str, why: &str| {
+        let expected = T::COLUMNS;
+        PyTypeError::new_err(format!("{what}: expected a path or a list of {expected}{why}"))
+    };
+    let name = rows.get_type().name()?;
+    if rows.is_instance_of::<PyDict>() {
+        return Err(refused("rows of type dict", ", as list(rows.items())"));
+    }
+    let each = rows.try_iter().map_err(|_| refused(&format!("rows of type {name}"), ""))?;
+    let row = |(position, row): (usize, PyResult<Bound<PyAny>>)| {
+        let row = row?;
+        let wrong = |error: &str| refused(&format!("row {position} (from 0), {}{error}", shown(&row)), "");
+        if row.is_instance_of::<PyString>() {
+            return Err(wrong(""));
+        }
+        let values: Vec<Bound<PyAny>> = row.try_iter().and_then(Iterator::collect).map_err(|_| wrong(""))?;
+        let tuple = PyTuple::new(row.py(), values)?;
+        tuple.extract::<T>().map_err(Into::into).map_err(|error: PyErr| {
+            // A number of a wrong value is reported as one; Rust's words for the types of a row are not.
+            if error.is_instance_of::<PyValueError>(row.py()) && tuple.len() == T::COLUMNS.split(',').count() {
+                PyValueError::new_err(format!("row {position} (from 0), {}: {}", shown(&row), error.value(row.py())))
+            } else {
+                wrong("")
+            }
+        })
+    };
+    Ok(Source::Rows(each.enumerate().map(row).collect::<PyResult<_>>()?))
+}
+
+/// A row in an error, clipped.
+fn shown(row: &Bound<PyAny>) -> String {
+    const MOST: usize = 60;
+    let text = row.repr().map_or_else(|_| "a row".to_string(), |text| text.to_string());
+    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain("...".chars()).collect() }
 }
 
 /// The methods of a class of rows beside its constructor.
@@ -71,9 +127,7 @@ fn read<T, L>(
     Ok(match source {
         Source::File(path) => quick(of_file(&path, normalize))?,
         Source::Rows(_) if normalize => {
-            return Err(pyo3::exceptions::PyValueError::new_err(
-                "normalize is for files: give rows that add up to one",
-            ));
+            return Err(PyValueError::new_err("normalize is for files: give rows that add up to one"));
         }
         Source::Rows(rows) => quick(of_rows(name.unwrap_or("rows"), rows))?,
     })
@@ -81,7 +135,7 @@ fn read<T, L>(
 
 /// count counts with noise by its masses; each changed by shift between neighbors.
 ///
-/// rows: a list of (value, probability) with integer values, or a CSV file with the columns value and mass. The probabilities add up to exactly 1; with normalize those of a
+/// rows: a list, or another iterable, of (value, probability) with integer values, or a CSV file with the columns value and mass. The probabilities add up to exactly 1; with normalize those of a
 /// file are divided by their sum. Outputs that only one neighbor can have are `infinite_loss_mass`. A table need not be symmetric: answers are about the larger of both directions.
 /// name: for texts, where rows are given. The other arguments are as in DiscreteGaussian.
 #[pyclass(frozen, extends = IntegerNoise, module = "dp_assay", name = "NoiseTable")]
@@ -101,7 +155,7 @@ impl NoiseTable {
     #[pyo3(signature = (rows, count = 1, shift = 1, *, normalize = false, name = None, neighbors = None, group = 1, counts_as_given = false))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of a class of Python")]
     fn new(
-        rows: Source<(i64, Exact)>,
+        rows: &Bound<PyAny>,
         #[pyo3(from_py_with = numbers::count)] count: u64,
         #[pyo3(from_py_with = numbers::shift)] shift: u64,
         normalize: bool,
@@ -113,7 +167,7 @@ impl NoiseTable {
         let of_rows = |name: &str, rows: Vec<(i64, Exact)>| {
             Noise::new(name, rows.into_iter().map(|(value, mass)| (value, mass.0)))
         };
-        let table = read(rows, normalize, name, Noise::read, of_rows)?;
+        let table = read(source(rows)?, normalize, name, Noise::read, of_rows)?;
         let options = Options { neighbors, group: Some(group), counts_as_given };
         let (account, given) = Given::new(Law::Table(Arc::new(table)), [count, shift], &options)?;
         let noise = IntegerNoise::new(given.counts.law.clone());
@@ -148,7 +202,7 @@ impl PerturbationTable {
     #[pyo3(signature = (rows, count = 1, shift = 1, *, normalize = false, name = None, neighbors = None, group = 1, counts_as_given = false))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of a class of Python")]
     fn new(
-        rows: Source<(u64, u64, Exact)>,
+        rows: &Bound<PyAny>,
         #[pyo3(from_py_with = numbers::count)] count: u64,
         #[pyo3(from_py_with = numbers::shift)] shift: u64,
         normalize: bool,
@@ -159,7 +213,7 @@ impl PerturbationTable {
     ) -> PyResult<PyClassInitializer<Self>> {
         let of_rows =
             |name: &str, rows: Vec<(u64, u64, Exact)>| Cells::new(name, rows.into_iter().map(|(i, j, p)| (i, j, p.0)));
-        let table = read(rows, normalize, name, Cells::read, of_rows)?;
+        let table = read(source(rows)?, normalize, name, Cells::read, of_rows)?;
         let options = Options { neighbors, group: Some(group), counts_as_given };
         let (account, given) = Given::new(Law::Perturbation(Arc::new(table)), [count, shift], &options)?;
         Ok(PyClassInitializer::from(account).add_subclass(PerturbationTable(given)))
@@ -192,7 +246,7 @@ impl Pair {
     #[new]
     #[pyo3(signature = (rows, count = 1, *, normalize = false, name = None, neighbors = None))]
     fn new(
-        rows: Source<(Exact, Exact)>,
+        rows: &Bound<PyAny>,
         #[pyo3(from_py_with = numbers::count)] count: u64,
         normalize: bool,
         name: Option<&str>,
@@ -200,7 +254,7 @@ impl Pair {
     ) -> PyResult<PyClassInitializer<Self>> {
         let of_rows =
             |name: &str, rows: Vec<(Exact, Exact)>| Hypotheses::new(name, rows.into_iter().map(|(p, q)| (p.0, q.0)));
-        let pair = read(rows, normalize, name, Hypotheses::read, of_rows)?;
+        let pair = read(source(rows)?, normalize, name, Hypotheses::read, of_rows)?;
         let options = Options { neighbors, ..Options::default() };
         let (account, given) = Given::new(Law::Pair(Arc::new(pair)), [count, 1], &options)?;
         Ok(PyClassInitializer::from(account).add_subclass(Pair(given)))

@@ -32,6 +32,7 @@ from dp_assay import (
     TruncatedLaplace,
     UnknownKey,
     add_noise,
+    find_number,
 )
 from dp_assay import _native
 
@@ -268,3 +269,67 @@ def test_laws_of_keys_are_named() -> None:
     assert keys.law == "gaussian" and keys.parameters == {"sigma2": 4, "threshold": 20}
     with pytest.raises(ValueError, match="cauchy"):
         UnknownKey("cauchy", 4, 20)
+
+
+_TWO = [("1/2", "1/4"), ("1/2", "3/4")]
+
+
+@pytest.mark.parametrize("given,other", [("add-remove", "bounded"), ("bounded", "add-remove")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda given: Pure(1, neighbors=given),
+        lambda given: Approximate(1, "1e-6", neighbors=given),
+        lambda given: BoundedRange(1, neighbors=given),
+        lambda given: RandomizedResponse(1, neighbors=given),
+        lambda given: Pair(_TWO, neighbors=given),
+    ],
+)
+def test_the_relation_of_a_guarantee_is_not_replaced(make: Any, given: str, other: str) -> None:
+    noise = DiscreteGaussian(5, 10, neighbors=other)
+    own = make(given)
+    for parts in ([own], [own, noise], [Composition([own])]):
+        with pytest.raises(ValueError, match=f'is given for {given} neighbors, here neighbors = "{other}": give the guarantee for that relation'):
+            Composition(parts, neighbors=other)
+    with pytest.raises(ValueError, match="give neighbors, and guarantees for that relation"):
+        own + noise
+    with pytest.raises(ValueError, match="give the guarantee for that relation"):
+        find_number("gaussian", "?", 5, "1e-6", beside=own, neighbors=other)
+    # The same relation, or none of its own.
+    assert Composition([own], neighbors=given).neighbors == given
+    assert Composition([make(None), noise]).neighbors == other
+    # Counts of noise are counted under each relation.
+    assert Composition([noise], neighbors=given).neighbors == given
+
+
+def test_rows_are_any_iterable_of_sequences() -> None:
+    expected = NoiseTable([(0, "1/2"), (1, "1/2")])
+    for rows in ([[0, "1/2"], [1, "1/2"]], ((value, "1/2") for value in range(2)), {0: "1/2", 1: "1/2"}.items(), [(0, 0.5), (1, 0.5)]):
+        assert NoiseTable(rows) == expected
+    assert Pair([list(row) for row in _TWO]) == Pair(_TWO)
+
+
+@pytest.mark.parametrize(
+    "rows,error,says",
+    [
+        ({0: "1/2", 1: "1/2"}, TypeError, r"rows of type dict: expected a path or a list of \(value, probability\), as list"),
+        (5, TypeError, r"rows of type int: expected a path or a list of \(value, probability\)"),
+        (["01"], TypeError, r"row 0 \(from 0\), '01': expected a path or a list of \(value, probability\)"),
+        ([(0, "1/2"), (0.5, "1/2")], TypeError, r"row 1 \(from 0\), \(0.5, '1/2'\): expected"),
+        ([(0, "1/2", 1)], TypeError, "expected a path or a list of"),
+        ([(0, "half")], ValueError, r"row 0 \(from 0\), \(0, 'half'\): \"half\" is not a number"),
+    ],
+)
+def test_an_error_names_the_row(rows: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        NoiseTable(rows)
+
+
+def test_errors_say_what_would_be_right() -> None:
+    with pytest.raises(ValueError, match='unknown option "sampledd", did you mean "sampled"'):
+        find_number("sampledd", "0.01:gaussian:?x1000", 1, "1e-6")
+    with pytest.raises(ValueError, match=r'grid="factor" finds a common factor on all noise, and find_number\(\)'):
+        SampledGaussian(1, "0.01", 1000).calibrate("1e-5", epsilon=1)
+    for text in ("laplace:1", "discrete-laplace:1x3"):
+        with pytest.raises(ValueError, match=rf'part "{text}": .* a text is discrete Gaussian noise.* has a class'):
+            Composition([text])
