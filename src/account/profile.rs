@@ -1,6 +1,6 @@
 //! The account of a mechanism: its privacy profile (delta as a function of epsilon), the inverse of it, and its trade-off function.
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     loss::{
         answer::{Answer, Proof},
         evaluator::Evaluator,
-        infinite::InfiniteLoss,
+        infinite::{InfiniteLoss, Target},
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
     },
@@ -138,7 +138,11 @@ pub trait Account: Sync {
             // Refused with the largest probability of all directions and choices.
             infinite.target(&delta, digits)?;
         }
-        epsilon::by(evaluator, &self.rho(), &delta, digits)
+        match epsilon::by(evaluator, &self.rho(), &delta, digits) {
+            Ok(answer) if answer.met => Ok(answer),
+            Err(error) if !error.is_beyond_reach() => Err(error),
+            other => within_standard_accounts(self, &delta, other),
+        }
     }
 
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
@@ -188,6 +192,48 @@ pub trait Account: Sync {
         let evaluator = self.evaluator();
         parallel::try_map(alphas, |alpha| self.tradeoff_by(&evaluator, alpha, digits))
     }
+}
+
+/// Intersects an epsilon below the requested precision with the smallest standard account, which is an upper bound. Where nothing else was proven, the
+/// answer is from zero to that bound, or the error if there is none.
+fn within_standard_accounts(account: &(impl Account + ?Sized), delta: &Delta, found: Result<Answer>) -> Result<Answer> {
+    let Some((bound, name)) = standard_bound(account, delta)? else { return found };
+    let proof = || Proof::bound(format!("what was proven within the time limit, and {name} at the upper end"));
+    // epsilon = 0 is exact.
+    let to_bound =
+        |lower: Float| Answer { met: bound == 0, value: Enclosure::new(lower, bound.clone()), proof: proof() };
+    match found {
+        Ok(answer) if *answer.value.upper() <= bound => Ok(answer),
+        // lower <= epsilon <= bound.
+        Ok(answer) if *answer.value.lower() <= bound => Ok(to_bound(answer.value.lower().clone())),
+        Ok(_) => Err(Error::Contradiction { what: "an epsilon, and the upper bound by a standard account" }),
+        // 0 <= epsilon <= bound.
+        Err(_) => Ok(to_bound(Float::with_val(64, 0))),
+    }
+}
+
+/// The smallest upper bound on the epsilon at delta by a standard account that can be computed here, with its name: the largest loss, zCDP at the best
+/// order, or RDP. `None` if none has one. Where some losses are infinite, zCDP and RDP have delta less their probability for the others.
+fn standard_bound(account: &(impl Account + ?Sized), delta: &Delta) -> Result<Option<(Float, &'static str)>> {
+    const DIGITS: u32 = 15;
+    const BITS: u32 = 64;
+    let extremes = account.extremes()?;
+    let largest: Option<Vec<Rational>> = extremes.iter().map(Composition::largest_finite_loss).collect();
+    let largest = largest.and_then(|all| all.into_iter().max()).map(|loss| Enclosure::rational(&loss, BITS));
+    let mut bounds = vec![(largest, "the largest loss")];
+    let finite = match account.infinite_loss().map(|infinite| infinite.target(delta, DIGITS)).transpose()? {
+        None => Some(delta.clone()),
+        // epsilon falls as delta rises: the least delta gives the upper bound.
+        Some(Target::At(delta) | Target::Between { least: delta, .. }) => Some(delta),
+        Some(Target::Zero) => None,
+    };
+    if let Some(delta) = finite {
+        bounds.push((conversions::zcdp_epsilon_best_order(&account.rho(), &delta).ok(), "zCDP (best order)"));
+        bounds.push((conversions::renyi_epsilon_of_worst(&extremes, &delta).ok().map(|best| best.epsilon), "RDP"));
+    }
+    let upper = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY).upper().clone();
+    let all = bounds.into_iter().filter_map(|(epsilon, name)| Some((upper(epsilon?), name)));
+    Ok(all.filter(|(bound, _)| bound.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0)))
 }
 
 /// Encloses delta(epsilon) by rho alone where it cannot be computed: between zero and the value by zCDP (Bun & Steinke, Proposition 1.3,
@@ -276,6 +322,7 @@ pub struct Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Counts;
 
     #[test]
     fn renyi_orders_sit_between_the_exact_account_and_zcdp() {
@@ -287,6 +334,29 @@ mod tests {
             let zcdp = conversions::zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
             assert!(exact.upper() < renyi.lower(), "{sigma2}");
             assert!(renyi.lower() <= zcdp.upper(), "{sigma2}");
+        }
+    }
+
+    /// Without time for any step, the answer is from zero to the smallest standard account: RDP for samples, whose rho ignores the sampling.
+    #[test]
+    fn no_epsilon_is_above_a_standard_account() {
+        let delta: Delta = "1e-5".parse().unwrap();
+        let sampled = Counts::parse_sampled("0.01:gaussian:1x1000").unwrap();
+        let laplace = Counts::parse_discrete_laplace("0.5x3").unwrap();
+        for (counts, at_most) in [(sampled, 2.2), (laplace, 1.5)] {
+            let composition = Composition::new([counts]).unwrap();
+            let exact = composition.epsilon(&delta, 6).unwrap().value;
+            let (bound, name) = standard_bound(&composition, &delta).unwrap().unwrap();
+            assert!(*exact.upper() <= bound && bound <= at_most, "{name}: {bound}");
+            let answer = within_standard_accounts(&composition, &delta, Err(Error::OutOfTime)).unwrap();
+            assert!(*answer.value.lower() == 0 && *answer.value.upper() == bound && !answer.met);
+            let wide = Enclosure::double(0.25, 64).hull(&Enclosure::double(900.0, 64));
+            let wide = Answer { value: wide, proof: Proof::bound("a test"), met: false };
+            let answer = within_standard_accounts(&composition, &delta, Ok(wide)).unwrap();
+            assert!(*answer.value.lower() == 0.25 && *answer.value.upper() == bound);
+            // What excludes a proven bound is a fault of the program.
+            let false_one = Answer { value: Enclosure::double(900.0, 64), proof: Proof::bound("a test"), met: false };
+            assert!(within_standard_accounts(&composition, &delta, Ok(false_one)).is_err());
         }
     }
 }
